@@ -18,21 +18,21 @@ import {
   conformanceSchema,
   countVerdicts,
   decideMusts,
-  type JudgedEverywhere,
+  type GeneralJudgements,
   outcomeOf,
   tolerating,
 } from './result/result.ts';
 import { applyWaivers, type Waiver } from './result/waivers.ts';
 import { preflight, whenStarted } from './runner/preflight.ts';
-import { type Progress, Run } from './runner/run.ts';
+import { type RunCallbacks, SuiteRun } from './runner/run.ts';
 import { gate } from './runner/runner.ts';
 import { asListed, type CaseListing, type RunnableCase } from './suite/case.ts';
-import { type GivenOptions, recordedOptions } from './suite/options.ts';
+import { recordedOptions, type SuppliedOptions } from './suite/options.ts';
 import { selectedRows } from './suite/selection.ts';
 import { Mask } from './target/mask.ts';
 import { checkedBaseUrl, reachTarget } from './target/setup.ts';
 import { AdminUnusableError, SelfAcceptingError, type SetupError } from './target/setup-error.ts';
-import { type Session, Target } from './target/target.ts';
+import { Target, type TargetSession } from './target/target.ts';
 
 export { type Declaration, readDeclaration } from './adapters/declaration.ts';
 export { readHookFile } from './adapters/hooks/hook-file.ts';
@@ -43,13 +43,13 @@ export { capabilityNames } from './context/capabilities.ts';
 export type { CaseVerdict, ConformanceResult, VerdictName } from './result/result.ts';
 export type { CaseListing } from './suite/case.ts';
 export { UnknownIdError } from './suite/selection.ts';
-export type { Credentials } from './target/setup.ts';
+export type { SuiteCredentials as Credentials } from './target/setup.ts';
 export { SetupError } from './target/setup-error.ts';
 
 const suite = { name: 'fleetbed conformance', version: '1' };
 
 /** The options of one run. */
-export interface ConformanceOptions extends GivenOptions, Progress, SteeringOptions {
+export interface ConformanceOptions extends SuppliedOptions, RunCallbacks, SteeringOptions {
   /** The base URL of the server, such as `http://127.0.0.1:8080`. */
   readonly baseUrl: string;
   /** The `tenant_token` of the suite's devices; needed unless the user is in the default tenant. */
@@ -124,7 +124,7 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
     if (options.ledgerFile !== undefined)
       ledger = CleanupLedgerFile.open(options.ledgerFile, start);
     const chance = { id: runId, random: seededRandom(seed) };
-    const run = new Run({
+    const run = new SuiteRun({
       ...options,
       ...waiving(options),
       ...chance,
@@ -151,7 +151,7 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
  */
 async function rightsOf(
   { userToken, offered }: Steering,
-  { session, cases }: { readonly session: Session; readonly cases: readonly RunnableCase[] },
+  { session, cases }: { readonly session: TargetSession; readonly cases: readonly RunnableCase[] },
   { probe = true, readOnly = false, disruptive = false, ...options }: ConformanceOptions,
 ): Promise<Rights | undefined> {
   const { hooks, skipUnauthorised } = options;
@@ -172,7 +172,7 @@ function requireUsable(admin: AdminSource): void {
 }
 
 /** The facts about a run that are known before the first case. */
-interface Start {
+interface InitialFacts {
   readonly runId: string;
   readonly seed: string;
   readonly startedAt: string;
@@ -182,8 +182,8 @@ interface Start {
 }
 
 async function playAll(
-  run: Run,
-  { runId, seed, startedAt, baseUrl, cases, findings }: Start,
+  run: SuiteRun,
+  { runId, seed, startedAt, baseUrl, cases, findings }: InitialFacts,
   options: ConformanceOptions,
 ): Promise<ConformanceResult> {
   const { clock, headerPrefix } = options;
@@ -221,7 +221,7 @@ async function playAll(
 /** Derives the outcome of a run from its verdicts, its waivers and its options. */
 function judgementOf(
   played: readonly CaseVerdict[],
-  judgedEverywhere: readonly JudgedEverywhere[],
+  judgedEverywhere: readonly GeneralJudgements[],
   options: ConformanceOptions & { readonly lack: string | undefined },
 ) {
   const waived = waive(played, options);
@@ -254,7 +254,7 @@ function waive(verdicts: readonly CaseVerdict[], { clock, waivers = [] }: Confor
 }
 
 /** Returns progress callbacks that mark waived failures in the way that reports do. */
-function waiving(options: ConformanceOptions): Progress {
+function waiving(options: ConformanceOptions): RunCallbacks {
   const { onVerdict } = options;
   if (!onVerdict) return {};
   const causes: CaseVerdict[] = [];

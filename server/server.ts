@@ -147,7 +147,7 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
   }
 }
 
-interface Controlled extends Pick<OpenServer, 'services' | 'states' | 'watchdog'> {
+interface ControlledServer extends Pick<OpenServer, 'services' | 'states' | 'watchdog'> {
   readonly source: ControlSource;
   readonly controlToken: string;
   readonly adminEmail: string;
@@ -157,7 +157,7 @@ interface Controlled extends Pick<OpenServer, 'services' | 'states' | 'watchdog'
   readonly variation: Variation;
 }
 
-function openControl(controlled: Controlled) {
+function openControl(controlled: ControlledServer) {
   const { services, adminEmail, internalApi, startRun, addresses, ...rest } = controlled;
   const { settings, tenants, outbox, log, storageErrors, clock, names } = services;
   const { tokens, random, underway, turns } = services;
@@ -172,14 +172,14 @@ function openControl(controlled: Controlled) {
   });
 }
 
-interface Running extends Pick<OpenServer, 'services' | 'watchdog'> {
+interface RunningServices extends Pick<OpenServer, 'services' | 'watchdog'> {
   readonly listeners: OpenListeners;
   readonly control: RunningControl;
   /** Closed after everything else, in this order. */
   readonly stores: readonly { close(): unknown }[];
 }
 
-function runningServer({ services, listeners, control, watchdog, stores }: Running) {
+function runningServer({ services, listeners, control, watchdog, stores }: RunningServices) {
   const { baseUrl, storageUrl, tls } = listeners;
   const { settings, sockets, tenants } = services;
   // A second call waits for the close that is in progress.

@@ -17,7 +17,7 @@ import {
 import { type TlsSettings, tlsSettingsProblem } from './tls-settings.ts';
 
 export const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
-export type LogLevel = (typeof logLevels)[number];
+export type ServerLogLevel = (typeof logLevels)[number];
 
 /** Ten years; a time far beyond that cannot be formatted as a date. */
 const LIFETIME_MAX_SECONDS = 3650 * 86_400;

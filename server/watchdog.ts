@@ -15,7 +15,7 @@ export interface Stalls {
 }
 
 /** The work that is named in the log. */
-interface Work {
+interface WatchedWork {
   readonly operation: string | undefined;
   readonly requestId?: string;
 }
@@ -33,7 +33,7 @@ const LINE_EVERY_MS = 10_000;
 export class Watchdog {
   readonly #log: Pick<Log, 'warn'>;
   #stalls: Stalls = { count: 0, worstMs: 0, worstIn: '' };
-  #last: Work | undefined;
+  #last: WatchedWork | undefined;
   #timer: Timer | undefined;
   #lookedMs = 0;
   #cpuMs = 0;
@@ -56,7 +56,7 @@ export class Watchdog {
   /**
    * Reports the work if it took too long. Must be called when the work returns to the event loop.
    */
-  end(begunMs: number, work: Work): void {
+  end(begunMs: number, work: WatchedWork): void {
     this.#last = work;
     const nowMs = systemClock.monotonicMs();
     if (nowMs - begunMs <= STALL_MS) return;
@@ -110,7 +110,7 @@ export class Watchdog {
   }
 }
 
-function nameOf({ operation = 'a request without an operation', requestId }: Work): string {
+function nameOf({ operation = 'a request without an operation', requestId }: WatchedWork): string {
   return requestId === undefined ? operation : `${operation} (request ${requestId})`;
 }
 

@@ -6,9 +6,9 @@ import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
 import { createOutput } from '../output/output.ts';
 import { ManagementApi } from '../server-access/management-api.ts';
 import { namedDevices, shownIdentity } from '../server-access/named-devices.ts';
-import { addServerOptions, type ServerOptions } from '../server-access/server-options.ts';
+import { addServerOptions, type ServerAccess } from '../server-access/server-options.ts';
 
-interface AcceptOptions extends ServerOptions {
+interface AcceptOptions extends ServerAccess {
   readonly all?: boolean;
   readonly json?: boolean;
 }

@@ -59,7 +59,7 @@ async function awaitEntries(options: AwaitOptions): Promise<ExitCode> {
   try {
     const asked = { signal: stop, expected: [200, 408] };
     const { status, body } = await ask(options, `/await?${query}`, asked);
-    const { entries, instead = [], error } = (await body.json()) as Awaited;
+    const { entries, instead = [], error } = (await body.json()) as AwaitAnswer;
     for (const entry of entries) show(entry, output);
     if (status === 200) return exitCodes.pass;
     output.progress(error ?? '');
@@ -71,7 +71,7 @@ async function awaitEntries(options: AwaitOptions): Promise<ExitCode> {
   }
 }
 
-interface Awaited {
+interface AwaitAnswer {
   readonly entries: readonly ShownEntry[];
   readonly instead?: readonly ShownEntry[];
   readonly error?: string;

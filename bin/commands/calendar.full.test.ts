@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dayOf } from '../../conformance/recordings/day.ts';
-import type { Traffic } from '../../conformance/recordings/findings.ts';
+import type { DeprecatedTraffic } from '../../conformance/recordings/findings.ts';
 import type { Schedule } from '../../conformance/recordings/schedule.ts';
 import { systemClock } from '../../fixtures/clock.ts';
 import { runCommand } from '../testing/built-command.ts';
@@ -158,7 +158,7 @@ describe('fleetbed calendar with recorded traffic', () => {
     const { code, stdout, stderr } = await calendar('--json', '--on', '2027-08-25', journal);
     expect(code).toBe(1);
     expect(stderr).toBe('1 row of the schedule used in 1 call.\n');
-    const { findings, ...rest } = JSON.parse(stdout) as Traffic;
+    const { findings, ...rest } = JSON.parse(stdout) as DeprecatedTraffic;
     expect(rest).toEqual({
       on: '2027-08-25',
       endOfLife: '2027-08-25',

@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import { dayOf, dayStartMs, isDay } from '../../conformance/recordings/day.ts';
 import {
-  type Traffic,
+  type DeprecatedTraffic,
   TrafficCount,
   type TrafficOutcome,
 } from '../../conformance/recordings/findings.ts';
@@ -126,7 +126,7 @@ async function calendar(files: readonly string[], plan: CalendarPlan): Promise<E
   return exitCodeOf[traffic.outcome];
 }
 
-async function trafficIn(files: readonly string[], schedule: Schedule): Promise<Traffic> {
+async function trafficIn(files: readonly string[], schedule: Schedule): Promise<DeprecatedTraffic> {
   const count = new TrafficCount(schedule);
   for (const file of files) {
     try {

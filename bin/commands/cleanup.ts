@@ -14,13 +14,13 @@ import { cleanUpRun, type RunCleanupOptions, runCleanupRows } from './conform/cl
 import {
   addFleetCleanupOptions,
   cleanUpFleets,
-  type FleetCleanupOptions,
+  type FleetCleanupValues,
 } from './simulate/cleanup.ts';
 
 /** Bytes read from the start of a ledger to find its kind; the first line is far shorter. */
 const HEAD_BYTES = 4096;
 
-type Options = RunCleanupOptions & FleetCleanupOptions;
+type CleanupCommandOptions = RunCleanupOptions & FleetCleanupValues;
 
 /** Adds the options and the action of `fleetbed cleanup`. */
 export function configure(command: Command): void {
@@ -37,7 +37,7 @@ export function configure(command: Command): void {
   );
   addFleetCleanupOptions(described.optionsGroup('Target:')).optionsGroup('Options:');
   addOptionRows(command, runCleanupRows).action(
-    async (places: readonly string[], options: Options) => {
+    async (places: readonly string[], options: CleanupCommandOptions) => {
       process.exitCode = await cleanUp(places, options, command);
     },
   );
@@ -45,7 +45,7 @@ export function configure(command: Command): void {
 
 async function cleanUp(
   places: readonly string[],
-  options: Options,
+  options: CleanupCommandOptions,
   command: Command,
 ): Promise<ExitCode> {
   const ofFleets = places.filter(isOfFleet);

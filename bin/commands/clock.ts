@@ -5,22 +5,20 @@ import { addExamples } from '../options/examples.ts';
 import * as values from '../options/option-values.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
 import { createOutput } from '../output/output.ts';
-import {
-  addControlOptions,
-  askAs,
-  type ControlOptions,
-} from '../server-access/control-listener.ts';
+import { addControlOptions, askAs, type ControlAccess } from '../server-access/control-listener.ts';
 
 const RATE_MAX = 10_000;
 
-interface ClockOptions extends ControlOptions {
+interface ClockOptions extends ControlAccess {
   readonly rate?: number;
   readonly until?: number;
   readonly json?: boolean;
 }
 
 /** The body sent to the control listener; `reset` undoes all changes of the clock. */
-type Change = 'reset' | { advanceSeconds?: number; now?: string; until?: string; rate?: number };
+type ClockChange =
+  | 'reset'
+  | { advanceSeconds?: number; now?: string; until?: string; rate?: number };
 
 const help = `
 Tokens, links, phases and the deprecation schedule follow this clock.
@@ -42,7 +40,7 @@ export function configure(command: Command): void {
     .option('--rate <factor>', 'run this many times as fast as real time; 0 freezes it', rate)
     .option('--json', 'print one JSON line')
     .addHelpText('after', help)
-    .action(async (given: Change | undefined, options: ClockOptions) => {
+    .action(async (given: ClockChange | undefined, options: ClockOptions) => {
       const { until, rate: factor } = options;
       if (given !== undefined && (until !== undefined || given === 'reset') && isGiven(options)) {
         command.error('error: a change cannot be used with --until, nor reset with --rate');
@@ -67,21 +65,21 @@ function isGiven({ until, rate: factor }: ClockOptions): boolean {
   return until !== undefined || factor !== undefined;
 }
 
-async function changeClock(wanted: Change, options: ClockOptions): Promise<ExitCode> {
+async function changeClock(wanted: ClockChange, options: ClockOptions): Promise<ExitCode> {
   const { json = false } = options;
   const isQuestion = wanted !== 'reset' && Object.keys(wanted).length === 0;
   const { body } = await askAs(options, controlPaths.clock, {
     method: wanted === 'reset' ? 'DELETE' : isQuestion ? 'GET' : 'POST',
     ...(wanted !== 'reset' && !isQuestion && { json: wanted }),
   });
-  const shown = (await body.json()) as Shown;
+  const shown = (await body.json()) as ShownClock;
   const output = createOutput(json);
   output.data(shown);
   if (!json) output.line(`${shown.now}  ${pace(shown)}`);
   return exitCodes.pass;
 }
 
-interface Shown {
+interface ShownClock {
   readonly now: string;
   readonly mode: 'base' | 'shifted' | 'scaled' | 'frozen';
   readonly offsetSeconds: number;
@@ -90,7 +88,7 @@ interface Shown {
 
 const SECONDS_PER_DAY = 86_400;
 
-function pace({ mode, rate: factor, offsetSeconds }: Shown): string {
+function pace({ mode, rate: factor, offsetSeconds }: ShownClock): string {
   if (mode === 'base') return "the server's own time, unchanged";
   const days = Math.round((Math.abs(offsetSeconds) / SECONDS_PER_DAY) * 100) / 100;
   const offset = `${days} days ${offsetSeconds < 0 ? 'behind' : 'ahead'}`;
@@ -98,7 +96,7 @@ function pace({ mode, rate: factor, offsetSeconds }: Shown): string {
   return mode === 'scaled' ? `${factor} times as fast, ${offset}` : offset;
 }
 
-function change(text: string): Change {
+function change(text: string): ClockChange {
   if (text === 'freeze') return { rate: 0 };
   if (text === 'resume') return { rate: 1 };
   if (text === 'reset') return text;

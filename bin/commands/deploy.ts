@@ -25,9 +25,9 @@ import { fileError } from '../output/files.ts';
 import { createOutput } from '../output/output.ts';
 import { ManagementApi } from '../server-access/management-api.ts';
 import { namedDevices } from '../server-access/named-devices.ts';
-import { addServerOptions, type ServerOptions } from '../server-access/server-options.ts';
+import { addServerOptions, type ServerAccess } from '../server-access/server-options.ts';
 
-interface DeployOptions extends ServerOptions {
+interface DeployOptions extends ServerAccess {
   readonly device?: readonly string[];
   readonly name?: string;
   readonly artifactName?: string;
@@ -94,7 +94,7 @@ export function configure(command: Command): void {
 }
 
 /** An artifact that is read from a file, or that the server generates from a plain file. */
-interface Release {
+interface ReleaseToDeploy {
   readonly name: string;
   /** Name of the update module of each payload. */
   readonly types: readonly (string | null)[];
@@ -136,7 +136,7 @@ async function deploy(file: string, options: DeployOptions): Promise<ExitCode> {
  * Returns false when the server already has this artifact.
  * @throws CommandError when the server has an artifact of this name with other content
  */
-async function isToUpload(api: ManagementApi, release: Release): Promise<boolean> {
+async function isToUpload(api: ManagementApi, release: ReleaseToDeploy): Promise<boolean> {
   const { name } = release;
   const { body: known } = await api.call('list-all-artifacts', { query: { name } });
   if (known.length === 0) return true;
@@ -151,7 +151,7 @@ async function isToUpload(api: ManagementApi, release: Release): Promise<boolean
  * Compares the content of an artifact on the server with the release. The destination path is
  * compared too, because it is stored in a small payload file.
  */
-function hasContentOf({ updates = [] }: Artifact, { types, checksums }: Release): boolean {
+function hasContentOf({ updates = [] }: Artifact, { types, checksums }: ReleaseToDeploy): boolean {
   const sums = updates.flatMap(({ files = [] }) => files.map(({ checksum }) => checksum));
   const modules = updates.map((update) => update.type_info?.type ?? null);
   return isSameSet(sums, checksums) && isSameSet(modules, types);
@@ -161,7 +161,7 @@ function isSameSet(some: readonly unknown[], others: readonly unknown[]): boolea
   return some.length === others.length && others.every((one) => some.includes(one));
 }
 
-async function releaseIn(file: string, options: DeployOptions): Promise<Release> {
+async function releaseIn(file: string, options: DeployOptions): Promise<ReleaseToDeploy> {
   try {
     const found = await stat(file);
     // The file is read several times, which a pipe does not allow.
@@ -180,7 +180,7 @@ async function releaseIn(file: string, options: DeployOptions): Promise<Release>
   return artifactRelease(file);
 }
 
-async function artifactRelease(file: string): Promise<Release> {
+async function artifactRelease(file: string): Promise<ReleaseToDeploy> {
   const { name, payloads } = await readArtifact(createReadStream(file)).catch((error: unknown) => {
     if (!(error instanceof ArtifactError)) throw error;
     throw new CommandError(
@@ -204,7 +204,7 @@ async function artifactRelease(file: string): Promise<Release> {
   };
 }
 
-async function plainRelease(file: string, options: DeployOptions): Promise<Release> {
+async function plainRelease(file: string, options: DeployOptions): Promise<ReleaseToDeploy> {
   const { deviceType: deviceTypes = [], type = 'single-file', destDir } = options;
   const { artifactName: name = basename(file) } = options;
   if (deviceTypes.length === 0) {

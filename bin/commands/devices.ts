@@ -11,9 +11,9 @@ import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
 import { createOutput } from '../output/output.ts';
 import { ManagementApi } from '../server-access/management-api.ts';
 import { shownIdentity } from '../server-access/named-devices.ts';
-import { addServerOptions, type ServerOptions } from '../server-access/server-options.ts';
+import { addServerOptions, type ServerAccess } from '../server-access/server-options.ts';
 
-interface DevicesOptions extends ServerOptions {
+interface DevicesOptions extends ServerAccess {
   readonly status?: readonly Device['status'][];
   readonly json?: boolean;
 }

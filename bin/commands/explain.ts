@@ -11,11 +11,11 @@ import { createOutput } from '../output/output.ts';
 import {
   addControlOptions,
   ask,
-  type ControlOptions,
+  type ControlAccess,
   refusalOf,
 } from '../server-access/control-listener.ts';
 
-interface ExplainOptions extends ControlOptions {
+interface ExplainOptions extends ControlAccess {
   readonly device?: string;
   readonly json?: boolean;
 }

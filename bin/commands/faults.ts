@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import type { AnswerOf } from '../../fixtures/control/operations.ts';
 import { counted } from '../../fixtures/counted.ts';
 import { listedActions, listedReadyActions } from '../../server/faults/actions/actions.ts';
-import type { RuleStanding } from '../../server/faults/fault-plans.ts';
+import type { RuleState } from '../../server/faults/fault-plans.ts';
 import { planSchema } from '../../server/faults/plan-text.ts';
 import { legalVariations } from '../../server/variation/variations.ts';
 import { addExamples } from '../options/examples.ts';
@@ -16,12 +16,12 @@ import { createOutput } from '../output/output.ts';
 import {
   addControlOptions,
   ask,
+  type ControlAccess,
   type ControlAnswer,
-  type ControlOptions,
 } from '../server-access/control-listener.ts';
 import { readPlanFile, unfiredLines } from '../server-access/fault-plan-file.ts';
 
-interface FaultsOptions extends ControlOptions {
+interface FaultsOptions extends ControlAccess {
   readonly json?: boolean;
 }
 
@@ -97,7 +97,7 @@ function listActions({ json = false }: { readonly json?: boolean }): void {
 
 async function list(options: FaultsOptions): Promise<ExitCode> {
   const { body } = await askFaults(options, 'GET');
-  const { rules } = (await body.json()) as { rules: readonly RuleStanding[] };
+  const { rules } = (await body.json()) as { rules: readonly RuleState[] };
   const output = createOutput(options.json ?? false);
   output.data(rules);
   if (output.json) return exitCodes.pass;

@@ -4,13 +4,9 @@ import { addExamples } from '../options/examples.ts';
 import * as values from '../options/option-values.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
 import { createOutput } from '../output/output.ts';
-import {
-  addControlOptions,
-  askAs,
-  type ControlOptions,
-} from '../server-access/control-listener.ts';
+import { addControlOptions, askAs, type ControlAccess } from '../server-access/control-listener.ts';
 
-interface ResetOptions extends ControlOptions {
+interface ResetOptions extends ControlAccess {
   readonly device?: string;
   readonly json?: boolean;
 }
@@ -46,7 +42,7 @@ async function reset(options: ResetOptions): Promise<ExitCode> {
     method: 'POST',
     json: device === undefined ? {} : { device },
   });
-  const { device: outcome } = status === 200 ? ((await body.json()) as Outcome) : {};
+  const { device: outcome } = status === 200 ? ((await body.json()) as ResetAnswer) : {};
   const output = createOutput(json);
   output.data({ reset: outcome ?? 'all' });
   if (!json && device === undefined) output.line('The server is in its start state.');
@@ -54,7 +50,7 @@ async function reset(options: ResetOptions): Promise<ExitCode> {
   return exitCodes.pass;
 }
 
-interface Outcome {
+interface ResetAnswer {
   /** `restored` to the start state; `gone` for a device that the start state does not contain. */
   readonly device?: 'restored' | 'gone';
 }

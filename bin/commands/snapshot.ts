@@ -4,17 +4,13 @@ import { addExamples } from '../options/examples.ts';
 import * as values from '../options/option-values.ts';
 import { exitCodes } from '../output/exit-codes.ts';
 import { createOutput } from '../output/output.ts';
-import {
-  addControlOptions,
-  askAs,
-  type ControlOptions,
-} from '../server-access/control-listener.ts';
+import { addControlOptions, askAs, type ControlAccess } from '../server-access/control-listener.ts';
 
-interface SnapshotOptions extends ControlOptions {
+interface SnapshotOptions extends ControlAccess {
   readonly json?: boolean;
 }
 
-interface Snapshot {
+interface ShownSnapshot {
   readonly name: string;
   /** Time by the server's clock: ISO 8601 in UTC. */
   readonly takenAt: string;
@@ -70,7 +66,7 @@ export function configure(command: Command): void {
     .addHelpText('after', exits)
     .action(async (options: SnapshotOptions) => {
       const { body } = await askAs(options, '/snapshots', { method: 'GET' });
-      const snapshots = (await body.json()) as readonly Snapshot[];
+      const snapshots = (await body.json()) as readonly ShownSnapshot[];
       const output = createOutput(options.json ?? false);
       output.data(snapshots);
       if (!output.json && snapshots.length === 0) output.line('There are no snapshots.');

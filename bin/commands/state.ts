@@ -26,7 +26,7 @@ Exit codes:
      is not empty, or it holds no state
 `;
 
-interface ExportOptions {
+interface StateExportOptions {
   readonly data: string;
   readonly out: string;
   readonly json?: boolean;
@@ -50,7 +50,7 @@ export function configure(command: Command): void {
     .requiredOption('--data <folder>', 'data folder of a server that is not running', values.filled)
     .requiredOption('--out <file>', 'file to write', values.filled)
     .option('--json', 'print one JSON line')
-    .action(async (options: ExportOptions) => {
+    .action(async (options: StateExportOptions) => {
       process.exitCode = await exportFolder(options);
     });
   addExamples(command.command('import'), 'fleetbed state import state.sqlite --data copy')
@@ -63,7 +63,7 @@ export function configure(command: Command): void {
     });
 }
 
-async function exportFolder({ data, out, json = false }: ExportOptions): Promise<ExitCode> {
+async function exportFolder({ data, out, json = false }: StateExportOptions): Promise<ExitCode> {
   await requireWritable('--out', out);
   const newToken = () => systemRandom.bytes(TOKEN_BYTES).toString('base64url');
   const saved = await exportState({ folder: data, out, newToken }).catch(refused);

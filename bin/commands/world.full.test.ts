@@ -102,7 +102,7 @@ describe('serve --world', () => {
     writeFileSync(file, exampleWorld);
     const command = startCommand([...serve, file]);
     try {
-      const ready = JSON.parse(await command.said('stdout', /\n/));
+      const ready = JSON.parse(await command.waitForOutput('stdout', /\n/));
       const count = async () => {
         const headers = { Authorization: `Bearer ${ready.adminToken}` };
         const path = '/api/management/v2/devauth/devices/count';
@@ -111,11 +111,11 @@ describe('serve --world', () => {
       expect(await count()).toEqual({ count: 2 });
       writeFileSync(file, 'devices: [{ name: alone }]');
       command.child.kill('SIGHUP');
-      await command.said('stderr', /device alone:/);
+      await command.waitForOutput('stderr', /device alone:/);
       expect(await count()).toEqual({ count: 1 });
       writeFileSync(file, 'devices: [{ nmae: alone }]');
       command.child.kill('SIGHUP');
-      await command.said('stderr', /nmae: is unknown/);
+      await command.waitForOutput('stderr', /nmae: is unknown/);
       expect(await count()).toEqual({ count: 1 });
     } finally {
       await command.end();

@@ -9,7 +9,7 @@ import { CommandError } from '../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
 import { readNamedFile, writeWhole } from '../output/files.ts';
 import { createOutput } from '../output/output.ts';
-import { addControlOptions, type ControlOptions } from '../server-access/control-listener.ts';
+import { addControlOptions, type ControlAccess } from '../server-access/control-listener.ts';
 import { checkedWorld, loadWorldFile, worldLines } from '../server-access/world-file.ts';
 
 /** Adds the commands of `fleetbed world`. */
@@ -43,7 +43,7 @@ export function configure(command: Command): void {
     .argument('<file>', 'file to load', values.filled)
     .option('--json', 'print IDs, tokens and keys as one JSON line');
   addControlOptions(load).action(
-    async (file: string, options: ControlOptions & { readonly json?: boolean }) => {
+    async (file: string, options: ControlAccess & { readonly json?: boolean }) => {
       const loaded = await loadWorldFile('world load', file, options);
       const output = createOutput(options.json ?? false);
       if (options.json) output.data(loaded);

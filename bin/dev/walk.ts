@@ -13,19 +13,19 @@ import { namings } from '../../server/testing/test-belongings.ts';
 import { board, deploy, nextRequests } from '../../server/testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../server/testing/test-device.ts';
 import {
-  type Call,
   type Reply,
   send,
   startTestServer,
+  type TestCall,
   type TestServer,
   targetOf,
 } from '../../server/testing/test-server.ts';
 import { signIn } from '../../server/testing/test-tenants.ts';
 
-type Names = Readonly<Record<string, string>>;
+type PathNames = Readonly<Record<string, string>>;
 
 /** Wrong calls of an operation; every response is recorded. */
-const wrongCalls: readonly Call[] = [
+const wrongCalls: readonly TestCall[] = [
   { json: [] },
   { json: { unknown: 1 } },
   { body: '{"a":', headers: { 'Content-Type': 'application/json' } },
@@ -34,7 +34,7 @@ const wrongCalls: readonly Call[] = [
 ];
 
 /** Calls of operations that have no parameters in their paths. */
-const bodies: Readonly<Record<string, Call>> = {
+const bodies: Readonly<Record<string, TestCall>> = {
   'create-user': { json: { email: 'walker@example.com' } },
   'create-user-v1': { json: { email: 'walker-1@example.com', password: 'long-password' } },
   'create-role': { json: { name: 'walkers', permission_sets_with_scope: [] } },
@@ -88,7 +88,7 @@ const controlCalls: readonly (readonly [method: string, path: string, json?: unk
 ];
 
 /** Masks values that differ between runs: random values and ports. */
-class Mask {
+class OutputMask {
   readonly #names = new Map<string, string>();
 
   /** Replaces each secret, ID and key by a name, numbered in order of first appearance. */
@@ -114,9 +114,9 @@ class Mask {
 const varying = new Set(['content-length', 'date']);
 
 /** Records each answer as one line of JSON, with random values masked. */
-class Walk {
+class AnswerRecorder {
   readonly lines: string[] = [];
-  readonly #mask = new Mask();
+  readonly #mask = new OutputMask();
 
   note(
     request: string,
@@ -129,7 +129,7 @@ class Walk {
 }
 
 /** Creates a deployment, polls as the device, and returns the path parameters of its operations. */
-async function offered(server: TestServer, device: AcceptedDevice): Promise<Names> {
+async function offered(server: TestServer, device: AcceptedDevice): Promise<PathNames> {
   const id = await deploy(server, [device], { name: 'walk', update_control_map: {} });
   await nextRequests['POST v2'](server, device.token, board);
   return { id, deployment_id: id };
@@ -157,7 +157,7 @@ async function walkApi(opened: TestServer): Promise<void> {
       ? await offered(server, device)
       : ((await naming?.make?.(server, round)) ?? {});
     const right = { ...bodies[row.id], ...naming?.call?.(parameters) };
-    const call = (given: Call): Promise<Reply> =>
+    const call = (given: TestCall): Promise<Reply> =>
       server.request(row.method, targetOf(row, { parameters, ...given }), given);
     await call({});
     await call({ token: other, ...right });
@@ -167,7 +167,7 @@ async function walkApi(opened: TestServer): Promise<void> {
   }
 }
 
-async function walkControl(server: TestServer, walk: Walk): Promise<void> {
+async function walkControl(server: TestServer, walk: AnswerRecorder): Promise<void> {
   const token = server.controlToken;
   for (const [method, path, json] of controlCalls) {
     const url = server.controlUrl + path;
@@ -178,8 +178,8 @@ async function walkControl(server: TestServer, walk: Walk): Promise<void> {
 }
 
 async function main(file: string): Promise<void> {
-  const walk = new Walk();
-  const noting = () => async (url: string, method: string, call: Call) => {
+  const walk = new AnswerRecorder();
+  const noting = () => async (url: string, method: string, call: TestCall) => {
     const { json, body, ...bodiless } = call;
     const isBodiless = method === 'GET' || method === 'HEAD';
     const reply = await send(url, method, isBodiless ? bodiless : call);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../fixtures/clock.ts';
-import { FleetOnTestbed, type SentRequest } from '../testing/fleet-on-testbed.ts';
+import { FleetOnTestbed, type JournaledRequest } from '../testing/fleet-on-testbed.ts';
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
@@ -63,7 +63,7 @@ function inLeaps(clock: ManualClock, isQuiet: () => boolean) {
 
 afterAll(() => fleet.testbed.close());
 
-function timesOf(asked: readonly SentRequest[]): number[] {
+function timesOf(asked: readonly JournaledRequest[]): number[] {
   return asked.map(({ at }) => Date.parse(at));
 }
 
@@ -77,7 +77,7 @@ function gaps(times: readonly number[]): number[] {
   return times.slice(1).map((time, before) => time - (times[before] ?? 0));
 }
 
-function refused(behaviour: string): SentRequest[] {
+function refused(behaviour: string): JournaledRequest[] {
   return fleet
     .answersTo(behaviour)
     .filter(({ operation, status }) => operation !== 'post-auth-request' && status === 401);

@@ -32,7 +32,7 @@ beforeAll(async () => {
     ...['--keys', 'ecdsa=1,ed25519=1', '--behaviour', 'steady=8', '--behaviour', 'slow=1'],
     ...['--behaviour', 'alert-storm=1'],
   ]);
-  await fleet.said('stderr', /200 sockets/);
+  await fleet.waitForOutput('stderr', /200 sockets/);
   const body = JSON.stringify({ name: 'Spring', artifact_name: releaseName, all_devices: true });
   const path = pathOf(managementOperations['create-deployment']);
   const headers = { 'Content-Type': 'application/json' };

@@ -10,7 +10,7 @@ import type { ConformanceResult } from '../../conformance/conformance.ts';
 import { systemClock } from '../../fixtures/clock.ts';
 import type { FleetResult } from '../../simulator/engine/simulate-fleet.ts';
 import type { ServerReady } from '../server-access/ready.ts';
-import { type Ended, startCommand } from '../testing/built-command.ts';
+import { type CommandEnd, startCommand } from '../testing/built-command.ts';
 import { abridged, projectFolder, settled, shownOutputs } from '../testing/documents.ts';
 
 const SET_UP_MAX_MS = 900_000;
@@ -142,7 +142,7 @@ function holdPort(port: number): Promise<Server> {
 
 // These tests are in this file because the quick starts above need the same ports.
 describe('fleetbed demo --exit --json with busy ports', () => {
-  let ended: Ended;
+  let ended: CommandEnd;
   let result: DemoResult;
   let folder: string;
   const held: Server[] = [];

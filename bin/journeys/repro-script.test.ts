@@ -5,7 +5,7 @@ import { reproScript } from '../../conformance/repro-script/repro-script.ts';
 import { signingAlgorithms } from '../../conformance/signing/algorithms.ts';
 import type { SigningKey } from '../../conformance/signing/signing-key.ts';
 import { Mask } from '../../conformance/target/mask.ts';
-import { type Session, Target } from '../../conformance/target/target.ts';
+import { Target, type TargetSession } from '../../conformance/target/target.ts';
 import { blockFolder, runBlock } from '../../conformance/testing/bash.ts';
 import { systemClock } from '../../fixtures/clock.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
@@ -22,7 +22,7 @@ interface ShownDevice {
 const hostileSerial = `it's "\\quoted"\n$(touch pwned) \u001b[31m \u202e 😀`;
 
 let server: TestServer;
-let session: Session;
+let session: TargetSession;
 let mask: Mask;
 let folder: string;
 

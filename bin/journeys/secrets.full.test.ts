@@ -12,7 +12,7 @@ import { conformanceReport, verdictLine } from '../../conformance/report/text.ts
 import { withReproScript } from '../../conformance/repro-script/repro-script.ts';
 import { coverageOf } from '../../conformance/result/coverage.ts';
 import { ActiveDefect } from '../../conformance/self-test/active-defect.ts';
-import type { Defect, Message } from '../../conformance/self-test/defect.ts';
+import type { Defect, ProxiedMessage } from '../../conformance/self-test/defect.ts';
 import { DefectProxy } from '../../conformance/self-test/proxy.ts';
 import { systemClock } from '../../fixtures/clock.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
@@ -49,7 +49,7 @@ const shapes: readonly RegExp[] = [
 class Eavesdropper {
   readonly secrets = new Set<string>();
 
-  hear({ headers, body }: Message, query = ''): void {
+  hear({ headers, body }: ProxiedMessage, query = ''): void {
     const texts = [`?${query}`, body.toString('utf8'), ...Object.values(headers)];
     for (const text of texts) {
       for (const shape of shapes) {

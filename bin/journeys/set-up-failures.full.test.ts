@@ -221,7 +221,7 @@ describe('Ctrl-C', () => {
     const words = ['--url', ready.baseUrl, '--devices', '1', '--keys', 'ed25519=1', '--json'];
     const file = join(folder, 'fleet.json');
     const fleet = startCommand(['simulate', ...words, '--seed', 'one', '--ready-file', file]);
-    await fleet.said('stderr', /seed "one"/);
+    await fleet.waitForOutput('stderr', /seed "one"/);
     const { code, stdout } = await fleet.end('SIGINT');
     expect(code).toBe(130);
     expect(JSON.parse(stdout)).toMatchObject({ ended: 'interrupted', seed: 'one' });

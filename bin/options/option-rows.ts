@@ -20,10 +20,14 @@ export function addOptionRows(command: Command, rows: OptionRows): Command {
 type ShownRow = OptionRow<{ readonly kind: string; readonly off?: string }>;
 
 /** Parses the text of an option. Switches and plain texts have no parser. */
-export type Parser = (text: string, previous: never) => unknown;
+export type OptionParser = (text: string, previous: never) => unknown;
 
 /** Adds the option of a row, and its `--no-` option if the row has one. */
-export function addOptionRow(command: Command, row: ShownRow, parse: Parser | undefined): void {
+export function addOptionRow(
+  command: Command,
+  row: ShownRow,
+  parse: OptionParser | undefined,
+): void {
   const { cli } = row;
   command.addOption(optionOf(row, parse).helpGroup(`${row.group}:`));
   if (cli.off !== undefined) {
@@ -40,7 +44,7 @@ const secrets: Readonly<Record<string, string>> = {
   'worker-secret': secretVariables.workerSecret,
 };
 
-function optionOf(row: ShownRow, parse: Parser | undefined): Option {
+function optionOf(row: ShownRow, parse: OptionParser | undefined): Option {
   const { flag, help, cli, default: defaultValue, conflicts, variable } = row;
   const secret = secrets[cli.kind];
   if (secret !== undefined) {
@@ -57,7 +61,7 @@ function optionOf(row: ShownRow, parse: Parser | undefined): Option {
 }
 
 /** Returns the parser for a kind of value that several commands share. */
-export function parserOf(cli: OptionValue): Parser | undefined {
+export function parserOf(cli: OptionValue): OptionParser | undefined {
   switch (cli.kind) {
     case 'count':
       return values.count(cli.min, cli.max);
@@ -74,7 +78,7 @@ export function parserOf(cli: OptionValue): Parser | undefined {
   }
 }
 
-const parsers: Readonly<Partial<Record<OptionValue['kind'], Parser>>> = {
+const parsers: Readonly<Partial<Record<OptionValue['kind'], OptionParser>>> = {
   text: values.filled,
   texts: values.listed,
   duration: values.durationMs,
@@ -94,7 +98,7 @@ const parsers: Readonly<Partial<Record<OptionValue['kind'], Parser>>> = {
   'redis-url': values.redisUrl,
 };
 
-function reader(read: (text: string) => unknown, accepted: string): Parser {
+function reader(read: (text: string) => unknown, accepted: string): OptionParser {
   return (text) => {
     const value = read(text);
     if (value !== undefined) return value;

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { shellWord } from '../../fixtures/formats/shell-word.ts';
 import { SecretOption } from './secret-option.ts';
 
-interface Repeated {
+interface RepeatedOptions {
   /** Options of the repetition with their values; they are appended to the others. */
   readonly own: readonly string[];
   /**
@@ -22,7 +22,7 @@ interface Repeated {
 export function repeatLine(
   words: readonly string[],
   command: Command,
-  { own, replaced }: Repeated,
+  { own, replaced }: RepeatedOptions,
 ): string {
   const secrets = command.options.filter((option) => option instanceof SecretOption);
   const left = new Set([...replaced, ...secrets.map(({ long }) => long ?? '')]);

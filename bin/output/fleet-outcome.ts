@@ -14,11 +14,11 @@ import {
 } from '../../simulator/engine/simulate-fleet.ts';
 import { StatusError, TransportError } from '../../simulator/network/errors.ts';
 import { MergeError } from '../../simulator/result/merge.ts';
-import { outcomeOf, type Verdict } from '../../simulator/result/outcome.ts';
+import { outcomeOf, type RunVerdict } from '../../simulator/result/outcome.ts';
 import { CommandError, setUpError } from './command-error.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 
-const codeOf: Readonly<Record<Verdict, ExitCode>> = {
+const codeOf: Readonly<Record<RunVerdict, ExitCode>> = {
   passed: exitCodes.pass,
   failed: exitCodes.failed,
   invalid: exitCodes.limited,

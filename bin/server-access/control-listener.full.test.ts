@@ -162,7 +162,7 @@ describe('the server that runs on this machine', { timeout: 60_000 }, () => {
   it('may be a server that fleetbed demo started, while the demo runs', async () => {
     const demo = startCommand(['demo'], own);
     try {
-      const written = await demo.said('stderr', /^server: ready at .*$/m);
+      const written = await demo.waitForOutput('stderr', /^server: ready at .*$/m);
       const baseUrl = /^server: ready at (.*)$/m.exec(written)?.[1];
       expect(readdirSync(folder)).toEqual([`${demo.child.pid}.json`]);
       expect(modeOf(join(folder, `${demo.child.pid}.json`))).toBe('600');

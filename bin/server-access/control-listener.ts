@@ -16,7 +16,7 @@ const SENTENCE_MAX_CHARACTERS = 2000;
 const ANSWER_MAX_BYTES = 256 * 1_048_576;
 
 /** The address of the control listener, its token, and the tenant. */
-export interface ControlOptions {
+export interface ControlAccess {
   readonly controlUrl: string;
   readonly controlToken: string;
   readonly tenant?: string;
@@ -28,12 +28,12 @@ export interface ControlAnswer {
   readonly body: Response;
 }
 
-type Filled<Path extends string> = Path extends `${infer Before}{${string}}${infer Rest}`
-  ? `${Before}${string}${Filled<Rest>}`
+type FilledPath<Path extends string> = Path extends `${infer Before}{${string}}${infer Rest}`
+  ? `${Before}${string}${FilledPath<Rest>}`
   : Path;
 
 /** A path of the control API with its parameters filled in. */
-type ControlTarget = Filled<ControlPath>;
+type ControlTarget = FilledPath<ControlPath>;
 
 /** Returns the option `--control-url` of commands that call a running server. */
 export function controlUrlOption(): Option {
@@ -64,7 +64,7 @@ export function addControlOptions(command: Command): Command {
 }
 
 /** A request to the control listener. */
-interface AskOptions extends RequestInit {
+interface ControlFetchOptions extends RequestInit {
   /** Statuses that are not treated as errors. */
   readonly expected?: readonly number[];
   /** True for a stream without end; its reader limits the size of each event. */
@@ -76,9 +76,9 @@ interface AskOptions extends RequestInit {
  * @throws CommandError
  */
 export async function ask(
-  { controlUrl, controlToken }: Pick<ControlOptions, 'controlUrl' | 'controlToken'>,
+  { controlUrl, controlToken }: Pick<ControlAccess, 'controlUrl' | 'controlToken'>,
   path: string,
-  { expected = [200], isEndless = false, ...init }: AskOptions = {},
+  { expected = [200], isEndless = false, ...init }: ControlFetchOptions = {},
 ): Promise<ControlAnswer> {
   const headers = { ...init.headers, Authorization: `Bearer ${controlToken}` };
   const url = controlUrl.replace(/\/$/, '') + path;
@@ -97,7 +97,7 @@ export async function ask(
  * @throws CommandError
  */
 export async function askAs(
-  options: ControlOptions,
+  options: ControlAccess,
   path: ControlTarget,
   { method, json }: { readonly method: string; readonly json?: object },
 ): Promise<ControlAnswer> {

@@ -3,7 +3,7 @@
 import { counted } from '../../fixtures/counted.ts';
 import type { UnfiredFault } from '../../server/faults/fault-plans.ts';
 import { readPlan } from '../../server/faults/plan-text.ts';
-import type { Rule } from '../../server/faults/rule.ts';
+import type { FaultRule } from '../../server/faults/rule.ts';
 import { CommandError } from '../output/command-error.ts';
 import { exitCodes } from '../output/exit-codes.ts';
 import { readNamedFile } from '../output/files.ts';
@@ -22,7 +22,7 @@ export function unfiredLines(unfired: readonly UnfiredFault[]): string[] {
  * read
  * @throws CommandError with file, line and column of each mistake
  */
-export async function readPlanFile(option: string, file: string): Promise<readonly Rule[]> {
+export async function readPlanFile(option: string, file: string): Promise<readonly FaultRule[]> {
   const read = readPlan(await readNamedFile(option, file));
   if ('rules' in read) return read.rules;
   const lines = read.problems.map(

@@ -14,7 +14,7 @@ import {
 import { CommandError, setUpError } from '../output/command-error.ts';
 import { exitCodes } from '../output/exit-codes.ts';
 import { readNamedFile } from '../output/files.ts';
-import type { ServerOptions } from './server-options.ts';
+import type { ServerAccess } from './server-options.ts';
 
 const SENTENCE_MAX_CHARACTERS = 1000;
 /** Limit on the pages read from one list, which is a hundred thousand items. */
@@ -22,12 +22,12 @@ const PAGES_MAX = 200;
 
 /** A signed-in user. Every method throws CommandError, with exit code 1 when the server refuses. */
 export class ManagementApi {
-  readonly #options: ServerOptions;
+  readonly #options: ServerAccess;
   readonly #fetch: Fetch;
   #client: AdminClient;
   #token: string;
 
-  private constructor(options: ServerOptions, by: Fetch, token: string) {
+  private constructor(options: ServerAccess, by: Fetch, token: string) {
     this.#options = options;
     this.#fetch = by;
     this.#token = token;
@@ -35,7 +35,7 @@ export class ManagementApi {
   }
 
   /** Signs in if necessary, and renews an expired token from a run file. */
-  static async open(options: ServerOptions): Promise<ManagementApi> {
+  static async open(options: ServerAccess): Promise<ManagementApi> {
     const { ca, token, email, password, foundAdmin } = options;
     const caPem = ca === undefined ? options.caPem : await readNamedFile('--ca', ca);
     const by = fetchWith(options, caPem);
@@ -96,13 +96,13 @@ export class ManagementApi {
   }
 }
 
-type FoundAdmin = NonNullable<ServerOptions['foundAdmin']>;
+type FoundAdmin = NonNullable<ServerAccess['foundAdmin']>;
 
 /**
  * Returns a `fetch` that trusts an additional CA and follows no redirect, so that the token goes
  * only to the named server.
  */
-function fetchWith({ url: place }: ServerOptions, caPem: string | undefined): Fetch {
+function fetchWith({ url: place }: ServerAccess, caPem: string | undefined): Fetch {
   const dispatcher = new Agent({ connect: { ...(caPem !== undefined && { ca: caPem }) } });
   return async (url, init) => {
     try {
@@ -115,7 +115,7 @@ function fetchWith({ url: place }: ServerOptions, caPem: string | undefined): Fe
 }
 
 async function login(
-  { url }: ServerOptions,
+  { url }: ServerAccess,
   by: Fetch,
   { email, password = '' }: { readonly email: string; readonly password?: string | undefined },
 ): Promise<string> {
@@ -132,7 +132,7 @@ async function login(
   throw new CommandError(sentence, exitCodes.setUp);
 }
 
-function refused({ url }: ServerOptions, refusal: AdminRefusal): CommandError {
+function refused({ url }: ServerAccess, refusal: AdminRefusal): CommandError {
   const { status, requestId } = refusal;
   const sentence = printable(`${url}: ${refusal.message}`, SENTENCE_MAX_CHARACTERS);
   if (status === 401) {
@@ -144,6 +144,6 @@ function refused({ url }: ServerOptions, refusal: AdminRefusal): CommandError {
   return new CommandError(sentence + hint, exitCodes.failed);
 }
 
-function notThisApi({ url }: ServerOptions): CommandError {
+function notThisApi({ url }: ServerAccess): CommandError {
   return new CommandError(`${url} does not answer as this API; check --url.`, exitCodes.setUp);
 }

@@ -19,7 +19,7 @@ import {
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { systemClock } from '../../fixtures/clock.ts';
-import { type Holder, isAlive, ownHolder } from '../../fixtures/process-lock.ts';
+import { isAlive, type LockHolder, ownHolder } from '../../fixtures/process-lock.ts';
 import { describeError } from '../output/command-error.ts';
 import { writeWhole } from '../output/files.ts';
 import type { Output } from '../output/output.ts';
@@ -27,7 +27,7 @@ import type { ServerReady } from './ready.ts';
 
 /** A running server with its addresses and secrets. */
 export interface RunFile
-  extends Holder,
+  extends LockHolder,
     Pick<
       ServerReady,
       'baseUrl' | 'controlUrl' | 'controlToken' | 'adminEmail' | 'adminPassword' | 'adminToken'
@@ -98,7 +98,7 @@ export function runningServers(): readonly RunFile[] {
   return found.toSorted((one, other) => (one.startedAt < other.startedAt ? -1 : 1));
 }
 
-interface Folder {
+interface RunFileFolder {
   readonly path: string;
   /** True when missing parent folders may be created. */
   readonly isOurs: boolean;
@@ -108,7 +108,7 @@ interface Folder {
  * Returns the folders for run files, the preferred one first. Reading uses all of them, because a
  * command may lack an environment variable that the server had.
  */
-function folders(): readonly Folder[] {
+function folders(): readonly RunFileFolder[] {
   const { XDG_RUNTIME_DIR: runtime = '', XDG_STATE_HOME: state } = process.env;
   const home = join(state || join(homedir(), '.local', 'state'), 'fleetbed', 'run');
   return [
@@ -118,7 +118,7 @@ function folders(): readonly Folder[] {
 }
 
 /** Creates the folder if needed. Returns true if it exists and is private. */
-function makeFolder({ path, isOurs }: Folder): boolean {
+function makeFolder({ path, isOurs }: RunFileFolder): boolean {
   try {
     mkdirSync(path, { recursive: isOurs, mode: FOLDER_MODE });
   } catch {

@@ -10,7 +10,7 @@ import type { RunFile } from './run-file.ts';
  * The values of the options that `addServerOptions` adds, completed by the run file of the server
  * on this machine.
  */
-export interface ServerOptions extends LoginOptions {
+export interface ServerAccess extends LoginOptions {
   readonly url: string;
   /** Path of the PEM file of `--ca`. */
   readonly ca?: string;

@@ -117,7 +117,7 @@ describe('serve --tls', () => {
 
   it('prints the file of the CA, and the defect of each URL', async () => {
     running = startCommand(['serve', ...free, '--tls-gallery', '--tls-ca-out', at('ca')]);
-    const text = await running.said('stdout', /oldProtocol\n/);
+    const text = await running.waitForOutput('stdout', /oldProtocol\n/);
     expect(text).toMatch(/^ready at https:\S+, /);
     expect(text).toContain(`\ntest CA in ${at('ca/ca.pem')}\n`);
     expect(text.match(/\nbroken TLS at https:\/\/127\.0\.0\.1:\d+: \w+/g)).toHaveLength(6);

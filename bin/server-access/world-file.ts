@@ -6,7 +6,7 @@ import { readWorld, WorldTextError } from '../../server/world/world-text.ts';
 import { CommandError } from '../output/command-error.ts';
 import { exitCodes } from '../output/exit-codes.ts';
 import { readNamedFile } from '../output/files.ts';
-import { ask, type ControlOptions } from './control-listener.ts';
+import { ask, type ControlAccess } from './control-listener.ts';
 
 /** Returns the devices, artifacts and deployments of a loaded world as lines. */
 export function worldLines({ devices, artifacts, deployments }: LoadedWorld): string[] {
@@ -28,7 +28,7 @@ export function worldLines({ devices, artifacts, deployments }: LoadedWorld): st
 export async function loadWorldFile(
   option: string,
   file: string,
-  where: ControlOptions,
+  where: ControlAccess,
 ): Promise<LoadedWorld> {
   const text = await readNamedFile(option, file);
   checkedWorld(text, file);

@@ -11,7 +11,7 @@ const cacheFolder = fileURLToPath(new URL('../../.fleetbed/test-cache', import.m
 mkdirSync(cacheFolder, { recursive: true });
 
 /** The outcome of a child process. */
-export interface Ended {
+export interface CommandEnd {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -23,10 +23,10 @@ export interface RunningCommand {
   /**
    * Resolves with all output of the stream once it matches; rejects when the command ends before.
    */
-  said(stream: 'stdout' | 'stderr', pattern: RegExp): Promise<string>;
-  readonly ended: Promise<Ended>;
+  waitForOutput(stream: 'stdout' | 'stderr', pattern: RegExp): Promise<string>;
+  readonly ended: Promise<CommandEnd>;
   /** Sends a signal and waits for the exit. */
-  end(signal?: NodeJS.Signals): Promise<Ended>;
+  end(signal?: NodeJS.Signals): Promise<CommandEnd>;
 }
 
 /**
@@ -56,7 +56,7 @@ export function startCommand(
       written[stream] += text;
     });
   }
-  const ended = new Promise<Ended>((resolve) => {
+  const ended = new Promise<CommandEnd>((resolve) => {
     child.once('close', (code) => resolve({ code, ...written }));
   });
   return {
@@ -66,7 +66,7 @@ export function startCommand(
       child.kill(signal);
       return ended;
     },
-    said: (stream, pattern) =>
+    waitForOutput: (stream, pattern) =>
       new Promise((resolve, reject) => {
         const look = (): void => {
           if (pattern.test(written[stream])) resolve(written[stream]);
@@ -82,7 +82,7 @@ export function startCommand(
 export function runCommand(
   words: readonly string[],
   environment?: Readonly<Record<string, string>>,
-): Promise<Ended> {
+): Promise<CommandEnd> {
   return startCommand(words, environment).ended;
 }
 
@@ -94,6 +94,6 @@ export async function startServe(
 ) {
   const free = ['--port', '0', '--control-port', '0', '--log-level', 'error', '--json'];
   const running = startCommand(['serve', ...free, ...words], environment, launcher);
-  const ready = JSON.parse(await running.said('stdout', /\n/));
+  const ready = JSON.parse(await running.waitForOutput('stdout', /\n/));
   return { running, ready: ready as ServerReady };
 }

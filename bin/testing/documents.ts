@@ -112,7 +112,7 @@ async function startServer(
   environment: Readonly<Record<string, string>>,
 ) {
   const running = startCommand(['serve', ...words], environment);
-  return { running, started: await running.said('stdout', /\n/) };
+  return { running, started: await running.waitForOutput('stdout', /\n/) };
 }
 
 /** Creates a folder with an `npx fleetbed` and an `npm start --` that run the built command. */

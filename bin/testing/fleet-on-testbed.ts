@@ -29,7 +29,7 @@ export type PlanChange = Partial<Omit<FleetPlan, 'behaviours'>> & {
 };
 
 /** One request of a device, as in the server's journal. */
-export interface SentRequest {
+export interface JournaledRequest {
   readonly operation: string;
   readonly status: number;
   /** Time of the request: ISO 8601. */
@@ -115,20 +115,20 @@ export class FleetOnTestbed {
   }
 
   /** Returns the requests of the device in order, optionally of one operation only. */
-  askedBy(behaviour: string, operation?: string): SentRequest[] {
+  askedBy(behaviour: string, operation?: string): JournaledRequest[] {
     const entries = this.testbed.journal.list({
       kind: 'exchange',
       device: this.idOf(behaviour),
       operation,
     });
-    return entries as unknown as SentRequest[];
+    return entries as unknown as JournaledRequest[];
   }
 
   /**
    * Returns the responses that the device recorded, including those to requests that the server
    * could not attribute to a device.
    */
-  answersTo(behaviour: string): SentRequest[] {
+  answersTo(behaviour: string): JournaledRequest[] {
     const index = this.#indices.get(behaviour);
     return this.events.flatMap((event) => {
       if (event.kind !== 'exchange' || event.device !== index) return [];

@@ -16,7 +16,7 @@ const [unpacked = ''] = ['../../.fleetbed/redis', '../../../.fleetbed/redis']
   .map((path) => fileURLToPath(new URL(path, import.meta.url)))
   .toSorted((one, other) => Number(existsSync(other)) - Number(existsSync(one)));
 
-type Hear = (words: readonly string[]) => void;
+type OnRedisMessage = (words: readonly string[]) => void;
 
 /** A running Redis. */
 export interface RedisServer {
@@ -29,7 +29,7 @@ export interface RedisServer {
    * Calls `hear` with the words of each command that any client sends.
    * @returns a function that stops it
    */
-  monitor(hear: Hear): Promise<() => void>;
+  monitor(hear: OnRedisMessage): Promise<() => void>;
   /** Kills Redis immediately, like a power loss. */
   kill(): Promise<void>;
 }
@@ -87,7 +87,11 @@ export async function startRedis(password: string, tls?: RedisTlsFiles): Promise
  * Sends MONITOR over its own connection: ioredis crashes the process when another client's command
  * arrives in one chunk with the reply to MONITOR.
  */
-async function monitor(url: string, ca: Buffer | undefined, hear: Hear): Promise<() => void> {
+async function monitor(
+  url: string,
+  ca: Buffer | undefined,
+  hear: OnRedisMessage,
+): Promise<() => void> {
   const { port, password } = new URL(url);
   const to = { host: '127.0.0.1', port: Number(port) };
   const socket = ca ? connectTls({ ...to, ca }) : connect(to);

@@ -70,12 +70,12 @@ export async function openRoughNetwork(
   };
 }
 
-type Passing = RoughNetworkOptions & { readonly port: number; readonly agent: Agent };
+type RelayedConnection = RoughNetworkOptions & { readonly port: number; readonly agent: Agent };
 
 async function pass(
   request: IncomingMessage,
   response: ServerResponse,
-  { clock, random, latencyMs, resets, isCompressing, port, agent }: Passing,
+  { clock, random, latencyMs, resets, isCompressing, port, agent }: RelayedConnection,
 ): Promise<void> {
   const isReset = random.fraction() < resets;
   const isLate = random.fraction() < 0.5;

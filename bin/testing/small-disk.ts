@@ -50,7 +50,7 @@ export function readOnlyLaunchers(): readonly SmallDisk['launcher'][] {
 }
 
 /** A small file system that outlives the commands on it. */
-export interface LastingDisk {
+export interface PersistentDisk {
   readonly launcher: readonly string[];
   fill(): void;
   empty(): void;
@@ -60,11 +60,11 @@ export interface LastingDisk {
 /**
  * Returns functions that create such a file system in a folder; empty when this user may not mount.
  */
-export function lastingDisks(): readonly ((folder: string) => Promise<LastingDisk>)[] {
+export function lastingDisks(): readonly ((folder: string) => Promise<PersistentDisk>)[] {
   return canMount && spawnSync('nsenter', ['--version']).status === 0 ? [lastingDisk] : [];
 }
 
-async function lastingDisk(folder: string): Promise<LastingDisk> {
+async function lastingDisk(folder: string): Promise<PersistentDisk> {
   const script = 'mount -t tmpfs -o size=4m tmpfs "$0" && echo mounted && exec cat';
   const holder = spawn('unshare', ['-rm', 'sh', '-c', script, folder], {
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -20,18 +20,23 @@ const candidates = [
 /** Character classes that `\b`, `^` and `$` test without an atom. */
 const boundaries = [/\w/, /\s/, /[\r\n]/];
 
-type Node =
+type ExpressionNode =
   | { readonly kind: 'atom'; readonly spellings: readonly string[] }
-  | { readonly kind: 'sequence'; readonly items: readonly Node[] }
-  | { readonly kind: 'choice'; readonly options: readonly Node[] }
-  | { readonly kind: 'group'; readonly body: Node; readonly number: number }
-  | { readonly kind: 'look'; readonly body: Node }
-  | { readonly kind: 'again'; readonly group: () => Node | undefined }
-  | { readonly kind: 'repeat'; readonly body: Node; readonly min: number; readonly max: number };
+  | { readonly kind: 'sequence'; readonly items: readonly ExpressionNode[] }
+  | { readonly kind: 'choice'; readonly options: readonly ExpressionNode[] }
+  | { readonly kind: 'group'; readonly body: ExpressionNode; readonly number: number }
+  | { readonly kind: 'look'; readonly body: ExpressionNode }
+  | { readonly kind: 'again'; readonly group: () => ExpressionNode | undefined }
+  | {
+      readonly kind: 'repeat';
+      readonly body: ExpressionNode;
+      readonly min: number;
+      readonly max: number;
+    };
 
 /** Returns every worst input of an expression; empty when it has no repetition. */
 export function worstInputs(expression: RegExp): WorstInput[] {
-  const tree = new Parser(expression).parse();
+  const tree = new ExpressionParser(expression).parse();
   const found = new Map<string, WorstInput>();
   const add = (name: string, input: WorstInput): void => void found.set(name, input);
   const whole = spellingsOf(tree);
@@ -65,7 +70,7 @@ interface Pump {
 }
 
 /** Returns every piece that may repeat without limit, with a text that leads to it. */
-function pumpsOf(node: Node, before: string): Pump[] {
+function pumpsOf(node: ExpressionNode, before: string): Pump[] {
   switch (node.kind) {
     case 'sequence': {
       let led = before;
@@ -90,13 +95,13 @@ function pumpsOf(node: Node, before: string): Pump[] {
   }
 }
 
-function spellingsOf(node: Node): string[] {
+function spellingsOf(node: ExpressionNode): string[] {
   const count = Math.max(SPELLINGS, node.kind === 'atom' ? node.spellings.length : 0);
   return [...new Set(Array.from({ length: count }, (_, which) => spelling(node, which)))];
 }
 
 /** Returns one text that the node matches. @param which selects one of several spellings */
-function spelling(node: Node | undefined, which: number): string {
+function spelling(node: ExpressionNode | undefined, which: number): string {
   switch (node?.kind) {
     case 'atom':
       return node.spellings[which % Math.max(1, node.spellings.length)] ?? '';
@@ -116,10 +121,10 @@ function spelling(node: Node | undefined, which: number): string {
 }
 
 /** Parses the source of an expression, as far as its repetitions require. */
-class Parser {
+class ExpressionParser {
   readonly #source: string;
   readonly #flags: string;
-  readonly #groups: Node[] = [];
+  readonly #groups: ExpressionNode[] = [];
   readonly #characters: readonly string[];
   #at = 0;
 
@@ -138,7 +143,7 @@ class Parser {
     this.#groups.length = 0;
   }
 
-  parse(): Node {
+  parse(): ExpressionNode {
     return this.#choice();
   }
 
@@ -159,21 +164,21 @@ class Parser {
     }
   }
 
-  #choice(): Node {
+  #choice(): ExpressionNode {
     const options = [this.#sequence()];
     while (this.#take('|')) options.push(this.#sequence());
     return { kind: 'choice', options };
   }
 
-  #sequence(): Node {
-    const items: Node[] = [];
+  #sequence(): ExpressionNode {
+    const items: ExpressionNode[] = [];
     while (this.#at < this.#source.length && !'|)'.includes(this.#source[this.#at] ?? '')) {
       items.push(this.#repeated(this.#item()));
     }
     return { kind: 'sequence', items };
   }
 
-  #repeated(body: Node): Node {
+  #repeated(body: ExpressionNode): ExpressionNode {
     const found = /^(?:([*+?])|\{(\d+)(,?)(\d*)\})\??/.exec(this.#source.slice(this.#at));
     if (!found) return body;
     this.#at += found[0].length;
@@ -186,7 +191,7 @@ class Parser {
     return { kind: 'repeat', body, min: Number(from), max: comma ? open : Number(from) };
   }
 
-  #item(): Node {
+  #item(): ExpressionNode {
     const rest = this.#source.slice(this.#at);
     const look = /^\(\?<?[=!]/.exec(rest);
     if (look) return { kind: 'look', body: this.#inside(look[0].length) };
@@ -194,7 +199,7 @@ class Parser {
     if (open) {
       const number = open[1] === '?:' ? -1 : this.#groups.length;
       if (number >= 0) this.#groups.push({ kind: 'sequence', items: [] });
-      const group: Node = { kind: 'group', body: this.#inside(open[0].length), number };
+      const group: ExpressionNode = { kind: 'group', body: this.#inside(open[0].length), number };
       if (number >= 0) this.#groups[number] = group;
       return group;
     }
@@ -220,7 +225,7 @@ class Parser {
       : candidates.filter((one) => matches?.test(one)).slice(0, 2);
   }
 
-  #inside(opening: number): Node {
+  #inside(opening: number): ExpressionNode {
     this.#at += opening;
     const body = this.#choice();
     this.#take(')');

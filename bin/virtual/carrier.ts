@@ -14,7 +14,7 @@ import type {
   CarriedAnswer,
   Carrier,
   CarrierSubject,
-  Dispatching,
+  RequestDispatcher,
 } from '../../simulator/network/carrier.ts';
 
 /** The delays, in milliseconds of virtual time, and the faults of one exchange. */
@@ -62,7 +62,7 @@ interface MemoryCarrierOptions {
   readonly planOf?: ((subject: CarrierSubject) => ExchangePlan | undefined) | undefined;
 }
 
-type Options = Pick<Dispatcher.DispatchOptions, 'method' | 'path' | 'headers' | 'body'>;
+type DispatchRequest = Pick<Dispatcher.DispatchOptions, 'method' | 'path' | 'headers' | 'body'>;
 
 const NO_CONTENT = 204;
 /**
@@ -78,7 +78,7 @@ const undisturbed: ExchangePlan = {
 /** A carrier that calls the listener of a server in the same process. */
 export class MemoryCarrier implements Carrier {
   readonly #options: MemoryCarrierOptions;
-  readonly #direct: Dispatching;
+  readonly #direct: RequestDispatcher;
   readonly #listener: MemoryListener;
   onTheWayCount = 0;
 
@@ -91,7 +91,7 @@ export class MemoryCarrier implements Carrier {
     });
   }
 
-  over(subject: CarrierSubject): Dispatching {
+  over(subject: CarrierSubject): RequestDispatcher {
     const { planOf, server } = this.#options;
     const exchangePlan = planOf?.(subject);
     if (!server.mayRestart) {
@@ -105,7 +105,7 @@ export class MemoryCarrier implements Carrier {
     return dispatching((request, reader) => this.#passSpared(request, given, reader));
   }
 
-  #requestOf({ method, path, headers, body }: Options): MemoryRequest {
+  #requestOf({ method, path, headers, body }: DispatchRequest): MemoryRequest {
     return {
       method,
       target: path,
@@ -115,7 +115,7 @@ export class MemoryCarrier implements Carrier {
     };
   }
 
-  #pass(request: Options, exchangePlan: ExchangePlan, reader: Reader): () => void {
+  #pass(request: DispatchRequest, exchangePlan: ExchangePlan, reader: CarrierReader): () => void {
     const { server } = this.#options;
     const { requestDelayMs, answerDelayMs, isRequestLost, instead, restartsForMs } = exchangePlan;
     const ends = server.isUp ? server.ends : undefined;
@@ -144,7 +144,11 @@ export class MemoryCarrier implements Carrier {
    * Passes a request of the spared caller: the request waits until the server is up, and a restart
    * waits for its response.
    */
-  #passSpared(request: Options, exchangePlan: ExchangePlan, reader: Reader): () => void {
+  #passSpared(
+    request: DispatchRequest,
+    exchangePlan: ExchangePlan,
+    reader: CarrierReader,
+  ): () => void {
     const { server } = this.#options;
     let isOver = false;
     const over = (): void => {
@@ -197,7 +201,7 @@ export class MemoryCarrier implements Carrier {
   }
 }
 
-interface Reader extends MemoryAnswerReader {
+interface CarrierReader extends MemoryAnswerReader {
   onLoss(error: Error): void;
 }
 
@@ -209,7 +213,7 @@ function lossOf(wasDown: boolean): Error {
   return Object.assign(new Error(code), { code });
 }
 
-function endingWith(reader: Reader, over: () => void): Reader {
+function endingWith(reader: CarrierReader, over: () => void): CarrierReader {
   return {
     onHead: (status, headers) => reader.onHead(status, headers),
     onData: (chunk) => reader.onData(chunk),
@@ -224,13 +228,16 @@ function endingWith(reader: Reader, over: () => void): Reader {
   };
 }
 
-function emptySuccess(reader: Reader): void {
+function emptySuccess(reader: CarrierReader): void {
   reader.onHead(NO_CONTENT, {});
   reader.onEnd();
 }
 
 /** Collects a response, and calls `complete` with a function that delivers it. */
-function heldBack(reader: Reader, complete: (deliver: () => void) => void): MemoryAnswerReader {
+function heldBack(
+  reader: CarrierReader,
+  complete: (deliver: () => void) => void,
+): MemoryAnswerReader {
   const steps: (() => void)[] = [];
   return {
     onHead: (status, headers) => steps.push(() => reader.onHead(status, headers)),
@@ -245,9 +252,9 @@ function heldBack(reader: Reader, complete: (deliver: () => void) => void): Memo
 }
 
 /** Sends a request. @returns a function that cancels what has not arrived yet */
-type Send = (request: Options, reader: Reader) => () => void;
+type SendInMemory = (request: DispatchRequest, reader: CarrierReader) => () => void;
 
-function dispatching(send: Send): Dispatching {
+function dispatching(send: SendInMemory): RequestDispatcher {
   return {
     dispatch: (options, handler) => {
       const controller = new Controller();

@@ -3,22 +3,22 @@ import { type Random, seededRandom } from '../../fixtures/random.ts';
 import type { ExchangeFault } from '../../simulator/plan/exchange-faults.ts';
 import type { FleetPlan } from '../../simulator/plan/plan.ts';
 import type { Restart } from '../../simulator/plan/restarts.ts';
-import type { Violation } from './invariants.ts';
+import type { InvariantViolation } from './invariants.ts';
 import type { VirtualTrial } from './run.ts';
 
 /** Runs a trial and returns what it violates. */
-export type RunTrial = (trial: VirtualTrial) => Promise<readonly Violation[]>;
+export type RunTrial = (trial: VirtualTrial) => Promise<readonly InvariantViolation[]>;
 
 /** A failed trial after shrinking. */
 export interface FailedTrial {
   readonly trial: VirtualTrial;
-  readonly violations: readonly Violation[];
+  readonly violations: readonly InvariantViolation[];
   /** Number of runs that shrinking took. */
   readonly shrinkRuns: number;
 }
 
 /** The outcome of an exploration. */
-export interface Exploration {
+export interface ExplorationResult {
   /** Number of seeds tried, including the failing one. */
   readonly seeds: number;
   readonly failed: FailedTrial | undefined;
@@ -48,7 +48,7 @@ const restartKinds = ['server-at-exchange', 'server', 'device'] as const;
 export async function explore(
   base: VirtualTrial,
   { seeds, runTrial, signal, onSeed }: ExploreOptions,
-): Promise<Exploration> {
+): Promise<ExplorationResult> {
   let tried = 0;
   while (tried < seeds && !signal.aborted) {
     const trial = trialOf(base, `${base.plan.seed}-${++tried}`);

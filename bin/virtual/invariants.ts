@@ -5,7 +5,7 @@
 import type { FleetResult } from '../../simulator/engine/simulate-fleet.ts';
 
 /** A broken invariant and the evidence. */
-export interface Violation {
+export interface InvariantViolation {
   readonly invariant:
     | 'lost-status'
     | 'sums-agree'
@@ -19,7 +19,7 @@ export interface Violation {
 }
 
 /** Returns the invariants that a result shows to be broken. */
-export function violationsIn({ reconciliation, checks }: FleetResult): Violation[] {
+export function violationsIn({ reconciliation, checks }: FleetResult): InvariantViolation[] {
   const unread = `the records of the server could not be read: ${reconciliation.because ?? ''}`;
   const broken = checks?.requirements.filter((each) => each.broken > 0) ?? [];
   return [

@@ -5,7 +5,7 @@ import type { MemoryListener } from '../../server/listeners/memory-listener.ts';
 import {
   type FleetEvent,
   type FleetHooks,
-  type FleetLooks,
+  type FleetIntervals,
   type FleetPlan,
   type FleetResult,
   simulateFleet,
@@ -16,7 +16,7 @@ import type { ExchangeFault } from '../../simulator/plan/exchange-faults.ts';
 import type { Restart } from '../../simulator/plan/restarts.ts';
 import { MemoryCarrier } from './carrier.ts';
 import { exchangePlans } from './exchange-plans.ts';
-import { type Violation, violationsIn } from './invariants.ts';
+import { type InvariantViolation, violationsIn } from './invariants.ts';
 import { UnauthorizedDevice } from './unauthorized-device.ts';
 import { openVirtualServer, virtualHost, virtualUser } from './virtual-server.ts';
 
@@ -44,7 +44,7 @@ export interface VirtualHooks
 /** The outcome of a finished run. */
 export interface VirtualOutcome {
   readonly result: FleetResult;
-  readonly violations: readonly Violation[];
+  readonly violations: readonly InvariantViolation[];
 }
 
 const PROGRESS_MIN_MS = 1000;
@@ -150,7 +150,7 @@ function minPollMs(plan: FleetPlan): number {
  * Returns the intervals at which all devices are inspected. For a large fleet, an inspection every
  * second would take longer than all polls.
  */
-function looksAt({ durationMs = 0 }: FleetPlan, pollIntervalMs: number): FleetLooks {
+function looksAt({ durationMs = 0 }: FleetPlan, pollIntervalMs: number): FleetIntervals {
   return {
     progressMs: Math.max(PROGRESS_MIN_MS, durationMs / PROGRESS_MAX_LOOKS),
     operatorMs: Math.max(OPERATOR_MIN_MS, pollIntervalMs / OPERATOR_LOOKS_PER_POLL),

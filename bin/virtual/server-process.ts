@@ -18,7 +18,7 @@ export class RestartError extends Error {
 }
 
 /** The options of a server process. */
-interface ServerProcessOptions {
+interface RestartableServerOptions {
   readonly clock: ManualClock;
   /** Returns the options of a start. @param start number of the start, from 0 */
   readonly optionsOf: (start: number) => ServerOptions;
@@ -27,7 +27,7 @@ interface ServerProcessOptions {
 }
 
 /** One start of the server until it stops. */
-interface Start {
+interface ServerStart {
   readonly server: RunningServer;
   readonly listener: MemoryListener;
   readonly clock: LifetimeClock | undefined;
@@ -38,17 +38,17 @@ interface Start {
 const LOOK_MS = 1;
 
 /** A server that can be stopped and restarted. */
-export class ServerProcess {
-  readonly #options: ServerProcessOptions;
+export class RestartableServer {
+  readonly #options: RestartableServerOptions;
   /** The folder of all data folders; undefined when nothing is stored. */
   readonly #root: string | undefined;
   readonly #over = new AbortController();
-  #running: Start | undefined;
+  #running: ServerStart | undefined;
   #starts = 0;
   #isEnding = false;
   /** A copy of the data folder to restart with, instead of the current folder. */
   #kept: string | undefined;
-  #waiting = new Set<() => void>();
+  #restartCallbacks = new Set<() => void>();
   #underWay: Promise<void> = Promise.resolve();
   /** True while the server stops or starts; virtual time must not pass. */
   isBusy = false;
@@ -59,7 +59,7 @@ export class ServerProcess {
   /** Called when the server does not come back. */
   onTrouble: (error: RestartError) => void = () => undefined;
 
-  private constructor(options: ServerProcessOptions) {
+  private constructor(options: RestartableServerOptions) {
     this.#options = options;
     if (options.mayRestart) this.#root = mkdtempSync(join(tmpdir(), dataFolderPrefix));
   }
@@ -68,8 +68,8 @@ export class ServerProcess {
    * Starts the server.
    * @throws SettingError for an invalid option, StateError for an unusable data folder
    */
-  static async start(options: ServerProcessOptions): Promise<ServerProcess> {
-    const started = new ServerProcess(options);
+  static async start(options: RestartableServerOptions): Promise<RestartableServer> {
+    const started = new RestartableServer(options);
     try {
       await started.#start(started.#root && join(started.#root, '0'));
       return started;
@@ -100,8 +100,8 @@ export class ServerProcess {
 
   /** Calls `act` once the server is up again. Returns a function that cancels the call. */
   onceUp(act: () => void): () => void {
-    this.#waiting.add(act);
-    return () => this.#waiting.delete(act);
+    this.#restartCallbacks.add(act);
+    return () => this.#restartCallbacks.delete(act);
   }
 
   /**
@@ -151,8 +151,8 @@ export class ServerProcess {
     await clock.sleep(lastingMs, signal);
     if (signal.aborted) return;
     await this.#whileBusy(() => this.#start(folder));
-    const waiting = [...this.#waiting];
-    this.#waiting.clear();
+    const waiting = [...this.#restartCallbacks];
+    this.#restartCallbacks.clear();
     for (const act of waiting) act();
   }
 

@@ -7,7 +7,7 @@ import type { Clock } from '../../fixtures/clock.ts';
 import type { Random } from '../../fixtures/random.ts';
 import { DeviceClient } from '../../simulator/client/device-client.ts';
 import { ManagementClient } from '../../simulator/client/management.ts';
-import { newSession, type Session } from '../../simulator/client/session.ts';
+import { type ClientSession, newSession } from '../../simulator/client/session.ts';
 import { deviceKey } from '../../simulator/identity/device-key.ts';
 import { RunMetrics } from '../../simulator/metrics/run-metrics.ts';
 import type { Carrier } from '../../simulator/network/carrier.ts';
@@ -15,7 +15,7 @@ import { StatusError } from '../../simulator/network/errors.ts';
 import { planTransport } from '../../simulator/network/plan-transport.ts';
 import type { FleetPlan } from '../../simulator/plan/plan.ts';
 import type { ReachedServer } from './carrier.ts';
-import type { Violation } from './invariants.ts';
+import type { InvariantViolation } from './invariants.ts';
 import { virtualUser } from './virtual-server.ts';
 
 const MAC = 'fe:ed:fe:ed:00:01';
@@ -37,7 +37,7 @@ interface UnauthorizedDeviceOptions {
 }
 
 /** A token that the server must no longer accept. */
-interface EndedToken {
+interface RevokedToken {
   readonly token: string;
   readonly why: string;
 }
@@ -47,14 +47,14 @@ export class UnauthorizedDevice {
   readonly #options: UnauthorizedDeviceOptions;
   readonly #client: DeviceClient;
   readonly #management: ManagementClient;
-  readonly #session: Session;
+  readonly #session: ClientSession;
   readonly #over = new AbortController();
   /** IDs of its device and of its authentication set. */
   #accepted: { readonly id?: string; readonly authSetId?: string } = {};
-  #ended: EndedToken | undefined;
+  #ended: RevokedToken | undefined;
   /** Number of server restarts that its visits have seen. */
   #endsSeen = 0;
-  readonly violations: Violation[] = [];
+  readonly violations: InvariantViolation[] = [];
   /** True during a visit; virtual time must not pass. */
   isBusy = false;
 
@@ -176,7 +176,7 @@ export class UnauthorizedDevice {
     this.#session.token = current;
   }
 
-  async #expectRefusedToken({ token, why }: EndedToken): Promise<void> {
+  async #expectRefusedToken({ token, why }: RevokedToken): Promise<void> {
     this.#session.token = token;
     this.#session.renewsToken = false;
     if (await this.#poll()) {
@@ -185,7 +185,7 @@ export class UnauthorizedDevice {
     this.#session.renewsToken = true;
   }
 
-  #found(invariant: Violation['invariant'], said: string): void {
+  #found(invariant: InvariantViolation['invariant'], said: string): void {
     if (this.violations.length < VIOLATIONS_MAX) this.violations.push({ invariant, said });
   }
 }

@@ -8,7 +8,7 @@ import { pathOf } from '../../fixtures/contract/operation.ts';
 import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts';
 import { type Random, seededRandom } from '../../fixtures/random.ts';
 import type { FleetPlan } from '../../simulator/engine/simulate-fleet.ts';
-import { ServerProcess } from './server-process.ts';
+import { RestartableServer } from './server-process.ts';
 
 /** The host name that devices of a virtual run call; nothing listens there. */
 export const virtualHost = 'reference-server.invalid';
@@ -18,7 +18,7 @@ const ARTIFACT_BYTES = 20_000;
 export interface VirtualServer {
   readonly clock: ManualClock;
   /** The server; the caller must close it. */
-  readonly server: ServerProcess;
+  readonly server: RestartableServer;
 }
 
 /** The options of a virtual server. */
@@ -46,7 +46,7 @@ export async function openVirtualServer(
   { startMs, order, mayRestart }: VirtualServerOptions,
 ): Promise<VirtualServer> {
   const clock = new ManualClock(startMs, order && (() => order.fraction()));
-  const server = await ServerProcess.start({
+  const server = await RestartableServer.start({
     ...{ clock, mayRestart },
     optionsOf: (start) => ({
       ...{ port: 0, controlPort: 0, logLevel: 'silent', journalEntriesMax: 0 },
@@ -84,7 +84,7 @@ export function artifactOf(
 
 async function upload(
   artifact: Buffer,
-  { listener, adminToken: token }: ServerProcess,
+  { listener, adminToken: token }: RestartableServer,
 ): Promise<void> {
   const form = new FormData();
   form.append('artifact', new Blob([Uint8Array.from(artifact)]), 'release.mender');

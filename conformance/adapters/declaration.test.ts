@@ -3,9 +3,9 @@ import { systemClock } from '../../fixtures/clock.ts';
 import { Target } from '../target/target.ts';
 import { deserted, serve } from '../testing/tiny-server.ts';
 import { compareCapability, readDeclaration } from './declaration.ts';
-import { type Probed, probePart } from './probe.ts';
+import { type ProbeResult, probePart } from './probe.ts';
 
-const found = (state: Probed['found']): Probed => ({
+const found = (state: ProbeResult['found']): ProbeResult => ({
   found: state,
   evidence: 'what was seen',
   exchanges: [],
@@ -56,7 +56,7 @@ describe('a capability declaration file', () => {
 });
 
 describe('a capability probe', () => {
-  async function probed(statuses: readonly number[]): Promise<Probed> {
+  async function probed(statuses: readonly number[]): Promise<ProbeResult> {
     const waiting = [...statuses];
     const baseUrl = await serve((request, answer) => {
       request.resume();
@@ -65,7 +65,7 @@ describe('a capability probe', () => {
     return onTarget(baseUrl);
   }
 
-  async function onTarget(baseUrl: string): Promise<Probed> {
+  async function onTarget(baseUrl: string): Promise<ProbeResult> {
     const target = new Target({ baseUrl, clock: systemClock, requestTimeLimitMs: 5000 });
     try {
       return await probePart('monitor', target.session());

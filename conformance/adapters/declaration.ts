@@ -6,7 +6,7 @@
 import * as v from 'valibot';
 import { type Capability, capabilities, capabilityNames } from '../context/capabilities.ts';
 import type { CapabilityRow, CaseVerdict } from '../result/result.ts';
-import type { Probed } from './probe.ts';
+import type { ProbeResult } from './probe.ts';
 import { readSteeringFile } from './steering-file.ts';
 
 /** The declared and the excluded capabilities of a target. */
@@ -42,7 +42,7 @@ export interface CapabilityFinding {
 export function compareCapability(
   capability: Capability,
   declaration: Declaration,
-  probed: Probed,
+  probed: ProbeResult,
 ): CapabilityFinding {
   const declared = declaredState(capability, declaration);
   const { found, evidence } = probed;
@@ -78,7 +78,7 @@ export function capabilityCaseId(capability: Capability): string {
 }
 
 /** A declared but missing capability fails; an undeclared one that exists is only reported. */
-function verdictOn(row: CapabilityRow, capability: Capability, probed: Probed): CaseVerdict {
+function verdictOn(row: CapabilityRow, capability: Capability, probed: ProbeResult): CaseVerdict {
   const { offers } = capabilities[capability];
   const { evidence, exchanges } = probed;
   const listing = {

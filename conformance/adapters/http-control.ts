@@ -18,7 +18,7 @@ import { ManagementAdmin } from '../context/management-admin.ts';
 import type { Answer } from '../target/answer.ts';
 import { bearer } from '../target/call.ts';
 import { shownAnswer } from '../target/expectations.ts';
-import type { Session } from '../target/target.ts';
+import type { TargetSession } from '../target/target.ts';
 import { MissingCapability } from './missing-capability.ts';
 import { inviteWithoutPower, userToken } from './tenant-users.ts';
 
@@ -30,16 +30,16 @@ export interface ControlAddress {
 }
 
 /** A tenant as the control listener knows it. */
-interface HeldTenant {
-  readonly session: Session;
+interface KnownTenant {
+  readonly session: TargetSession;
   readonly id: string;
   readonly adminToken: string;
 }
 
 /** The scope of a control: the whole target without a tenant. */
-interface Scope {
+interface ControlScope {
   readonly hasTenants?: boolean;
-  readonly tenant?: HeldTenant;
+  readonly tenant?: KnownTenant;
   /** Number of fault plans created; each has its own name. */
   readonly plans?: { made: number };
 }
@@ -66,8 +66,8 @@ export class HttpControl implements Control {
   readonly offers: ReadonlySet<Capability>;
   readonly isolates: boolean;
   readonly #address: ControlAddress;
-  readonly #lasting: Session;
-  readonly #tenant: HeldTenant | undefined;
+  readonly #lasting: TargetSession;
+  readonly #tenant: KnownTenant | undefined;
   readonly #plans: { made: number };
 
   /**
@@ -76,8 +76,8 @@ export class HttpControl implements Control {
    */
   constructor(
     address: ControlAddress,
-    lasting: Session,
-    { hasTenants = true, tenant, plans = { made: 0 } }: Scope = {},
+    lasting: TargetSession,
+    { hasTenants = true, tenant, plans = { made: 0 } }: ControlScope = {},
   ) {
     this.#address = address;
     this.#lasting = lasting;
@@ -88,7 +88,7 @@ export class HttpControl implements Control {
   }
 
   /** Returns this control if it isolates tenants, since each tenant already has its session. */
-  on(session: Session): Control {
+  on(session: TargetSession): Control {
     if (this.isolates) return this;
     return new HttpControl(this.#address, session, { hasTenants: false, plans: this.#plans });
   }
@@ -185,7 +185,7 @@ export class HttpControl implements Control {
   }
 
   /** Returns the tenant of this control; its actions must not affect other tenants. */
-  #own(capability: Capability): HeldTenant {
+  #own(capability: Capability): KnownTenant {
     if (this.#tenant) return this.#tenant;
     throw new MissingCapability(capability, 'the case has no tenant of its own to control');
   }

@@ -5,17 +5,17 @@
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 import { type Capability, operationsOf } from '../context/capabilities.ts';
 import type { Answer } from '../target/answer.ts';
-import { Caller } from '../target/call.ts';
-import type { Exchange } from '../target/exchange.ts';
-import type { Session } from '../target/target.ts';
+import { ApiCaller } from '../target/call.ts';
+import type { TargetExchange } from '../target/exchange.ts';
+import type { TargetSession } from '../target/target.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 
 /** The result of a probe. */
-export interface Probed {
+export interface ProbeResult {
   readonly found: 'offered' | 'missing' | 'unknown';
   /** The answers to the probe, in one sentence. */
   readonly evidence: string;
-  readonly exchanges: readonly Exchange[];
+  readonly exchanges: readonly TargetExchange[];
 }
 
 /** Statuses of a server that does not know an operation. */
@@ -24,10 +24,10 @@ export const unknownStatuses: readonly number[] = [404, 405, 501];
 const path = { id: '00000000-0000-4000-8000-000000000000' };
 const link = { deployment_id: path.id, device_type: 'probe', device_id: path.id };
 
-type Probe = (caller: Caller) => Promise<Answer>;
+type CapabilityProbe = (caller: ApiCaller) => Promise<Answer>;
 
 /** For each operation of a part, a request that a server with the operation refuses. */
-const probes: Readonly<Partial<Record<OperationId, Probe>>> = {
+const probes: Readonly<Partial<Record<OperationId, CapabilityProbe>>> = {
   'post-next-deployment-v2': (caller) => caller.call('post-next-deployment-v2', { raw: '[' }),
   'get-update-control-map': (caller) => caller.call('get-update-control-map', { path }),
   'list-artifacts': (caller) => caller.call('list-artifacts'),
@@ -52,9 +52,9 @@ const probes: Readonly<Partial<Record<OperationId, Probe>>> = {
  */
 export async function probePart(
   part: Capability,
-  session: Session,
-  caller = new Caller(session),
-): Promise<Probed> {
+  session: TargetSession,
+  caller = new ApiCaller(session),
+): Promise<ProbeResult> {
   const statuses = new Map<OperationId, number>();
   try {
     for (const id of operationsOf(part)) {

@@ -12,7 +12,7 @@ import type { ResourceKind } from '../context/resource.ts';
 import { bearer, requestOf } from '../target/call.ts';
 import { type KnownOperation, type KnownRow, recognized } from '../target/operation-at.ts';
 import { MissingRightsError } from '../target/setup-error.ts';
-import type { ObservedExchange, Session, WireRequest } from '../target/target.ts';
+import type { SessionExchange, TargetSession, WireRequest } from '../target/target.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 import { MissingCapability } from './missing-capability.ts';
 
@@ -86,7 +86,11 @@ export class Rights {
    * Probes the rights that these cases may need. An answer other than 403 proves no lack.
    * @param isAdmin true if the user accepts and deploys by the management API, false with hooks
    */
-  async probe(session: Session, cases: readonly ActingCase[], isAdmin: boolean): Promise<void> {
+  async probe(
+    session: TargetSession,
+    cases: readonly ActingCase[],
+    isAdmin: boolean,
+  ): Promise<void> {
     const ofUser = cases.filter(({ needs }) => needs.includes('operator'));
     const isNeeded = ({ part }: Probe): boolean =>
       (isAdmin || part === 'audit-log') &&
@@ -109,7 +113,7 @@ export class Rights {
   }
 
   /** Returns the lack of a right that an exchange of this user shows, as a sentence. */
-  lackIn({ request, outcome }: ObservedExchange): string | undefined {
+  lackIn({ request, outcome }: SessionExchange): string | undefined {
     if (outcome instanceof Error) return undefined;
     if (request.headers?.authorization !== bearer(this.#token).authorization) return undefined;
     const row = this.#see(request, outcome.status);

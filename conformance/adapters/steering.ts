@@ -3,11 +3,11 @@ import { managementOperations } from '../../fixtures/contract/management/index.t
 import { controlPaths } from '../../fixtures/control-listener.ts';
 import { type Capability, capabilitiesOf, operationsOf } from '../context/capabilities.ts';
 import type { Control } from '../context/control.ts';
-import { bearer, Caller, requestOf } from '../target/call.ts';
+import { ApiCaller, bearer, requestOf } from '../target/call.ts';
 import type { Mask } from '../target/mask.ts';
-import { type Credentials, logIn } from '../target/setup.ts';
+import { logIn, type SuiteCredentials } from '../target/setup.ts';
 import { ControlRefusedError, gatewayErrors, HookLoginError } from '../target/setup-error.ts';
-import type { Session, Target } from '../target/target.ts';
+import type { Target, TargetSession } from '../target/target.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 import type { AdminSource } from './admin-source.ts';
 import { type CapabilityFinding, compareCapability, type Declaration } from './declaration.ts';
@@ -17,12 +17,12 @@ import type { HookBook } from './hooks/hook-file.ts';
 import { Hooks } from './hooks/hooks.ts';
 import { type ControlAddress, HttpControl } from './http-control.ts';
 import { MissingCapability } from './missing-capability.ts';
-import { type Probed, probePart, unknownStatuses } from './probe.ts';
+import { type ProbeResult, probePart, unknownStatuses } from './probe.ts';
 
 /** Options for the target besides its address. */
 export interface SteeringOptions {
   /** A user of the management API; with `none` only the cases that need no user are run. */
-  readonly credentials: Credentials;
+  readonly credentials: SuiteCredentials;
   /** Commands that control the target in place of the management API. */
   readonly hooks?: HookBook;
   /** The control listener of a testbed; overrides the control steps of the hooks. */
@@ -48,7 +48,7 @@ export interface Steering {
 
 interface RunTarget {
   readonly target: Target;
-  readonly session: Session;
+  readonly session: TargetSession;
   readonly mask: Mask;
   readonly baseUrl: string;
 }
@@ -77,7 +77,7 @@ export async function openSteering(
   return { admin, control, offered: new Set(offered), findings, userToken };
 }
 
-function learnSecrets(mask: Mask, credentials: Credentials, control?: ControlAddress): void {
+function learnSecrets(mask: Mask, credentials: SuiteCredentials, control?: ControlAddress): void {
   if (control) mask.learn(control.token, 'control-token');
   if (credentials === 'none') return;
   if ('token' in credentials) mask.learn(credentials.token, 'user-token');
@@ -85,7 +85,11 @@ function learnSecrets(mask: Mask, credentials: Credentials, control?: ControlAdd
 }
 
 /** Returns the token of the hooks' user; undefined when no hook logs one in. */
-async function hookLogin(hooks: Hooks, session: Session, mask: Mask): Promise<string | undefined> {
+async function hookLogin(
+  hooks: Hooks,
+  session: TargetSession,
+  mask: Mask,
+): Promise<string | undefined> {
   if (!hooks.has('login')) return undefined;
   try {
     const { token } = await hooks.ask(session, 'login');
@@ -99,7 +103,7 @@ async function hookLogin(hooks: Hooks, session: Session, mask: Mask): Promise<st
 
 /** Checks that the control listener admits the suite. @throws ControlRefusedError */
 export async function checkControl(
-  session: Session,
+  session: TargetSession,
   { url, token }: ControlAddress,
 ): Promise<void> {
   try {
@@ -114,7 +118,10 @@ export async function checkControl(
 }
 
 /** Returns false for the open-source edition, which has no tenants and ignores tenant_token. */
-async function findTenants(session: Session, userToken: string | undefined): Promise<boolean> {
+async function findTenants(
+  session: TargetSession,
+  userToken: string | undefined,
+): Promise<boolean> {
   const headers = userToken === undefined ? {} : bearer(userToken);
   const request = requestOf(managementOperations['get-own-tenant'], { headers });
   try {
@@ -139,7 +146,7 @@ function controlOf(
   return given.hooks && new HookControl(given.hooks, target.session(), { hasTenants });
 }
 
-interface Found {
+interface TargetAccess {
   readonly admin: AdminSource;
   readonly control: Control | undefined;
   readonly userToken: string | undefined;
@@ -149,7 +156,7 @@ interface Found {
 async function findCapabilities(
   target: Target,
   { declared = {}, probe = true, signal }: SteeringOptions,
-  { admin, control, userToken }: Found,
+  { admin, control, userToken }: TargetAccess,
 ): Promise<readonly CapabilityFinding[]> {
   const isThere = admin.kind === 'token' || admin.kind === 'hooks';
   const operator = compareGiven('operator', declared, isThere);
@@ -166,7 +173,7 @@ async function findCapabilities(
   return [operator, ...(await Promise.all(parts)), ...behaviours, ...controls];
 }
 
-const unprobed: Probed = { found: 'unknown', evidence: 'not probed', exchanges: [] };
+const unprobed: ProbeResult = { found: 'unknown', evidence: 'not probed', exchanges: [] };
 
 /** Returns the finding on a capability that depends on the options of the run, not on a probe. */
 function compareGiven(
@@ -174,15 +181,19 @@ function compareGiven(
   declared: Declaration,
   isThere: boolean,
 ): CapabilityFinding {
-  const probed: Probed = isThere
+  const probed: ProbeResult = isThere
     ? { found: 'offered', evidence: 'given to the run', exchanges: [] }
     : { found: 'missing', evidence: 'not given to the run', exchanges: [] };
   const finding = compareCapability(name, declared, probed);
   return { ...finding, isOffered: finding.isOffered && isThere };
 }
 
-function probeOn(session: Session, part: Capability, userToken?: string): Promise<Probed> {
+function probeOn(
+  session: TargetSession,
+  part: Capability,
+  userToken?: string,
+): Promise<ProbeResult> {
   const isOfUsers = operationsOf(part).includes('list-audit-logs');
   const headers = isOfUsers && userToken !== undefined ? bearer(userToken) : {};
-  return probePart(part, session, new Caller(session, headers));
+  return probePart(part, session, new ApiCaller(session, headers));
 }

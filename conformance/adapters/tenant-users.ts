@@ -4,7 +4,7 @@ import { ControlFailure } from '../context/control.ts';
 import type { Answer } from '../target/answer.ts';
 import { bearer, requestOf } from '../target/call.ts';
 import { shownAnswer } from '../target/expectations.ts';
-import type { Session } from '../target/target.ts';
+import type { TargetSession } from '../target/target.ts';
 
 /**
  * Logs a user in and returns a token without expiry, since the case may advance the tenant's clock.
@@ -12,7 +12,7 @@ import type { Session } from '../target/target.ts';
  * @throws ControlFailure
  */
 export async function userToken(
-  session: Session,
+  session: TargetSession,
   email: string,
   password: string,
   secret?: string,
@@ -31,7 +31,7 @@ export async function userToken(
 
 /** Invites a user whose only role grants no permission. */
 export async function inviteWithoutPower(
-  session: Session,
+  session: TargetSession,
   adminToken: string,
   { role, email }: { readonly role: string; readonly email: string },
 ): Promise<void> {

@@ -19,7 +19,7 @@ import { isMap, type Members } from '../target/json-members.ts';
 const TICK_MS = 1100;
 
 /** An artifact that the case has uploaded, with its members as a device first read them. */
-interface Shown {
+interface EditedArtifact {
   readonly device: SuiteDevice;
   readonly id: string;
   readonly name: string;
@@ -33,7 +33,7 @@ async function shownArtifact(device: SuiteDevice, id: string): Promise<Members> 
   throw new StartStateMissed('an artifact', `it was answered ${answer.status}`);
 }
 
-async function listedArtifact(device: SuiteDevice, { id, name }: Shown): Promise<Members> {
+async function listedArtifact(device: SuiteDevice, { id, name }: EditedArtifact): Promise<Members> {
   const query = { release_name: name, device_type: boardType };
   const answer = await device.call('list-artifacts', { query });
   const listed = answer.status === 200 ? expectJson(answer) : undefined;
@@ -42,7 +42,7 @@ async function listedArtifact(device: SuiteDevice, { id, name }: Shown): Promise
   throw new StartStateMissed('a list with the artifact', shown(answer.text));
 }
 
-async function uploaded(context: TestContext): Promise<Shown> {
+async function uploaded(context: TestContext): Promise<EditedArtifact> {
   const device = await acceptedDevice(context);
   const name = context.newName();
   const { id } = await ownArtifact(context, { name, content: Buffer.from('to be edited') });
@@ -50,7 +50,7 @@ async function uploaded(context: TestContext): Promise<Shown> {
 }
 
 /** Edits the artifact at least one second after its upload, and returns its new members. */
-async function edit(context: TestContext, { device, id }: Shown): Promise<Members> {
+async function edit(context: TestContext, { device, id }: EditedArtifact): Promise<Members> {
   await context.clock.sleep(TICK_MS);
   const description = `edited ${context.newName()}`;
   await context.admin.describeArtifact(id, description);
@@ -66,7 +66,7 @@ function timeOf({ modified }: Members): number {
   return Date.parse(String(modified));
 }
 
-const edited = defineScenario<Shown>({
+const edited = defineScenario<EditedArtifact>({
   area: 'artifacts',
   name: 'An edit',
   start: 'an artifact that a user has uploaded and a device has been shown',
@@ -116,7 +116,7 @@ const edited = defineScenario<Shown>({
 /** The one value on which the artifact depends; its file has a string instead of a list. */
 const needed = 'vanilla';
 
-async function withPlainDepends(context: TestContext): Promise<Shown> {
+async function withPlainDepends(context: TestContext): Promise<EditedArtifact> {
   const device = await acceptedDevice(context);
   const name = context.newName();
   const depends = { flavour: needed };
@@ -125,7 +125,7 @@ async function withPlainDepends(context: TestContext): Promise<Shown> {
   return { device, id, name, before: {} };
 }
 
-const plain = defineScenario<Shown>({
+const plain = defineScenario<EditedArtifact>({
   area: 'artifacts',
   name: 'A dependency that the file gives as a string',
   start: 'a deployed artifact whose file gives a dependency as a string instead of an array of one',

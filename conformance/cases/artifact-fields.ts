@@ -25,7 +25,7 @@ const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const CLOCK_SKEW_MS = 5000;
 
 /** An artifact as the target returns it. */
-interface Telling {
+interface ReturnedArtifact {
   /** The source of the members: `in the list` or `alone`. */
   readonly where: string;
   readonly members: Members;
@@ -35,7 +35,7 @@ interface Telling {
 /** An uploaded artifact, and its members as the target returns them in a list and alone. */
 interface ReportedArtifact {
   readonly artifact: UploadedArtifact;
-  readonly tellings: readonly Telling[];
+  readonly tellings: readonly ReturnedArtifact[];
 }
 
 /** Fetches the artifact twice: in the list of its release, and alone. */
@@ -64,14 +64,19 @@ async function describedArtifact(
 }
 
 /** One field and the check of its value, in a list and alone. */
-interface FieldRow {
+interface ArtifactField {
   readonly id: string;
   readonly title: string;
   readonly requirement: RequirementId;
-  readonly holds: (telling: Telling, artifact: UploadedArtifact) => void;
+  readonly holds: (telling: ReturnedArtifact, artifact: UploadedArtifact) => void;
 }
 
-function fieldCase({ id, title, requirement, holds }: FieldRow): JudgingCase<ReportedArtifact> {
+function fieldCase({
+  id,
+  title,
+  requirement,
+  holds,
+}: ArtifactField): JudgingCase<ReportedArtifact> {
   return {
     id,
     title,
@@ -108,17 +113,17 @@ const maps = [
   (value: unknown) => Array.isArray(value) && value.every(isMap),
 ] as const;
 
-function updatesOf({ members }: Telling): readonly Members[] {
+function updatesOf({ members }: ReturnedArtifact): readonly Members[] {
   return entriesOf(members.updates).map(membersOf);
 }
 
-function filesOf(telling: Telling): readonly Members[] {
+function filesOf(telling: ReturnedArtifact): readonly Members[] {
   return updatesOf(telling).flatMap(({ files }) => entriesOf(files).map(membersOf));
 }
 
 /** Asserts that each file under `member` matches the uploaded file of the same name. */
 function expectOfFiles(
-  telling: Telling,
+  telling: ReturnedArtifact,
   member: 'name' | 'checksum' | 'size',
   uploaded: UploadedArtifact['files'],
 ): void {
@@ -142,7 +147,7 @@ function eachSorted(lists: unknown): unknown {
   );
 }
 
-const ownFields: readonly FieldRow[] = [
+const ownFields: readonly ArtifactField[] = [
   {
     id: 'id-is-a-uuid',
     title: 'The id of an artifact is present and has the shape of a UUID.',
@@ -227,7 +232,7 @@ const ownFields: readonly FieldRow[] = [
   },
 ];
 
-const nestedFields: readonly FieldRow[] = [
+const nestedFields: readonly ArtifactField[] = [
   {
     id: 'info-is-an-object',
     title: 'The info of an artifact, if present, is an object.',
@@ -320,7 +325,7 @@ const nestedFields: readonly FieldRow[] = [
   },
 ];
 
-const deprecatedFields: readonly FieldRow[] = [
+const deprecatedFields: readonly ArtifactField[] = [
   {
     id: 'meta-data-is-an-object',
     title:

@@ -9,21 +9,21 @@ import {
   NotObservable,
   shown,
 } from '../target/expectations.ts';
-import { ENTRY_WAIT_MAX_MS, type Entry, entries, list, textAt } from './audit-reading.ts';
+import { ENTRY_WAIT_MAX_MS, entries, list, type ReceivedEntry, textAt } from './audit-reading.ts';
 
 /** Tolerated difference between the clocks of the servers behind one address. */
 const CLOCKS_APART_MS = 60_000;
 
 /** One action of the suite's user. */
-interface Act {
+interface UserAction {
   readonly action: string;
   readonly objectId: string;
   readonly objectType: 'deployment' | 'device';
 }
 
 /** The actions of the user, oldest first, and their start and end by the target's clock. */
-interface Done {
-  readonly acts: readonly Act[];
+interface PerformedActions {
+  readonly acts: readonly UserAction[];
   readonly beganMs: number;
   readonly endedMs: number;
 }
@@ -33,7 +33,7 @@ async function nowMs(context: TestContext): Promise<number> {
 }
 
 /** Performs once each action that the contract names. */
-async function everyAct(context: TestContext): Promise<Done> {
+async function everyAct(context: TestContext): Promise<PerformedActions> {
   const beganMs = await nowMs(context);
   const { device, deploymentId } = await abortedDeployment(context);
   await context.admin.decide(device.id, device.key, 'rejected');
@@ -53,7 +53,10 @@ async function everyAct(context: TestContext): Promise<Done> {
 }
 
 /** Returns the entries of one action, and waits for the first, which may be written late. */
-function entriesOf(context: TestContext, { action, objectId }: Act): Promise<readonly Entry[]> {
+function entriesOf(
+  context: TestContext,
+  { action, objectId }: UserAction,
+): Promise<readonly ReceivedEntry[]> {
   return context.settled(
     async () => {
       const found = await entries(context, { object_id: objectId, per_page: 100 });
@@ -65,14 +68,14 @@ function entriesOf(context: TestContext, { action, objectId }: Act): Promise<rea
 }
 
 /** Returns the first entry of an action; throws NotObservable if there is none. */
-async function entryOf(context: TestContext, act: Act): Promise<Entry> {
+async function entryOf(context: TestContext, act: UserAction): Promise<ReceivedEntry> {
   const [entry] = await entriesOf(context, act);
   if (entry) return entry;
   throw new NotObservable(`the log has no entry \`${act.action}\` on ${act.objectId}`);
 }
 
 /** Spec: AuditLog entry; Audit logs */
-export const auditActCases = defineScenario<Done>({
+export const auditActCases = defineScenario<PerformedActions>({
   area: 'audit-log',
   name: 'Actions of a user',
   start:

@@ -8,12 +8,12 @@ import {
   actions,
   at,
   ENTRY_WAIT_MAX_MS,
-  type Entry,
   entries,
   entriesOn,
   isEntry,
   list,
   listIn,
+  type ReceivedEntry,
   textAt,
 } from './audit-reading.ts';
 
@@ -23,17 +23,17 @@ const DAY_MS = 86_400_000;
 const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 
 /** The entries of a start state, and the known facts about their object. */
-interface Recorded {
-  readonly found: readonly Entry[];
+interface EntriesWithFacts {
+  readonly found: readonly ReceivedEntry[];
   readonly facts: Readonly<Record<string, string>>;
 }
 
-interface Field {
+interface EntryField {
   readonly requirement: RequirementId;
   readonly path: string;
   /** The expected value, as a phrase. */
   readonly words: string;
-  readonly fits: (value: unknown, recorded: Recorded, context: TestContext) => boolean;
+  readonly fits: (value: unknown, recorded: EntriesWithFacts, context: TestContext) => boolean;
   /** Present if a server may omit the field. */
   readonly isOptional?: true;
 }
@@ -47,21 +47,21 @@ function isFilledText(value: unknown): boolean {
 }
 
 /** Accepts the value of the fact of that name. */
-function is(fact: string): Field['fits'] {
+function is(fact: string): EntryField['fits'] {
   return (value, { facts }) => value === facts[fact];
 }
 
-function oneOf(...words: readonly string[]): Field['fits'] {
+function oneOf(...words: readonly string[]): EntryField['fits'] {
   return (value) => words.some((word) => word === value);
 }
 
 /** Accepts a time within a day of now, by the target's clock. */
-function isRecent(value: unknown, { facts }: Recorded): boolean {
+function isRecent(value: unknown, { facts }: EntriesWithFacts): boolean {
   if (typeof value !== 'string' || !dateTime.test(value)) return false;
   return Math.abs(Date.parse(value) - Number(facts.nowMs)) < DAY_MS;
 }
 
-const deploymentFields: readonly Field[] = [
+const deploymentFields: readonly EntryField[] = [
   { requirement: 'audit.actor', path: 'actor', words: 'an object', fits: isEntry },
   { requirement: 'audit.actor-id', path: 'actor.id', words: 'a string', fits: isFilledText },
   {
@@ -120,7 +120,7 @@ const deploymentFields: readonly Field[] = [
   },
 ];
 
-const deviceFields: readonly Field[] = [
+const deviceFields: readonly EntryField[] = [
   {
     requirement: 'audit.object-device-id',
     path: 'object.device.id',
@@ -137,7 +137,7 @@ const deviceFields: readonly Field[] = [
   },
 ];
 
-const userFields: readonly Field[] = [
+const userFields: readonly EntryField[] = [
   {
     requirement: 'audit.object-user-email',
     path: 'object.user.email',
@@ -146,7 +146,7 @@ const userFields: readonly Field[] = [
   },
 ];
 
-const tenantFields: readonly Field[] = [
+const tenantFields: readonly EntryField[] = [
   {
     requirement: 'audit.object-tenant-id',
     path: 'object.tenant.id',
@@ -170,7 +170,13 @@ const tenantFields: readonly Field[] = [
 ];
 
 /** Checks the field in every entry; another case checks its parent. */
-function fieldCase({ requirement, path, words, fits, isOptional }: Field): JudgingCase<Recorded> {
+function fieldCase({
+  requirement,
+  path,
+  words,
+  fits,
+  isOptional,
+}: EntryField): JudgingCase<EntriesWithFacts> {
   const parent = path.split('.').slice(0, -1).join('.');
   const title = isOptional
     ? `\`${path}\` is absent or ${words}`
@@ -193,7 +199,7 @@ function fieldCase({ requirement, path, words, fits, isOptional }: Field): Judgi
 }
 
 /** Asserts that entries on a type fill the member of that type and no other. */
-function expectFilledByType(found: readonly Entry[], type: string): void {
+function expectFilledByType(found: readonly ReceivedEntry[], type: string): void {
   for (const entry of found) {
     if (at(entry, 'object.type') !== type) {
       throw new StartStateMissed(`entries on a ${type}`, `the entry is ${shown(entry)}`);
@@ -206,7 +212,7 @@ function expectFilledByType(found: readonly Entry[], type: string): void {
   }
 }
 
-function byTypeCase(type: 'deployment' | 'device'): JudgingCase<Recorded> {
+function byTypeCase(type: 'deployment' | 'device'): JudgingCase<EntriesWithFacts> {
   return {
     id: `entry-on-a-${type}-fills-${type}`,
     title: `In an entry on a ${type}, the member \`${type}\` of \`object\` is filled and no other.`,
@@ -236,13 +242,13 @@ async function actionsOn(
   return found.map((entry) => textAt(entry, 'action') ?? '');
 }
 
-interface Act {
+interface ActionRow {
   readonly action: string;
   readonly requirements: readonly [RequirementId, ...RequirementId[]];
   readonly title: string;
 }
 
-function actionCase({ action, requirements, title }: Act): JudgingCase<string> {
+function actionCase({ action, requirements, title }: ActionRow): JudgingCase<string> {
   return {
     id: `act-is-recorded-as-${action}`,
     title,
@@ -254,7 +260,7 @@ function actionCase({ action, requirements, title }: Act): JudgingCase<string> {
   };
 }
 
-async function ofDeployment(context: TestContext): Promise<Recorded> {
+async function ofDeployment(context: TestContext): Promise<EntriesWithFacts> {
   const { deploymentId, deploymentName: name, artifact } = await abortedDeployment(context);
   const nowMs = String(context.serverNowMs(await list(context)));
   const found = await entriesOn(context, deploymentId, 2);
@@ -271,7 +277,7 @@ const onDeployment = defineScenario({
   cases: [...deploymentFields.map(fieldCase), byTypeCase('deployment')],
 });
 
-async function ofDevice(context: TestContext): Promise<Recorded> {
+async function ofDevice(context: TestContext): Promise<EntriesWithFacts> {
   const device = await acceptedDevice(context);
   const { id } = device;
   await context.admin.decide(id, device.key, 'rejected');
@@ -363,7 +369,7 @@ const deviceActs = defineScenario({
 });
 
 /** Creates a user with a new role, and returns the resulting entries on objects of the type. */
-async function ofAccess(context: TestContext, type: string): Promise<Recorded> {
+async function ofAccess(context: TestContext, type: string): Promise<EntriesWithFacts> {
   const { session, learnSecret } = context;
   await context.control.powerlessUser({ session, name: context.newName(), learnSecret });
   const found = await entries(context, { object_type: type });

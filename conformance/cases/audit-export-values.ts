@@ -16,13 +16,13 @@ import type { Answer } from '../target/answer.ts';
 import { csvProblem, readCsv } from '../target/csv.ts';
 import { ExpectationFailure, expectEqual, expectThat, shown } from '../target/expectations.ts';
 import {
+  type AuditQuery,
   at,
   ENTRY_WAIT_MAX_MS,
-  type Entry,
   entries,
   entriesOn,
   list,
-  type Query,
+  type ReceivedEntry,
 } from './audit-reading.ts';
 
 /** Number of entries that exceeds any default limit of an export, yet is small for a real log. */
@@ -45,7 +45,7 @@ const valuePaths = tables
     isRequired: isRequired && path.length <= 2,
   }));
 
-function exported(context: TestContext, query: Query): Promise<Answer> {
+function exported(context: TestContext, query: AuditQuery): Promise<Answer> {
   const headers = { accept: 'text/csv' };
   return context.admin.caller.call('export-audit-logs', { query, headers });
 }
@@ -74,7 +74,7 @@ function isWithin(some: readonly string[], others: readonly string[]): boolean {
 }
 
 /** Asserts that the document has exactly these entries, with equal values of all fields. */
-function expectSameEntries(document: string, listed: readonly Entry[]): void {
+function expectSameEntries(document: string, listed: readonly ReceivedEntry[]): void {
   const [names = [], ...records] = readCsv(document);
   const missing = valuePaths.find(({ path, isRequired }) => isRequired && !names.includes(path));
   expectThat(missing === undefined, `a field ${missing?.path}`, shown(names));
@@ -91,7 +91,7 @@ function expectSameEntries(document: string, listed: readonly Entry[]): void {
 }
 
 /** The objects of entries whose values must be quoted in CSV. */
-interface Awkward {
+interface ObjectsToQuote {
   readonly objectIds: readonly string[];
 }
 
@@ -117,7 +117,7 @@ async function awkwardDeployment(
   }
 }
 
-async function awkward(context: TestContext): Promise<Awkward> {
+async function awkward(context: TestContext): Promise<ObjectsToQuote> {
   const [device, ...deploymentIds] = await Promise.all([
     acceptedDevice(context),
     ...awkwardEnds.map((ends) => awkwardDeployment(context, ends)),
@@ -128,9 +128,9 @@ async function awkward(context: TestContext): Promise<Awkward> {
 
 /** Returns a case that passes the export and the list of each object's entries to `judge`. */
 function exportCase(
-  facts: Pick<JudgingCase<Awkward>, 'id' | 'title' | 'requirements'>,
-  judge: (document: string, listed: readonly Entry[]) => void,
-): JudgingCase<Awkward> {
+  facts: Pick<JudgingCase<ObjectsToQuote>, 'id' | 'title' | 'requirements'>,
+  judge: (document: string, listed: readonly ReceivedEntry[]) => void,
+): JudgingCase<ObjectsToQuote> {
   return {
     ...facts,
     run: async ({ objectIds }, context) => {
@@ -144,7 +144,7 @@ function exportCase(
   };
 }
 
-const values = defineScenario<Awkward>({
+const values = defineScenario<ObjectsToQuote>({
   area: 'audit-export',
   name: 'Values that need quotes',
   start:
@@ -175,13 +175,13 @@ const values = defineScenario<Awkward>({
   ],
 });
 
-async function totalOf(context: TestContext, query: Query): Promise<number> {
+async function totalOf(context: TestContext, query: AuditQuery): Promise<number> {
   const { headers } = await list(context, { ...query, per_page: 1 });
   return Number(headers['x-total-count'] ?? Number.NaN);
 }
 
 /** Returns a query for at least `MANY` entries, whose number no longer grows. */
-async function manyEntries(context: TestContext): Promise<Query> {
+async function manyEntries(context: TestContext): Promise<AuditQuery> {
   const nowMs = context.serverNowMs(await list(context, { per_page: 1 }));
   const before = Math.floor(nowMs / 1000) - WRITTEN_WITHIN_SECONDS;
   const written = { created_before: before };
@@ -206,8 +206,11 @@ async function manyEntries(context: TestContext): Promise<Query> {
 }
 
 /** Returns the first entries of the list, read page by page; a server may return short pages. */
-async function pagedEntries(context: TestContext, query: Query): Promise<readonly Entry[]> {
-  const found: Entry[] = [];
+async function pagedEntries(
+  context: TestContext,
+  query: AuditQuery,
+): Promise<readonly ReceivedEntry[]> {
+  const found: ReceivedEntry[] = [];
   for (let page = 1; found.length < PAGED; page += 1) {
     const more = await entries(context, { ...query, per_page: 100, page });
     if (more.length === 0) throw new StartStateMissed(`${PAGED} entries`, `${found.length} came`);
@@ -232,7 +235,7 @@ function lacking(some: readonly string[], others: readonly string[]): readonly s
   });
 }
 
-const large = defineScenario<Query>({
+const large = defineScenario<AuditQuery>({
   area: 'audit-export',
   name: 'A large export',
   start: `a user with at least ${MANY} entries in the log`,

@@ -20,28 +20,28 @@ import {
   observed,
   shown,
 } from '../target/expectations.ts';
-import { auditFilters, emptyQueries, type Filter } from './audit-filters.ts';
+import { auditFilters, emptyQueries, type FilterParameter } from './audit-filters.ts';
 import {
+  type AuditQuery,
   actionsOf,
   at,
-  type Entry,
   entriesOn,
   exportedTypes,
   needCreateAndAbort,
-  type Query,
+  type ReceivedEntry,
 } from './audit-reading.ts';
 
 /** A deployment with its two entries as listed, newest first. */
-interface Recorded extends OfferedDeployment {
-  readonly both: readonly Entry[];
+interface DeploymentWithEntries extends OfferedDeployment {
+  readonly both: readonly ReceivedEntry[];
 }
 
-async function recorded(context: TestContext): Promise<Recorded> {
+async function recorded(context: TestContext): Promise<DeploymentWithEntries> {
   const arranged = await abortedDeployment(context);
   return { ...arranged, both: await entriesOn(context, arranged.deploymentId, 2) };
 }
 
-function exported(context: TestContext, query: Query): Promise<Answer> {
+function exported(context: TestContext, query: AuditQuery): Promise<Answer> {
   const headers = { accept: 'text/csv' };
   return context.admin.caller.call('export-audit-logs', { query, headers });
 }
@@ -52,7 +52,7 @@ interface Table {
 }
 
 /** Returns the field names and the records; throws StartStateMissed when the answer is not CSV. */
-async function table(context: TestContext, query: Query): Promise<Table> {
+async function table(context: TestContext, query: AuditQuery): Promise<Table> {
   const answer = await exported(context, query);
   needStatus('an export', answer, 200);
   const [names = [], ...records] = readCsv(answer.text);
@@ -71,7 +71,7 @@ function column({ names, records }: Table, name: string): readonly string[] {
 }
 
 /** Returns the number of records that a query finds. */
-async function count(context: TestContext, query: Query): Promise<number> {
+async function count(context: TestContext, query: AuditQuery): Promise<number> {
   return (await table(context, query)).records.length;
 }
 
@@ -83,12 +83,12 @@ function orderCase(
     title,
     order,
   }: {
-    readonly query: Query;
+    readonly query: AuditQuery;
     readonly requirement: RequirementId;
     readonly title: string;
     readonly order: readonly string[];
   },
-): JudgingCase<Recorded> {
+): JudgingCase<DeploymentWithEntries> {
   return {
     id,
     title,
@@ -108,7 +108,7 @@ const requiredPaths = ['actor.id', 'actor.type', 'time', 'action', 'object.id', 
 const deploymentPaths = ['object.deployment.name', 'object.deployment.artifact_name'];
 
 /** Asserts that the record has the same field values as the entry. */
-function expectSame(entry: Entry, found: Table, row: number): void {
+function expectSame(entry: ReceivedEntry, found: Table, row: number): void {
   for (const path of [...requiredPaths, ...deploymentPaths, 'actor.email', 'change']) {
     const reported = at(entry, path);
     const index = found.names.indexOf(path);
@@ -323,7 +323,7 @@ const formula = defineScenario({
   ],
 });
 
-function filterCase([name, filter]: [string, Filter]): JudgingCase<Recorded> {
+function filterCase([name, filter]: [string, FilterParameter]): JudgingCase<DeploymentWithEntries> {
   return {
     id: `${name}-filters`,
     title: `${filter.title} are exported.`,

@@ -1,31 +1,40 @@
 /** The filters of the audit log, shared by list and export. Spec: Audit logs */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { type Entry, nobody, type Query, secondsAround, textAt } from './audit-reading.ts';
+import {
+  type AuditQuery,
+  nobody,
+  type ReceivedEntry,
+  secondsAround,
+  textAt,
+} from './audit-reading.ts';
 
 /**
  * One parameter: queries that match both entries of a deployment, and queries that match neither.
  */
-export interface Filter {
+export interface FilterParameter {
   /** The beginning of a title that continues with "are listed" or "are exported". */
   readonly title: string;
   readonly ofList: RequirementId;
   readonly ofExport: RequirementId;
-  readonly fits: (arranged: { readonly deploymentName: string }, both: readonly Entry[]) => Query;
-  readonly misses: (both: readonly Entry[]) => readonly Query[];
+  readonly fits: (
+    arranged: { readonly deploymentName: string },
+    both: readonly ReceivedEntry[],
+  ) => AuditQuery;
+  readonly misses: (both: readonly ReceivedEntry[]) => readonly AuditQuery[];
 }
 
 /** Texts that no entry has, some of which a careless server interprets as more than text. */
 const strangeTexts = ["' OR '1'='1", '%', '*', '.*', 'größer ☃', 'x'.repeat(500)];
 
 /** Returns queries for texts that no entry has. */
-export function emptyQueries(name: string): readonly Query[] {
+export function emptyQueries(name: string): readonly AuditQuery[] {
   return [nobody, ...strangeTexts].map((text) => ({ [name]: text }));
 }
 
 const DAY_SECONDS = 86_400;
 
 /** Every filter except `object_id`, which the checks of the others rely on. */
-export const auditFilters: Readonly<Record<string, Filter>> = {
+export const auditFilters: Readonly<Record<string, FilterParameter>> = {
   'created-after': {
     title: 'With created_after, only entries of that second or later',
     ofList: 'audit.time-bounds',
@@ -86,7 +95,7 @@ export const auditFilters: Readonly<Record<string, Filter>> = {
 };
 
 /** Returns a query by a value that both entries share; empty when they do not report it. */
-function reported(both: readonly Entry[], path: string, name: string): Query {
+function reported(both: readonly ReceivedEntry[], path: string, name: string): AuditQuery {
   const [one, other] = both.map((entry) => textAt(entry, path));
   const isShared = one !== undefined && one === other;
   // Another case checks that it is an e-mail address.

@@ -14,11 +14,11 @@ import {
   shown,
 } from '../target/expectations.ts';
 import { relationsOf } from '../target/link-header.ts';
-import { auditFilters, emptyQueries, type Filter } from './audit-filters.ts';
+import { auditFilters, emptyQueries, type FilterParameter } from './audit-filters.ts';
 import {
+  type AuditQuery,
   actionsOf,
   at,
-  type Entry,
   entries,
   entriesIn,
   entriesOn,
@@ -26,12 +26,12 @@ import {
   listIn,
   nobody,
   objectTypes,
-  type Query,
+  type ReceivedEntry,
   textAt,
 } from './audit-reading.ts';
 
 /** Malformed parameters for which the contract does not define the answer. */
-const unfitQueries: Readonly<Record<string, Query>> = {
+const unfitQueries: Readonly<Record<string, AuditQuery>> = {
   'page 0': { page: 0 },
   'page -1': { page: -1 },
   'page x': { page: 'x' },
@@ -119,17 +119,21 @@ const user = defineScenario({
 });
 
 /** A deployment with its two entries, newest first. */
-interface Recorded extends OfferedDeployment {
-  readonly both: readonly Entry[];
+interface DeploymentWithEntries extends OfferedDeployment {
+  readonly both: readonly ReceivedEntry[];
 }
 
-async function recorded(context: TestContext): Promise<Recorded> {
+async function recorded(context: TestContext): Promise<DeploymentWithEntries> {
   const arranged = await abortedDeployment(context);
   return { ...arranged, both: await entriesOn(context, arranged.deploymentId, 2) };
 }
 
 /** Returns the actions that a query for the deployment's two entries lists, in order. */
-async function orderBy(context: TestContext, { deploymentId, both }: Recorded, query: Query) {
+async function orderBy(
+  context: TestContext,
+  { deploymentId, both }: DeploymentWithEntries,
+  query: AuditQuery,
+) {
   actionsOf(both);
   const found = await entries(context, { object_id: deploymentId, ...query });
   return actionsOf(found);
@@ -143,12 +147,12 @@ function orderCase(
     title,
     order,
   }: {
-    readonly query: Query;
+    readonly query: AuditQuery;
     readonly requirement: RequirementId;
     readonly title: string;
     readonly order: readonly string[];
   },
-): JudgingCase<Recorded> {
+): JudgingCase<DeploymentWithEntries> {
   return {
     id,
     title,
@@ -162,12 +166,12 @@ function orderCase(
 /**
  * Requests a page of the deployment's two entries, oldest first, so that no later entry moves it.
  */
-function page(context: TestContext, { deploymentId }: Recorded, query: Query) {
+function page(context: TestContext, { deploymentId }: DeploymentWithEntries, query: AuditQuery) {
   return list(context, { object_id: deploymentId, sort: 'asc', ...query });
 }
 
 /** Returns the relations of the Link header on a page of one entry. */
-async function relations(context: TestContext, arranged: Recorded, number: number) {
+async function relations(context: TestContext, arranged: DeploymentWithEntries, number: number) {
   const answer = await page(context, arranged, { per_page: 1, page: number });
   entriesIn(answer);
   return relationsOf(answer.headers.link);
@@ -302,7 +306,7 @@ const rows = defineScenario({
   ],
 });
 
-function filterCase([name, filter]: [string, Filter]): JudgingCase<Recorded> {
+function filterCase([name, filter]: [string, FilterParameter]): JudgingCase<DeploymentWithEntries> {
   return {
     id: `${name}-filters`,
     title: `${filter.title} are listed.`,
@@ -320,7 +324,10 @@ function filterCase([name, filter]: [string, Filter]): JudgingCase<Recorded> {
   };
 }
 
-function filteredPageCase([name, filter]: [string, Filter]): JudgingCase<Recorded> {
+function filteredPageCase([name, filter]: [
+  string,
+  FilterParameter,
+]): JudgingCase<DeploymentWithEntries> {
   return {
     id: `${name}-filters-before-pages`,
     title: `${filter.title} fill the pages and make up the total.`,

@@ -11,10 +11,10 @@ import type { CallOptions } from '../target/call.ts';
 import { shown } from '../target/expectations.ts';
 
 /** Parameters of the list and of the export. */
-export type Query = NonNullable<CallOptions['query']>;
+export type AuditQuery = NonNullable<CallOptions['query']>;
 
 /** An audit entry as received; its fields are not checked. */
-export type Entry = Readonly<Record<string, unknown>>;
+export type ReceivedEntry = Readonly<Record<string, unknown>>;
 
 const CENTURY_BEGAN_MS = Date.UTC(2000, 0, 1);
 
@@ -31,12 +31,12 @@ export const exportedTypes = ['user', 'deployment', 'artifact', 'device'];
 export const nobody = '00000000-0000-4000-8000-000000000000';
 
 /** Requests the list of audit entries (`GET /logs`) and returns whatever is answered. */
-export function list(context: TestContext, query: Query = {}): Promise<Answer> {
+export function list(context: TestContext, query: AuditQuery = {}): Promise<Answer> {
   return context.admin.caller.call('list-audit-logs', { query });
 }
 
 /** Returns the entries in an answer; throws StartStateMissed when it is not a list of objects. */
-export function entriesIn(answer: Answer): readonly Entry[] {
+export function entriesIn(answer: Answer): readonly ReceivedEntry[] {
   needStatus('a list of entries', answer, 200);
   const entries = listIn(answer);
   if (entries?.every(isEntry)) return entries;
@@ -54,12 +54,15 @@ export function listIn({ text }: Answer): readonly unknown[] | undefined {
 }
 
 /** Returns true for a JSON object. */
-export function isEntry(value: unknown): value is Entry {
+export function isEntry(value: unknown): value is ReceivedEntry {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Returns the entries that the query finds. */
-export async function entries(context: TestContext, query: Query): Promise<readonly Entry[]> {
+export async function entries(
+  context: TestContext,
+  query: AuditQuery,
+): Promise<readonly ReceivedEntry[]> {
   return entriesIn(await list(context, query));
 }
 
@@ -71,7 +74,7 @@ export async function entriesOn(
   context: TestContext,
   objectId: string,
   atLeast: number,
-): Promise<readonly Entry[]> {
+): Promise<readonly ReceivedEntry[]> {
   const found = await context.settled(
     () => entries(context, { object_id: objectId }),
     ({ length }) => length >= atLeast,
@@ -83,14 +86,14 @@ export async function entriesOn(
 }
 
 /** Returns the member at a path such as `actor.id`; undefined when it is absent. */
-export function at(entry: Entry, path: string): unknown {
+export function at(entry: ReceivedEntry, path: string): unknown {
   let value: unknown = entry;
   for (const name of path.split('.')) value = isEntry(value) ? value[name] : undefined;
   return value;
 }
 
 /** Returns the member at a path if it is a string. */
-export function textAt(entry: Entry, path: string): string | undefined {
+export function textAt(entry: ReceivedEntry, path: string): string | undefined {
   const value = at(entry, path);
   return typeof value === 'string' ? value : undefined;
 }
@@ -99,7 +102,7 @@ export function textAt(entry: Entry, path: string): string | undefined {
  * Returns the actions of a deployment's two entries, in their order; throws StartStateMissed when
  * they are not one `create` and one `abort`.
  */
-export function actionsOf(found: readonly Entry[]): readonly string[] {
+export function actionsOf(found: readonly ReceivedEntry[]): readonly string[] {
   const actions = found.map((entry) => textAt(entry, 'action') ?? '');
   needCreateAndAbort(actions);
   return actions;
@@ -116,7 +119,7 @@ export function needCreateAndAbort(actions: readonly string[]): void {
  * `after`: the time of the newest entry, rounded up. `later`: a second that is after the newest
  * entry even if its time has no fraction.
  */
-export function secondsAround(found: readonly Entry[]): {
+export function secondsAround(found: readonly ReceivedEntry[]): {
   readonly before: number;
   readonly after: number;
   readonly later: number;

@@ -19,13 +19,13 @@ import {
 import { relationsOf } from '../target/link-header.ts';
 import { auditFilters } from './audit-filters.ts';
 import {
+  type AuditQuery,
   ENTRY_WAIT_MAX_MS,
-  type Entry,
   entries,
   entriesIn,
   entriesOn,
   list,
-  type Query,
+  type ReceivedEntry,
   textAt,
 } from './audit-reading.ts';
 
@@ -33,10 +33,10 @@ import {
 const PAGES_MAX = 20;
 const REJECTIONS = 4;
 
-type Relation = 'first' | 'next' | 'prev';
+type LinkRelation = 'first' | 'next' | 'prev';
 
 /** Returns the target of a link of a page; undefined if the page has no such link. */
-function linkOf(context: TestContext, page: Answer, relation: Relation): URL | undefined {
+function linkOf(context: TestContext, page: Answer, relation: LinkRelation): URL | undefined {
   const link = relationsOf(page.headers.link)[relation];
   const own = context.session.urlOf(operations['list-audit-logs'].path);
   if (link === undefined || !URL.canParse(link, own)) return undefined;
@@ -68,12 +68,12 @@ async function pagesFrom(
 }
 
 /** Returns a text for each entry that identifies it, in the order of the entries. */
-function marks(found: readonly Entry[]): readonly string[] {
+function marks(found: readonly ReceivedEntry[]): readonly string[] {
   return found.map((entry) => `${momentAt(entry)} ${textAt(entry, 'action')}`);
 }
 
 /** Returns the time of an entry in UTC, since a server may use several time zones. */
-function momentAt(entry: Entry): string {
+function momentAt(entry: ReceivedEntry): string {
   const time = String(textAt(entry, 'time'));
   const ms = Date.parse(time);
   return Number.isNaN(ms) ? time : new Date(ms).toISOString();
@@ -84,7 +84,7 @@ function marksOf(pages: readonly Answer[]): readonly string[] {
 }
 
 /** Returns a query with every parameter of the list that matches the deployment's entries. */
-async function everyFilter(context: TestContext, arranged: OfferedDeployment): Promise<Query> {
+async function everyFilter(context: TestContext, arranged: OfferedDeployment): Promise<AuditQuery> {
   const both = await entriesOn(context, arranged.deploymentId, 2);
   const fits = Object.values(auditFilters).map((filter) => filter.fits(arranged, both));
   const own = { object_id: arranged.deploymentId, sort: 'asc', per_page: 1 };
@@ -92,7 +92,7 @@ async function everyFilter(context: TestContext, arranged: OfferedDeployment): P
 }
 
 /** Asserts that a link contains each parameter of the query with its value. */
-function expectKept(relation: Relation, { searchParams }: URL, query: Query): void {
+function expectKept(relation: LinkRelation, { searchParams }: URL, query: AuditQuery): void {
   for (const [name, value] of Object.entries(query)) {
     const kept = searchParams.getAll(name);
     expectThat(
@@ -148,14 +148,14 @@ async function oftenRejected(context: TestContext): Promise<string> {
   throw new StartStateMissed(`${REJECTIONS} entries \`reject\``, shown(marks(found)));
 }
 
-function rejectionsIn(found: readonly Entry[]): number {
+function rejectionsIn(found: readonly ReceivedEntry[]): number {
   return found.filter((entry) => textAt(entry, 'action') === 'reject').length;
 }
 
 /** Returns a case that passes the list, and the walk through its pages of two, to `judge`. */
 function walkCase(
   facts: Pick<JudgingCase<string>, 'id' | 'title' | 'requirements'>,
-  judge: (walk: Walk, context: TestContext) => Promise<void>,
+  judge: (walk: PageWalk, context: TestContext) => Promise<void>,
 ): JudgingCase<string> {
   return {
     ...facts,
@@ -175,7 +175,7 @@ function walkCase(
   };
 }
 
-interface Walk {
+interface PageWalk {
   /** The identifying texts of all entries, read in one request. */
   readonly whole: readonly string[];
   /** The pages from the first to the last. */

@@ -3,7 +3,7 @@ import { createPublicKey } from 'node:crypto';
 import { acceptedDevice, unknownDevice } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import { defineScenario } from '../suite/case.ts';
-import { type Input, inputCases } from '../suite/input-table.ts';
+import { type InputBody, inputCases } from '../suite/input-table.ts';
 import type { Answer } from '../target/answer.ts';
 import { expectEach, expectStatus, observed, observedAnswer } from '../target/expectations.ts';
 import { authRequestInputs, textualRequest } from './auth-request-fields.ts';
@@ -51,7 +51,7 @@ const keyTexts: Readonly<Record<string, (pem: string) => string>> = {
 };
 
 /** Sends a signed request with the input's value in its field, or with the input as its body. */
-async function sendInput(device: SuiteDevice, { field, value, raw }: Input): Promise<Answer> {
+async function sendInput(device: SuiteDevice, { field, value, raw }: InputBody): Promise<Answer> {
   const changes = field === '' ? { text: raw ?? '' } : { members: { [field]: value } };
   const answer = await device.authenticate(changes);
   if (answer.status === 200) expectUnderstood(answer);

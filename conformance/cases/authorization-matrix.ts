@@ -22,9 +22,9 @@ export const callerKinds = {
 export type CallerKind = keyof typeof callerKinds;
 
 /** A status, or the reason why there is none. */
-type Cell = number | string;
+type ExpectedStatus = number | string;
 
-type Row = Readonly<Record<CallerKind, Cell>>;
+type AuthorizationRow = Readonly<Record<CallerKind, ExpectedStatus>>;
 
 const noDeviceId = 'no id is sent: the token alone identifies the device';
 const sharedArtifacts = 'artifacts belong to the tenant; all of its devices may read them';
@@ -60,12 +60,15 @@ const needsUser = {
 
 const everyKind = Object.keys(callerKinds) as CallerKind[];
 
-function open(because: string): Row {
-  return Object.fromEntries(everyKind.map((kind) => [kind, because])) as Record<CallerKind, Cell>;
+function open(because: string): AuthorizationRow {
+  return Object.fromEntries(everyKind.map((kind) => [kind, because])) as Record<
+    CallerKind,
+    ExpectedStatus
+  >;
 }
 
 /** The status for each kind of caller by operation, or the reason why it is not tested. */
-export const authorizationMatrix: Readonly<Record<OperationId, Row>> = {
+export const authorizationMatrix: Readonly<Record<OperationId, AuthorizationRow>> = {
   'list-artifacts': { ...needsDevice, otherDevice: sharedArtifacts, otherTenant: 200 },
   'get-artifact': { ...needsDevice, otherDevice: sharedArtifacts, otherTenant: 404 },
   'get-artifact-link': { ...needsDevice, otherDevice: sharedArtifacts, otherTenant: 404 },

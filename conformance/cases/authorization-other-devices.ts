@@ -90,7 +90,7 @@ const foreign = defineScenario<DeploymentOfAnother>({
 });
 
 /** A write by a device, and how a user checks that it did not reach another device. */
-interface Write {
+interface DeviceWrite {
   readonly operation:
     | 'put-configuration'
     | 'patch-attributes'
@@ -109,7 +109,7 @@ const mark = 'written-by-a-stranger';
 const attributes = [{ name: 'conformance_mark', value: mark }];
 const subject = { name: mark, type: 'service', status: 'stopped' };
 
-const writes: readonly Write[] = [
+const writes: readonly DeviceWrite[] = [
   {
     operation: 'put-configuration',
     status: 204,
@@ -152,7 +152,7 @@ interface TwoDevices {
   readonly other: SuiteDevice;
 }
 
-function writeCase(write: Write): JudgingCase<TwoDevices> {
+function writeCase(write: DeviceWrite): JudgingCase<TwoDevices> {
   const { operation, status, requirements, body, look } = write;
   return {
     id: `${operation}-reaches-no-other-device`,

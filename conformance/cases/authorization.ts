@@ -3,7 +3,7 @@ import type { OperationId } from '../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import {
   askForNext,
-  type Call,
+  type CallAsCaller,
   deviceCalls,
   tokenCalls,
   userCalls,
@@ -11,15 +11,15 @@ import {
 import { authorizationOf } from '../context/passing-token.ts';
 import { acceptedDevice, factoryProvides } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
-import { type Coverage, defineScenario, type JudgingCase } from '../suite/case.ts';
+import { type CoveredStatus, defineScenario, type JudgingCase } from '../suite/case.ts';
 import type { Answer } from '../target/answer.ts';
-import { Caller } from '../target/call.ts';
+import { ApiCaller } from '../target/call.ts';
 import { anySuccess, expectEach, expectStatus } from '../target/expectations.ts';
-import type { Session } from '../target/target.ts';
+import type { TargetSession } from '../target/target.ts';
 import { forged, unsigned, withOtherClaims } from '../target/token-claims.ts';
 import { type CallerKind, statusesOf } from './authorization-matrix.ts';
 
-type Calls = Readonly<Partial<Record<OperationId, Call>>>;
+type OperationCalls = Readonly<Partial<Record<OperationId, CallAsCaller>>>;
 
 /** Headers without a Bearer token, though some contain a valid token. */
 const malformedHeaders: Readonly<Record<string, (token: string) => string>> = {
@@ -34,32 +34,33 @@ const malformedHeaders: Readonly<Record<string, (token: string) => string>> = {
 
 /** Callers that send a valid token in a place other than the Authorization header. */
 const otherPlaces: Readonly<
-  Record<string, (session: Session, token: string, id: OperationId) => Caller | undefined>
+  Record<string, (session: TargetSession, token: string, id: OperationId) => ApiCaller | undefined>
 > = {
   // Skipped where it is legal: /connect accepts this cookie, and web pages of users send it.
   'the cookie JWT': (session, token, id) =>
     id === 'connect' || id in userCalls
       ? undefined
-      : new Caller(session, { cookie: `JWT=${token}` }),
-  'the cookie token': (session, token) => new Caller(session, { cookie: `token=${token}` }),
+      : new ApiCaller(session, { cookie: `JWT=${token}` }),
+  'the cookie token': (session, token) => new ApiCaller(session, { cookie: `token=${token}` }),
   'the query as access_token': (session, token) => new QueryCaller(session, 'access_token', token),
   'the query as token': (session, token) => new QueryCaller(session, 'token', token),
   'the query as jwt': (session, token) => new QueryCaller(session, 'jwt', token),
   'the header Proxy-Authorization': (session, token) =>
-    new Caller(session, { 'proxy-authorization': `Bearer ${token}` }),
-  'the header X-Access-Token': (session, token) => new Caller(session, { 'x-access-token': token }),
+    new ApiCaller(session, { 'proxy-authorization': `Bearer ${token}` }),
+  'the header X-Access-Token': (session, token) =>
+    new ApiCaller(session, { 'x-access-token': token }),
 };
 
 /** Adds a parameter to the query of every request. */
-class QueryCaller extends Caller {
+class QueryCaller extends ApiCaller {
   readonly #parameter: string;
 
-  constructor(session: Session, name: string, value: string) {
+  constructor(session: TargetSession, name: string, value: string) {
     super(session);
     this.#parameter = `${name}=${encodeURIComponent(value)}`;
   }
 
-  override request: Caller['request'] = (id, ...given) => {
+  override request: ApiCaller['request'] = (id, ...given) => {
     const request = super.request(id, ...given);
     const mark = request.url.includes('?') ? '&' : '?';
     return { ...request, url: `${request.url}${mark}${this.#parameter}` };
@@ -87,12 +88,12 @@ const inAnotherCase: typeof invalidTokens = {
 /** Returns a case for each operation whose cell of this kind is a status. */
 function casesOf<Arranged>(
   kind: CallerKind,
-  calls: Calls,
-  make: (id: OperationId, call: Call, status: number) => JudgingCase<Arranged>,
+  calls: OperationCalls,
+  make: (id: OperationId, call: CallAsCaller, status: number) => JudgingCase<Arranged>,
 ): readonly JudgingCase<Arranged>[] {
   return statusesOf(kind).flatMap(([id, status]) => {
     const call = calls[id];
-    const covers: readonly Coverage[] = [`${id} ${status}`];
+    const covers: readonly CoveredStatus[] = [`${id} ${status}`];
     return call ? [{ ...make(id, call, status), covers }] : [];
   });
 }
@@ -121,8 +122,8 @@ const areas: Readonly<Partial<Record<OperationId, readonly RequirementId[]>>> = 
   'export-audit-logs': ['service.management-apis', 'service.audit-logs'],
 };
 
-function withHeader(context: TestContext, authorization: string): Caller {
-  return new Caller(context.session, { authorization });
+function withHeader(context: TestContext, authorization: string): ApiCaller {
+  return new ApiCaller(context.session, { authorization });
 }
 
 /** Returns the token that the target admin uses. */
@@ -145,7 +146,7 @@ const anonymous = defineScenario<TestContext>({
 });
 
 /** Returns cases of invalid headers and tokens, derived from a valid token. */
-function spoiledCases(calls: Calls): readonly JudgingCase<string>[] {
+function spoiledCases(calls: OperationCalls): readonly JudgingCase<string>[] {
   return [
     ...casesOf<string>('malformed', calls, (id, call, status) => ({
       id: `${id}-with-malformed-header-is-${status}`,

@@ -50,26 +50,30 @@ const valuesOfTypes: Readonly<Record<string, Readonly<Record<string, unknown>>>>
 type Members = Readonly<Record<string, unknown>>;
 
 /** Defines how bodies with one resource are sent, and how users read them back. */
-interface Body {
+interface ResourceBody {
   readonly operation: string;
   /** The name of the resource in the contract's tables. */
   readonly resource: string;
   readonly covered: (path: string) => boolean;
-  readonly send: (device: Sender, resource: unknown) => Promise<Answer>;
+  readonly send: (device: SendingDevice, resource: unknown) => Promise<Answer>;
   /** Returns the resource changed by a number, so that it differs from the one sent before. */
   readonly stamped?: (resource: Members, number: number) => Members;
   /** Reads the resource as a user, as text that contains its values; empty if users see none. */
-  readonly read: (device: Sender, context: TestContext, resource: Members) => Promise<string>;
+  readonly read: (
+    device: SendingDevice,
+    context: TestContext,
+    resource: Members,
+  ) => Promise<string>;
 }
 
 /** A device that has been offered a deployment. */
-interface Sender {
+interface SendingDevice {
   readonly device: SuiteDevice;
   readonly id: string;
   readonly deploymentId: string;
 }
 
-function attributes(operation: 'patch-attributes' | 'put-attributes'): Body {
+function attributes(operation: 'patch-attributes' | 'put-attributes'): ResourceBody {
   return {
     operation,
     resource: 'Attribute (inventory)',
@@ -92,7 +96,7 @@ function textOf(list: readonly unknown[]): string {
 }
 
 /** Every body whose fields are in a table, except signed requests. */
-const bodies: readonly Body[] = [
+const bodies: readonly ResourceBody[] = [
   {
     operation: 'put-deployment-status',
     resource: 'DeploymentStatus',
@@ -151,7 +155,7 @@ function withMember(value: unknown, [step, ...rest]: readonly string[], member: 
   return { ...members, [step]: withMember(members[step], rest, member) };
 }
 
-interface Input {
+interface FieldInput {
   /** The path of the field, and a description of the value. */
   readonly what: string;
   readonly value: unknown;
@@ -160,7 +164,7 @@ interface Input {
 }
 
 /** Returns a valid resource for each kind of legal value of each field. */
-function inputsOf({ resource: name, covered }: Body): readonly Input[] {
+function inputsOf({ resource: name, covered }: ResourceBody): readonly FieldInput[] {
   return tables
     .filter((table) => table.name === name)
     .flatMap((table) =>
@@ -178,7 +182,7 @@ function inputsOf({ resource: name, covered }: Body): readonly Input[] {
 }
 
 /** Returns valid resources with an unknown member, one for each object in the resource. */
-function extendedOf({ resource: name }: Body): readonly Input[] {
+function extendedOf({ resource: name }: ResourceBody): readonly FieldInput[] {
   return tables
     .filter((table) => table.name === name)
     .flatMap((table) => {
@@ -213,7 +217,11 @@ function isTaken({ status }: Answer): boolean {
  * Asserts that a body is accepted. Throws NotObservable if the target also refuses the contract's
  * sample, or if it accepts the body on a second try.
  */
-async function expectTaken(sender: Sender, body: Body, input: Input): Promise<void> {
+async function expectTaken(
+  sender: SendingDevice,
+  body: ResourceBody,
+  input: FieldInput,
+): Promise<void> {
   const refusal = await body.send(sender, input.resource);
   if (isTaken(refusal)) return;
   const where = `${body.operation}, ${input.what}: `;
@@ -226,7 +234,11 @@ async function expectTaken(sender: Sender, body: Body, input: Input): Promise<vo
 }
 
 /** Sends each string and asserts that users see it, if they see its resource. */
-async function expectKept(context: TestContext, sender: Sender, body: Body): Promise<void> {
+async function expectKept(
+  context: TestContext,
+  sender: SendingDevice,
+  body: ResourceBody,
+): Promise<void> {
   const inputs = inputsOf(body).filter(({ type }) => type === 'text');
   for (const [number, { what, value, resource }] of inputs.entries()) {
     const sent = body.stamped?.(resource, number) ?? resource;
@@ -243,7 +255,7 @@ async function expectKept(context: TestContext, sender: Sender, body: Body): Pro
   }
 }
 
-function bodyCases(body: Body): readonly JudgingCase<Sender>[] {
+function bodyCases(body: ResourceBody): readonly JudgingCase<SendingDevice>[] {
   return [
     {
       id: `${body.operation}-takes-every-legal-value`,
@@ -270,14 +282,14 @@ function bodyCases(body: Body): readonly JudgingCase<Sender>[] {
   ];
 }
 
-async function sender(context: TestContext): Promise<Sender> {
+async function sender(context: TestContext): Promise<SendingDevice> {
   const { device, id, deploymentId } = await activeDeployment(context);
   return { device, id, deploymentId };
 }
 
 /** One scenario for each operation, so that it is skipped on a target without the operation. */
 const ofTables = bodies.flatMap((body) =>
-  defineScenario<Sender>({
+  defineScenario<SendingDevice>({
     area: 'body-fields',
     name: `Fields of ${body.operation}`,
     start: 'a device that has been offered a deployment',

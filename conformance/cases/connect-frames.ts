@@ -45,7 +45,7 @@ function close(payload: Buffer): readonly FrameToSend[] {
 }
 
 /** One rule of RFC 6455, with sequences of frames that violate it, by a description. */
-interface Illegal {
+interface FrameRule {
   readonly id: string;
   readonly requirement: RequirementId;
   readonly title: string;
@@ -59,7 +59,7 @@ const { text, binary, ping, pong } = opcodes;
 const continuation = 0;
 const payload = idleMessage;
 
-const illegal: readonly Illegal[] = [
+const illegal: readonly FrameRule[] = [
   {
     id: 'unmasked-frame-ends-it',
     requirement: 'connect.unmasked-is-an-error',
@@ -178,7 +178,13 @@ function received({ received: frames, ended }: FrameLine): string {
   return `${seen.join(', ') || 'no frame'}${ended ? ', and the end' : ''}`;
 }
 
-function illegalCase({ id, requirement, title, frames, codes }: Illegal): JudgingCase<SuiteDevice> {
+function illegalCase({
+  id,
+  requirement,
+  title,
+  frames,
+  codes,
+}: FrameRule): JudgingCase<SuiteDevice> {
   return {
     id,
     title,

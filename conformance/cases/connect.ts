@@ -63,7 +63,7 @@ const refusedCaller = defineScenario({
 });
 
 /** One rule on the handshake, with requests that violate it, by a description. */
-interface Refused {
+interface HandshakeRule {
   readonly id: string;
   readonly requirement: RequirementId;
   readonly title: string;
@@ -71,7 +71,7 @@ interface Refused {
   readonly statuses: readonly number[];
 }
 
-const refused: readonly Refused[] = [
+const refused: readonly HandshakeRule[] = [
   {
     id: 'no-upgrade-is-400',
     requirement: 'connect.upgrade-is-needed',
@@ -127,7 +127,7 @@ const refused: readonly Refused[] = [
   },
 ];
 
-function refusedCase({ id, requirement, title, requests, statuses }: Refused) {
+function refusedCase({ id, requirement, title, requests, statuses }: HandshakeRule) {
   const judging: JudgingCase<SuiteDevice> = {
     id,
     title,
@@ -303,18 +303,18 @@ function presence(context: TestContext, { id }: SuiteDevice, expected: string) {
   );
 }
 
-interface Connected {
+interface ConnectedDevice {
   readonly device: SuiteDevice;
   readonly line: FrameLine;
   readonly cut: () => void;
 }
 
-async function connectedDevice(context: TestContext): Promise<Connected> {
+async function connectedDevice(context: TestContext): Promise<ConnectedDevice> {
   const device = await acceptedDevice(context);
   return connected(context, device);
 }
 
-async function connected(context: TestContext, device: SuiteDevice): Promise<Connected> {
+async function connected(context: TestContext, device: SuiteDevice): Promise<ConnectedDevice> {
   const answer = await askUpgrade(context, { ...upgradeHeaders, ...bearer(device.token) });
   needStatus('an open connection', answer, 101);
   const socket = openedBy(answer);
@@ -322,7 +322,7 @@ async function connected(context: TestContext, device: SuiteDevice): Promise<Con
 }
 
 /** Arranges a connection that users see, so that its end can be observed. */
-async function shownDevice(context: TestContext): Promise<Connected> {
+async function shownDevice(context: TestContext): Promise<ConnectedDevice> {
   const arranged = await connectedDevice(context);
   const status = await presence(context, arranged.device, 'connected');
   if (status === 'connected') return arranged;

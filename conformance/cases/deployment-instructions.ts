@@ -4,11 +4,11 @@
  */
 
 import { isTimestamp } from '../../fixtures/contract/text.ts';
-import { type AskingForm, askingForms } from '../context/asking.ts';
+import { askingForms, type PollForm } from '../context/asking.ts';
 import { report } from '../context/deployment-life.ts';
 import {
   fieldIn,
-  type Instructed,
+  type InstructedDevice,
   instructedBy,
   isObject,
   needInstructions,
@@ -28,7 +28,7 @@ import {
   sorted,
 } from '../target/expectations.ts';
 
-function fieldCases({ slug, words }: AskingForm): JudgingCase<Instructed>[] {
+function fieldCases({ slug, words }: PollForm): JudgingCase<InstructedDevice>[] {
   const version = slug === 'v2' ? 'v2' : 'v1';
   return instructionFields.flatMap(({ field, form, isRequired, requirements }) => {
     const requirement = requirements[version];
@@ -51,7 +51,7 @@ function fieldCases({ slug, words }: AskingForm): JudgingCase<Instructed>[] {
   });
 }
 
-function wholeCases(form: AskingForm): JudgingCase<Instructed>[] {
+function wholeCases(form: PollForm): JudgingCase<InstructedDevice>[] {
   const { slug, words } = form;
   return [
     {
@@ -84,7 +84,7 @@ function wholeCases(form: AskingForm): JudgingCase<Instructed>[] {
   ];
 }
 
-function sourceCases({ slug, words }: AskingForm): JudgingCase<Instructed>[] {
+function sourceCases({ slug, words }: PollForm): JudgingCase<InstructedDevice>[] {
   return [
     {
       id: `${slug}-source-gives-the-artifact`,
@@ -114,7 +114,7 @@ function sourceCases({ slug, words }: AskingForm): JudgingCase<Instructed>[] {
   ];
 }
 
-function idCase({ slug, words }: AskingForm): JudgingCase<Instructed> {
+function idCase({ slug, words }: PollForm): JudgingCase<InstructedDevice> {
   return {
     id: `${slug}-id-is-the-deployment`,
     title: `${words} names the deployment by the id that users see.`,
@@ -124,7 +124,7 @@ function idCase({ slug, words }: AskingForm): JudgingCase<Instructed> {
   };
 }
 
-function artifactIdCase({ slug, words }: AskingForm): JudgingCase<Instructed> {
+function artifactIdCase({ slug, words }: PollForm): JudgingCase<InstructedDevice> {
   return {
     id: `${slug}-artifact-id-is-the-artifact`,
     title: `${words}: the artifact id, if present, is that of the deployed artifact.`,
@@ -136,7 +136,7 @@ function artifactIdCase({ slug, words }: AskingForm): JudgingCase<Instructed> {
   };
 }
 
-function instructionsIn(form: AskingForm) {
+function instructionsIn(form: PollForm) {
   return defineScenario({
     area: 'next-deployment',
     name: `Instructions of ${form.words}`,

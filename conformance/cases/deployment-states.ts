@@ -40,7 +40,7 @@ export const statusColumns = [
   'failure',
   'already-installed',
 ] as const;
-type Status = (typeof statusColumns)[number];
+type StatusColumn = (typeof statusColumns)[number];
 
 /** States in which a device has not reported an end, so that an abort takes effect. */
 export const abortableStates = [
@@ -56,12 +56,12 @@ export const abortableStates = [
 /** States in which the deployment has ended for the device. */
 export const endedStates = ['success', 'failure', 'already-installed'] as const;
 
-type Reported = (typeof abortableStates)[number] | (typeof endedStates)[number];
+type ReportedState = (typeof abortableStates)[number] | (typeof endedStates)[number];
 
 /** Arranges a device whose device deployment is in that state. */
 async function deviceDeploymentIn(
   context: TestContext,
-  state: Reported,
+  state: ReportedState,
 ): Promise<OfferedDeployment> {
   const arranged = await activeDeployment(context);
   if (state !== 'offered') await reportOnTheWay(arranged, state);
@@ -72,7 +72,7 @@ function slugOf(state: string): string {
   return state.replaceAll(/[_ ]/g, '-');
 }
 
-function takenCase(state: Reported): JudgingCase<void> {
+function takenCase(state: ReportedState): JudgingCase<void> {
   const statuses = statusColumns.filter((status) => status !== state);
   return {
     id: `after-${slugOf(state)}-reports-are-204`,
@@ -88,7 +88,7 @@ function takenCase(state: Reported): JudgingCase<void> {
   };
 }
 
-function repeatedCase(state: Status): JudgingCase<void> {
+function repeatedCase(state: StatusColumn): JudgingCase<void> {
   return {
     id: `${slugOf(state)}-again-is-204`,
     title: `A device that reports ${state} twice, for example after a lost answer, is answered 204 twice.`,

@@ -113,9 +113,9 @@ export const reportInputs: InputTable = {
   },
 };
 
-type Status = keyof typeof statusRequirements;
+type RequiredStatus = keyof typeof statusRequirements;
 
-function statusCase(status: Status): JudgingCase<OfferedDeployment> {
+function statusCase(status: RequiredStatus): JudgingCase<OfferedDeployment> {
   return {
     id: `${status.replaceAll('_', '-')}-is-taken`,
     title: `A device may report ${status}.`,
@@ -143,7 +143,7 @@ const active = defineScenario({
       covers: ['put-deployment-status 204'],
       run: async (arranged) => expectStatus(await report(arranged, goodReport), 204),
     },
-    ...(Object.keys(statusRequirements) as Status[]).map(statusCase),
+    ...(Object.keys(statusRequirements) as RequiredStatus[]).map(statusCase),
     ...inputCases<OfferedDeployment>(reportInputs, {
       body: goodReport,
       send: ({ device, id }, { raw }) =>

@@ -16,17 +16,17 @@ import {
   observed,
   shown,
 } from '../target/expectations.ts';
-import { type Writing, writeAttributes } from './inventory-writing.ts';
+import { type WriteOperation, writeAttributes } from './inventory-writing.ts';
 import { sendConfiguration, service } from './monitor-samples.ts';
 
-type Attributes = Readonly<Record<string, ShownAttribute>>;
+type AttributesByName = Readonly<Record<string, ShownAttribute>>;
 
 /** Returns the attributes as users see them, once `holds` is true or the time limit has passed. */
 async function seen(
   context: TestContext,
   device: SuiteDevice,
-  holds: (attributes: Attributes) => boolean,
-): Promise<Attributes> {
+  holds: (attributes: AttributesByName) => boolean,
+): Promise<AttributesByName> {
   return context.settled(async () => {
     const all = await context.admin.attributes(device.id);
     const own = all.filter(({ scope }) => scope === 'inventory');
@@ -47,7 +47,7 @@ async function withAttributes(context: TestContext): Promise<SuiteDevice> {
 }
 
 /** Sends an empty list of attributes; returns true if the target accepts it. */
-async function isEmptyTaken(device: SuiteDevice, how: Writing): Promise<boolean> {
+async function isEmptyTaken(device: SuiteDevice, how: WriteOperation): Promise<boolean> {
   return (await writeAttributes(device, how)).status === 200;
 }
 

@@ -1,36 +1,44 @@
 /** Cases: faults inside the server, and callers that exceed the rate limit. Spec: Errors; Limits */
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 import { expectErrorBody } from '../context/error-body.ts';
-import { type Calls, deviceCalls, tokenlessCalls, userCalls } from '../context/every-call.ts';
+import {
+  deviceCalls,
+  type OperationCalls,
+  tokenlessCalls,
+  userCalls,
+} from '../context/every-call.ts';
 import { acceptedDevice, factoryProvides, StartStateMissed } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
-import { type Coverage, defineScenario } from '../suite/case.ts';
+import { type CoveredStatus, defineScenario } from '../suite/case.ts';
 import type { Answer } from '../target/answer.ts';
-import { bearer, Caller } from '../target/call.ts';
+import { ApiCaller, bearer } from '../target/call.ts';
 import { anySuccess, expectEach, expectStatus, observed } from '../target/expectations.ts';
 
 const WINDOW_SECONDS = 60;
 
-type Send = () => Promise<Answer>;
+type SendFaultyRequest = () => Promise<Answer>;
 
 /** Returns every operation of the target, each with a request that would be granted. */
 async function everyOperation(context: TestContext) {
   const device = await acceptedDevice(context);
-  const byDevice = callsBy(new Caller(context.session, bearer(device.token)));
+  const byDevice = callsBy(new ApiCaller(context.session, bearer(device.token)));
   const byUser = callsBy(context.admin.caller);
-  const withToken = context.offered<Send>({ ...byDevice(deviceCalls), ...byUser(userCalls) });
+  const withToken = context.offered<SendFaultyRequest>({
+    ...byDevice(deviceCalls),
+    ...byUser(userCalls),
+  });
   const withoutToken = byDevice(await tokenlessCalls(context, device));
   return { device, withToken, withoutToken, all: { ...withToken, ...withoutToken } };
 }
 
-function callsBy(caller: Caller) {
-  return (calls: Calls): Readonly<Record<string, Send>> =>
+function callsBy(caller: ApiCaller) {
+  return (calls: OperationCalls): Readonly<Record<string, SendFaultyRequest>> =>
     Object.fromEntries(Object.entries(calls).map(([id, call]) => [id, () => call(caller)]));
 }
 
-function every(status: number, ...tables: readonly object[]): readonly Coverage[] {
+function every(status: number, ...tables: readonly object[]): readonly CoveredStatus[] {
   const ids = tables.flatMap(Object.keys) as OperationId[];
-  return ids.map((id): Coverage => `${id} ${status}`);
+  return ids.map((id): CoveredStatus => `${id} ${status}`);
 }
 
 const tokenless = { 'post-auth-request': true, 'download-configuration': true };
@@ -128,7 +136,7 @@ const rateLimit = defineScenario({
   ],
 });
 
-async function statusesOf(calls: Readonly<Record<string, Send>>): Promise<string> {
+async function statusesOf(calls: Readonly<Record<string, SendFaultyRequest>>): Promise<string> {
   const seen: string[] = [];
   for (const [id, send] of Object.entries(calls)) seen.push(`${id} ${(await send()).status}`);
   return seen.join(', ');

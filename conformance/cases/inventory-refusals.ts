@@ -5,13 +5,13 @@ import type { SuiteDevice } from '../context/suite-device.ts';
 import { defineScenario, type JudgingCase, type ObservingCase } from '../suite/case.ts';
 import { type InputTable, inputCases, otherThanText } from '../suite/input-table.ts';
 import { expectEach } from '../target/expectations.ts';
-import type { Writing } from './inventory-writing.ts';
+import type { WriteOperation } from './inventory-writing.ts';
 
 /** A list of one good attribute. */
 export const goodAttributes = [{ name: 'a', value: 'b' }];
 
 /** Returns the table of attributes and bodies that neither PATCH nor PUT may accept. */
-export function attributeInputs(how: Writing, method: string): InputTable {
+export function attributeInputs(how: WriteOperation, method: string): InputTable {
   const slug = method.toLowerCase();
   return {
     [`${slug}-without-name-is-400`]: {
@@ -89,7 +89,7 @@ export function attributeInputs(how: Writing, method: string): InputTable {
 }
 
 function refusalCases(
-  how: Writing,
+  how: WriteOperation,
   method: string,
 ): readonly (JudgingCase<SuiteDevice> | ObservingCase<SuiteDevice>)[] {
   return [

@@ -3,12 +3,12 @@ import type { SuiteDevice } from '../context/suite-device.ts';
 import type { Answer } from '../target/answer.ts';
 
 /** The two operations that write. */
-export type Writing = 'patch-attributes' | 'put-attributes';
+export type WriteOperation = 'patch-attributes' | 'put-attributes';
 
 /** Sends the attributes as a JSON array. */
 export function writeAttributes(
   device: SuiteDevice,
-  how: Writing,
+  how: WriteOperation,
   ...attributes: readonly unknown[]
 ): Promise<Answer> {
   return device.call(how, { body: attributes });

@@ -16,7 +16,7 @@ import {
   shown,
   shownAnswer,
 } from '../target/expectations.ts';
-import { type Writing, writeAttributes as write } from './inventory-writing.ts';
+import { type WriteOperation, writeAttributes as write } from './inventory-writing.ts';
 
 /** Longer than any known server accepts. */
 const LONG = 100_000;
@@ -42,7 +42,7 @@ async function shownProbe(
   return (await shownAttributes(context, device, ({ probe }) => probe !== undefined)).probe;
 }
 
-interface KindRow {
+interface ValueKindRow {
   readonly id: string;
   readonly words: string;
   readonly requirement: RequirementId;
@@ -50,7 +50,7 @@ interface KindRow {
 }
 
 /** Values of each allowed kind. */
-export const kinds: readonly KindRow[] = [
+export const kinds: readonly ValueKindRow[] = [
   {
     id: 'a-number-keeps-its-kind',
     words: 'a number',
@@ -77,7 +77,7 @@ export const kinds: readonly KindRow[] = [
   },
 ];
 
-function kindCase({ id, words, requirement, values }: KindRow): JudgingCase<SuiteDevice> {
+function kindCase({ id, words, requirement, values }: ValueKindRow): JudgingCase<SuiteDevice> {
   return {
     id,
     title: `A value that is ${words} is stored and shown as such, by PATCH and by PUT.`,
@@ -105,7 +105,7 @@ async function expectShown(
   expectEqual('values', values, expected);
 }
 
-function writingCases(how: Writing, method: string): readonly JudgingCase<SuiteDevice>[] {
+function writingCases(how: WriteOperation, method: string): readonly JudgingCase<SuiteDevice>[] {
   const slug = method.toLowerCase() as 'patch' | 'put';
   return [
     {
@@ -252,7 +252,7 @@ const writing = defineScenario({
 async function changeAttributes(
   context: TestContext,
   device: SuiteDevice,
-  { how, attributes, settled }: Change,
+  { how, attributes, settled }: AttributeChange,
 ): Promise<Readonly<Record<string, unknown>>> {
   const { status } = await write(device, how, ...attributes);
   if (status >= 300) throw new NotObservable(`the target answers ${status} to the change`);
@@ -260,8 +260,8 @@ async function changeAttributes(
   return Object.fromEntries(Object.values(found).map(({ name, value }) => [name, value]));
 }
 
-interface Change {
-  readonly how: Writing;
+interface AttributeChange {
+  readonly how: WriteOperation;
   readonly attributes: readonly unknown[];
   readonly settled: (attributes: Readonly<Record<string, ShownAttribute>>) => boolean;
 }

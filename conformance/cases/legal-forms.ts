@@ -6,7 +6,7 @@ import type { RequirementId } from '../../fixtures/contract/requirements/index.t
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import type { WireRequest } from '../target/target.ts';
 import {
-  type Arranged,
+  type DeviceWithOffers,
   deviceWithEverything,
   expectForm,
   failureOf,
@@ -16,7 +16,7 @@ import {
 } from './legal-requests.ts';
 
 /** One form of requests; a request to which the form does not apply is skipped. */
-interface Form {
+interface LegalForm {
   readonly id: string;
   readonly title: string;
   readonly requirement: RequirementId;
@@ -72,7 +72,7 @@ function withCapitalHeaders(request: WireRequest): WireRequest {
   return { ...request, headers: Object.fromEntries(capitals) };
 }
 
-const forms: readonly Form[] = [
+const forms: readonly LegalForm[] = [
   {
     id: 'chunked-bodies',
     title: 'Every operation reads a chunked body, without Content-Length, like any other.',
@@ -164,7 +164,7 @@ const forms: readonly Form[] = [
   },
 ];
 
-function formCase({ id, title, requirement, forms }: Form): JudgingCase<Arranged> {
+function formCase({ id, title, requirement, forms }: LegalForm): JudgingCase<DeviceWithOffers> {
   return {
     id,
     title,

@@ -20,13 +20,13 @@ import { upgradeHeaders } from './connect-asking.ts';
 import { alert, service } from './monitor-samples.ts';
 
 /** A device with settings that has been offered deployments. */
-export interface Arranged extends OfferedDeployment {
+export interface DeviceWithOffers extends OfferedDeployment {
   /** The id of a deployment with a control map; absent where the target has no maps. */
   readonly mapped?: OfferedDeployment;
 }
 
 /** Arranges a device with a configuration and a deployment, and a deployment with a control map. */
-export async function deviceWithEverything(context: TestContext): Promise<Arranged> {
+export async function deviceWithEverything(context: TestContext): Promise<DeviceWithOffers> {
   const arranged = await activeDeployment(context);
   await arranged.device.call('put-configuration', { body: { timezone: 'UTC' } });
   const hasMaps = 'get-update-control-map' in context.offered({ 'get-update-control-map': true });
@@ -52,7 +52,7 @@ interface GoodRequest {
 type GoodRequests = Readonly<Partial<Record<OperationId, GoodRequest>>>;
 
 /** Returns the valid requests of a device that was offered a deployment, and of a user. */
-function goodRequests(arranged: Arranged, context: TestContext): GoodRequests {
+function goodRequests(arranged: DeviceWithOffers, context: TestContext): GoodRequests {
   const { device, artifact, id, deploymentId, mapped } = arranged;
   const { admin } = context;
   const seen = (read: () => Promise<string>) => async (marker: string) =>
@@ -149,7 +149,7 @@ export interface GoodRow {
 }
 
 /** Options for sending a valid request in another form. */
-export interface Sending {
+export interface LegalFormOptions {
   readonly change?: (request: WireRequest) => WireRequest;
   /** Sends the request; overrides `send` of the row. */
   readonly send?: (request: WireRequest) => Promise<Answer>;
@@ -161,7 +161,7 @@ export interface Sending {
 export async function mismatchOf(
   context: TestContext,
   { id, good }: GoodRow,
-  { change = (request) => request, declines = [], ...way }: Sending = {},
+  { change = (request) => request, declines = [], ...way }: LegalFormOptions = {},
 ): Promise<Mismatch | undefined> {
   const marker = context.newName();
   const send = way.send ?? good.send ?? ((request) => context.session.send(request));
@@ -190,7 +190,7 @@ export function notObservable(id: OperationId, { actual }: Mismatch): NotObserva
 }
 
 /** Returns the valid requests to the operations that the target has. */
-export function requestsTo(arranged: Arranged, context: TestContext): readonly GoodRow[] {
+export function requestsTo(arranged: DeviceWithOffers, context: TestContext): readonly GoodRow[] {
   const rows = Object.entries(context.offered(goodRequests(arranged, context)));
   return rows.map(([id, good]) => ({ id: id as OperationId, good }));
 }
@@ -199,7 +199,7 @@ export function requestsTo(arranged: Arranged, context: TestContext): readonly G
 export async function expectForm(
   context: TestContext,
   row: GoodRow,
-  { what, sending }: { readonly what: string; readonly sending: Sending },
+  { what, sending }: { readonly what: string; readonly sending: LegalFormOptions },
 ): Promise<void> {
   const mismatch = await mismatchOf(context, row, sending);
   if (mismatch === undefined) return;

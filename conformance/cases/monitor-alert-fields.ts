@@ -16,7 +16,7 @@ import { alert, line, sendAlerts } from './monitor-samples.ts';
 type Values = Readonly<Record<string, unknown>>;
 
 /** One field: its refused values, and its accepted values, which form a separate case. */
-interface FieldRow {
+interface AlertField {
   readonly words: string;
   readonly requirement: RequirementId;
   readonly field: string;
@@ -55,7 +55,7 @@ function detailsWithMember(member: keyof typeof line, values: Values): Values {
   return detailsWith(Object.fromEntries(lines));
 }
 
-const fields: Readonly<Record<string, FieldRow>> = {
+const fields: Readonly<Record<string, AlertField>> = {
   'alert-name': {
     words: 'the name of an alert',
     requirement: 'alerts.name',
@@ -196,7 +196,7 @@ const fields: Readonly<Record<string, FieldRow>> = {
 };
 
 /** Returns a row for the refused values of a field, and one for the accepted values. */
-function rowsOf([id, row]: [string, FieldRow]): readonly [string, InputRow][] {
+function rowsOf([id, row]: [string, AlertField]): readonly [string, InputRow][] {
   const { words, requirement, field, refused, accepted } = row;
   const isChecked: InputRow = {
     title: `An alert is answered 400 if ${words} is missing or invalid.`,

@@ -27,7 +27,7 @@ const SMALL_BYTES = 4000;
 const LARGE_BYTES = 9000;
 
 /** A device that fits every artifact of a release. */
-interface FitsAll {
+interface FittingDevice {
   readonly device: SuiteDevice;
   readonly release: string;
   readonly deploymentId: string;
@@ -40,7 +40,7 @@ const groups = { one: 'group-one', two: 'group-two', three: 'group-three' } as c
 /** The pairs that the device reports: one per group, so that each artifact depends on another. */
 const provides = { ...factoryProvides, ...groups };
 
-async function twoThatFit(context: TestContext): Promise<FitsAll> {
+async function twoThatFit(context: TestContext): Promise<FittingDevice> {
   const device = await acceptedDevice(context);
   const name = context.newName();
   const upload = async (pair: keyof typeof groups, bytes: number): Promise<string> => {

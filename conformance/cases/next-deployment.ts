@@ -1,6 +1,6 @@
 /** Cases: when a device is offered a deployment. Spec: Device deployments v1, v2 */
 
-import { type AskingForm, askingForms } from '../context/asking.ts';
+import { askingForms, type PollForm } from '../context/asking.ts';
 import { abortOnTheWay, reportOnTheWay } from '../context/deployment-life.ts';
 import { needInstructions, offersAny, textIn } from '../context/instructions.ts';
 import { nearTypes } from '../context/sample-artifacts.ts';
@@ -38,7 +38,7 @@ export function expectNoOffer(answer: Answer): void {
   expectThat(!offersAny(answer), 'no deployment', shownAnswer(answer));
 }
 
-function idleCases({ operation, slug, words, needs, ask }: AskingForm): JudgingCase<SuiteDevice>[] {
+function idleCases({ operation, slug, words, needs, ask }: PollForm): JudgingCase<SuiteDevice>[] {
   return [
     {
       id: `${slug}-nothing-is-204`,
@@ -94,7 +94,7 @@ const pendingIs200 = {
 
 type OfferCase = JudgingCase<DeviceInDeployment> | ObservingCase<DeviceInDeployment>;
 
-function pendingCases({ operation, slug, words, needs, ask }: AskingForm): OfferCase[] {
+function pendingCases({ operation, slug, words, needs, ask }: PollForm): OfferCase[] {
   return [
     {
       id: `${slug}-pending-is-200`,
@@ -144,18 +144,18 @@ const pending = defineScenario({
 });
 
 /** A device that has requested its deployment in that form and been offered it. */
-interface AskedInForm extends DeviceInDeployment {
+interface OfferInForm extends DeviceInDeployment {
   readonly id: string;
 }
 
-async function askedBy({ ask }: AskingForm, context: TestContext): Promise<AskedInForm> {
+async function askedBy({ ask }: PollForm, context: TestContext): Promise<OfferInForm> {
   const arranged = await pendingDeployment(context);
   const answer = await ask(arranged.device, factoryProvides);
   needStatus('an offered update', answer, 200);
   return { ...arranged, id: textIn(needInstructions(answer), 'id') };
 }
 
-function activeIn(form: AskingForm) {
+function activeIn(form: PollForm) {
   const { operation, slug, words, ask, needs } = form;
   return defineScenario({
     area: 'next-deployment',
@@ -193,7 +193,7 @@ function activeIn(form: AskingForm) {
 
 function overIn(
   status: 'success' | 'failure',
-  { slug, words, ask, needs }: AskingForm,
+  { slug, words, ask, needs }: PollForm,
 ): JudgingCase<OfferedDeployment> {
   return {
     id: `${slug}-after-${status}-offers-nothing`,

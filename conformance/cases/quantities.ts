@@ -21,7 +21,7 @@ import {
   expectThat,
   shown,
 } from '../target/expectations.ts';
-import type { Writing } from './inventory-writing.ts';
+import type { WriteOperation } from './inventory-writing.ts';
 import { alert, sendAlerts, sendConfiguration, service } from './monitor-samples.ts';
 
 const DEPLOYMENTS = 10;
@@ -115,7 +115,7 @@ const stores = {
   'put-attributes': 'inventory.put-replaces',
 } as const;
 
-function attributesCase(how: Writing, count: number): JudgingCase<SuiteDevice> {
+function attributesCase(how: WriteOperation, count: number): JudgingCase<SuiteDevice> {
   const attributes = numbered(count, (number) => ({
     name: `attribute-${number}`,
     value: `${number}`,

@@ -3,7 +3,7 @@
  * transitions
  */
 
-import { type AskingForm, askingForms } from '../context/asking.ts';
+import { askingForms, type PollForm } from '../context/asking.ts';
 import {
   offeredId,
   report,
@@ -42,7 +42,7 @@ const outcomes = {
   installing: { 204: ['aborted'], 409: ['aborted'] },
   success: { 204: ['success', 'aborted'], 409: ['aborted'] },
 } as const;
-type Raced = keyof typeof outcomes;
+type RacedStatus = keyof typeof outcomes;
 
 /** Creates a new deployment and has it offered to the device. */
 async function nextRound(
@@ -58,7 +58,7 @@ async function nextRound(
 async function race(
   context: TestContext,
   arranged: OfferedDeployment,
-  { status, round }: { readonly status: Raced; readonly round: number },
+  { status, round }: { readonly status: RacedStatus; readonly round: number },
 ): Promise<Answer> {
   const abort = (): Promise<void> => context.admin.abort(arranged.deploymentId);
   if (round % 2 === 0) {
@@ -73,7 +73,7 @@ async function race(
 async function expectOneMoment(
   context: TestContext,
   arranged: OfferedDeployment,
-  { status, answer }: { readonly status: Raced; readonly answer: Answer },
+  { status, answer }: { readonly status: RacedStatus; readonly answer: Answer },
 ): Promise<void> {
   if (answer.status !== 204 && answer.status !== 409) {
     throw new ExpectationFailure(`204 or 409 for ${status}`, shownAnswer(answer));
@@ -119,7 +119,7 @@ const againstAbort = defineScenario({
   ],
 });
 
-function pollCase({ slug, words, ask, needs }: AskingForm): JudgingCase<DeviceInDeployment> {
+function pollCase({ slug, words, ask, needs }: PollForm): JudgingCase<DeviceInDeployment> {
   return {
     id: `${slug}-polls-at-once-agree`,
     title: `${words}: concurrent requests of one device get the same deployment.`,

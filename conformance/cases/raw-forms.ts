@@ -10,7 +10,7 @@ import type { RawAnswer, RawForm } from '../target/raw-connection.ts';
 import type { WireRequest } from '../target/target.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 import {
-  type Arranged,
+  type DeviceWithOffers,
   deviceWithEverything,
   expectForm,
   type GoodRow,
@@ -63,14 +63,17 @@ function isIdempotent({ id }: GoodRow): boolean {
 }
 
 /** One request of a pipeline and its answer. */
-interface Piped {
+interface PipelinedRequest {
   readonly row: GoodRow;
   readonly requestId: string;
   readonly answer: RawAnswer | undefined;
 }
 
 /** Sends all requests at once on one connection; a request that is not answered has no answer. */
-function piped(context: TestContext, rows: readonly GoodRow[]): Promise<readonly Piped[]> {
+function piped(
+  context: TestContext,
+  rows: readonly GoodRow[],
+): Promise<readonly PipelinedRequest[]> {
   const name = context.names.requestId.toLowerCase();
   return context.session.onOneConnection((send) =>
     Promise.all(
@@ -92,7 +95,7 @@ function unlessClosed(error: unknown): undefined {
 }
 
 /** Spec: What the service does */
-export const rawFormCases = defineScenario<Arranged>({
+export const rawFormCases = defineScenario<DeviceWithOffers>({
   area: 'legal-forms',
   name: 'Requests in raw forms',
   start: 'a device with a configuration that has been offered a deployment',

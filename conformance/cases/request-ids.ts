@@ -1,10 +1,10 @@
 /** Cases: the request id of the caller in the refusals of every operation. Spec: Error */
 import type { OperationId } from '../../fixtures/contract/operations.ts';
-import { type Calls, tokenCalls } from '../context/every-call.ts';
+import { type OperationCalls, tokenCalls } from '../context/every-call.ts';
 import { acceptedDevice } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
-import { bearer, Caller } from '../target/call.ts';
+import { ApiCaller, bearer } from '../target/call.ts';
 import type { Headers } from '../target/exchange.ts';
 import { expectEqualIfThere } from '../target/expectations.ts';
 import { membersOf } from '../target/json-members.ts';
@@ -12,7 +12,7 @@ import { membersOf } from '../target/json-members.ts';
 const noBodyIsShown: readonly OperationId[] = ['patch-attributes', 'put-attributes'];
 
 /** Calls that are refused if the caller has no token. */
-const refusedWithoutToken: Calls = {
+const refusedWithoutToken: OperationCalls = {
   ...Object.fromEntries(
     Object.entries(tokenCalls).filter(([id]) => !noBodyIsShown.some((each) => each === id)),
   ),
@@ -25,17 +25,19 @@ const refusedWithoutToken: Calls = {
 };
 
 /** Calls that are refused as malformed. Their 401 is not used, since it may have no body. */
-const refusedToDevices: Calls = {
+const refusedToDevices: OperationCalls = {
   'patch-attributes': (caller) => caller.call('patch-attributes', { raw: '{' }),
   'put-attributes': (caller) => caller.call('put-attributes', { raw: '{' }),
 };
 
 /** Asserts that each refusal with a request_id has the one that was sent. */
-async function expectOwnIds(context: TestContext, calls: Calls, headers: Headers = {}) {
+async function expectOwnIds(context: TestContext, calls: OperationCalls, headers: Headers = {}) {
   for (const [id, call] of Object.entries(context.offered(calls))) {
     const sent = context.newName();
     const name = context.names.requestId.toLowerCase();
-    const { status, text } = await call(new Caller(context.session, { ...headers, [name]: sent }));
+    const { status, text } = await call(
+      new ApiCaller(context.session, { ...headers, [name]: sent }),
+    );
     if (status < 400) continue;
     expectEqualIfThere(`request_id of ${id}`, membersOf(parsed(text)).request_id, sent);
   }

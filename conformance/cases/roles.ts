@@ -13,13 +13,13 @@ import { expectEach } from '../target/expectations.ts';
 const id = '11111111-2222-4333-8444-555555555555';
 const aid = '66666666-7777-4888-8999-aaaaaaaaaaaa';
 
-type Parameters = CallOptions & { readonly path?: Readonly<Record<string, string>> };
+type RoleCallOptions = CallOptions & { readonly path?: Readonly<Record<string, string>> };
 
 /**
  * Operations outside the audit log that need a permission, each with a well-formed request; for
  * each kind of resource one that reads and one that changes.
  */
-export const permittedOnly: Readonly<Partial<Record<ManagementId, Parameters>>> = {
+export const permittedOnly: Readonly<Partial<Record<ManagementId, RoleCallOptions>>> = {
   'list-users': {},
   'create-user': { body: { email: 'nobody@conformance.example' } },
   'delete-user': { path: { id } },

@@ -9,9 +9,9 @@ import {
   StartStateMissed,
 } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
-import { type Coverage, defineScenario } from '../suite/case.ts';
+import { type CoveredStatus, defineScenario } from '../suite/case.ts';
 import type { Answer } from '../target/answer.ts';
-import type { Caller } from '../target/call.ts';
+import type { ApiCaller } from '../target/call.ts';
 import {
   expectEach,
   expectStatus,
@@ -22,7 +22,7 @@ import {
 } from '../target/expectations.ts';
 
 const onDeviceOperations = (Object.keys(deviceCalls) as OperationId[]).map(
-  (id): Coverage => `${id} 403`,
+  (id): CoveredStatus => `${id} 403`,
 );
 
 async function suspended(context: TestContext) {
@@ -90,8 +90,8 @@ async function neighbours(context: TestContext) {
   return { owner, foreignDevice, otherUser: elsewhere.admin.caller };
 }
 
-type Ask = (
-  caller: Caller,
+type CallWithIds = (
+  caller: ApiCaller,
   ids: { readonly artifact: string; readonly deployment: string },
 ) => Promise<Answer>;
 
@@ -101,7 +101,7 @@ const messages = [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message: '
 const refusals = [400, 401, 403, 404] as const;
 
 /** The calls that name a resource of one tenant. */
-export const namedResources: Readonly<Partial<Record<OperationId, Ask>>> = {
+export const namedResources: Readonly<Partial<Record<OperationId, CallWithIds>>> = {
   'get-artifact': (caller, { artifact: id }) => caller.call('get-artifact', { path: { id } }),
   'get-artifact-link': (caller, { artifact: id }) =>
     caller.call('get-artifact-link', { path: { id } }),

@@ -42,7 +42,7 @@ const givenMap = {
 const asking = { device_provides: factoryProvides, update_control_map: true };
 
 /** A device in a deployment with a map, and the instructions that it received. */
-interface Mapped extends OfferedDeployment {
+interface DeviceWithMap extends OfferedDeployment {
   readonly instructions: Readonly<Record<string, unknown>>;
 }
 
@@ -50,7 +50,7 @@ function askForMap({ device }: Pick<DeviceInDeployment, 'device'>): Promise<Answ
   return device.call('post-next-deployment-v2', { body: asking });
 }
 
-async function mappedDeployment(context: TestContext): Promise<Mapped> {
+async function mappedDeployment(context: TestContext): Promise<DeviceWithMap> {
   const arranged = await deploymentOf(context, 'plain', givenMap);
   const answer = await askForMap(arranged);
   needStatus('an offered update', answer, 200);
@@ -63,7 +63,7 @@ function fetchMap({ device, id }: Pick<OfferedDeployment, 'device' | 'id'>): Pro
 }
 
 /** Returns the map that the device fetches. Throws NotObservable if there is none. */
-async function fetchedMap(arranged: Mapped): Promise<Readonly<Record<string, unknown>>> {
+async function fetchedMap(arranged: DeviceWithMap): Promise<Readonly<Record<string, unknown>>> {
   const answer = await fetchMap(arranged);
   if (answer.status !== 200) throw new NotObservable('there is no map to check');
   const map = fieldIn(needInstructions(answer), 'update_control_map');
@@ -72,7 +72,7 @@ async function fetchedMap(arranged: Mapped): Promise<Readonly<Record<string, unk
 }
 
 /** Asserts that the map has the deployment's id, or the id that version 2 gives the device. */
-function expectIdOf({ id, deploymentId }: Mapped, seen: unknown): void {
+function expectIdOf({ id, deploymentId }: DeviceWithMap, seen: unknown): void {
   const isOfDeployment = seen === deploymentId || seen === id;
   expectThat(isOfDeployment, `the id ${deploymentId} in the map`, shown(seen ?? 'none'));
 }
@@ -155,7 +155,7 @@ function fieldCase(
   requirement: 'map.id' | 'map.priority' | 'map.fields' | 'map.action',
   [what, title]: readonly [string, string],
   fits: (map: Readonly<Record<string, unknown>>) => boolean,
-): JudgingCase<Mapped> {
+): JudgingCase<DeviceWithMap> {
   return {
     id: `${what}-of-the-map`,
     title,
@@ -298,7 +298,7 @@ async function mappedForTwo(context: TestContext) {
   return { one: await offered(first), other: await offered(second) };
 }
 
-function finishedCase(status: 'success' | 'failure'): JudgingCase<Mapped> {
+function finishedCase(status: 'success' | 'failure'): JudgingCase<DeviceWithMap> {
   return {
     id: `after-${status}-is-404`,
     title: `After the device has reported ${status}, a request for the map is answered 404.`,
@@ -354,7 +354,7 @@ const plain = defineScenario({
   ],
 });
 
-type GivenMap = NonNullable<Parameters<TestContext['deploy']>[0]['update_control_map']>;
+type ControlMapInput = NonNullable<Parameters<TestContext['deploy']>[0]['update_control_map']>;
 
 /** Returns a phrase that says which of the maps a user can give to a deployment. */
 async function mapsTaken(
@@ -364,7 +364,7 @@ async function mapsTaken(
 ): Promise<string> {
   const seen: string[] = [];
   for (const [name, map] of Object.entries(maps)) {
-    const update_control_map = map as GivenMap;
+    const update_control_map = map as ControlMapInput;
     const deployment = { artifact_name: artifact.name, devices: [device.id], update_control_map };
     try {
       await context.deploy(deployment);

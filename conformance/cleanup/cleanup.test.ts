@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../fixtures/clock.ts';
 import { CleanupLedgerFile } from '../context/cleanup-ledger.ts';
-import type { Resource } from '../context/resource.ts';
+import type { ResourceIdentity } from '../context/resource.ts';
 import {
   AdminUnusableError,
   ControlRefusedError,
@@ -24,7 +24,11 @@ const resources = [
 ] as const;
 
 /** Adds a run that left these resources behind to the ledger. */
-async function leave(runId: string, baseUrl: string, left: readonly Resource[] = resources) {
+async function leave(
+  runId: string,
+  baseUrl: string,
+  left: readonly ResourceIdentity[] = resources,
+) {
   const head = { runId, baseUrl, startedAt: '2026-01-31T12:00:00Z' };
   const ledger = CleanupLedgerFile.open(ledgerFile, head);
   for (const [index, resource] of left.entries()) {

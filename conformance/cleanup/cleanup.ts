@@ -7,7 +7,7 @@ import { checkControl } from '../adapters/steering.ts';
 import { LedgerError, lockLedger, openToAppend } from '../context/cleanup-ledger.ts';
 import { nameOf, removeResource } from '../context/resource.ts';
 import { Mask } from '../target/mask.ts';
-import { type Credentials, checkedBaseUrl, logIn, reachTarget } from '../target/setup.ts';
+import { checkedBaseUrl, logIn, reachTarget, type SuiteCredentials } from '../target/setup.ts';
 import { AdminUnusableError, SetupError } from '../target/setup-error.ts';
 import { Target } from '../target/target.ts';
 import { type ReadLedger, type Remainder, readLedger } from './ledger-reading.ts';
@@ -23,7 +23,7 @@ export interface CleanupOptions {
    */
   readonly isForced?: boolean | undefined;
   /** The user who removes the resources; with `none` only tenants can be removed. */
-  readonly credentials: Credentials;
+  readonly credentials: SuiteCredentials;
   /** The control listener, which is needed to remove tenants. */
   readonly control?: ControlAddress | undefined;
   readonly clock: Clock;
@@ -109,9 +109,13 @@ function urlOf({ remainders, baseUrls }: ReadLedger, options: CleanupOptions): s
 }
 
 /** Removes a resource; resolves to true if the server knew the resource. */
-type Remove = (remainder: Remainder) => Promise<boolean>;
+type RemoveResource = (remainder: Remainder) => Promise<boolean>;
 
-async function remover(target: Target, baseUrl: string, options: CleanupOptions): Promise<Remove> {
+async function remover(
+  target: Target,
+  baseUrl: string,
+  options: CleanupOptions,
+): Promise<RemoveResource> {
   const session = target.session();
   await reachTarget(session, baseUrl);
   const source = await logIn(session, options.credentials, new Mask());
@@ -130,7 +134,7 @@ async function remover(target: Target, baseUrl: string, options: CleanupOptions)
 async function removeAll(
   remainders: readonly Remainder[],
   { ledgerFile, signal, onRemoved, isForced = false }: CleanupOptions,
-  remove: Remove,
+  remove: RemoveResource,
 ) {
   const removed: string[] = [];
   const absent: Remainder[] = [];
@@ -161,7 +165,7 @@ async function removeAll(
 }
 
 /** Returns `removed`, `absent`, or the reason why the resource remains. */
-async function outcomeOf(remove: Remove, remainder: Remainder): Promise<string> {
+async function outcomeOf(remove: RemoveResource, remainder: Remainder): Promise<string> {
   try {
     return (await remove(remainder)) ? 'removed' : 'absent';
   } catch (error) {

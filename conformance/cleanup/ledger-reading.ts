@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
 import { plainFile } from '../../fixtures/plain-file.ts';
 import { LedgerError, ledgerLine } from '../context/cleanup-ledger.ts';
-import type { Resource } from '../context/resource.ts';
+import type { ResourceIdentity } from '../context/resource.ts';
 
 /** Maximum size of a ledger, which has a few lines for each case. */
 const LEDGER_MAX_CHARACTERS = 64 * 1_048_576;
@@ -15,7 +15,7 @@ export interface Remainder {
   readonly entry: number;
   /** Base URL of the target of the run. */
   readonly baseUrl: string;
-  readonly resource: Resource;
+  readonly resource: ResourceIdentity;
   /** The id on the target; undefined if the answer with the id was never received. */
   readonly id: string | undefined;
 }

@@ -8,7 +8,7 @@ import type { SuiteDevice } from './suite-device.ts';
 type Provides = Readonly<Record<string, string>>;
 
 /** One of the three requests for a device's next deployment. */
-export interface AskingForm {
+export interface PollForm {
   readonly operation: Extract<
     OperationId,
     'get-next-deployment' | 'post-next-deployment' | 'post-next-deployment-v2'
@@ -45,4 +45,4 @@ export const askingForms = [
     ask: (device, provides) =>
       device.call('post-next-deployment-v2', { body: { device_provides: provides } }),
   },
-] as const satisfies readonly AskingForm[];
+] as const satisfies readonly PollForm[];

@@ -6,7 +6,7 @@
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 
-interface CapabilityRow {
+interface CapabilityDefinition {
   /**
    * `means`: a way to act as a user. `part`: operations of which a target has either all or none.
    * `behaviour`: required behaviour that some servers are known to lack; it is not probed.
@@ -94,16 +94,16 @@ export const capabilities = {
     kind: 'control',
     offers: 'tenants that can be created and suspended on demand',
   },
-} as const satisfies Readonly<Record<string, CapabilityRow>>;
+} as const satisfies Readonly<Record<string, CapabilityDefinition>>;
 
 /** The name of a capability. */
 export type Capability = keyof typeof capabilities;
 export const capabilityNames = Object.keys(capabilities) as Capability[];
 
-const rows: Readonly<Record<Capability, CapabilityRow>> = capabilities;
+const rows: Readonly<Record<Capability, CapabilityDefinition>> = capabilities;
 
 /** Returns the names of one kind, in order. */
-export function capabilitiesOf(kind: CapabilityRow['kind']): readonly Capability[] {
+export function capabilitiesOf(kind: CapabilityDefinition['kind']): readonly Capability[] {
   return capabilityNames.filter((name) => rows[name].kind === kind);
 }
 

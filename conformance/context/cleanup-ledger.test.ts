@@ -9,7 +9,7 @@ import { contextOn } from '../testing/context-on.ts';
 import { runAgainst } from '../testing/run-against.ts';
 import { serve } from '../testing/tiny-server.ts';
 import { CleanupLedgerFile, LedgerError } from './cleanup-ledger.ts';
-import { Ownership } from './ownership.ts';
+import { CreatedResources } from './ownership.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fleetbed-ledger-'));
 let files = 0;
@@ -117,7 +117,7 @@ describe('a resource that a case creates', () => {
       else answer.writeHead(204).end();
     });
     const { admin } = contextOn(baseUrl);
-    const ownership = new Ownership(ledger, 'a/one');
+    const ownership = new CreatedResources(ledger, 'a/one');
     const owned = await ownership.intend(deployment);
     owned.made(await admin.deploy({ name: deployment.name, artifact_name: 'a', devices: [] }));
     expect(readLedger(path).remainders[0]?.id).toBe('d7');
@@ -137,7 +137,7 @@ describe('a resource that a case creates', () => {
       } else answer.writeHead(204).end();
     });
     const { admin } = contextOn(baseUrl);
-    const ownership = new Ownership();
+    const ownership = new CreatedResources();
     await ownership.intend(deployment);
     const making = admin.deploy({ name: deployment.name, artifact_name: 'a', devices: [] });
     await expect(making).rejects.toThrow();
@@ -147,7 +147,7 @@ describe('a resource that a case creates', () => {
   });
 
   it('cannot be created after its case has ended', async () => {
-    const ownership = new Ownership();
+    const ownership = new CreatedResources();
     await ownership.release(undefined);
     await expect(ownership.intend(deployment)).rejects.toThrow(
       'the case was over before it created',
@@ -157,7 +157,7 @@ describe('a resource that a case creates', () => {
   it('stays in the ledger when the removal fails', async () => {
     const path = newPath();
     const ledger = CleanupLedgerFile.open(path, head);
-    const ownership = new Ownership(ledger, 'a/one');
+    const ownership = new CreatedResources(ledger, 'a/one');
     await ownership.intend(device('1'));
     expect(await ownership.release(undefined)).toEqual([
       'device 1: without a user, the suite cannot remove it',

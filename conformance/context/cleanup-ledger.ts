@@ -18,7 +18,7 @@ import * as v from 'valibot';
 import { plainFile } from '../../fixtures/plain-file.ts';
 import { type Lock, LockHeldError, takeLock } from '../../fixtures/process-lock.ts';
 import { SetupError } from '../target/setup-error.ts';
-import type { Resource } from './resource.ts';
+import type { ResourceIdentity } from './resource.ts';
 
 const flush = promisify(fdatasync);
 const OWNER_ONLY = 0o600;
@@ -26,7 +26,7 @@ const OWNER_ONLY = 0o600;
 const name = v.string();
 
 /** A resource as recorded in a ledger line. */
-const resourceShape: v.GenericSchema<unknown, Resource> = v.variant('kind', [
+const resourceShape: v.GenericSchema<unknown, ResourceIdentity> = v.variant('kind', [
   v.object({ kind: v.literal('device'), identity: v.record(v.string(), v.unknown()) }),
   v.object({ kind: v.literal('artifact'), name, deviceType: v.string() }),
   v.object({ kind: v.literal('deployment'), name }),
@@ -91,7 +91,7 @@ export interface CleanupLedger {
    * Announces a resource; resolves once the announcement is safely on the disk.
    * @param caseId the case that creates the resource, or `all` for one that the run shares
    */
-  intend(resource: Resource, caseId: string): Promise<LedgerEntry>;
+  intend(resource: ResourceIdentity, caseId: string): Promise<LedgerEntry>;
 }
 
 /**
@@ -135,7 +135,7 @@ export class CleanupLedgerFile implements CleanupLedger {
     }
   }
 
-  async intend(resource: Resource, caseId: string): Promise<LedgerEntry> {
+  async intend(resource: ResourceIdentity, caseId: string): Promise<LedgerEntry> {
     this.#entries += 1;
     const [own, number] = [this.#run, this.#entries];
     this.#append({ run: own, entry: number, intent: resource, for: caseId });

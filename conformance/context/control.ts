@@ -5,7 +5,7 @@
 import type { ManagementId } from '../../fixtures/contract/management/index.ts';
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 import type { LearnSecret } from '../target/mask.ts';
-import type { Session } from '../target/target.ts';
+import type { TargetSession } from '../target/target.ts';
 import type { Capability } from './capabilities.ts';
 import type { TargetAdmin } from './target-admin.ts';
 
@@ -18,7 +18,7 @@ export interface RateLimit {
 /** Input for the creation of a tenant. */
 export interface TenantOrder {
   /** The session that records the exchanges of the tenant's operator. */
-  readonly session: Session;
+  readonly session: TargetSession;
   /** A name that only this run uses. */
   readonly name: string;
   readonly learnSecret: LearnSecret;
@@ -49,7 +49,7 @@ export interface Control {
    */
   readonly isolates: boolean;
   /** Returns the same control, with its requests recorded in the given session. */
-  on(session: Session): Control;
+  on(session: TargetSession): Control;
   /** Creates a tenant with a user and without devices. Needs `tenant-control`. */
   newTenant(order: TenantOrder): Promise<ControlledTenant>;
   /** Locks out the users and devices of the tenant. Needs `tenant-control`. */

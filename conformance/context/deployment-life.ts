@@ -15,19 +15,19 @@ import type { DeviceDeployment } from './target-admin.ts';
 import type { TestContext } from './test-context.ts';
 
 /** A device, and the id that it uses for its deployment. */
-export interface Reporter {
+export interface DeploymentReporter {
   readonly device: SuiteDevice;
   readonly id: string;
 }
 
 /** Sends a status report with the given body as the device. */
-export function report({ device, id }: Reporter, body: unknown): Promise<Answer> {
+export function report({ device, id }: DeploymentReporter, body: unknown): Promise<Answer> {
   return device.call('put-deployment-status', { path: { id }, body });
 }
 
 /** Arranges the state that results from these reports, as part of a start state. */
 export async function reportOnTheWay(
-  arranged: Reporter,
+  arranged: DeploymentReporter,
   ...statuses: readonly string[]
 ): Promise<void> {
   for (const status of statuses) {

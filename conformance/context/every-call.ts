@@ -2,15 +2,15 @@
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 import { deploymentInstructionsV1Shape } from '../../fixtures/contract/resources.ts';
 import type { Answer } from '../target/answer.ts';
-import type { Caller } from '../target/call.ts';
+import type { ApiCaller } from '../target/call.ts';
 import { expectShape } from '../target/expectations.ts';
 import { factoryProvides, StartStateMissed } from './start-states.ts';
 import type { SuiteDevice } from './suite-device.ts';
 import type { TestContext } from './test-context.ts';
 
 /** Sends a valid request of one operation as the given caller, and returns the answer. */
-export type Call = (caller: Caller) => Promise<Answer>;
-export type Calls = Readonly<Partial<Record<OperationId, Call>>>;
+export type CallAsCaller = (caller: ApiCaller) => Promise<Answer>;
+export type OperationCalls = Readonly<Partial<Record<OperationId, CallAsCaller>>>;
 
 const path = { id: '11111111-2222-4333-8444-555555555555' };
 const messages = [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message: 'text' }];
@@ -24,11 +24,11 @@ const upgradeHeaders = {
 };
 
 /** The call that shows whether a device's token is valid; every target has its operation. */
-export const askForNext: Call = (caller) =>
+export const askForNext: CallAsCaller = (caller) =>
   caller.call('get-next-deployment', { query: factoryProvides });
 
 /** Operations that need a device token. */
-export const deviceCalls: Calls = {
+export const deviceCalls: OperationCalls = {
   'list-artifacts': (caller) =>
     caller.call('list-artifacts', { query: { release_name: 'any', device_type: 'any' } }),
   'get-artifact': (caller) => caller.call('get-artifact', { path }),
@@ -52,19 +52,22 @@ export const deviceCalls: Calls = {
 };
 
 /** Operations that need a user token. Each requests one entry, since audit logs can be large. */
-export const userCalls: Calls = {
+export const userCalls: OperationCalls = {
   'list-audit-logs': (caller) => caller.call('list-audit-logs', { query: { per_page: 1 } }),
   'export-audit-logs': (caller) => caller.call('export-audit-logs', { query: { limit: 1 } }),
 };
 
 /** All operations that need a token. */
-export const tokenCalls: Calls = { ...deviceCalls, ...userCalls };
+export const tokenCalls: OperationCalls = { ...deviceCalls, ...userCalls };
 
 /**
  * Returns the calls that a device makes without a token: with its signature, and with a signed
  * link.
  */
-export async function tokenlessCalls(context: TestContext, device: SuiteDevice): Promise<Calls> {
+export async function tokenlessCalls(
+  context: TestContext,
+  device: SuiteDevice,
+): Promise<OperationCalls> {
   const link = await configurationLink(context, device);
   return {
     'post-auth-request': () => device.authenticate(),
@@ -99,7 +102,7 @@ export async function configurationLink(
   return uri;
 }
 
-async function askForSocket(caller: Caller): Promise<Answer> {
+async function askForSocket(caller: ApiCaller): Promise<Answer> {
   const answer = await caller.session.upgrade(
     caller.request('connect', { headers: upgradeHeaders }),
   );

@@ -3,7 +3,7 @@
 import { isObject } from '../../fixtures/json.ts';
 import type { Answer } from '../target/answer.ts';
 import { NotObservable } from '../target/expectations.ts';
-import type { AskingForm } from './asking.ts';
+import type { PollForm } from './asking.ts';
 import {
   type DeviceInDeployment,
   factoryProvides,
@@ -14,16 +14,16 @@ import {
 import type { TestContext } from './test-context.ts';
 
 /** A device with the answer that offered its deployment. */
-export interface Instructed extends DeviceInDeployment {
+export interface InstructedDevice extends DeviceInDeployment {
   readonly answer: Answer;
 }
 
 /** Arranges a device that was offered a deployment by `form`, without a check of the body. */
 export async function instructedBy(
-  form: AskingForm,
+  form: PollForm,
   context: TestContext,
   arrange: (context: TestContext) => Promise<DeviceInDeployment> = pendingDeployment,
-): Promise<Instructed> {
+): Promise<InstructedDevice> {
   const arranged = await arrange(context);
   const answer = await form.ask(arranged.device, factoryProvides);
   needStatus('an offered update', answer, 200);

@@ -8,9 +8,9 @@ import {
 import type { SettableAuthSetStatus } from '../../fixtures/contract/vocabulary.ts';
 import type { SigningKey } from '../signing/signing-key.ts';
 import type { Answer } from '../target/answer.ts';
-import { bearer, type CallArguments, Caller, requestOf } from '../target/call.ts';
+import { ApiCaller, bearer, type CallArguments, requestOf } from '../target/call.ts';
 import { shownAnswer } from '../target/expectations.ts';
-import type { Session } from '../target/target.ts';
+import type { TargetSession } from '../target/target.ts';
 import {
   AdminFailure,
   alertViews,
@@ -37,14 +37,14 @@ const PAGES_MAX = 40;
 
 /** A user of the management API whose requests are recorded in one session. */
 export class ManagementAdmin implements TargetAdmin {
-  readonly caller: Caller;
-  readonly #session: Session;
+  readonly caller: ApiCaller;
+  readonly #session: TargetSession;
   readonly #token: string;
 
-  constructor(session: Session, token: string) {
+  constructor(session: TargetSession, token: string) {
     this.#session = session;
     this.#token = token;
-    this.caller = new Caller(session, bearer(token));
+    this.caller = new ApiCaller(session, bearer(token));
   }
 
   async findDevice(

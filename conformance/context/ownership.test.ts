@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { TransportFailure } from '../target/transport-failure.ts';
-import { Ownership } from './ownership.ts';
+import { CreatedResources } from './ownership.ts';
 
 const closed = new TransportFailure('connection-closed', 'read ECONNRESET');
 
 /** Owns a thing whose removal fails this many times, and returns how often it was tried. */
 async function release(failures: number, failure: Error) {
-  const ownership = new Ownership();
+  const ownership = new CreatedResources();
   let tried = 0;
   ownership.owns('a thing', async () => {
     tried += 1;

@@ -1,7 +1,13 @@
 /** Tracks the resources that the suite created on the target, and removes them, newest first. */
 import { TransportFailure } from '../target/transport-failure.ts';
 import { type CleanupLedger, noLedger } from './cleanup-ledger.ts';
-import { type Made, nameOf, type Resource, type ResourceKind, removeResource } from './resource.ts';
+import {
+  nameOf,
+  type ResourceCounts,
+  type ResourceIdentity,
+  type ResourceKind,
+  removeResource,
+} from './resource.ts';
 import type { TargetAdmin } from './target-admin.ts';
 
 /** Maximum number of attempts to remove a resource when connections close. */
@@ -11,7 +17,7 @@ const REMOVALS_MAX = 3;
 type Removal = (admin: TargetAdmin | undefined) => Promise<void>;
 
 /** A resource that is about to be created. */
-export interface Owned {
+export interface AnnouncedResource {
   /** Records the id that the target gave the resource. */
   made(id: string): void;
 }
@@ -22,7 +28,7 @@ export interface Owned {
 type OwnRemoval = (id: string | undefined, admin: TargetAdmin | undefined) => Promise<boolean>;
 
 /** The resources that one case, or one run, created. */
-export class Ownership {
+export class CreatedResources {
   readonly #resources: { readonly what: string; readonly remove: Removal }[] = [];
   readonly #made = new Map<ResourceKind, number>();
   readonly #ledger: CleanupLedger;
@@ -44,7 +50,7 @@ export class Ownership {
    * Announces a resource that outlives this process, before it is created; writes it to the ledger.
    * Throws when everything was already released, since the case is over.
    */
-  async intend(resource: Resource, remove?: OwnRemoval): Promise<Owned> {
+  async intend(resource: ResourceIdentity, remove?: OwnRemoval): Promise<AnnouncedResource> {
     if (this.#isReleased)
       throw new Error(`the case was over before it created ${nameOf(resource)}`);
     let id: string | undefined;
@@ -78,7 +84,7 @@ export class Ownership {
    * Number of created resources of each kind. The target acknowledged each with an id, or still had
    * it at the end.
    */
-  get made(): Made {
+  get made(): ResourceCounts {
     return Object.fromEntries(this.#made);
   }
 

@@ -2,19 +2,19 @@
 import type { TargetAdmin } from './target-admin.ts';
 
 /** The properties that identify a resource even when its id was never received. */
-export type Resource =
+export type ResourceIdentity =
   | { readonly kind: 'device'; readonly identity: Readonly<Record<string, unknown>> }
   | { readonly kind: 'artifact'; readonly name: string; readonly deviceType: string }
   | { readonly kind: 'deployment'; readonly name: string }
   | { readonly kind: 'tenant'; readonly name: string };
 
-export type ResourceKind = Resource['kind'];
+export type ResourceKind = ResourceIdentity['kind'];
 
 /** Number of created resources of each kind. */
-export type Made = Readonly<Partial<Record<ResourceKind, number>>>;
+export type ResourceCounts = Readonly<Partial<Record<ResourceKind, number>>>;
 
 /** Adds up the numbers of created resources by kind. */
-export function sumOfMade(parts: readonly Made[]): Made {
+export function sumOfMade(parts: readonly ResourceCounts[]): ResourceCounts {
   const sum = new Map<ResourceKind, number>();
   for (const part of parts) {
     for (const kind of Object.keys(part) as ResourceKind[]) {
@@ -25,7 +25,7 @@ export function sumOfMade(parts: readonly Made[]): Made {
 }
 
 /** Returns the name of a resource for readers: `device 5f3a...`. */
-export function nameOf(resource: Resource): string {
+export function nameOf(resource: ResourceIdentity): string {
   return `${resource.kind} ${resource.kind === 'device' ? resource.identity.serial : resource.name}`;
 }
 
@@ -37,7 +37,7 @@ export function nameOf(resource: Resource): string {
  * since an abort does not distinguish a deployment that ended from one that never existed
  */
 export async function removeResource(
-  resource: Resource,
+  resource: ResourceIdentity,
   id: string | undefined,
   admin: TargetAdmin | undefined,
 ): Promise<boolean> {
@@ -61,7 +61,7 @@ export async function removeResource(
 }
 
 async function idOf(
-  resource: Exclude<Resource, { readonly kind: 'tenant' }>,
+  resource: Exclude<ResourceIdentity, { readonly kind: 'tenant' }>,
   admin: TargetAdmin,
 ): Promise<string | undefined> {
   switch (resource.kind) {

@@ -1,10 +1,10 @@
 /** Artifacts on the target that the cases of a run share; each is uploaded on first use. */
 
-import type { Exchange, ExchangeRecord } from '../target/exchange.ts';
+import type { ExchangeList, TargetExchange } from '../target/exchange.ts';
 import { NotObservable } from '../target/expectations.ts';
 import { type CleanupLedger, noLedger } from './cleanup-ledger.ts';
-import { Ownership } from './ownership.ts';
-import type { Made } from './resource.ts';
+import { CreatedResources } from './ownership.ts';
+import type { ResourceCounts } from './resource.ts';
 import { type SampleArtifact, type SampleName, sampleOfRun } from './sample-artifacts.ts';
 import type { TargetAdmin } from './target-admin.ts';
 
@@ -15,16 +15,16 @@ export interface UploadedArtifact extends SampleArtifact {
 }
 
 /** An artifact with the exchange of its upload, which is evidence for every case that uses it. */
-interface Upload {
+interface SharedUpload {
   readonly artifact: UploadedArtifact;
-  readonly exchange: Exchange | undefined;
+  readonly exchange: TargetExchange | undefined;
 }
 
 /** The artifacts of one run. */
 export class SharedArtifacts {
-  readonly #uploads = new Map<SampleName, Promise<Upload>>();
+  readonly #uploads = new Map<SampleName, Promise<SharedUpload>>();
   readonly #runId: string;
-  readonly #ownership: Ownership;
+  readonly #ownership: CreatedResources;
 
   /**
    * @param runId the id of the run, which is part of each artifact's name
@@ -32,24 +32,20 @@ export class SharedArtifacts {
    */
   constructor(runId: string, ledger: CleanupLedger = noLedger) {
     this.#runId = runId;
-    this.#ownership = new Ownership(ledger);
+    this.#ownership = new CreatedResources(ledger);
   }
 
   /**
    * Returns the artifact; `admin` uploads it unless an earlier case did so.
    * @param record the record of the case, to which the exchange of the upload is added in any case
    */
-  async get(
-    name: SampleName,
-    admin: TargetAdmin,
-    record: ExchangeRecord,
-  ): Promise<UploadedArtifact> {
+  async get(name: SampleName, admin: TargetAdmin, record: ExchangeList): Promise<UploadedArtifact> {
     const { artifact, exchange } = await this.#uploaded(name, admin, record);
     if (exchange && !record.exchanges.includes(exchange)) record.add(exchange);
     return artifact;
   }
 
-  #uploaded(name: SampleName, admin: TargetAdmin, record: ExchangeRecord): Promise<Upload> {
+  #uploaded(name: SampleName, admin: TargetAdmin, record: ExchangeList): Promise<SharedUpload> {
     const known = this.#uploads.get(name);
     if (known) return known;
     const upload = this.#upload(name, admin, record).catch((error: unknown) => {
@@ -62,7 +58,7 @@ export class SharedArtifacts {
   }
 
   /** Number of artifacts that this run uploaded. */
-  get made(): Made {
+  get made(): ResourceCounts {
     return this.#ownership.made;
   }
 
@@ -74,8 +70,8 @@ export class SharedArtifacts {
   async #upload(
     name: SampleName,
     admin: TargetAdmin,
-    { exchanges }: ExchangeRecord,
-  ): Promise<Upload> {
+    { exchanges }: ExchangeList,
+  ): Promise<SharedUpload> {
     const sample = await sampleOfRun(name, this.#runId);
     const [deviceType = ''] = sample.deviceTypes;
     const owned = await this.#ownership.intend({ kind: 'artifact', name: sample.name, deviceType });

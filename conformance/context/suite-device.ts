@@ -3,9 +3,9 @@ import type { OperationId, operations } from '../../fixtures/contract/operations
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { SigningKey } from '../signing/signing-key.ts';
 import type { Answer } from '../target/answer.ts';
-import { bearer, type CallArguments, Caller } from '../target/call.ts';
+import { ApiCaller, bearer, type CallArguments } from '../target/call.ts';
 import type { Headers } from '../target/exchange.ts';
-import type { Session, WireRequest } from '../target/target.ts';
+import type { TargetSession, WireRequest } from '../target/target.ts';
 
 /** Differences from a valid authentication request. */
 export interface AuthenticationChanges {
@@ -35,13 +35,13 @@ export class SuiteDevice {
   known = false;
   #id = '';
   readonly #onId: ((id: string) => void) | undefined;
-  readonly #session: Session;
+  readonly #session: TargetSession;
   readonly #names: VendorNames;
   readonly #tenantToken: string | undefined;
   readonly #learnSecret: (secret: string) => void;
 
   constructor(
-    session: Session,
+    session: TargetSession,
     given: {
       readonly identity: SuiteIdentity;
       readonly key: SigningKey;
@@ -101,7 +101,7 @@ export class SuiteDevice {
         : changes.signature;
     const signatureHeader =
       signature === null ? {} : { [this.#names.signature.toLowerCase()]: signature };
-    return new Caller(this.#session).request('post-auth-request', {
+    return new ApiCaller(this.#session).request('post-auth-request', {
       raw: text,
       headers: { ...signatureHeader, ...changes.headers },
     });
@@ -123,7 +123,7 @@ export class SuiteDevice {
     return this.#caller().request(id, ...given);
   }
 
-  #caller(): Caller {
-    return new Caller(this.#session, this.token === '' ? {} : bearer(this.token));
+  #caller(): ApiCaller {
+    return new ApiCaller(this.#session, this.token === '' ? {} : bearer(this.token));
   }
 }

@@ -8,7 +8,7 @@ import * as v from 'valibot';
 import type { NewDeployment } from '../../fixtures/contract/management/deployments.ts';
 import type { SettableAuthSetStatus } from '../../fixtures/contract/vocabulary.ts';
 import type { SigningKey } from '../signing/signing-key.ts';
-import type { Caller } from '../target/call.ts';
+import type { ApiCaller } from '../target/call.ts';
 
 /** A device as users see it. */
 export const managedDevice = v.looseObject({
@@ -81,7 +81,7 @@ export class AdminFailure extends Error {
  */
 export interface TargetAdmin {
   /** Calls operations of the contract that need a user token. */
-  readonly caller: Caller;
+  readonly caller: ApiCaller;
   /** Finds the device with this identity, among the devices of one status if `status` is given. */
   findDevice(
     identity: Readonly<Record<string, unknown>>,

@@ -1,5 +1,5 @@
 /**
- * The tools of one case: a session with the target, a target admin, new devices, and an `Ownership`
+ * The tools of one case: a session with the target, a target admin, new devices, and an `CreatedResources`
  * that removes everything that the case created.
  */
 
@@ -11,15 +11,15 @@ import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 import type { Random } from '../../fixtures/random.ts';
 import type { SigningKey } from '../signing/signing-key.ts';
 import type { Answer } from '../target/answer.ts';
-import { bearer, Caller } from '../target/call.ts';
+import { ApiCaller, bearer } from '../target/call.ts';
 import { NotObservable } from '../target/expectations.ts';
 import type { LearnSecret } from '../target/mask.ts';
-import type { Session } from '../target/target.ts';
+import type { TargetSession } from '../target/target.ts';
 import type { Capability } from './capabilities.ts';
 import { type CleanupLedger, noLedger } from './cleanup-ledger.ts';
 import type { Control } from './control.ts';
 import type { ModelOptions } from './model-options.ts';
-import { Ownership } from './ownership.ts';
+import { CreatedResources } from './ownership.ts';
 import { removeResource } from './resource.ts';
 import type { SampleName } from './sample-artifacts.ts';
 import { SharedArtifacts, type UploadedArtifact } from './shared-artifacts.ts';
@@ -31,7 +31,7 @@ const SETTLE_TIME_LIMIT_MS = 5000;
 const SETTLE_PAUSE_MS = 50;
 
 export interface ContextParts {
-  readonly session: Session;
+  readonly session: TargetSession;
   readonly admin: TargetAdmin | undefined;
   readonly control: Control | undefined;
   /** The operations that the target has, which depend on its plan and edition. */
@@ -56,8 +56,8 @@ export interface ContextParts {
 
 /** The context of one case. */
 export class TestContext {
-  readonly ownership: Ownership;
-  readonly session: Session;
+  readonly ownership: CreatedResources;
+  readonly session: TargetSession;
   readonly names: VendorNames;
   readonly random: Random;
   readonly clock: Clock;
@@ -66,7 +66,7 @@ export class TestContext {
 
   constructor(parts: ContextParts) {
     this.#parts = parts;
-    this.ownership = new Ownership(parts.ledger, parts.caseId);
+    this.ownership = new CreatedResources(parts.ledger, parts.caseId);
     this.session = parts.session;
     this.names = parts.names;
     this.random = parts.random;
@@ -137,8 +137,8 @@ export class TestContext {
   }
 
   /** Returns a caller with this token, or without any. */
-  caller(token?: string): Caller {
-    return new Caller(this.session, token === undefined ? {} : bearer(token));
+  caller(token?: string): ApiCaller {
+    return new ApiCaller(this.session, token === undefined ? {} : bearer(token));
   }
 
   /**

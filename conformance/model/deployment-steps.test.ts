@@ -4,8 +4,8 @@ import { contextOn } from '../testing/context-on.ts';
 import { serve } from '../testing/tiny-server.ts';
 import { asks, reports } from './deployment-steps.ts';
 import { startOf } from './identity-steps.ts';
-import { Life } from './life.ts';
-import type { Reality, Step } from './step.ts';
+import { ExpectedState } from './life.ts';
+import type { Step, TargetSide } from './step.ts';
 
 /** Starts a server that accepts every report and offers deployments with these IDs in order. */
 function serverOffering(...ids: readonly string[]): Promise<string> {
@@ -22,8 +22,8 @@ function serverOffering(...ids: readonly string[]): Promise<string> {
 /** Takes these steps with one accepted device that has two deployments, `one` and `two`. */
 async function take(baseUrl: string, steps: readonly Step[]): Promise<void> {
   const context = contextOn(baseUrl);
-  const life = new Life(['accepted']);
-  const reality: Reality = {
+  const life = new ExpectedState(['accepted']);
+  const reality: TargetSide = {
     context,
     devices: [await context.newDevice()],
     deployments: ['one', 'two'].map((id) => ({ deploymentId: id, id })),

@@ -1,19 +1,19 @@
 /** Steps of deployments: created and aborted by a user, requested and reported on by devices. */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import type { ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
-import type { AskingForm } from '../context/asking.ts';
+import type { PollForm } from '../context/asking.ts';
 import { factoryProvides } from '../context/start-states.ts';
 import type { Answer } from '../target/answer.ts';
 import { shown, shownAnswer } from '../target/expectations.ts';
-import type { ExpectedDeployment, Life } from './life.ts';
+import type { ExpectedDeployment, ExpectedState } from './life.ts';
 import {
   isLetIn,
   judge,
   miss,
   type RealDeployment,
-  type Reality,
   realDevice,
   type Step,
+  type TargetSide,
 } from './step.ts';
 
 const DEPLOYMENTS_MAX = 3;
@@ -56,7 +56,7 @@ export function isAborted(number: number): Step {
 }
 
 /** A device requests its next deployment. */
-export function asks(index: number, form: AskingForm): Step {
+export function asks(index: number, form: PollForm): Step {
   return {
     words: `device ${'AB'.charAt(index)} asks for an update by ${form.words}`,
     can: (life) => life.device(index).canCall,
@@ -76,11 +76,11 @@ export function asks(index: number, form: AskingForm): Step {
   };
 }
 
-interface Offer {
-  readonly life: Life;
-  readonly reality: Reality;
+interface OfferCheck {
+  readonly life: ExpectedState;
+  readonly reality: TargetSide;
   readonly index: number;
-  readonly form: AskingForm;
+  readonly form: PollForm;
   readonly answer: Answer;
   readonly active: ExpectedDeployment | undefined;
 }
@@ -98,7 +98,7 @@ const instructionsHaveId = {
   v2: ['next.instructions-v2', 'next.v2-id'],
 } as const;
 
-function judgeOffer({ life, reality, index, form, answer, active }: Offer): void {
+function judgeOffer({ life, reality, index, form, answer, active }: OfferCheck): void {
   const own = life.deployments.filter(({ device }) => device === index);
   const due = own.filter(({ offer, over }) => offer !== 'unsure' && over === undefined);
   const again = active ? (['next.repeatable'] as const) : [];
@@ -132,12 +132,15 @@ function judgeOffer({ life, reality, index, form, answer, active }: Offer): void
 }
 
 /** Version 2 may give a deployment a second id, which works as well. */
-function indexOfDeployment({ deployments }: Reality, id: string): number {
+function indexOfDeployment({ deployments }: TargetSide, id: string): number {
   return deployments.findIndex((real) => real.id === id || real.deploymentId === id);
 }
 
 /** Judges an offer with an id that the model does not know, which only version 2 may create. */
-function judgeUnknownId({ life, reality, index, form, answer, active }: Offer, id: string): void {
+function judgeUnknownId(
+  { life, reality, index, form, answer, active }: OfferCheck,
+  id: string,
+): void {
   const own = life.deployments.filter(({ device }) => device === index);
   if (own.length === 0) miss('no update', shownAnswer(answer), 'next.nothing-is-204');
   if (form.slug !== 'v2') {
@@ -160,7 +163,7 @@ function judgeUnknownId({ life, reality, index, form, answer, active }: Offer, i
   only.openedBy = form.slug;
 }
 
-function note(reality: Reality, life: Life, offered: ExpectedDeployment): void {
+function note(reality: TargetSide, life: ExpectedState, offered: ExpectedDeployment): void {
   const waiting = life.deployments.filter(
     ({ device, offer, over }) => device === offered.device && offer === 'waiting' && !over,
   );
@@ -231,7 +234,11 @@ function optional(status: ReportableStatus): readonly RequirementId[] {
   return ['success', 'failure'].includes(status) ? ['status.intermediate-is-optional'] : [];
 }
 
-function become(life: Life, deployment: ExpectedDeployment, status: ReportableStatus): void {
+function become(
+  life: ExpectedState,
+  deployment: ExpectedDeployment,
+  status: ReportableStatus,
+): void {
   deployment.status = status;
   const isFinal = status === 'success' || status === 'failure';
   if (isFinal && deployment.over === undefined) {
@@ -341,7 +348,7 @@ export function isRead(number: number): Step {
 }
 
 function report(
-  reality: Reality,
+  reality: TargetSide,
   index: number,
   { id }: RealDeployment,
   body: { readonly status: unknown },
@@ -350,8 +357,8 @@ function report(
 }
 
 function both(
-  life: Life,
-  reality: Reality,
+  life: ExpectedState,
+  reality: TargetSide,
   number: number,
 ): { deployment: ExpectedDeployment; real: RealDeployment } {
   const [deployment, real] = [life.deployments[number], reality.deployments[number]];

@@ -8,8 +8,8 @@ import { StartStateMissed } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { ExpectationFailure } from '../target/expectations.ts';
 import { startOf } from './identity-steps.ts';
-import { Life, type Start } from './life.ts';
-import type { Reality, Step } from './step.ts';
+import { ExpectedState, type StartState } from './life.ts';
+import type { Step, TargetSide } from './step.ts';
 
 const STEPS_MAX = 24;
 const SHRINK_RUNS_MAX = 80;
@@ -22,7 +22,7 @@ const SHRINK_SETTLE_FACTOR = 3;
 
 /** The random sequences of steps to try on a target. */
 export interface Exploration {
-  readonly starts: fc.Arbitrary<Start>;
+  readonly starts: fc.Arbitrary<StartState>;
   readonly steps: readonly fc.Arbitrary<Step>[];
   /** Number of sequences unless the run sets it. */
   readonly sequences: number;
@@ -31,18 +31,21 @@ export interface Exploration {
 }
 
 /** The target's behaviour where the contract is silent: observed values by subject. */
-export type Readings = ReadonlyMap<string, ReadonlySet<string>>;
+export type OpenPointReadings = ReadonlyMap<string, ReadonlySet<string>>;
 
-type Command = fc.AsyncCommand<Life, Reality>;
+type Command = fc.AsyncCommand<ExpectedState, TargetSide>;
 
 /** Tries the sequences. Throws an ExpectationFailure that shows the shortest failing one. */
-export async function explore(context: TestContext, exploration: Exploration): Promise<Readings> {
+export async function explore(
+  context: TestContext,
+  exploration: Exploration,
+): Promise<OpenPointReadings> {
   const explorer = new Explorer(context);
   const { replay, sequences = exploration.sequences } = context.model;
   const steps = exploration.steps.map((each) => each.map((step) => explorer.command(step)));
   const sequence = fc.tuple(
     fc.tuple(exploration.starts, exploration.starts),
-    fc.commands<Life, Reality, false>(steps, {
+    fc.commands<ExpectedState, TargetSide, false>(steps, {
       maxCommands: STEPS_MAX,
       size: 'max',
       ...(replay ? { replayPath: replay.steps } : {}),
@@ -66,7 +69,7 @@ export async function explore(context: TestContext, exploration: Exploration): P
 }
 
 /** The words of a failing sequence, and what its last step missed. */
-interface Found {
+interface FailingSequence {
   readonly words: readonly string[];
   readonly failure: ExpectationFailure;
 }
@@ -76,7 +79,7 @@ class Explorer {
   readonly #context: TestContext;
   readonly #startedMs: number;
   #words: string[] = [];
-  #shortest: Found | undefined;
+  #shortest: FailingSequence | undefined;
   #interruption: unknown;
   #shrinkRuns = 0;
   #shrinkStartedMs = 0;
@@ -100,7 +103,7 @@ class Explorer {
   }
 
   /** Runs one sequence. Only a missed requirement makes it a counterexample. */
-  async run(starts: readonly Start[], commands: Iterable<Command>): Promise<void> {
+  async run(starts: readonly StartState[], commands: Iterable<Command>): Promise<void> {
     if (this.#isOver()) return;
     if (this.#shortest) this.#shrinkRuns += 1;
     this.#words = starts.map((start, index) => `device ${'AB'.charAt(index)} is ${start}`);
@@ -129,10 +132,10 @@ class Explorer {
     throw new ExpectationFailure(expected, failure.actual, failure.missed);
   }
 
-  async #begin(starts: readonly Start[]): Promise<{ model: Life; real: Reality }> {
-    const model = new Life(starts);
+  async #begin(starts: readonly StartState[]): Promise<{ model: ExpectedState; real: TargetSide }> {
+    const model = new ExpectedState(starts);
     const devices = [await this.#context.newDevice(), await this.#context.newDevice()];
-    const real: Reality = {
+    const real: TargetSide = {
       context: this.#context,
       devices,
       deployments: [],

@@ -9,13 +9,13 @@ import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import type { Answer } from '../target/answer.ts';
 import { ExpectationFailure, shown, shownAnswer } from '../target/expectations.ts';
-import { type Mutated, mutated, strictJson } from './mutations.ts';
+import { type MutatedBody, mutated, strictJson } from './mutations.ts';
 
 const BODIES = 60;
 const BODIES_OF_AN_OPERATION = 25;
 
 /** Asserts that a body which is certainly illegal is refused, with an Error body. */
-function expectRefusal({ words, bytes }: Mutated, answer: Answer, missed: RequirementId): void {
+function expectRefusal({ words, bytes }: MutatedBody, answer: Answer, missed: RequirementId): void {
   const sent = `a body ${words}: ${shown(bytes.toString('latin1'))}`;
   if (answer.status < 400 || answer.status >= 500) {
     throw new ExpectationFailure(`a refusal of ${sent}`, shownAnswer(answer), [missed]);
@@ -66,14 +66,14 @@ const authentication: JudgingCase<SuiteDevice> = {
 };
 
 /** A body that an operation accepts, and the rule by which one that is not JSON is refused. */
-interface Operation<Arranged> {
+interface BodyOperation<Arranged> {
   readonly slug: string;
   readonly rule: RequirementId;
   readonly body: unknown;
   readonly send: (arranged: Arranged, raw: Buffer) => Promise<Answer>;
 }
 
-interface InDeployment {
+interface DeviceAndDeployment {
   readonly device: SuiteDevice;
   readonly id: string;
 }
@@ -85,7 +85,7 @@ const alert = {
   timestamp: '2026-01-01T00:00:00Z',
 };
 
-const operations: readonly Operation<SuiteDevice>[] = [
+const operations: readonly BodyOperation<SuiteDevice>[] = [
   {
     slug: 'configuration',
     rule: 'configuration.malformed-is-400',
@@ -130,7 +130,7 @@ const operations: readonly Operation<SuiteDevice>[] = [
   },
 ];
 
-const reports: readonly Operation<InDeployment>[] = [
+const reports: readonly BodyOperation<DeviceAndDeployment>[] = [
   {
     slug: 'status',
     rule: 'status.malformed-is-400',
@@ -152,7 +152,7 @@ function operationCase<Arranged>({
   rule,
   body,
   send,
-}: Operation<Arranged>): JudgingCase<Arranged> {
+}: BodyOperation<Arranged>): JudgingCase<Arranged> {
   return {
     id: `hostile-${slug}-bodies-are-refused`,
     title: `Bodies for the ${slug} that are no longer JSON are refused with an Error body.`,
@@ -179,7 +179,7 @@ const ofDevices = defineScenario({
   cases: [authentication, ...operations.map(operationCase)],
 });
 
-const ofDeployments = defineScenario<InDeployment>({
+const ofDeployments = defineScenario<DeviceAndDeployment>({
   area: 'model',
   name: 'Hostile reports',
   start: 'a device that was offered a deployment',

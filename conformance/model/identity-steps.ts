@@ -3,8 +3,8 @@
 import { StartStateMissed } from '../context/start-states.ts';
 import { ExpectationFailure } from '../target/expectations.ts';
 import { expectToken } from '../target/token-claims.ts';
-import type { DeviceLife, Life } from './life.ts';
-import { isLetIn, judge, type Reality, realDevice, type Step } from './step.ts';
+import type { ExpectedDevice, ExpectedState } from './life.ts';
+import { isLetIn, judge, realDevice, type Step, type TargetSide } from './step.ts';
 
 /** A device sends a valid authentication request. */
 export function authenticates(index: number): Step {
@@ -133,13 +133,13 @@ export function calls(index: number, withToken: boolean): Step {
   };
 }
 
-function become(model: DeviceLife, identity: DeviceLife['identity']): void {
+function become(model: ExpectedDevice, identity: ExpectedDevice['identity']): void {
   model.identity = identity;
   if (identity !== 'accepted' && model.token !== 'none') model.token = 'ended';
 }
 
 async function decide(
-  reality: Reality,
+  reality: TargetSide,
   index: number,
   status: 'accepted' | 'rejected',
 ): Promise<void> {
@@ -149,7 +149,7 @@ async function decide(
 }
 
 /** Looks up the id of a device as a user, unless it is known. Throws StartStateMissed. */
-async function find(reality: Reality, index: number): Promise<void> {
+async function find(reality: TargetSide, index: number): Promise<void> {
   const device = realDevice(reality, index);
   if (device.id !== '') return;
   const found = await reality.settled(
@@ -170,7 +170,7 @@ function tokenOf(read: () => string): string {
 }
 
 /** Brings a sequence's devices into their start states. */
-export async function startOf(life: Life, reality: Reality): Promise<void> {
+export async function startOf(life: ExpectedState, reality: TargetSide): Promise<void> {
   for (const [index, { identity }] of life.devices.entries()) {
     if (identity !== 'accepted') continue;
     const device = realDevice(reality, index);

@@ -11,7 +11,7 @@ export const configurationKeys = ['colour', 'timezone', 'volume'] as const;
 export const attributeNames = ['load', 'modes', 'place'] as const;
 
 /** Values that an attribute may have. Spec: Attribute (inventory) */
-export type AttributeValue = number | string | readonly number[] | readonly string[];
+export type ModelAttributeValue = number | string | readonly number[] | readonly string[];
 
 /** State of a device on the server; `gone` when it was decommissioned. */
 type IdentityState = 'unknown' | 'pending' | 'accepted' | 'rejected' | 'gone';
@@ -20,10 +20,10 @@ type IdentityState = 'unknown' | 'pending' | 'accepted' | 'rejected' | 'gone';
 type TokenState = 'none' | 'good' | 'ended' | 'unclear';
 
 /** Start state of a device in a sequence. */
-export type Start = 'unknown' | 'accepted';
+export type StartState = 'unknown' | 'accepted';
 
 /** The expected state of one device. */
-export class DeviceLife {
+export class ExpectedDevice {
   readonly name: string;
   identity: IdentityState;
   token: TokenState;
@@ -31,12 +31,12 @@ export class DeviceLife {
   /** True when a user's change may not have reached the device yet. */
   awaitsUser = false;
   readonly configuration = new PossibleValues<string>(configurationKeys, 'configuration.own-store');
-  readonly attributes = new PossibleValues<AttributeValue>(
+  readonly attributes = new PossibleValues<ModelAttributeValue>(
     attributeNames,
     'inventory.own-attributes',
   );
 
-  constructor(name: string, start: Start) {
+  constructor(name: string, start: StartState) {
     this.name = name;
     this.identity = start;
     this.token = start === 'accepted' ? 'good' : 'none';
@@ -50,7 +50,7 @@ export class DeviceLife {
 
 /** One deployment for one device. */
 export interface ExpectedDeployment {
-  /** Index of the device in `Life.devices`, from 0. */
+  /** Index of the device in `ExpectedState.devices`, from 0. */
   readonly device: number;
   /** `unsure`: the contract does not say if the deployment is offered or accepts reports. */
   offer: 'waiting' | 'offered' | 'unsure';
@@ -65,15 +65,15 @@ export interface ExpectedDeployment {
 }
 
 /** All devices of one sequence of steps and their deployments, as the contract expects them. */
-export class Life {
-  readonly devices: readonly DeviceLife[];
+export class ExpectedState {
+  readonly devices: readonly ExpectedDevice[];
   readonly deployments: ExpectedDeployment[] = [];
 
-  constructor(starts: readonly Start[]) {
-    this.devices = starts.map((start, index) => new DeviceLife('AB'.charAt(index), start));
+  constructor(starts: readonly StartState[]) {
+    this.devices = starts.map((start, index) => new ExpectedDevice('AB'.charAt(index), start));
   }
 
-  device(index: number): DeviceLife {
+  device(index: number): ExpectedDevice {
     const device = this.devices[index];
     if (!device) throw new Error(`the model has no device ${index}`);
     return device;

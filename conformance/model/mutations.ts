@@ -2,12 +2,12 @@
 import type { Random } from '../../fixtures/random.ts';
 
 /** A mutated body and a description of the mutation. */
-export interface Mutated {
+export interface MutatedBody {
   readonly words: string;
   readonly bytes: Buffer;
 }
 
-type Mutation = readonly [words: string, mutate: (body: Buffer, random: Random) => Buffer];
+type BodyMutation = readonly [words: string, mutate: (body: Buffer, random: Random) => Buffer];
 
 /** Values that no field of the contract allows. */
 const oddMembers = [
@@ -23,7 +23,7 @@ const oddMembers = [
 
 const brokenBytes = [0x00, 0x1f, 0x80, 0xc0, 0xf5, 0xff];
 
-const mutations: readonly Mutation[] = [
+const mutations: readonly BodyMutation[] = [
   ['cut', (body, random) => body.subarray(0, random.integer(0, body.length - 1))],
   [
     'with a broken byte',
@@ -43,7 +43,7 @@ const mutations: readonly Mutation[] = [
 ];
 
 /** Returns one mutation of a JSON body. */
-export function mutated(body: Buffer, random: Random): Mutated {
+export function mutated(body: Buffer, random: Random): MutatedBody {
   const [words, mutate] = pick(mutations, random);
   return { words, bytes: mutate(body, random) };
 }

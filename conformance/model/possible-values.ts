@@ -6,13 +6,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 
 /** The possible values of a name, including undefined where it may be absent. */
-interface Possible<Value> {
+interface ValueChoice<Value> {
   readonly values: readonly (Value | undefined)[];
   readonly because: RequirementId;
 }
 
 /** A name with a value that is not possible. */
-export interface Misfit {
+export interface ImpossibleValue {
   readonly name: string;
   readonly allowed: readonly unknown[];
   readonly found: unknown;
@@ -22,7 +22,7 @@ export interface Misfit {
 /** The possible values of one device's names. */
 export class PossibleValues<Value> {
   readonly #names: readonly string[];
-  readonly #possible = new Map<string, Possible<Value>>();
+  readonly #possible = new Map<string, ValueChoice<Value>>();
 
   /** @param names the names that are checked; values of other names are ignored */
   constructor(names: readonly string[], becauseAbsent: RequirementId) {
@@ -62,7 +62,7 @@ export class PossibleValues<Value> {
   }
 
   /** Returns the first name whose value is not possible. */
-  misfit(found: Readonly<Record<string, Value>>): Misfit | undefined {
+  misfit(found: Readonly<Record<string, Value>>): ImpossibleValue | undefined {
     for (const [name, { values, because }] of this.#possible) {
       if (values.some((value) => isDeepStrictEqual(value, found[name]))) continue;
       return { name, allowed: values, found: found[name], because };

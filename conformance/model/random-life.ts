@@ -12,7 +12,7 @@ import { ExpectationFailure, observed } from '../target/expectations.ts';
 import * as deployment from './deployment-steps.ts';
 import { type Exploration, explore } from './explore.ts';
 import * as identity from './identity-steps.ts';
-import { attributeNames, configurationKeys, type Start } from './life.ts';
+import { attributeNames, configurationKeys, type StartState } from './life.ts';
 import type { Step } from './step.ts';
 import * as store from './store-steps.ts';
 
@@ -169,9 +169,9 @@ const storeRequirements = [
 /** An arbitrary fixed seed, so that the readings of runs can be compared. */
 const READINGS_SEED = 1;
 
-const unknown = fc.constant<Start>('unknown');
-const accepted = fc.constant<Start>('accepted');
-const either = fc.constantFrom<Start>('accepted', 'accepted', 'unknown');
+const unknown = fc.constant<StartState>('unknown');
+const accepted = fc.constant<StartState>('accepted');
+const either = fc.constantFrom<StartState>('accepted', 'accepted', 'unknown');
 
 interface RandomLife extends Exploration {
   readonly id: string;

@@ -4,7 +4,7 @@ import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
 import type { Answer } from '../target/answer.ts';
 import { ExpectationFailure, shownAnswer } from '../target/expectations.ts';
-import type { DeviceLife, Life } from './life.ts';
+import type { ExpectedDevice, ExpectedState } from './life.ts';
 
 /** A deployment on the target. */
 export interface RealDeployment {
@@ -14,7 +14,7 @@ export interface RealDeployment {
 }
 
 /** The target's side of a sequence. */
-export interface Reality {
+export interface TargetSide {
   readonly context: TestContext;
   readonly devices: readonly SuiteDevice[];
   readonly deployments: RealDeployment[];
@@ -27,12 +27,12 @@ export interface Reality {
 /** One step. A missed requirement is thrown as an ExpectationFailure that names it. */
 export interface Step {
   readonly words: string;
-  readonly can: (life: Life) => boolean;
-  readonly take: (life: Life, reality: Reality) => Promise<void>;
+  readonly can: (life: ExpectedState) => boolean;
+  readonly take: (life: ExpectedState, reality: TargetSide) => Promise<void>;
 }
 
 /** Returns the target's device for the model's index. */
-export function realDevice({ devices }: Reality, index: number): SuiteDevice {
+export function realDevice({ devices }: TargetSide, index: number): SuiteDevice {
   const device = devices[index];
   if (!device) throw new Error(`the sequence has no device ${index}`);
   return device;
@@ -63,7 +63,7 @@ export function miss(
  * Checks a call with the device's newest token, which must be refused if it has ended. Returns true
  * when the call was admitted, so that it may have changed something.
  */
-export function isLetIn(device: DeviceLife, answer: Answer): boolean {
+export function isLetIn(device: ExpectedDevice, answer: Answer): boolean {
   if (device.token === 'good') return true;
   judge(answer, [401, 403], 'tokens.end-with-acceptance');
   return false;

@@ -2,9 +2,9 @@
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import type { Answer } from '../target/answer.ts';
 import { shown } from '../target/expectations.ts';
-import type { AttributeValue, Life } from './life.ts';
-import type { Misfit } from './possible-values.ts';
-import { isLetIn, judge, miss, type Reality, realDevice, type Step } from './step.ts';
+import type { ExpectedState, ModelAttributeValue } from './life.ts';
+import type { ImpossibleValue } from './possible-values.ts';
+import { isLetIn, judge, miss, realDevice, type Step, type TargetSide } from './step.ts';
 
 /** Requirements that a wrong value of a pair may break, besides the rule that set it. */
 export const valueRules = [
@@ -29,11 +29,11 @@ export const attributeRules = [
   'inventory.value-kinds',
 ] as const satisfies readonly RequirementId[];
 
-type Pairs = Readonly<Record<string, string>>;
-type Attributes = Readonly<Record<string, AttributeValue>>;
+type ConfigurationPairs = Readonly<Record<string, string>>;
+type AttributeValues = Readonly<Record<string, ModelAttributeValue>>;
 
 /** A device sets pairs of its configuration; an empty value removes its key. */
-export function configures(index: number, pairs: Pairs): Step {
+export function configures(index: number, pairs: ConfigurationPairs): Step {
   return {
     words: `device ${'AB'.charAt(index)} sets ${JSON.stringify(pairs)}`,
     can: (life) => life.device(index).canCall,
@@ -70,7 +70,7 @@ export function configuresWrongly(index: number, name: string, value: unknown): 
 }
 
 /** A user sets the configuration of a device. */
-export function isConfigured(index: number, pairs: Pairs): Step {
+export function isConfigured(index: number, pairs: ConfigurationPairs): Step {
   return {
     words: `a user sets ${JSON.stringify(pairs)} for device ${'AB'.charAt(index)}`,
     can: (life) => life.device(index).token === 'good',
@@ -115,7 +115,7 @@ export function readsConfiguration(index: number): Step {
 }
 
 /** A device writes attributes: PATCH adds to what it has, PUT replaces it. */
-export function describes(index: number, how: 'PATCH' | 'PUT', attributes: Attributes): Step {
+export function describes(index: number, how: 'PATCH' | 'PUT', attributes: AttributeValues): Step {
   const isPatch = how === 'PATCH';
   return {
     words: `device ${'AB'.charAt(index)} describes itself by ${how} ${JSON.stringify(attributes)}`,
@@ -175,7 +175,9 @@ export function isDescribed(index: number): Step {
         async () => {
           const all = await reality.context.admin.attributes(id);
           const own = all.filter(({ scope }) => scope === 'inventory');
-          return Object.fromEntries(own.map(({ name, value }) => [name, value as AttributeValue]));
+          return Object.fromEntries(
+            own.map(({ name, value }) => [name, value as ModelAttributeValue]),
+          );
         },
         (read) => attributes.misfit(read) === undefined,
       );
@@ -194,7 +196,7 @@ export function alarms(index: number, level: string): Step {
   return {
     words: `device ${'AB'.charAt(index)} sends an alert of level ${level}`,
     can: (life) => life.device(index).canCall,
-    take: async (life: Life, reality: Reality) => {
+    take: async (life: ExpectedState, reality: TargetSide) => {
       const answer = await realDevice(reality, index).call('post-alerts', { body });
       if (!isLetIn(life.device(index), answer)) return;
       const levelRule = level === 'OK' ? 'alerts.level-ok' : 'alerts.level-critical';
@@ -209,7 +211,7 @@ export function alarms(index: number, level: string): Step {
  * the general `rules`, since the cause may be missing persistence or a mix-up of devices.
  */
 function missValue(
-  { name, allowed, found, because }: Misfit,
+  { name, allowed, found, because }: ImpossibleValue,
   rules: readonly RequirementId[],
 ): never {
   const words = allowed.map((value) => (value === undefined ? 'no value' : shown(value)));

@@ -4,18 +4,18 @@ import { type RequirementId, requirements } from '../../fixtures/contract/requir
 import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
 import { isTimestamp, timestampMs } from '../../fixtures/contract/text.ts';
 
-interface Part {
+interface RequiredMember {
   readonly requirement: RequirementId;
   readonly steps: readonly string[];
 }
 
 const records: readonly Requirement[] = Object.values(requirements);
-const partsByOperation = new Map<OperationId, readonly Part[]>();
+const partsByOperation = new Map<OperationId, readonly RequiredMember[]>();
 
-function partsOf(operation: OperationId): readonly Part[] {
+function partsOf(operation: OperationId): readonly RequiredMember[] {
   const known = partsByOperation.get(operation);
   if (known) return known;
-  const parts = records.flatMap(({ id, operations, answerPart }): readonly Part[] => {
+  const parts = records.flatMap(({ id, operations, answerPart }): readonly RequiredMember[] => {
     if (answerPart === undefined || !operations.includes(operation)) return [];
     return [{ requirement: id as RequirementId, steps: answerPart.split('.') }];
   });

@@ -13,7 +13,7 @@ const TOKENS_MAX = 4;
 export const SOURCE = storageOperations['download-artifact'].id;
 
 /** A token that the server granted in an observed exchange. */
-export interface Grant {
+export interface TokenGrant {
   /** The public key in the authentication request. */
   readonly pubkey: unknown;
   /** Time of the grant by the server's clock, in milliseconds since the Unix epoch. */
@@ -25,15 +25,15 @@ export interface Grant {
 }
 
 /** A request with a known token that was answered 401. */
-export interface Refusal {
-  readonly grant: Grant;
+export interface TokenRefusal {
+  readonly grant: TokenGrant;
   readonly exchange: JudgedExchange;
   /** Age of the token at the refusal by the server's clock, in milliseconds. */
   readonly ageMs: number;
 }
 
 /** A deployment that was offered to the device. */
-export interface OfferedDeployment {
+export interface ObservedDeployment {
   readonly operation: string;
   /** Number of status reports that the device sent, acknowledged or not. */
   reports: number;
@@ -45,19 +45,19 @@ export interface OfferedDeployment {
 
 /** The state of one device as seen so far. `learn` is called after the rules judged an exchange. */
 export class DeviceMemory {
-  readonly #grants = new Map<string, Grant>();
+  readonly #grants = new Map<string, TokenGrant>();
   readonly #sources = new Map<string, string | undefined>();
-  readonly deployments = new Map<string, OfferedDeployment>();
+  readonly deployments = new Map<string, ObservedDeployment>();
   /** The operations that have succeeded, with the length in bytes of the longest accepted body. */
   readonly taken = new Map<string, number>();
   /**
    * The last refusal of a token. The next authentication shows whether the refusal was wrong, and
    * clears it.
    */
-  refusal: Refusal | undefined;
+  refusal: TokenRefusal | undefined;
 
   /** Returns the grant of a token; undefined if the grant was not observed. */
-  grantOf(token: string | undefined): Grant | undefined {
+  grantOf(token: string | undefined): TokenGrant | undefined {
     return token === undefined ? undefined : this.#grants.get(token);
   }
 

@@ -3,14 +3,14 @@ import { type OperationId, operations } from '../../fixtures/contract/operations
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { RequirementLevel } from '../../fixtures/contract/requirements/requirement.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
-import { type Exchange, reportedExchange } from '../target/exchange.ts';
+import { reportedExchange, type TargetExchange } from '../target/exchange.ts';
 import { recognized } from '../target/operation-at.ts';
-import type { ObservedExchange, WireRequest } from '../target/target.ts';
+import type { SessionExchange, WireRequest } from '../target/target.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 import { invariants } from './catalogue.ts';
 import { DeviceMemory } from './device-memory.ts';
 import { JudgedExchange, type JudgedRequest } from './judged-exchange.ts';
-import { type Memory, type NamedViolation, type RuleVerdict, verdictsOn } from './rule.ts';
+import { type ExchangeMemory, type NamedViolation, type RuleVerdict, verdictsOn } from './rule.ts';
 import { hangOf } from './rules/statuses.ts';
 import { RunMemory } from './run-memory.ts';
 
@@ -27,7 +27,7 @@ export interface Breach {
   /** The violation, such as `200 body: /timezone must be a string, not the number 7`. */
   readonly text: string;
   /** The exchange that shows the violation. */
-  readonly exchange: Exchange;
+  readonly exchange: TargetExchange;
 }
 
 /** The number of an operation's exchanges that a requirement judged, and of those that broke it. */
@@ -44,7 +44,7 @@ export class InvariantJudge {
   readonly #names: VendorNames;
   readonly #base: string;
   readonly #offered: ReadonlySet<OperationId>;
-  readonly #memory: Memory = { run: new RunMemory(), device: new DeviceMemory() };
+  readonly #memory: ExchangeMemory = { run: new RunMemory(), device: new DeviceMemory() };
   readonly #tallies = new Map<RequirementId, Map<string, Tally>>();
 
   /**
@@ -75,7 +75,7 @@ export class InvariantJudge {
   }
 
   #judge(
-    { request, url, outcome, record }: ObservedExchange,
+    { request, url, outcome, record }: SessionExchange,
     plansFaults: boolean,
   ): readonly Breach[] {
     const row = this.#rowOf(request, url);
@@ -122,15 +122,15 @@ export class InvariantJudge {
 
 /** Collects the breaches in the exchanges of one case. */
 export class CaseJudge {
-  readonly #judge: (observed: ObservedExchange) => readonly Breach[];
+  readonly #judge: (observed: SessionExchange) => readonly Breach[];
   readonly #breaches = new Map<string, Breach>();
 
-  constructor(judge: (observed: ObservedExchange) => readonly Breach[]) {
+  constructor(judge: (observed: SessionExchange) => readonly Breach[]) {
     this.#judge = judge;
   }
 
   /** Judges an exchange. Call it with each exchange of the case, when the exchange ends. */
-  readonly see = (observed: ObservedExchange): void => {
+  readonly see = (observed: SessionExchange): void => {
     for (const breach of this.#judge(observed)) {
       const key = `${breach.operation} ${breach.requirements.join()}`;
       const isNews = !this.#breaches.has(key) && this.#breaches.size < BREACHES_MAX;
@@ -149,7 +149,7 @@ export function isHang({ exchange }: Breach): boolean {
   return exchange.answer === undefined;
 }
 
-function hang(id: string, failure: Error, record: Exchange): readonly Breach[] {
+function hang(id: string, failure: Error, record: TargetExchange): readonly Breach[] {
   const isHanging = failure instanceof TransportFailure && failure.code === 'request-time-limit';
   if (!isHanging || !Object.hasOwn(operations, id)) return [];
   return [breachOf(hangOf(id as OperationId, failure.message), id, record)];
@@ -158,7 +158,7 @@ function hang(id: string, failure: Error, record: Exchange): readonly Breach[] {
 function breachOf(
   { where, must, seen, requirement, beside }: NamedViolation,
   operation: string,
-  record: Exchange,
+  record: TargetExchange,
 ): Breach {
   return {
     requirements: beside === undefined ? [requirement] : [requirement, beside],
@@ -172,7 +172,7 @@ function breachOf(
 function judgedRequest(
   { headers = {}, body, form }: WireRequest,
   url: string,
-  { startMs, elapsedMs }: Exchange,
+  { startMs, elapsedMs }: TargetExchange,
 ): JudgedRequest {
   const isChunked = Array.isArray(body);
   const bytes = isChunked ? body.join('') : (body as string | Buffer | undefined);

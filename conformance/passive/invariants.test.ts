@@ -5,7 +5,7 @@ import type { Requirement } from '../../fixtures/contract/requirements/requireme
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { exchangeOf } from '../target/exchange.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
-import { broken, type Given, type GivenExchange } from '../testing/broken-invariants.ts';
+import { broken, type InventedExchange, type InventedParts } from '../testing/broken-invariants.ts';
 import { linkPlaces, requirementOn } from './answer-parts.ts';
 import { invariants } from './catalogue.ts';
 import { InvariantJudge, isHang } from './invariant-judge.ts';
@@ -34,14 +34,14 @@ const page = '<html>no</html>';
 /** Returns the head of the first entry of an artifact file, with this text as the entry's size. */
 const entryOfSize = (size: string) => `version${'\0'.repeat(117)}${size}${'\0'.repeat(376)}`;
 
-const refused = (body: unknown, given: Given = {}): GivenExchange => [
+const refused = (body: unknown, given: InventedParts = {}): InventedExchange => [
   'put-configuration',
   400,
   { body, ...given },
 ];
 
 describe('an invariant of the contract is broken by', () => {
-  it.each<[string, RequirementId, readonly GivenExchange[], string]>([
+  it.each<[string, RequirementId, readonly InventedExchange[], string]>([
     ['a fault', 'errors.no-needless-fault', [['get-configuration', 500, { body: error }]], '500'],
     ['another success', 'configuration.write', [['put-configuration', 200]], 'must be 204'],
     ['a redirect', 'configuration.read', [['get-configuration', 302]], 'must be 200'],
@@ -172,7 +172,7 @@ describe('an invariant of the contract is broken by', () => {
 
 describe('no invariant of the contract is broken by', () => {
   const list = { 'x-total-count': '1', link: '</x?page=1>; rel=first' };
-  it.each<[string, readonly GivenExchange[]]>([
+  it.each<[string, readonly InventedExchange[]]>([
     ['a refusal without a request id', [refused({ error: 'no' })]],
     ['a refusal for which no body is shown', [['put-deployment-status', 409]]],
     ['a 401 of the inventory without a body', [['put-attributes', 401]]],

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
-import { broken, type Given, type GivenExchange } from '../testing/broken-invariants.ts';
+import { broken, type InventedExchange, type InventedParts } from '../testing/broken-invariants.ts';
 
 const date = 'Sat, 31 Jan 2026 12:00:00 GMT';
 const id = '0f4a1c52-6f0e-4d4b-9d51-0e9a8f0c7b11';
@@ -37,39 +37,39 @@ function pathTo(operation: OperationId, value: string): string {
   return operations[operation].path.replace('{id}', value);
 }
 
-function one(body: object, given: Given = {}): GivenExchange {
+function one(body: object, given: InventedParts = {}): InventedExchange {
   return ['get-artifact', 200, { body, path: pathTo('get-artifact', id), ...given }];
 }
 
-function listed(query: string, body: readonly object[]): GivenExchange {
+function listed(query: string, body: readonly object[]): InventedExchange {
   return ['list-artifacts', 200, { body, path: `${operations['list-artifacts'].path}?${query}` }];
 }
 
 function log(
   query: string,
   body: readonly object[],
-  headers: Given['headers'] = {},
-): GivenExchange {
+  headers: InventedParts['headers'] = {},
+): InventedExchange {
   const path = `${operations['list-audit-logs'].path}?${query}`;
   const plainHeaders = { 'x-total-count': '2', link: '<http://host/>; rel="first"', date };
   return ['list-audit-logs', 200, { body, path, headers: { ...plainHeaders, ...headers } }];
 }
 
-function exported(times: readonly string[]): Given {
+function exported(times: readonly string[]): InventedParts {
   const body = ['action,time', ...times.map((time) => `create,${time}`), ''].join('\r\n');
   return { body, headers: { 'content-type': 'text/csv' } };
 }
 
-function next(artifactPart: object, given: Given = {}): GivenExchange {
+function next(artifactPart: object, given: InventedParts = {}): InventedExchange {
   const body = { ...instructed, artifact: { ...instructed.artifact, ...artifactPart } };
   return ['get-next-deployment', 200, { body, headers: { date }, ...given }];
 }
 
-function upgraded(headers: Readonly<Record<string, string>>): GivenExchange {
+function upgraded(headers: Readonly<Record<string, string>>): InventedExchange {
   return ['connect', 101, { sent: { 'Sec-WebSocket-Key': 'a key' }, headers }];
 }
 
-function mapped(mapId: string): GivenExchange {
+function mapped(mapId: string): InventedExchange {
   return [
     'get-update-control-map',
     200,
@@ -77,7 +77,7 @@ function mapped(mapId: string): GivenExchange {
   ];
 }
 
-function instructedWith(mapId: string): GivenExchange {
+function instructedWith(mapId: string): InventedExchange {
   const artifactPart = { ...instructed.artifact, update_control_map: { id: mapId } };
   return ['post-next-deployment-v2', 200, { body: { ...instructed, artifact: artifactPart } }];
 }
@@ -87,7 +87,7 @@ const accept = createHash('sha1')
   .digest('base64');
 
 describe('a requirement on the meaning of an answer is broken by', () => {
-  it.each<[string, string, readonly GivenExchange[]]>([
+  it.each<[string, string, readonly InventedExchange[]]>([
     ['another artifact', 'artifacts.fields', [one({ ...artifact, id: id.replace('0', '1') })]],
     ['another release', 'artifacts.list-selects-release', [listed('release_name=x', [artifact])]],
     ['another device type', 'artifacts.list-selects', [listed('device_type=x', [artifact])]],
@@ -189,7 +189,7 @@ describe('a requirement on the meaning of an answer is broken by', () => {
 });
 
 describe('no requirement on the meaning of an answer is broken by', () => {
-  it.each<[string, readonly GivenExchange[]]>([
+  it.each<[string, readonly InventedExchange[]]>([
     ['a map with the id of the deployment, not of the device', [mapped('d-1'), mapped('d-1')]],
     ['the artifact of the path', [one(artifact)]],
     ['what was asked for', [listed('release_name=release-1&device_type=board', [artifact])]],

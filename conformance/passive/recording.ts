@@ -11,7 +11,7 @@ import { type FullExchange, RecordingError, type RecordingForm } from '../record
 import { recognized } from '../target/operation-at.ts';
 import { SOURCE } from './device-memory.ts';
 import { RecordedDevices } from './recorded-device.ts';
-import { Watch, type WatchEvidence, watchedRequirements, watchRules } from './watch.ts';
+import { DeviceWatch, type WatchEvidence, watchedRequirements, watchRules } from './watch.ts';
 
 /** Limit on the size of a recording, which is held in memory to sort its entries by time. */
 const RECORDING_MAX_BYTES = 134_217_728;
@@ -32,7 +32,7 @@ export const reasons = {
 } as const;
 
 /** The entries that were not judged for one reason. */
-interface LeftOut {
+interface UnjudgedEntries {
   readonly reason: keyof typeof reasons;
   readonly entries: number;
   /** The places of the first such entries in the file. */
@@ -74,7 +74,7 @@ export interface RecordingJudgement {
   readonly alone: number;
   /** Every requirement that a recording can decide. */
   readonly requirements: readonly RecordedRequirement[];
-  readonly leftOut: readonly LeftOut[];
+  readonly leftOut: readonly UnjudgedEntries[];
 }
 
 /** Options for judging a recording. */
@@ -144,7 +144,7 @@ function overHttp(url: string): string {
   return new URL(url.replace(/^ws/, 'http')).href;
 }
 
-interface Tally {
+interface RecordedTally {
   judged: number;
   broken: number;
   firstBreach?: RecordedBreach;
@@ -152,17 +152,17 @@ interface Tally {
 
 /** Accumulates the judgement of a recording, entry by entry. */
 class JudgementCount {
-  readonly #watch: Watch;
+  readonly #watch: DeviceWatch;
   readonly #faultHeader: string;
   readonly #devices = new RecordedDevices();
-  readonly #tallies = new Map<RequirementId, Tally>();
+  readonly #tallies = new Map<RequirementId, RecordedTally>();
   readonly #leftOut = new Map<keyof typeof reasons, { entries: number; first: string[] }>();
   #entries = 0;
   #judged = 0;
   #alone = 0;
 
   constructor(headerPrefix: string) {
-    this.#watch = new Watch(headerPrefix);
+    this.#watch = new DeviceWatch(headerPrefix);
     this.#faultHeader = vendorNames(headerPrefix).testbed.fault.toLowerCase();
   }
 

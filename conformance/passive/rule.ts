@@ -25,7 +25,7 @@ export interface NamedViolation extends Violation {
 }
 
 /** The facts learned from earlier exchanges. */
-export interface Memory {
+export interface ExchangeMemory {
   /** Facts about the server, from the requests of any client. */
   readonly run: RunMemory;
   /** Facts about the device before this exchange; empty if the device is unknown. */
@@ -34,9 +34,9 @@ export interface Memory {
 
 /**
  * One rule. A rule does not apply to an exchange that it cannot decide without doubt. Rules about
- * servers know `Memory`; the duties of device clients (`duties/duty.ts`) have a memory of their own.
+ * servers know `ExchangeMemory`; the duties of device clients (`duties/duty.ts`) have a memory of their own.
  */
-export interface PassiveRule<Known = Memory> {
+export interface PassiveRule<Known = ExchangeMemory> {
   /** Stable name by which other code refers to it, such as `error-body`. */
   readonly id?: string;
   /** The requirement that the rule checks; undefined if each violation names its requirement. */
@@ -62,7 +62,7 @@ export interface RuleVerdict {
 export function verdictsOn(
   rules: readonly PassiveRule[],
   exchange: JudgedExchange,
-  memory: Memory,
+  memory: ExchangeMemory,
 ): readonly RuleVerdict[] {
   return appliedRules(rules, exchange, memory).map(({ rule, violation }) => {
     if (violation === undefined) return { rule, violation };

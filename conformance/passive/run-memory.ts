@@ -15,7 +15,7 @@ interface Refusals {
 export class RunMemory {
   readonly #requestIds = new Set<string>();
   readonly #refusals = new Map<string, Refusals>();
-  readonly #said = new Map<string, unknown>();
+  readonly #facts = new Map<string, unknown>();
   readonly #latest = new Map<string, number>();
 
   /** Records a request id that the server generated. Returns false if the id was seen before. */
@@ -52,11 +52,11 @@ export class RunMemory {
     value: unknown,
     isSame: (first: unknown, value: unknown) => boolean,
   ): unknown {
-    if (this.#said.has(of)) {
-      const first = this.#said.get(of);
+    if (this.#facts.has(of)) {
+      const first = this.#facts.get(of);
       return isSame(first, value) ? undefined : first;
     }
-    if (this.#said.size < FACTS_MAX) this.#said.set(of, value);
+    if (this.#facts.size < FACTS_MAX) this.#facts.set(of, value);
     return undefined;
   }
 

@@ -5,7 +5,7 @@ import type { Requirement } from '../../fixtures/contract/requirements/requireme
 import { reportableStatuses } from '../../fixtures/contract/vocabulary.ts';
 import { instructionFields } from '../suite/instruction-fields.ts';
 import { SOURCE } from './device-memory.ts';
-import { Watch, type WatchVerdict, watchedRequirements, watchRules } from './watch.ts';
+import { DeviceWatch, type WatchVerdict, watchedRequirements, watchRules } from './watch.ts';
 
 const noonMs = Date.UTC(2026, 0, 31, 12);
 const DAY_SECONDS = 86_400;
@@ -40,7 +40,7 @@ const second = tokenOf('second');
 
 /** Returns the verdicts of the watch on the last of these exchanges. */
 function verdictsOn(steps: readonly GivenExchange[]): readonly WatchVerdict[] {
-  const watch = new Watch('X-SVC');
+  const watch = new DeviceWatch('X-SVC');
   let nowMs = noonMs;
   let verdicts: readonly WatchVerdict[] = [];
   for (const step of steps) {
@@ -384,7 +384,7 @@ describe('the watch of a device decides nothing', () => {
 
   it('about an exchange outside the contract, or without an answer', () => {
     const other = { ...exchangeOf(askV2(), noonMs), operation: 'list-devices' };
-    expect(new Watch('X-SVC').see(other)).toEqual([]);
+    expect(new DeviceWatch('X-SVC').see(other)).toEqual([]);
     expect(verdictsOn([askV2(undefined, { isSilent: true })])).toEqual([]);
   });
 });

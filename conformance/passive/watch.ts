@@ -12,7 +12,7 @@ import { exchangeOf, type Headers, reportedExchange } from '../target/exchange.t
 import { MASKED, Mask } from '../target/mask.ts';
 import { DeviceMemory } from './device-memory.ts';
 import { JudgedExchange } from './judged-exchange.ts';
-import { type Memory, type NamedViolation, type PassiveRule, verdictsOn } from './rule.ts';
+import { type ExchangeMemory, type NamedViolation, type PassiveRule, verdictsOn } from './rule.ts';
 import { deploymentRules } from './rules/deployments.ts';
 import { answerRules } from './rules/device-answers.ts';
 import { tokenRules } from './rules/tokens.ts';
@@ -78,7 +78,7 @@ export const watchedRequirements = [
 ].map((requirement) => ({ requirement, sentence: requirements[requirement].sentence }));
 
 /** Judges the exchanges of many devices. The memory used for each device is bounded. */
-export class Watch {
+export class DeviceWatch {
   readonly #names: VendorNames;
   readonly #run = new RunMemory();
   readonly #devices = new Map<number, DeviceMemory>();
@@ -106,7 +106,7 @@ export class Watch {
     return verdicts;
   }
 
-  #verdictsOn(exchange: JudgedExchange, memory: Memory): readonly WatchVerdict[] {
+  #verdictsOn(exchange: JudgedExchange, memory: ExchangeMemory): readonly WatchVerdict[] {
     const verdicts = new Map<RequirementId, WatchVerdict>();
     for (const { rule, violation } of verdictsOn(watchRules, exchange, memory)) {
       const requirement = violation?.requirement ?? rule.requirement;

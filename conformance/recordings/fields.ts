@@ -6,17 +6,20 @@ import type { ScheduleRow } from './schedule.ts';
 const PARTS_MAX = 1000;
 
 /** `unseen`: the body that could have the field was not recorded, or only partly. */
-type Presence = 'there' | 'absent' | 'unseen';
+type FieldPresence = 'there' | 'absent' | 'unseen';
 
 /** Returns whether an exchange has the field of a row. Only successful answers can have one. */
-export function fieldIn({ field = '', place }: ScheduleRow, exchange: RecordedExchange): Presence {
+export function fieldIn(
+  { field = '', place }: ScheduleRow,
+  exchange: RecordedExchange,
+): FieldPresence {
   if (place === 'form') return presence(formOf(exchange.requestBody()), field);
   if (place === 'body') return presence(jsonOf(exchange.requestBody()), field);
   const isSuccess = exchange.status >= 200 && exchange.status < 300;
   return isSuccess ? presence(jsonOf(exchange.responseBody()), field) : 'absent';
 }
 
-function presence(body: unknown, field: string): Presence {
+function presence(body: unknown, field: string): FieldPresence {
   if (typeof body !== 'object' || body === null) return 'unseen';
   return resourcesOf(body).some((each) => isAt(each, field.split('.'))) ? 'there' : 'absent';
 }

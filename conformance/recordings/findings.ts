@@ -6,7 +6,7 @@ import type { Schedule, ScheduleRow } from './schedule.ts';
 const GONE = 410;
 
 /** A row of the schedule that recorded traffic uses, with counts. Times are ISO 8601 in UTC. */
-export interface Finding extends ScheduleRow {
+export interface DeprecationFinding extends ScheduleRow {
   /** Number of exchanges that use the row. */
   readonly exchanges: number;
   /** Number of these exchanges that were refused with 410. */
@@ -32,7 +32,7 @@ interface RecordingCount {
 export type TrafficOutcome = 'uses' | 'reads' | 'clear' | 'nothing';
 
 /** The deprecated calls and fields that recorded traffic uses on a day. */
-export interface Traffic {
+export interface DeprecatedTraffic {
   readonly on: string;
   readonly endOfLife: string;
   readonly outcome: TrafficOutcome;
@@ -40,10 +40,10 @@ export interface Traffic {
   /** Calls that may carry a deprecated field in a body that was not recorded. */
   readonly unseen: number;
   /** The used rows, in the order of the schedule. */
-  readonly findings: readonly Finding[];
+  readonly findings: readonly DeprecationFinding[];
 }
 
-interface Count {
+interface UseCount {
   exchanges: number;
   refused: number;
   firstMs: number;
@@ -54,7 +54,7 @@ interface Count {
 export class TrafficCount {
   readonly #schedule: Schedule;
   readonly #finder: RowFinder;
-  readonly #counts = new Map<ScheduleRow, Count>();
+  readonly #counts = new Map<ScheduleRow, UseCount>();
   readonly #recordings: RecordingCount[] = [];
   #unseen = 0;
 
@@ -82,7 +82,7 @@ export class TrafficCount {
   }
 
   /** Returns the counts so far and their outcome. */
-  traffic(): Traffic {
+  traffic(): DeprecatedTraffic {
     const { on, endOfLife, rows } = this.#schedule;
     const findings = rows.flatMap((row) => {
       const count = this.#counts.get(row);
@@ -108,7 +108,10 @@ export class TrafficCount {
   }
 }
 
-function findingOf(row: ScheduleRow, { exchanges, refused, firstMs, lastMs }: Count): Finding {
+function findingOf(
+  row: ScheduleRow,
+  { exchanges, refused, firstMs, lastMs }: UseCount,
+): DeprecationFinding {
   const [firstSeen, lastSeen] = [iso(firstMs), iso(lastMs)];
   return { ...row, exchanges, refused, firstSeen, lastSeen };
 }
@@ -118,7 +121,7 @@ function iso(ms: number): string {
 }
 
 function outcomeOf(
-  findings: readonly Finding[],
+  findings: readonly DeprecationFinding[],
   recordings: readonly RecordingCount[],
 ): TrafficOutcome {
   if (findings.some(({ place }) => place !== 'answer')) return 'uses';

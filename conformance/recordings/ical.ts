@@ -31,13 +31,13 @@ export function scheduleIcal({ endOfLife, rows }: Schedule, stampMs: number): st
   return `${calendar.toString().trimEnd()}\r\n`;
 }
 
-interface Entry {
+interface CalendarEntry {
   readonly day: string;
   readonly stamp: Date;
   readonly rows: readonly ScheduleRow[];
 }
 
-function addAnnouncement(calendar: ICalCalendar, { day, stamp, rows }: Entry): void {
+function addAnnouncement(calendar: ICalCalendar, { day, stamp, rows }: CalendarEntry): void {
   const announced = rows.filter((row) => row.deprecatedSince === day);
   const [first] = announced;
   const what = announced.length === 1 && first ? rowName(first) : countsOf(announced);
@@ -49,7 +49,7 @@ function addAnnouncement(calendar: ICalCalendar, { day, stamp, rows }: Entry): v
   });
 }
 
-function addEndOfLife(calendar: ICalCalendar, { day, stamp, rows }: Entry): void {
+function addEndOfLife(calendar: ICalCalendar, { day, stamp, rows }: CalendarEntry): void {
   const summary = `End of life: ${countsOf(rows)} stop working`;
   calendar.createEvent({
     ...allDay(day, stamp),

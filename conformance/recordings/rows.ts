@@ -6,7 +6,7 @@ import type { RecordedExchange } from './recording.ts';
 import type { Schedule, ScheduleRow } from './schedule.ts';
 
 /** The rows of the schedule that an exchange uses. */
-interface Uses {
+interface UsedRows {
   readonly rows: readonly ScheduleRow[];
   /** Rows of fields that the exchange may use in a body that was not recorded. */
   readonly unseen: readonly ScheduleRow[];
@@ -15,7 +15,7 @@ interface Uses {
 /** Finds the rows that exchanges use. */
 export interface RowFinder {
   /** Returns the rows that an exchange uses; undefined if it is not a call of this API. */
-  usesOf(exchange: RecordedExchange): Uses | undefined;
+  usesOf(exchange: RecordedExchange): UsedRows | undefined;
 }
 
 /** A call of the schedule or of the management API; `row` is present if the call is deprecated. */

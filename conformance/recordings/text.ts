@@ -3,7 +3,7 @@
 import Table from 'cli-table3';
 import { counted } from '../../fixtures/counted.ts';
 import { daysBetween } from './day.ts';
-import type { Finding, Traffic } from './findings.ts';
+import type { DeprecatedTraffic, DeprecationFinding } from './findings.ts';
 import { rowName, type Schedule, type ScheduleRow } from './schedule.ts';
 
 const NAME_COLUMNS = 40;
@@ -28,7 +28,7 @@ export function scheduleText({ on, endOfLife, rows }: Schedule): string {
 }
 
 /** Formats the use of the schedule by traffic: the outcome in a line, then a table of rows. */
-export function trafficText(traffic: Traffic): string {
+export function trafficText(traffic: DeprecatedTraffic): string {
   const { on, findings } = traffic;
   const head = ['used', 'calls', 'first and last seen', 'stops working', 'use instead'];
   const table = new Table({ head, ...plain });
@@ -41,7 +41,7 @@ export function trafficText(traffic: Traffic): string {
 }
 
 /** Returns the outcome of the findings in one or two sentences. */
-export function trafficSentence(traffic: Traffic): string {
+export function trafficSentence(traffic: DeprecatedTraffic): string {
   const { findings, recordings, unseen } = traffic;
   const calls = recordings.reduce((sum, recording) => sum + recording.calls, 0);
   const among = counted(calls, 'call');
@@ -61,7 +61,7 @@ function distance(from: string, to: string): string {
   return days > 0 ? `in ${counted(days, 'day')}` : `${counted(-days, 'day')} ago`;
 }
 
-function endOf({ endOfLife, refused, exchanges }: Finding, on: string): string {
+function endOf({ endOfLife, refused, exchanges }: DeprecationFinding, on: string): string {
   const when = `${endOfLife},\n${distance(on, endOfLife)}`;
   return refused > 0 ? `${when};\n410 already:\n${refused} of ${exchanges}` : when;
 }

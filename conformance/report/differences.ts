@@ -1,6 +1,11 @@
 /** Formats the comparison of two results, and the outcome of a replay, as text for a terminal. */
 import { printable, printableText } from '../../fixtures/printable.ts';
-import { type CaseChange, type Comparison, changeKinds, type LoneCase } from '../result/compare.ts';
+import {
+  type CaseChange,
+  changeKinds,
+  type LoneCase,
+  type ResultComparison,
+} from '../result/compare.ts';
 import { type ReplayedCase, replayEnds } from '../result/replay.ts';
 import type { VerdictName } from '../result/result.ts';
 
@@ -21,7 +26,7 @@ const replayWords: Readonly<Record<ReplayedCase['end'], string>> = {
 };
 
 /** Formats a comparison: regressions first, counts at the end. */
-export function comparisonText(comparison: Comparison): string {
+export function comparisonText(comparison: ResultComparison): string {
   const { before, after, changes, newCases, vanishedCases, unchanged } = comparison;
   const origins = [before, after].map(
     ({ baseUrl, startedAt, runId, outcome }, index) =>

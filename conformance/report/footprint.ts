@@ -1,13 +1,13 @@
 /** Describes the requests of a run, and the resources and log entries that it leaves behind. */
 
 import { counted } from '../../fixtures/counted.ts';
-import type { Made, ResourceKind } from '../context/resource.ts';
+import type { ResourceCounts, ResourceKind } from '../context/resource.ts';
 import type { ConformanceResult } from '../result/result.ts';
 
 /** The kinds of resources that can be removed; a deployment can only be aborted. */
 const removable: readonly ResourceKind[] = ['device', 'artifact', 'tenant'];
 
-type Trace = Pick<ConformanceResult, 'made' | 'footprint'>;
+type RunTrace = Pick<ConformanceResult, 'made' | 'footprint'>;
 
 /** Returns a line about the requests, and one about what remains on the target, if anything. */
 export function footprintLines({
@@ -31,12 +31,12 @@ export function footprintLines({
 }
 
 /** Returns the number of created resources of the removable kinds. */
-export function removableText({ made }: Pick<Trace, 'made'>): string {
+export function removableText({ made }: Pick<RunTrace, 'made'>): string {
   return madeText(made, removable);
 }
 
 /** Describes what the API cannot delete; empty if there is nothing. */
-export function stayingText({ made, footprint }: Trace): string {
+export function stayingText({ made, footprint }: RunTrace): string {
   const { userChanges } = footprint;
   return [
     ...((made.deployment ?? 0) > 0
@@ -46,6 +46,6 @@ export function stayingText({ made, footprint }: Trace): string {
   ].join(', ');
 }
 
-function madeText(made: Made, kinds: readonly ResourceKind[]): string {
+function madeText(made: ResourceCounts, kinds: readonly ResourceKind[]): string {
   return kinds.flatMap((kind) => (made[kind] ? [counted(made[kind], kind)] : [])).join(', ');
 }

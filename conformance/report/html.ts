@@ -4,11 +4,11 @@
  */
 import { charactersIn, firstCharacters } from '../../fixtures/characters.ts';
 import { embeddedJson, reportPage } from '../../fixtures/markup.ts';
-import type { Comparison } from '../result/compare.ts';
+import type { ResultComparison } from '../result/compare.ts';
 import type { Coverage } from '../result/coverage.ts';
 import { type CaseVerdict, type ConformanceResult, verdictNames } from '../result/result.ts';
 import { replayedOptions, suiteOptions } from '../suite/options.ts';
-import type { Exchange } from '../target/exchange.ts';
+import type { TargetExchange } from '../target/exchange.ts';
 import type { PageFacts, ShownExchange, ShownRequirement, ShownVerdict } from './page-facts.ts';
 
 /** Maximum bytes of data, so that the file with script and style stays below 2 MB. */
@@ -25,7 +25,7 @@ const TEXT_MAX_CHARACTERS = [2048, 512, 128, 32];
 export function conformanceHtml(
   result: ConformanceResult,
   coverage: Coverage,
-  comparison?: Comparison,
+  comparison?: ResultComparison,
 ): string {
   const { target, outcome } = result;
   return reportPage({
@@ -39,7 +39,7 @@ export function conformanceHtml(
 function factsOf(
   result: ConformanceResult,
   { rows }: Coverage,
-  comparison: Comparison | undefined,
+  comparison: ResultComparison | undefined,
 ): PageFacts {
   const { schema, made, footprint, ...shown } = result;
   const facts = withShortTexts({
@@ -89,7 +89,7 @@ function commandOf({ target, seed, settings }: ConformanceResult): readonly stri
 /** Adds evidence to the verdicts, the worst first, until the size limit of the page is reached. */
 function withEvidence(facts: PageFacts, verdicts: readonly CaseVerdict[]): readonly ShownVerdict[] {
   let room = FACTS_MAX_BYTES - sizeOf(facts);
-  const evidence = new Map<string, Evidence>();
+  const evidence = new Map<string, VerdictEvidence>();
   for (const name of verdictNames) {
     for (const verdict of verdicts.filter((each) => each.verdict === name)) {
       const kept = evidenceOf(verdict, room);
@@ -100,12 +100,12 @@ function withEvidence(facts: PageFacts, verdicts: readonly CaseVerdict[]): reado
   return facts.verdicts.map((each) => ({ ...each, ...evidence.get(each.id) }));
 }
 
-type Evidence = Pick<ShownVerdict, 'exchanges' | 'exchangesDropped' | 'reproScript'>;
+type VerdictEvidence = Pick<ShownVerdict, 'exchanges' | 'exchangesDropped' | 'reproScript'>;
 
 function evidenceOf(
   { exchanges = [], exchangesDropped = 0, reproScript = '' }: CaseVerdict,
   room: number,
-): Evidence {
+): VerdictEvidence {
   const script = sizeOf(reproScript) <= room ? reproScript : '# The script is in the JSON report.';
   const left = room - sizeOf(script);
   const kept = newestWithin(exchanges, Math.min(left, CASE_EVIDENCE_MAX_BYTES));
@@ -141,7 +141,10 @@ function withoutEvidence(whole: CaseVerdict): ShownVerdict {
 }
 
 /** Returns the last exchanges that fit, which include the judged one. */
-function newestWithin(exchanges: readonly Exchange[], room: number): readonly ShownExchange[] {
+function newestWithin(
+  exchanges: readonly TargetExchange[],
+  room: number,
+): readonly ShownExchange[] {
   const kept: ShownExchange[] = [];
   let left = room;
   for (const exchange of exchanges.toReversed()) {
@@ -157,7 +160,7 @@ function sizeOf(value: unknown): number {
   return Buffer.byteLength(embeddedJson(value));
 }
 
-function shortened({ request, answer, ...rest }: Exchange): ShownExchange {
+function shortened({ request, answer, ...rest }: TargetExchange): ShownExchange {
   return {
     ...rest,
     request: { line: request.line, headers: request.headers, ...shortBody(request.body) },

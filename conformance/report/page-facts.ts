@@ -3,12 +3,12 @@
 export interface ShownExchange {
   readonly startMs: number;
   readonly elapsedMs: number;
-  readonly request: Message & { readonly line: string };
-  readonly answer?: Message & { readonly status: number };
+  readonly request: MessageFacts & { readonly line: string };
+  readonly answer?: MessageFacts & { readonly status: number };
   readonly failure?: string;
 }
 
-export interface Message {
+export interface MessageFacts {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
 }

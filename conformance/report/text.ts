@@ -13,7 +13,7 @@ import {
   waiverText,
 } from '../result/result.ts';
 import type { CaseListing } from '../suite/case.ts';
-import type { Exchange, Headers } from '../target/exchange.ts';
+import type { Headers, TargetExchange } from '../target/exchange.ts';
 import { footprintLines } from './footprint.ts';
 import { type ScriptFiles, scriptCommand, withoutBase64 } from './repro-scripts.ts';
 
@@ -203,7 +203,7 @@ function evidenceLines(each: CaseVerdict, scripts: ScriptFiles): readonly string
   ];
 }
 
-function exchangeLines({ request, answer, failure }: Exchange): readonly string[] {
+function exchangeLines({ request, answer, failure }: TargetExchange): readonly string[] {
   const came = answer
     ? [`< ${answer.status}`, ...messageLines('<', answer.headers, answer.body)]
     : [`< no answer: ${failure ?? ''}`];

@@ -1,30 +1,30 @@
 /** The end of a repro script, which removes the resources that its steps created. */
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { controlPaths } from '../../fixtures/control-listener.ts';
-import { headerOf, type SentRequest } from './request.ts';
+import { headerOf, type ScriptRequest } from './request.ts';
 import { maskedWord } from './shell.ts';
 
 /** A step of a script. */
 interface CleanupRequest {
   /** The request, with marks in place of values that the script takes from answers. */
-  readonly request: SentRequest;
+  readonly request: ScriptRequest;
   /** The id of the operation that the request calls. */
   readonly operation: string | undefined;
   /** The file in which the script stores the answer. */
   readonly file: string;
 }
 
-type Management = keyof typeof managementOperations;
+type RemovalOperationId = keyof typeof managementOperations;
 
 /** For each operation that creates a resource, the operation that removes it, and its body. */
-const endings: Readonly<Record<string, readonly [Management, string?]>> = {
+const endings: Readonly<Record<string, readonly [RemovalOperationId, string?]>> = {
   'upload-artifact': ['delete-artifact'],
   'create-deployment': ['abort-deployment', '{"status":"aborted"}'],
   'preauthorize-device': ['decommission-device'],
 };
 
 /** Returns the URL where a testbed creates tenants; undefined for any other request. */
-function tenantsUrl({ line }: SentRequest): string | undefined {
+function tenantsUrl({ line }: ScriptRequest): string | undefined {
   const [method, url = ''] = line.split(' ');
   const isThere = URL.canParse(url) && new URL(url).pathname === controlPaths.tenants;
   return method === 'POST' && isThere ? url : undefined;
@@ -60,14 +60,14 @@ function endLines(
 }
 
 function endLine(
-  request: SentRequest,
+  request: ScriptRequest,
   {
     baseUrl,
     ending: [id, body],
     id: made,
   }: {
     readonly baseUrl: string;
-    readonly ending: readonly [Management, string?];
+    readonly ending: readonly [RemovalOperationId, string?];
     readonly id: string;
   },
 ): string {
@@ -78,7 +78,7 @@ function endLine(
 }
 
 /** Removes a resource as the user of the step that created it. */
-function quiet({ headers }: SentRequest, method: string, url: string, body?: string): string {
+function quiet({ headers }: ScriptRequest, method: string, url: string, body?: string): string {
   const sent =
     body === undefined ? '' : ` -H 'content-type: application/json' --data-raw ${maskedWord(body)}`;
   const user = maskedWord(`authorization: ${headerOf(headers, 'authorization') ?? ''}`);

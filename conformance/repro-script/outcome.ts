@@ -4,8 +4,8 @@
  */
 import { shellQuoted } from '../../fixtures/formats/shell-word.ts';
 import type { CaseVerdict } from '../result/result.ts';
-import type { Exchange } from '../target/exchange.ts';
-import type { Sent } from './values.ts';
+import type { TargetExchange } from '../target/exchange.ts';
+import type { ScriptExchange } from './values.ts';
 
 /** The facts of a failed case that its script repeats. */
 export type FailedCase = Pick<CaseVerdict, 'id' | 'title' | 'expected' | 'actual' | 'breaches'>;
@@ -72,9 +72,12 @@ function comment(text: string): string {
 }
 
 /** Returns the index of the judged step. */
-export function judgedStep(steps: readonly Sent[], failed: FailedCase | undefined): number {
+export function judgedStep(
+  steps: readonly ScriptExchange[],
+  failed: FailedCase | undefined,
+): number {
   const broken = failed?.breaches?.[0]?.exchange.request;
-  const isBroken = ({ request }: Sent): boolean =>
+  const isBroken = ({ request }: ScriptExchange): boolean =>
     request.line === broken?.line && request.body === broken.body;
   const ofBreach = failed?.actual?.startsWith('invariant: ') ? steps.findLastIndex(isBroken) : -1;
   if (ofBreach >= 0) return ofBreach;
@@ -94,7 +97,7 @@ interface ShownStep {
   /** Number of the step, from 1. */
   readonly step: number;
   /** The recorded answer, with masked secrets. */
-  readonly answer: Exchange['answer'];
+  readonly answer: TargetExchange['answer'];
   /** Present for the judged step of a failed case. */
   readonly failed: FailedCase | undefined;
   /** False for a step after the judged one, whose answer decides nothing. */
@@ -132,7 +135,11 @@ export function shownLines({ step, answer, failed, isCompared }: ShownStep): rea
  * Returns the line that writes the recorded answer to the file `failed`: as one quoted word, since
  * the target decides what is in it. A body that is not text is replaced by its size.
  */
-function failedAnswerLine({ status, headers, body = '' }: NonNullable<Exchange['answer']>): string {
+function failedAnswerLine({
+  status,
+  headers,
+  body = '',
+}: NonNullable<TargetExchange['answer']>): string {
   const isText = /^[\P{Cc}\t\r\n]*$/u.test(body);
   const shown = isText ? body : `<${Buffer.byteLength(body)} bytes, not text>`;
   const lines = [

@@ -8,7 +8,7 @@ import { Target, type WireRequest } from '../target/target.ts';
 import { blockFolder, runBlock } from '../testing/bash.ts';
 import { serve } from '../testing/tiny-server.ts';
 import { reproScript } from './repro-script.ts';
-import type { Sent } from './values.ts';
+import type { ScriptExchange } from './values.ts';
 
 interface Arrived {
   readonly method: string;
@@ -200,7 +200,7 @@ describe('the outcome of a repro script', () => {
 
   /** Returns the run of the script of one answer against a server that now gives another one. */
   async function outcomeOf(
-    seen: Sent['answer'],
+    seen: ScriptExchange['answer'],
     now: { readonly status: number; readonly body?: string | Buffer },
     finding: { readonly expected: string; readonly actual: string },
   ) {

@@ -13,19 +13,19 @@ import { closingLines, type FailedCase, judgedStep, openingLines, shownLines } f
 import {
   keyLines,
   recordedLines,
-  type SentRequest,
+  type ScriptRequest,
   signedLines,
   uploadedFileLines,
 } from './request.ts';
 import { maskedWord, variableOf } from './shell.ts';
 import {
   basicText,
-  type DeviceKey,
   deviceKeys,
-  type HandedValue,
   handedValues,
   keyTextOf,
-  type Sent,
+  type RepeatedValue,
+  type ScriptExchange,
+  type ScriptKey,
 } from './values.ts';
 import { alteredLines, variableLines } from './variables.ts';
 
@@ -42,7 +42,7 @@ interface Masking {
 const masked: Masking = { text: (text) => text, value: (value) => value };
 
 /** The inputs of a script besides its exchanges. */
-interface Origin {
+interface ScriptOrigin {
   /** Base URL of the target's API. */
   readonly baseUrl: string;
   readonly mask?: Masking | undefined;
@@ -54,8 +54,8 @@ interface Origin {
 
 /** Returns the script of these exchanges. */
 export function reproScript(
-  exchanges: readonly Sent[],
-  { baseUrl, mask = masked, dropped = 0, failed }: Origin,
+  exchanges: readonly ScriptExchange[],
+  { baseUrl, mask = masked, dropped = 0, failed }: ScriptOrigin,
 ): string {
   const steps = withoutPolls(exchanges, baseUrl);
   for (let from = 0; ; from += Math.ceil((steps.length - from) / 2)) {
@@ -66,7 +66,7 @@ export function reproScript(
 }
 
 /** Options of a verdict's script. */
-interface Telling {
+interface ScriptOptions {
   readonly baseUrl: string;
   /** Hides the secrets; absent when they are already hidden. */
   readonly mask?: Masking | undefined;
@@ -77,7 +77,7 @@ interface Telling {
 /** Returns the verdict without secrets; a failed one has the script of its exchanges. */
 export function withReproScript(
   verdict: CaseVerdict,
-  { baseUrl, mask = masked, always = false }: Telling,
+  { baseUrl, mask = masked, always = false }: ScriptOptions,
 ): CaseVerdict {
   const { exchanges, exchangesDropped: dropped, ...rest } = verdict;
   if (exchanges === undefined) return mask.value(verdict);
@@ -90,12 +90,15 @@ export function withReproScript(
 }
 
 /** One step: a request with its answer, and the number of consecutive polls that it replaces. */
-interface StepOfCase extends Sent {
+interface StepOfCase extends ScriptExchange {
   readonly times: number;
 }
 
 /** Replaces repeated polls by a user with the last one, whose answer shows the effect. */
-function withoutPolls(exchanges: readonly Sent[], baseUrl: string): readonly StepOfCase[] {
+function withoutPolls(
+  exchanges: readonly ScriptExchange[],
+  baseUrl: string,
+): readonly StepOfCase[] {
   const steps: StepOfCase[] = [];
   for (const exchange of exchanges) {
     const before = steps.at(-1);
@@ -111,7 +114,7 @@ function withoutPolls(exchanges: readonly Sent[], baseUrl: string): readonly Ste
 
 function scriptOf(
   steps: readonly StepOfCase[],
-  { baseUrl, mask = masked, dropped = 0, failed }: Origin,
+  { baseUrl, mask = masked, dropped = 0, failed }: ScriptOrigin,
 ) {
   const judged = judgedStep(steps, failed);
   const handed = handedValues(steps, mask.text.bind(mask));
@@ -169,13 +172,13 @@ function escaped(value: string): string {
 
 /** Returns the request with marks for values of earlier answers, and masks for secrets. */
 function marked(
-  raw: SentRequest,
-  hidden: SentRequest,
+  raw: ScriptRequest,
+  hidden: ScriptRequest,
   {
     values,
     mask,
-  }: { readonly values: readonly (HandedValue | DeviceKey)[]; readonly mask: Masking },
-): SentRequest {
+  }: { readonly values: readonly (RepeatedValue | ScriptKey)[]; readonly mask: Masking },
+): ScriptRequest {
   const longestFirst = [...values].sort((one, other) => other.value.length - one.value.length);
   const withMarks = (text: string): string =>
     longestFirst.reduce(
@@ -247,12 +250,12 @@ function operationOf(line: string, baseUrl: string): Operation | undefined {
 interface StepLines {
   readonly step: StepOfCase;
   /** The request with marks and masks. */
-  readonly request: SentRequest;
-  readonly keys: readonly DeviceKey[];
-  readonly handed: readonly HandedValue[];
+  readonly request: ScriptRequest;
+  readonly keys: readonly ScriptKey[];
+  readonly handed: readonly RepeatedValue[];
   readonly index: number;
   /** The recorded answer, with masked secrets. */
-  readonly answer: Sent['answer'];
+  readonly answer: ScriptExchange['answer'];
   /** Present for the judged step of a failed case. */
   readonly failed: FailedCase | undefined;
   /** False for a step after the judged one, whose answer decides nothing. */
@@ -282,7 +285,7 @@ function stepLines(options: StepLines): readonly string[] {
   ];
 }
 
-function keyPreamble(keys: readonly DeviceKey[]): readonly string[] {
+function keyPreamble(keys: readonly ScriptKey[]): readonly string[] {
   if (keys.length === 0) return [];
   const what = '# Device keys, created once:';
   const lines = keys.flatMap(({ mark, file, keyType }) =>

@@ -1,9 +1,9 @@
 /** Formats one request as lines for bash: a curl command, and openssl for a new signature. */
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
-import type { Exchange } from '../target/exchange.ts';
+import type { TargetExchange } from '../target/exchange.ts';
 import { maskedWord, shellFile } from './shell.ts';
 
-export type SentRequest = Exchange['request'];
+export type ScriptRequest = TargetExchange['request'];
 
 /** The arguments with which openssl creates a key and a signature, by key type. */
 const opensslOf: Readonly<Record<KeyType, { readonly key: string; readonly sign: string }>> = {
@@ -27,7 +27,7 @@ export function keyLines(variable: string, file: string, keyType: KeyType): read
 }
 
 /** Returns lines that sign the body with the key in the file and send it. */
-export function signedLines(request: SentRequest, file: string): readonly string[] {
+export function signedLines(request: ScriptRequest, file: string): readonly string[] {
   const { body = '', headers, signature } = request;
   if (signature === undefined) return [];
   const { keyType, header } = signature;
@@ -43,7 +43,7 @@ export function signedLines(request: SentRequest, file: string): readonly string
 const FILE_COLUMNS = 120;
 
 /** Returns lines that write the file that a step sends; leading spaces in them do no harm. */
-export function uploadedFileLines(request: SentRequest, step: number): readonly string[] {
+export function uploadedFileLines(request: ScriptRequest, step: number): readonly string[] {
   const content = request.form?.content ?? request.content;
   if (content === undefined) return [];
   const lines = content.match(new RegExp(`.{1,${FILE_COLUMNS}}`, 'g')) ?? [];
@@ -59,7 +59,7 @@ function fileOf(step: number): string {
  * Returns lines that send the request as recorded, with its original signature.
  * @param step its number in the script
  */
-export function recordedLines(request: SentRequest, step: number): readonly string[] {
+export function recordedLines(request: ScriptRequest, step: number): readonly string[] {
   const { signature } = request;
   const fit = signature?.fits
     ? 'is valid for the body'
@@ -69,12 +69,12 @@ export function recordedLines(request: SentRequest, step: number): readonly stri
 }
 
 /** Returns the value of a header by its name in lower case; the sent name may use other letters. */
-export function headerOf(headers: SentRequest['headers'], wanted: string): string | undefined {
+export function headerOf(headers: ScriptRequest['headers'], wanted: string): string | undefined {
   return Object.entries(headers).find(([name]) => name.toLowerCase() === wanted)?.[1];
 }
 
 function curlLines(
-  { line, headers, body }: SentRequest,
+  { line, headers, body }: ScriptRequest,
   bodyPart: readonly string[],
 ): readonly string[] {
   const [method = '', url = ''] = [
@@ -108,7 +108,7 @@ function headerWords(name: string, value: string): string {
 }
 
 function bodyWords(
-  { body, bodyForm, bodyBytes, content, form }: SentRequest,
+  { body, bodyForm, bodyBytes, content, form }: ScriptRequest,
   step: number,
 ): readonly string[] {
   if (form) {
@@ -125,7 +125,7 @@ function bodyWords(
 }
 
 /** Returns notes for the reader on a truncated body. */
-export function bodyNotes({ bodyBytes, content }: SentRequest): readonly string[] {
+export function bodyNotes({ bodyBytes, content }: ScriptRequest): readonly string[] {
   if (bodyBytes === undefined || content !== undefined) return [];
   return [
     `# body.bin: the body has ${bodyBytes} bytes and is not kept in full; conform replay sends it`,

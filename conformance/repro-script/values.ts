@@ -4,14 +4,14 @@
  */
 import * as v from 'valibot';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
-import type { Exchange } from '../target/exchange.ts';
+import type { TargetExchange } from '../target/exchange.ts';
 import { masksIn } from './shell.ts';
 
 /** Input of a script: a request, and its answer if there was one. */
-export type Sent = Pick<Exchange, 'request' | 'answer'>;
+export type ScriptExchange = Pick<TargetExchange, 'request' | 'answer'>;
 
 /** A value of an answer that a later request repeats. */
-export interface HandedValue {
+export interface RepeatedValue {
   readonly value: string;
   /** Replaces the value in requests, as masks replace secrets. */
   readonly mark: string;
@@ -20,7 +20,7 @@ export interface HandedValue {
 }
 
 /** A device's key, as requests contain it. */
-export interface DeviceKey {
+export interface ScriptKey {
   /** The PEM text as encoded in JSON. */
   readonly value: string;
   readonly mark: string;
@@ -41,7 +41,7 @@ const plainName =
   /^-----BEGIN PUBLIC KEY-----\n(?:[\w+/=]{64}\n)*[\w+/=]{1,64}\n-----END PUBLIC KEY-----\n?$/;
 
 /** A value in an answer, under a name that describes it. */
-interface Candidate {
+interface CandidateValue {
   readonly name: string;
   readonly value: string;
   readonly take: (file: string) => string;
@@ -49,14 +49,14 @@ interface Candidate {
 
 /** Returns the values that each step passes on, in the order of the steps. */
 export function handedValues(
-  exchanges: readonly Sent[],
+  exchanges: readonly ScriptExchange[],
   maskText: (text: string) => string,
-): readonly (readonly HandedValue[])[] {
+): readonly (readonly RepeatedValue[])[] {
   const texts = exchanges.map(({ request }) => sentText(request));
   const counts = new Map<string, number>();
   const known = new Set<string>();
   return exchanges.map(({ answer }, step) => {
-    const isNews = ({ value }: Candidate): boolean => {
+    const isNews = ({ value }: CandidateValue): boolean => {
       const forms = usedForms(value);
       const isUsed = texts
         .slice(step + 1)
@@ -64,7 +64,7 @@ export function handedValues(
       const isOurs = texts.slice(0, step + 1).some((text) => text.includes(value));
       return isUsed && !isOurs && !known.has(value) && masksIn(value).length === 0;
     };
-    const news: HandedValue[] = [];
+    const news: RepeatedValue[] = [];
     for (const candidate of candidatesOf(answer, texts.slice(0, step + 1))) {
       if (!isNews(candidate)) continue;
       const { name, value, take } = candidate;
@@ -89,10 +89,10 @@ function usedForms(value: string): readonly string[] {
  * Returns none if a correctly signed request cannot be signed again, since all requests of a device
  * must use the same key.
  */
-export function deviceKeys(exchanges: readonly Sent[]): readonly DeviceKey[] {
+export function deviceKeys(exchanges: readonly ScriptExchange[]): readonly ScriptKey[] {
   const signed = exchanges.filter(({ request }) => request.signature?.fits);
   if (signed.some(({ request }) => keyTextOf(request) === undefined)) return [];
-  const keys = new Map<string, DeviceKey>();
+  const keys = new Map<string, ScriptKey>();
   for (const { request } of exchanges) {
     const value = keyTextOf(request);
     const { signature } = request;
@@ -106,7 +106,7 @@ export function deviceKeys(exchanges: readonly Sent[]): readonly DeviceKey[] {
 }
 
 /** Returns the key text in a request exactly as written there; undefined unless it occurs once. */
-export function keyTextOf({ body = '', bodyForm, bodyBytes }: Exchange['request']) {
+export function keyTextOf({ body = '', bodyForm, bodyBytes }: TargetExchange['request']) {
   if (bodyForm !== undefined || bodyBytes !== undefined || body.includes('\0')) return undefined;
   const parsed = v.safeParse(namedKey, body);
   if (!parsed.success) return undefined;
@@ -115,11 +115,13 @@ export function keyTextOf({ body = '', bodyForm, bodyBytes }: Exchange['request'
   return body.split(written).length === 2 ? written : undefined;
 }
 
-function sentText({ line, headers, body = '' }: Exchange['request']): string {
+function sentText({ line, headers, body = '' }: TargetExchange['request']): string {
   return [line, ...Object.values(headers), ...basicTexts(headers), body].join('\n');
 }
 
-function basicTexts({ authorization = '' }: Exchange['request']['headers']): readonly string[] {
+function basicTexts({
+  authorization = '',
+}: TargetExchange['request']['headers']): readonly string[] {
   const basic = basicText(authorization);
   return basic === undefined ? [] : [basic];
 }
@@ -130,11 +132,14 @@ export function basicText(authorization: string): string | undefined {
   return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString('utf8');
 }
 
-function candidatesOf(answer: Exchange['answer'], sent: readonly string[]): readonly Candidate[] {
+function candidatesOf(
+  answer: TargetExchange['answer'],
+  sent: readonly string[],
+): readonly CandidateValue[] {
   if (answer === undefined) return [];
   const { headers, body = '' } = answer;
   const created = headers.location?.split('/').at(-1) ?? '';
-  const candidates: Candidate[] = [
+  const candidates: CandidateValue[] = [
     {
       name: 'id',
       value: created,
@@ -152,7 +157,7 @@ function candidatesOf(answer: Exchange['answer'], sent: readonly string[]): read
  * Returns the JSON members that hold an id or the like; works on a truncated body, which is not
  * JSON.
  */
-function memberCandidates(body: string, sent: readonly string[]): readonly Candidate[] {
+function memberCandidates(body: string, sent: readonly string[]): readonly CandidateValue[] {
   return [...body.matchAll(member)].flatMap((match) => {
     const [, name = '', , written = ''] = match;
     const value = written.replaceAll('\\u0026', '&');
@@ -162,7 +167,10 @@ function memberCandidates(body: string, sent: readonly string[]): readonly Candi
 }
 
 /** Returns the parameters of a link, which a case may put into another link. */
-function queryCandidates(link: string, takeLink: Candidate['take']): readonly Candidate[] {
+function queryCandidates(
+  link: string,
+  takeLink: CandidateValue['take'],
+): readonly CandidateValue[] {
   return [...link.matchAll(/[?&]([\w-]+)=([^&#]+)/g)].map(([, name = '', value = '']) => ({
     name: `link-${name.toLowerCase()}`,
     value,

@@ -6,9 +6,9 @@ import { managementOperations } from '../../fixtures/contract/management/index.t
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { shellQuoted } from '../../fixtures/formats/shell-word.ts';
-import { bodyNotes, type SentRequest } from './request.ts';
+import { bodyNotes, type ScriptRequest } from './request.ts';
 import { maskedWord, masksIn, variableOf } from './shell.ts';
-import type { HandedValue } from './values.ts';
+import type { RepeatedValue } from './values.ts';
 
 const parts = ['header', 'claims', 'signature'];
 
@@ -22,7 +22,7 @@ interface Script {
 
 /** Returns the first lines: each secret and how to get its value, and notes on truncated bodies. */
 export function variableLines(
-  requests: readonly SentRequest[],
+  requests: readonly ScriptRequest[],
   { own, baseUrl, isWhole }: Script,
 ): readonly string[] {
   const isTaken = (mask: string): boolean =>
@@ -38,8 +38,8 @@ export function variableLines(
 
 /** Returns lines for the tokens altered in this request, made from the newest of their kind. */
 export function alteredLines(
-  request: SentRequest,
-  handed: readonly HandedValue[],
+  request: ScriptRequest,
+  handed: readonly RepeatedValue[],
 ): readonly string[] {
   return [...new Set(masksOf(request))].flatMap((mask) => {
     const { kind, altered } = readMask(mask);
@@ -54,7 +54,7 @@ export function alteredLines(
   });
 }
 
-function masksOf({ line, headers, body = '' }: SentRequest): readonly string[] {
+function masksOf({ line, headers, body = '' }: ScriptRequest): readonly string[] {
   return [line, ...Object.values(headers), body].flatMap(masksIn);
 }
 

@@ -4,11 +4,11 @@ import { comparisonText } from '../report/differences.ts';
 import { resultOf, verdictOn } from '../testing/results.ts';
 import { compareReports } from './compare.ts';
 import type { CaseVerdict, Finding } from './result.ts';
-import { type Report, readReport } from './schema.ts';
+import { readReport, type StoredResult } from './schema.ts';
 
 const [one = '', other = ''] = listCases().map(({ id }) => id);
 
-function reportOf(...verdicts: readonly CaseVerdict[]): Report {
+function reportOf(...verdicts: readonly CaseVerdict[]): StoredResult {
   return readReport(JSON.stringify(resultOf(verdicts)));
 }
 

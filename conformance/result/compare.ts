@@ -4,7 +4,7 @@
  */
 
 import type { VerdictName } from './result.ts';
-import type { Report } from './schema.ts';
+import type { StoredResult } from './schema.ts';
 
 /** The kinds of change of a case from the earlier result to the later one, worst first. */
 export const changeKinds = [
@@ -18,7 +18,7 @@ export const changeKinds = [
 type ChangeKind = (typeof changeKinds)[number];
 
 /** The verdict on a case in one of the two results. */
-interface Side {
+interface SideVerdict {
   readonly verdict: VerdictName;
   /** The actual value, the observation or the reason; empty for a pass. */
   readonly text: string;
@@ -28,8 +28,8 @@ interface Side {
 export interface CaseChange {
   readonly id: string;
   readonly kind: ChangeKind;
-  readonly before: Side;
-  readonly after: Side;
+  readonly before: SideVerdict;
+  readonly after: SideVerdict;
 }
 
 /** A case that only one of the two results contains. */
@@ -39,9 +39,9 @@ export interface LoneCase {
 }
 
 /** The differences between two results. */
-export interface Comparison {
-  readonly before: Origin;
-  readonly after: Origin;
+export interface ResultComparison {
+  readonly before: RunOrigin;
+  readonly after: RunOrigin;
   /** The changes in the order of `changeKinds`, so regressions come first. */
   readonly changes: readonly CaseChange[];
   readonly newCases: readonly LoneCase[];
@@ -50,7 +50,7 @@ export interface Comparison {
   readonly unchanged: number;
 }
 
-interface Origin {
+interface RunOrigin {
   readonly baseUrl: string;
   readonly startedAt: string;
   readonly runId: string;
@@ -58,22 +58,22 @@ interface Origin {
 }
 
 /** The members of a verdict that are compared. */
-export type Outcome = Pick<
-  Report['verdicts'][number],
+export type ComparedOutcome = Pick<
+  StoredResult['verdicts'][number],
   'verdict' | 'actual' | 'observation' | 'reason'
 >;
-type Verdict = Outcome & { readonly id: string };
+type ComparedVerdict = ComparedOutcome & { readonly id: string };
 
 /** The members of a result that are compared. */
-interface ComparedRun extends Omit<Origin, 'baseUrl'> {
-  readonly target: Pick<Origin, 'baseUrl'>;
-  readonly verdicts: readonly Verdict[];
+interface ComparedRun extends Omit<RunOrigin, 'baseUrl'> {
+  readonly target: Pick<RunOrigin, 'baseUrl'>;
+  readonly verdicts: readonly ComparedVerdict[];
 }
 
 const undecided: readonly VerdictName[] = ['inconclusive', 'error', 'skip'];
 
 /** Compares an earlier result with a later one. */
-export function compareReports(before: ComparedRun, after: ComparedRun): Comparison {
+export function compareReports(before: ComparedRun, after: ComparedRun): ResultComparison {
   const earlier = new Map(before.verdicts.map((each) => [each.id, each]));
   const later = new Map(after.verdicts.map((each) => [each.id, each]));
   const pairs = after.verdicts.flatMap((each) => {
@@ -91,14 +91,17 @@ export function compareReports(before: ComparedRun, after: ComparedRun): Compari
   };
 }
 
-function changeOf(before: Verdict, after: Verdict): CaseChange | undefined {
+function changeOf(before: ComparedVerdict, after: ComparedVerdict): CaseChange | undefined {
   const kind = kindOfChange(before, after);
   if (kind === undefined) return undefined;
   return { id: after.id, kind, before: sideOf(before), after: sideOf(after) };
 }
 
 /** Returns the kind of change between two verdicts on a case; undefined if nothing changed. */
-export function kindOfChange(before: Outcome, after: Outcome): ChangeKind | undefined {
+export function kindOfChange(
+  before: ComparedOutcome,
+  after: ComparedOutcome,
+): ChangeKind | undefined {
   if (after.verdict === 'fail' && before.verdict !== 'fail') return 'regression';
   if (before.verdict === after.verdict) return kindOfSame(before, after);
   if (undecided.includes(after.verdict)) {
@@ -108,13 +111,13 @@ export function kindOfChange(before: Outcome, after: Outcome): ChangeKind | unde
   return undecided.includes(before.verdict) ? 'decided-now' : 'changed-observation';
 }
 
-function kindOfSame(before: Outcome, after: Outcome): ChangeKind | undefined {
+function kindOfSame(before: ComparedOutcome, after: ComparedOutcome): ChangeKind | undefined {
   if (lasting(sideOf(before).text) === lasting(sideOf(after).text)) return undefined;
   if (after.verdict === 'fail') return 'other-failure';
   return after.verdict === 'observed' ? 'changed-observation' : undefined;
 }
 
-function sideOf({ verdict, actual, observation, reason }: Outcome): Side {
+function sideOf({ verdict, actual, observation, reason }: ComparedOutcome): SideVerdict {
   return { verdict, text: actual ?? observation ?? reason?.text ?? '' };
 }
 
@@ -128,10 +131,10 @@ function lasting(text: string): string {
     .replace(/\b\d+(?:\.\d+)? (ms|s|seconds?)\b/g, '<time>');
 }
 
-function lone({ id, verdict }: Verdict): LoneCase {
+function lone({ id, verdict }: ComparedVerdict): LoneCase {
   return { id, verdict };
 }
 
-function originOf({ target, startedAt, runId, outcome }: ComparedRun): Origin {
+function originOf({ target, startedAt, runId, outcome }: ComparedRun): RunOrigin {
   return { baseUrl: target.baseUrl, startedAt, runId, outcome };
 }

@@ -21,7 +21,7 @@ import type { CaseListing } from '../suite/case.ts';
  * clients. `unaccounted`: a gap or a contradiction in the suite.
  */
 export const standings = ['tested', 'observed', 'excluded', 'client', 'unaccounted'] as const;
-type Standing = (typeof standings)[number];
+type RequirementStanding = (typeof standings)[number];
 
 /** The members of a case that the coverage contains. */
 type CoveringCase = Pick<CaseListing, 'id' | 'title' | 'needs' | 'risk'>;
@@ -34,7 +34,7 @@ export interface CoverageRow {
   readonly sentence: string;
   readonly operations: readonly string[];
   readonly plan: 'every' | 'enterprise';
-  readonly standing: Standing;
+  readonly standing: RequirementStanding;
   readonly cases: readonly CoveringCase[];
   /** The operations whose every exchange is judged by it; absent if only cases judge it. */
   readonly everywhere?: readonly string[];
@@ -45,7 +45,7 @@ export interface CoverageRow {
 }
 
 /** Number of requirements by standing. */
-export type StandingCounts = Readonly<Record<Standing, number>>;
+export type StandingCounts = Readonly<Record<RequirementStanding, number>>;
 
 /** The coverage of every requirement of the contract, with counts. */
 export interface Coverage {
@@ -133,7 +133,8 @@ function countsBy(
 }
 
 function countsOf(rows: readonly CoverageRow[]): StandingCounts {
-  const count = (name: Standing): number => rows.filter(({ standing }) => standing === name).length;
+  const count = (name: RequirementStanding): number =>
+    rows.filter(({ standing }) => standing === name).length;
   return {
     tested: count('tested'),
     observed: count('observed'),

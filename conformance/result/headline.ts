@@ -9,7 +9,7 @@ import {
   type VerdictName,
 } from './result.ts';
 
-interface Judgement {
+interface HeadlineFacts {
   readonly outcome: VerdictName;
   readonly verdicts: readonly CaseVerdict[];
   readonly musts: DecidedMusts;
@@ -23,11 +23,11 @@ interface Judgement {
 export const untestedMust = 'must-undecided';
 
 /** Returns the sentence, which begins with the outcome. */
-export function headlineOf(judgement: Judgement): string {
+export function headlineOf(judgement: HeadlineFacts): string {
   return `${judgement.outcome}: ${reasons[judgement.outcome](judgement)}`;
 }
 
-const reasons: Readonly<Record<VerdictName, (judgement: Judgement) => string>> = {
+const reasons: Readonly<Record<VerdictName, (judgement: HeadlineFacts) => string>> = {
   fail: whyFailed,
   error: (judgement) => whyWorst(judgement, 'error', 'stopped by an error in the suite itself'),
   inconclusive: whyInconclusive,
@@ -36,7 +36,13 @@ const reasons: Readonly<Record<VerdictName, (judgement: Judgement) => string>> =
   skip: whyInconclusive,
 };
 
-function whyFailed({ verdicts, musts, problems, capabilities, unauthorised }: Judgement): string {
+function whyFailed({
+  verdicts,
+  musts,
+  problems,
+  capabilities,
+  unauthorised,
+}: HeadlineFacts): string {
   const failed = withVerdict(verdicts, 'fail');
   const untested = problems.filter(({ code }) => code === untestedMust);
   const others = problems.filter(({ code }) => code !== untestedMust);
@@ -50,7 +56,7 @@ function whyFailed({ verdicts, musts, problems, capabilities, unauthorised }: Ju
   ].join('; ');
 }
 
-function whyInconclusive(judgement: Judgement): string {
+function whyInconclusive(judgement: HeadlineFacts): string {
   const { verdicts, capabilities, unauthorised } = judgement;
   if (unauthorised !== undefined) return `the run ended early: ${unauthorised}`;
   if (withVerdict(verdicts, 'inconclusive').length > 0) {
@@ -66,7 +72,7 @@ function whyInconclusive(judgement: Judgement): string {
   return `nothing was tested: no case passed or failed${why}`;
 }
 
-function whyPassed({ verdicts, musts, capabilities }: Judgement): string {
+function whyPassed({ verdicts, musts, capabilities }: HeadlineFacts): string {
   const counts = [
     `${amount(withVerdict(verdicts, 'pass').length, 'case')} passed`,
     ...counted('observed', verdicts, ({ verdict }) => verdict === 'observed'),
@@ -89,7 +95,7 @@ function counted(
   return length > 0 ? [`${length} ${what}`] : [];
 }
 
-function whyWorst({ verdicts }: Judgement, name: VerdictName, what: string): string {
+function whyWorst({ verdicts }: HeadlineFacts, name: VerdictName, what: string): string {
   const those = withVerdict(verdicts, name);
   return `${those.length} of ${casesOf(verdicts)} ${what}; first: ${those.map(said)[0] ?? ''}`;
 }

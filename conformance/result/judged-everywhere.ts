@@ -2,13 +2,13 @@
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 import { generalRequirements } from '../passive/catalogue.ts';
 import type { Tallies } from '../passive/invariant-judge.ts';
-import type { JudgedEverywhere } from './result.ts';
+import type { GeneralJudgements } from './result.ts';
 
 /** Returns a row for each such requirement. @param offered the operations that the target has */
 export function judgedEverywhere(
   tallies: Tallies,
   offered: ReadonlySet<OperationId>,
-): readonly JudgedEverywhere[] {
+): readonly GeneralJudgements[] {
   return generalRequirements.map((requirement) => {
     const byOperation = tallies.get(requirement) ?? new Map();
     return {

@@ -1,7 +1,7 @@
 /** Selects the cases of an earlier result to run again, and compares the verdicts. */
 
 import type { CaseVerdict, VerdictName } from './result.ts';
-import type { Report } from './schema.ts';
+import type { StoredResult } from './schema.ts';
 
 /**
  * The outcome of a repeated case. `fixed`: it passes now. `still-failing`: it fails again.
@@ -20,7 +20,10 @@ export interface ReplayedCase {
 }
 
 /** Returns the ids of the failed cases, and of undecided ones if `withUndecided` is true. */
-export function idsToReplay({ verdicts }: Report, withUndecided: boolean): ReadonlySet<string> {
+export function idsToReplay(
+  { verdicts }: StoredResult,
+  withUndecided: boolean,
+): ReadonlySet<string> {
   const chosen: readonly VerdictName[] = withUndecided
     ? ['fail', 'inconclusive', 'error']
     : ['fail'];
@@ -29,7 +32,7 @@ export function idsToReplay({ verdicts }: Report, withUndecided: boolean): Reado
 
 /** Returns the outcome of each of these cases, the ones that still fail first. */
 export function replayedCases(
-  report: Report,
+  report: StoredResult,
   ids: ReadonlySet<string>,
   verdicts: readonly CaseVerdict[],
 ): readonly ReplayedCase[] {
@@ -57,6 +60,6 @@ function textOf({
   actual,
   observation,
   reason,
-}: Pick<Report['verdicts'][number], 'actual' | 'observation' | 'reason'>): string {
+}: Pick<StoredResult['verdicts'][number], 'actual' | 'observation' | 'reason'>): string {
   return actual ?? observation ?? reason?.text ?? '';
 }

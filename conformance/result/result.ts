@@ -4,10 +4,10 @@ import type {
   Requirement,
   RequirementLevel,
 } from '../../fixtures/contract/requirements/requirement.ts';
-import type { Made } from '../context/resource.ts';
+import type { ResourceCounts } from '../context/resource.ts';
 import type { CaseListing } from '../suite/case.ts';
 import type { RecordedOptions } from '../suite/options.ts';
-import type { Exchange } from '../target/exchange.ts';
+import type { TargetExchange } from '../target/exchange.ts';
 import type { TrafficCounts } from '../target/traffic.ts';
 
 /** The six verdicts, the worst first. */
@@ -32,7 +32,7 @@ export interface Finding {
 }
 
 /** One of several runs of a case. */
-export interface Attempt extends Finding {
+export interface CaseAttempt extends Finding {
   readonly startedMs: number;
   readonly durationMs: number;
 }
@@ -62,7 +62,7 @@ export interface ReportedBreach {
   /** The violation, such as `200 body: /timezone must be a string, not the number 7`. */
   readonly text: string;
   /** The exchange that shows the violation. */
-  readonly exchange: Exchange;
+  readonly exchange: TargetExchange;
 }
 
 /** Returns a breach as one line of text. */
@@ -75,7 +75,7 @@ export function breachText({
 }
 
 /** The number of judged exchanges of each operation, for a requirement on all operations. */
-export interface JudgedEverywhere {
+export interface GeneralJudgements {
   readonly requirement: string;
   readonly operations: readonly {
     readonly operation: string;
@@ -94,7 +94,7 @@ export interface CaseVerdict extends Finding, CaseListing {
   readonly startedMs: number;
   readonly durationMs: number;
   /** The attempts, if the case was run more than once. */
-  readonly attempts?: readonly Attempt[];
+  readonly attempts?: readonly CaseAttempt[];
   /** Fail: the invariants that the exchanges of the case broke, whatever the case itself tests. */
   readonly breaches?: readonly ReportedBreach[];
   /** Present if the case failed, or is inconclusive, and a waiver covers it. */
@@ -102,12 +102,12 @@ export interface CaseVerdict extends Finding, CaseListing {
   /** Present if the case failed by a SHOULD in a run that only a MUST can fail. */
   readonly tolerated?: true;
   /** The recorded exchanges, unless the case passed or was skipped. */
-  readonly exchanges?: readonly Exchange[];
+  readonly exchanges?: readonly TargetExchange[];
   readonly exchangesDropped?: number;
   /** Fail: the repro script, as bash. */
   readonly reproScript?: string;
   /** Number of resources that the case created, by kind; absent if there are none. */
-  readonly made?: Made;
+  readonly made?: ResourceCounts;
   /** A line for each resource that the case created and could not remove. */
   readonly leftBehind?: readonly string[];
 }
@@ -204,7 +204,7 @@ export interface ConformanceResult {
   readonly musts: DecidedMusts;
   readonly verdicts: readonly CaseVerdict[];
   /** The requirements that are judged on every exchange. */
-  readonly judgedEverywhere: readonly JudgedEverywhere[];
+  readonly judgedEverywhere: readonly GeneralJudgements[];
   readonly capabilities: readonly CapabilityRow[];
   readonly openPoints: readonly OpenPointReading[];
   readonly waivers: readonly WaiverRow[];
@@ -213,7 +213,7 @@ export interface ConformanceResult {
   /** Problems that fail the run in addition to failed cases. */
   readonly problems: readonly RunProblem[];
   /** Number of resources that the target acknowledged, by kind. */
-  readonly made: Made;
+  readonly made: ResourceCounts;
   /** The number of requests, and of changes that stay in the target's audit log. */
   readonly footprint: TrafficCounts;
   /** A line for each shared artifact that the run could not remove. */
@@ -273,7 +273,7 @@ export function tolerating(verdicts: readonly CaseVerdict[]): readonly CaseVerdi
  */
 export function decideMusts(
   verdicts: readonly CaseVerdict[],
-  judgedEverywhere: readonly JudgedEverywhere[] = [],
+  judgedEverywhere: readonly GeneralJudgements[] = [],
 ): DecidedMusts {
   const decisive = verdicts.filter(({ verdict }) => verdict === 'pass' || verdict === 'fail');
   const decided = new Set<string>(

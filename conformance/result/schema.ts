@@ -166,7 +166,7 @@ const resultShape = v.pipe(
 );
 
 /** A result that was read from a file. */
-export type Report = v.InferOutput<typeof resultShape>;
+export type StoredResult = v.InferOutput<typeof resultShape>;
 
 /** The JSON Schema of a result, draft 7. */
 export function resultSchema(): object {
@@ -184,7 +184,7 @@ export class ReportError extends Error {
 const anyReport = v.object({ schema: v.string() });
 
 /** Parses a report. Throws a ReportError that describes the problem. */
-export function readReport(json: string): Report {
+export function readReport(json: string): StoredResult {
   const value = parsed(json);
   const named = v.safeParse(anyReport, value);
   if (!named.success) throw new ReportError('is not a conformance report');

@@ -69,7 +69,7 @@ export function readWaivers(text: string, file: string, ids: readonly string[]):
 }
 
 /** The verdicts after waivers were applied, the state of each waiver, and the problems found. */
-export interface Waived {
+export interface WaivedVerdicts {
   readonly verdicts: readonly CaseVerdict[];
   readonly waivers: readonly WaiverRow[];
   readonly problems: readonly RunProblem[];
@@ -84,7 +84,7 @@ export function applyWaivers(
   verdicts: readonly CaseVerdict[],
   waivers: readonly Waiver[],
   known: { readonly today: string; readonly tested: TestedRequirements },
-): Waived {
+): WaivedVerdicts {
   const rows = waivers.map(({ check, ...rest }): WaiverRow => {
     const verdict = verdicts.find(({ id }) => id === check);
     return { caseId: check, ...rest, state: stateOf(rest, verdict, known.today) };

@@ -5,12 +5,12 @@ import { type Breach, isHang } from '../passive/invariant-judge.ts';
 import { breachText, type CaseVerdict, type Finding } from '../result/result.ts';
 import { asListed, type RunnableCase } from '../suite/case.ts';
 
-type Listing = Omit<CaseVerdict, 'verdict' | 'startedMs' | 'durationMs'>;
+type VerdictListing = Omit<CaseVerdict, 'verdict' | 'startedMs' | 'durationMs'>;
 
 const levels: readonly RequirementLevel[] = ['must', 'should', 'may'];
 
 /** Returns the listing of a case for its verdict, with the sentences of its requirements. */
-export function listed(each: RunnableCase): Listing {
+export function listed(each: RunnableCase): VerdictListing {
   return { ...asListed(each), sentences: each.requirements.map(sentenceOf) };
 }
 
@@ -22,7 +22,7 @@ export function withBreaches(
   each: RunnableCase,
   own: Finding,
   seen: readonly Breach[],
-): { readonly finding: Finding; readonly listing: Listing } {
+): { readonly finding: Finding; readonly listing: VerdictListing } {
   const breaches = seen.filter((breach) => each.level === 'may' || !isHang(breach));
   const [first] = breaches;
   if (!first) return { finding: own, listing: listed(each) };

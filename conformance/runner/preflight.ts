@@ -6,7 +6,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Answer } from '../target/answer.ts';
-import { Caller } from '../target/call.ts';
+import { ApiCaller } from '../target/call.ts';
 import { shown } from '../target/expectations.ts';
 import { certificateError } from '../target/setup.ts';
 import {
@@ -17,7 +17,7 @@ import {
   UnreachableError,
   WrongTargetError,
 } from '../target/setup-error.ts';
-import type { Session, Target } from '../target/target.ts';
+import type { Target, TargetSession } from '../target/target.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 
 const ANSWER_MAX_MS = 5000;
@@ -49,7 +49,7 @@ export async function preflight(
     noRateWait: true,
   });
   try {
-    const answers = await refusedRequests(new Caller(session), isStarting);
+    const answers = await refusedRequests(new ApiCaller(session), isStarting);
     const [first] = answers;
     const down = isStarting ? answers.find(isGatewayError) : undefined;
     if (down) throw wrongTarget(baseUrl, down);
@@ -95,7 +95,7 @@ export async function whenStarted<Started>(
   }
 }
 
-async function refusedRequests(caller: Caller, both: boolean): Promise<readonly Answer[]> {
+async function refusedRequests(caller: ApiCaller, both: boolean): Promise<readonly Answer[]> {
   const answer = await caller.call('post-auth-request', { body: {} });
   if (isOfThisApi(answer) && !both) return [answer];
   return [answer, await caller.call('get-next-deployment')];
@@ -139,7 +139,7 @@ function describe(answer: Answer): string {
   return `${named} with the HTML page ${shown(title || words || text)}`;
 }
 
-async function setUpErrorOf(failure: TransportFailure, session: Session, baseUrl: string) {
+async function setUpErrorOf(failure: TransportFailure, session: TargetSession, baseUrl: string) {
   if (failure.code === 'unreachable') return new UnreachableError(baseUrl, failure);
   const certificate = certificateError(failure, baseUrl);
   if (certificate) return certificate;
@@ -151,7 +151,7 @@ async function setUpErrorOf(failure: TransportFailure, session: Session, baseUrl
 }
 
 /** Returns true if the same port answers with TLS, even with an untrusted certificate. */
-async function speaksTls(session: Session, baseUrl: string): Promise<boolean> {
+async function speaksTls(session: TargetSession, baseUrl: string): Promise<boolean> {
   try {
     await session.send({ method: 'GET', url: baseUrl.replace('http:', 'https:') });
     return true;

@@ -10,23 +10,23 @@ import { type CleanupLedger, noLedger } from '../context/cleanup-ledger.ts';
 import type { Control } from '../context/control.ts';
 import { Keyring } from '../context/keyring.ts';
 import type { ModelOptions } from '../context/model-options.ts';
-import type { Made } from '../context/resource.ts';
+import type { ResourceCounts } from '../context/resource.ts';
 import { SharedArtifacts } from '../context/shared-artifacts.ts';
 import type { TargetAdmin } from '../context/target-admin.ts';
 import { TestContext } from '../context/test-context.ts';
 import { InvariantJudge } from '../passive/invariant-judge.ts';
 import { withReproScript } from '../repro-script/repro-script.ts';
 import { judgedEverywhere } from '../result/judged-everywhere.ts';
-import type { CaseVerdict, Finding, JudgedEverywhere, RunStart } from '../result/result.ts';
+import type { CaseVerdict, Finding, GeneralJudgements, RunStart } from '../result/result.ts';
 import type { RunnableCase } from '../suite/case.ts';
-import type { GivenOptions } from '../suite/options.ts';
+import type { SuppliedOptions } from '../suite/options.ts';
 import type { Mask } from '../target/mask.ts';
 import { SelfAcceptingError } from '../target/setup-error.ts';
-import type { ObservedExchange, Session, Target } from '../target/target.ts';
+import type { SessionExchange, Target, TargetSession } from '../target/target.ts';
 import type { TrafficCounts } from '../target/traffic.ts';
 import { transportCodes } from '../target/transport-failure.ts';
 import { listed } from './breaches.ts';
-import { type Gates, gate, inconclusive, notRun, runCase, skip } from './runner.ts';
+import { gate, inconclusive, notRun, type RunConditions, runCase, skip } from './runner.ts';
 import { eachOf, inTurn, judgesRateLimit, lanesOf } from './schedule.ts';
 import { isCutShort, verdictOfAttempts, verdictOfLast } from './stability.ts';
 
@@ -39,7 +39,7 @@ const ATTEMPTS_MAX = 3;
 const silentCodes: ReadonlySet<string> = new Set([...transportCodes, 'case-time-limit']);
 
 /** Callbacks for the progress of a run, and the signal that ends it. */
-export interface Progress {
+export interface RunCallbacks {
   /** Called once, after the target was reached and the user was logged in. */
   readonly onStart?: (start: RunStart) => void;
   /** Called with each verdict as soon as it is found. */
@@ -48,7 +48,7 @@ export interface Progress {
   readonly signal?: AbortSignal;
 }
 
-export interface RunOptions extends Progress, Omit<GivenOptions, 'requestTimeLimitMs'> {
+export interface RunOptions extends RunCallbacks, Omit<SuppliedOptions, 'requestTimeLimitMs'> {
   /** The id of the run, which is part of the name of every created resource. */
   readonly id: string;
   readonly target: Target;
@@ -76,15 +76,15 @@ interface ContextOptions {
   readonly stream: string;
   /** Aborts every request of the case. */
   readonly signal: AbortSignal;
-  readonly onExchange: (observed: ObservedExchange) => void;
+  readonly onExchange: (observed: SessionExchange) => void;
 }
 
 /** A run of the suite. The owner must call `close`, which removes the shared artifacts. */
-export class Run {
+export class SuiteRun {
   /** The id of the run, which is part of the name of every created resource. */
   readonly id: string;
   readonly #options: RunOptions;
-  readonly #gates: Gates;
+  readonly #gates: RunConditions;
   readonly #invariants: InvariantJudge;
   readonly #keyring = new Keyring();
   readonly #ledger: CleanupLedger;
@@ -136,12 +136,12 @@ export class Run {
   }
 
   /** Number of shared artifacts. Each verdict has the numbers for its own case. */
-  get made(): Made {
+  get made(): ResourceCounts {
     return this.#artifacts.made;
   }
 
   /** The requirements that every exchange is judged by, with counts by operation. */
-  get judgedEverywhere(): readonly JudgedEverywhere[] {
+  get judgedEverywhere(): readonly GeneralJudgements[] {
     return judgedEverywhere(this.#invariants.tallies, operationsWith(this.#gates.capabilities));
   }
 
@@ -196,7 +196,7 @@ export class Run {
     const { clock, caseTimeLimitMs, target, signal, rights } = this.#options;
     const judge = this.#invariants.forCase(each.needs.includes('fault-control'));
     let lack: string | undefined;
-    const onExchange = (observed: ObservedExchange): void => {
+    const onExchange = (observed: SessionExchange): void => {
       judge.see(observed);
       lack ??= rights?.lackIn(observed);
     };
@@ -266,7 +266,7 @@ export class Run {
     });
   }
 
-  #adminOn(session: Session): TargetAdmin | undefined {
+  #adminOn(session: TargetSession): TargetAdmin | undefined {
     return adminOn(this.#options.admin, session);
   }
 }

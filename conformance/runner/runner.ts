@@ -15,7 +15,7 @@ import { TransportFailure } from '../target/transport-failure.ts';
 import { listed, withBreaches } from './breaches.ts';
 
 /** The facts that determine whether a case can run. */
-export interface Gates {
+export interface RunConditions {
   readonly capabilities: ReadonlySet<Capability>;
   readonly disruptive: boolean;
   /** True to skip every case that changes the target. */
@@ -42,7 +42,7 @@ export interface CaseRunOptions {
 }
 
 /** Returns the finding for a case that cannot be run; undefined if it can be run. */
-export function gate(each: RunnableCase, gates: Gates): Finding | undefined {
+export function gate(each: RunnableCase, gates: RunConditions): Finding | undefined {
   const missing = each.needs.find((need) => !gates.capabilities.has(need));
   if (missing === 'operator' && gates.adminUnusable !== undefined) {
     return inconclusive('operator-unusable', gates.adminUnusable);

@@ -3,7 +3,7 @@ import { isControl } from '../context/capabilities.ts';
 import type { CaseListing, RunnableCase } from '../suite/case.ts';
 
 /** The cases of a run, split by whether they may run in parallel. */
-interface Lanes<Case> {
+interface CaseOrder<Case> {
   /** Cases that may run in parallel, since each uses only its own devices. */
   readonly together: readonly Case[];
   /** Cases that run one at a time, after all others. */
@@ -18,7 +18,7 @@ interface Lanes<Case> {
 export function lanesOf<Case extends Pick<CaseListing, 'risk' | 'needs'>>(
   cases: readonly Case[],
   controlIsolates: boolean,
-): Lanes<Case> {
+): CaseOrder<Case> {
   const isAlone = ({ risk, needs }: Case): boolean =>
     risk === 'disruptive' || (needs.some(isControl) && !controlIsolates);
   return {

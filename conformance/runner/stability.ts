@@ -1,7 +1,12 @@
 /** Combines several attempts at one case; attempts with different verdicts decide nothing. */
 
 import { sumOfMade } from '../context/resource.ts';
-import { type Attempt, type CaseVerdict, countVerdicts, verdictNames } from '../result/result.ts';
+import {
+  type CaseAttempt,
+  type CaseVerdict,
+  countVerdicts,
+  verdictNames,
+} from '../result/result.ts';
 import { inconclusive } from './runner.ts';
 
 /**
@@ -56,7 +61,7 @@ function unstable(verdicts: readonly CaseVerdict[]) {
   return inconclusive('unstable', `of ${verdicts.length} attempts: ${counts}`);
 }
 
-function attemptOf(each: CaseVerdict): Attempt {
+function attemptOf(each: CaseVerdict): CaseAttempt {
   const { verdict, reason, expected, actual, observation, startedMs, durationMs } = each;
   return {
     verdict,

@@ -2,14 +2,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Frame } from '../target/frames.ts';
 import type {
-  Ask,
+  AskTarget,
   Defect,
-  Line,
+  FrameSide,
+  FrameTunnel,
   Mutation,
   ProxiedAnswer,
   ProxiedOperation,
   ProxiedRequest,
-  Side,
 } from './defect.ts';
 
 /**
@@ -50,11 +50,15 @@ export class ActiveDefect {
   }
 
   /** Returns the request to send in place of this one, or an answer to it. */
-  async request(request: ProxiedRequest, ask: Ask): Promise<ProxiedRequest | ProxiedAnswer> {
+  async request(request: ProxiedRequest, ask: AskTarget): Promise<ProxiedRequest | ProxiedAnswer> {
     return this.#counted(request, (await this.#mutation.request?.(request, ask)) ?? request);
   }
 
-  async answer(answer: ProxiedAnswer, request: ProxiedRequest, ask: Ask): Promise<ProxiedAnswer> {
+  async answer(
+    answer: ProxiedAnswer,
+    request: ProxiedRequest,
+    ask: AskTarget,
+  ): Promise<ProxiedAnswer> {
     return this.#counted(answer, (await this.#mutation.answer?.(answer, request, ask)) ?? answer);
   }
 
@@ -71,12 +75,12 @@ export class ActiveDefect {
   /**
    * Returns the frames to forward in place of this one, or the frame itself when it is unchanged.
    */
-  frame(frame: Frame, from: Side, line: Line): Frame | readonly Frame[] {
+  frame(frame: Frame, from: FrameSide, line: FrameTunnel): Frame | readonly Frame[] {
     return this.#counted(frame, this.#mutation.frame?.(frame, from, line) ?? frame);
   }
 
   /** Returns true when the end of one side's connection also ends the other. */
-  ended(from: Side, line: Line): boolean {
+  ended(from: FrameSide, line: FrameTunnel): boolean {
     return this.#counted(true, this.#mutation.ended?.(from, line) ?? true);
   }
 

@@ -1,6 +1,6 @@
 /** Small changes to requests and answers, used to build the hooks of defects. */
 import { isObject, type JsonObject } from '../../fixtures/json.ts';
-import type { Message, ProxiedAnswer, ProxiedRequest } from './defect.ts';
+import type { ProxiedAnswer, ProxiedMessage, ProxiedRequest } from './defect.ts';
 
 /** Fatal, since a lenient decoder would replace invalid bytes and so change the message. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -11,7 +11,7 @@ export function isSuccess({ status }: ProxiedAnswer): boolean {
 }
 
 /** Returns the JSON of the body; undefined when it is not JSON or not UTF-8. */
-export function jsonOf({ body }: Message): unknown {
+export function jsonOf({ body }: ProxiedMessage): unknown {
   try {
     return JSON.parse(utf8.decode(body));
   } catch {
@@ -20,35 +20,38 @@ export function jsonOf({ body }: Message): unknown {
 }
 
 /** Returns the JSON of the body if it is an object, otherwise an empty object. */
-export function objectOf(message: Message): JsonObject {
+export function objectOf(message: ProxiedMessage): JsonObject {
   const value = jsonOf(message);
   return isObject(value) ? value : {};
 }
 
 /** Returns the JSON of the body if it is a list, otherwise an empty list. */
-export function listOf(message: Message): readonly unknown[] {
+export function listOf(message: ProxiedMessage): readonly unknown[] {
   const value = jsonOf(message);
   return Array.isArray(value) ? value : [];
 }
 
 /** Returns the message with that JSON as its body. */
-export function withJson<M extends Message>(message: M, value: unknown): M {
+export function withJson<M extends ProxiedMessage>(message: M, value: unknown): M {
   return { ...message, body: Buffer.from(JSON.stringify(value)) };
 }
 
 /** Returns the message with its JSON changed; unchanged when the body is not JSON. */
-export function changedJson<M extends Message>(message: M, change: (value: unknown) => unknown): M {
+export function changedJson<M extends ProxiedMessage>(
+  message: M,
+  change: (value: unknown) => unknown,
+): M {
   const value = jsonOf(message);
   return value === undefined ? message : withJson(message, change(value));
 }
 
 /** Returns the message with that text as its body. */
-export function withText<M extends Message>(message: M, text: string): M {
+export function withText<M extends ProxiedMessage>(message: M, text: string): M {
   return { ...message, body: Buffer.from(text) };
 }
 
 /** Returns the message with these headers set; undefined removes one. Names in lower case. */
-export function withHeaders<M extends Message>(
+export function withHeaders<M extends ProxiedMessage>(
   message: M,
   changes: Readonly<Record<string, string | undefined>>,
 ): M {
@@ -92,7 +95,7 @@ export function withQuery(
 }
 
 /** Returns the Bearer token of a request; empty when it has none. */
-export function tokenOf({ headers }: Message): string {
+export function tokenOf({ headers }: ProxiedMessage): string {
   return /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
 }
 

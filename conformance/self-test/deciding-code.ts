@@ -35,7 +35,7 @@ export function packageFolder(): string {
 
 /** Computes the hashes of the current sources. */
 export async function codeHashes(): Promise<CodeHashes> {
-  const sources = new Map<string, Source>();
+  const sources = new Map<string, ModuleSource>();
   const deciding = modulesIn(decidingFolders);
   for (const path of [...deciding, ...modulesIn(importedFolders)]) {
     sources.set(path, await readSource(readFileSync(join(packageFolder(), path), 'utf8'), path));
@@ -59,13 +59,13 @@ export async function modulesById(): Promise<ReadonlyMap<string, string>> {
 }
 
 /** The tokens of a module without comments and import paths, and the modules that it imports. */
-interface Source {
+interface ModuleSource {
   readonly tokens: string;
   readonly imports: readonly string[];
 }
 
 /** Parses a module. The parser is a development dependency, so it is imported on demand. */
-export async function readSource(text: string, path: string): Promise<Source> {
+export async function readSource(text: string, path: string): Promise<ModuleSource> {
   const { default: ts } = await import('typescript');
   const file = ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true);
   const tokens: string[] = [];
@@ -96,7 +96,7 @@ function modulesIn(folders: readonly string[]): readonly string[] {
 }
 
 /** Returns the first half of a SHA-256 over a module and its imports from the known folders. */
-function hashOf(path: string, sources: ReadonlyMap<string, Source>): string {
+function hashOf(path: string, sources: ReadonlyMap<string, ModuleSource>): string {
   const reached = new Set([path]);
   for (const each of reached)
     for (const next of sources.get(each)?.imports ?? []) reached.add(next);

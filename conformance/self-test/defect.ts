@@ -11,7 +11,7 @@ import type { KnownOperation } from '../target/operation-at.ts';
 export type ProxiedOperation = KnownOperation;
 
 /** Common fields of a request and an answer. */
-export interface Message {
+export interface ProxiedMessage {
   /** Names in lower case; repeated ones are joined by commas. */
   readonly headers: Headers;
   /** The whole body; empty when there is none. */
@@ -19,7 +19,7 @@ export interface Message {
 }
 
 /** A request from the suite to the target. */
-export interface ProxiedRequest extends Message {
+export interface ProxiedRequest extends ProxiedMessage {
   /** The operation matched by method and path; undefined when the contract has no such request. */
   readonly operation: ProxiedOperation | undefined;
   /** The operations at the path of the request, with any method. */
@@ -39,7 +39,7 @@ export interface ProxiedRequest extends Message {
  * An answer from the target to the suite. Headers derived from the body are kept consistent with
  * it.
  */
-export interface ProxiedAnswer extends Message {
+export interface ProxiedAnswer extends ProxiedMessage {
   readonly status: number;
 }
 
@@ -47,22 +47,22 @@ export interface ProxiedAnswer extends Message {
  * Sends one more request to the target and reads its whole answer; hooks do not see it. Start from
  * the current request, or from `requestFor` in requests.ts.
  */
-export interface Ask {
+export interface AskTarget {
   (request: ProxiedRequest): Promise<ProxiedAnswer>;
   /** The suite's user token for the management API; empty without a user. */
   readonly userToken: string;
 }
 
 /** An open /connect between device and target, for the hook that sees its frames. */
-export interface Line {
+export interface FrameTunnel {
   /** Sends an additional frame to one side. */
-  send(to: Side, frame: Frame): void;
+  send(to: FrameSide, frame: Frame): void;
   /** Ends both connections at once, without a close frame. */
   destroy(): void;
 }
 
 /** The sender or receiver of a frame. */
-export type Side = 'device' | 'target';
+export type FrameSide = 'device' | 'target';
 
 /**
  * The hooks of a defect. Each sees only the exchanges of the defect's operations. Returning the
@@ -74,7 +74,7 @@ export interface Mutation {
   /** Changes a request, or answers it in place of the target. Also called for upgrade requests. */
   request?(
     request: ProxiedRequest,
-    ask: Ask,
+    ask: AskTarget,
   ): ProxiedRequest | ProxiedAnswer | Promise<ProxiedRequest | ProxiedAnswer>;
   /**
    * Changes an answer to the request that the suite sent. Also called for the answer to an upgrade:
@@ -83,16 +83,16 @@ export interface Mutation {
   answer?(
     answer: ProxiedAnswer,
     request: ProxiedRequest,
-    ask: Ask,
+    ask: AskTarget,
   ): ProxiedAnswer | Promise<ProxiedAnswer>;
   /**
    * Handles a frame of an open /connect; returns the frames to forward in its place, possibly none.
    */
-  frame?(frame: Frame, from: Side, line: Line): Frame | readonly Frame[];
+  frame?(frame: Frame, from: FrameSide, line: FrameTunnel): Frame | readonly Frame[];
   /**
    * Called when one side of an open /connect ends its connection: false keeps the other one open.
    */
-  ended?(from: Side, line: Line): boolean;
+  ended?(from: FrameSide, line: FrameTunnel): boolean;
   /** Forwards an answer chunk by chunk, in place of `answer`; bytes in, bytes out. */
   chunk?(chunk: Buffer, request: ProxiedRequest): Buffer;
 }

@@ -43,7 +43,7 @@ export interface DefectResult {
 }
 
 /** The part of a run that decides the outcome. */
-export interface PlayedDefect {
+export interface DefectRun {
   readonly verdicts: readonly CaseVerdict[];
   readonly changes: number;
 }
@@ -61,7 +61,7 @@ const sweeping: ReadonlySet<RequirementId> = new Set([
 ]);
 
 /** Judges a defect by the verdicts of the cases that were run with it. */
-export function judgedDefect(defect: Defect, { verdicts, changes }: PlayedDefect): DefectResult {
+export function judgedDefect(defect: Defect, { verdicts, changes }: DefectRun): DefectResult {
   const broken = new Set<RequirementId>(defect.violates);
   const failed = verdicts.filter(({ verdict }) => verdict === 'fail');
   const catches = failed.filter((each) => missedBy(each).some((id) => broken.has(id)));

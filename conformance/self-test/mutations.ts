@@ -8,19 +8,19 @@ import {
   withQuery,
   withStatus,
 } from './alter.ts';
-import type { Ask, Mutation, ProxiedAnswer, ProxiedRequest } from './defect.ts';
+import type { AskTarget, Mutation, ProxiedAnswer, ProxiedRequest } from './defect.ts';
 import { requestFor } from './requests.ts';
 
 /** Selects the requests on which a defect acts. */
-type Picks = (request: ProxiedRequest) => boolean;
+type RequestFilter = (request: ProxiedRequest) => boolean;
 
-const everyRequest: Picks = () => true;
+const everyRequest: RequestFilter = () => true;
 
 /** Changes the status of answers that have `from`: `statusBecomes(409, 204)` accepts a conflict. */
 export function statusBecomes(
   from: number,
   to: number,
-  picks: Picks = everyRequest,
+  picks: RequestFilter = everyRequest,
 ): () => Mutation {
   return answerBecomes(
     (answer) => (answer.status === from ? withStatus(answer, to) : answer),
@@ -29,12 +29,12 @@ export function statusBecomes(
 }
 
 /** Turns a refusal of any status into a success. */
-export function refusalBecomes(to: number, picks: Picks = everyRequest): () => Mutation {
+export function refusalBecomes(to: number, picks: RequestFilter = everyRequest): () => Mutation {
   return answerBecomes((answer) => (answer.status >= 400 ? withStatus(answer, to) : answer), picks);
 }
 
 /** Removes the member at the path from successful answers (see `changedAt`). */
-export function fieldLeftOut(path: string, picks: Picks = everyRequest): () => Mutation {
+export function fieldLeftOut(path: string, picks: RequestFilter = everyRequest): () => Mutation {
   return fieldBecomes(path, () => undefined, picks);
 }
 
@@ -42,7 +42,7 @@ export function fieldLeftOut(path: string, picks: Picks = everyRequest): () => M
 export function fieldBecomes(
   path: string,
   change: (value: unknown) => unknown,
-  picks: Picks = everyRequest,
+  picks: RequestFilter = everyRequest,
 ): () => Mutation {
   return bodyBecomes((value) => changedAt(value, path, change), picks);
 }
@@ -50,7 +50,7 @@ export function fieldBecomes(
 /** Changes the JSON of successful answers. */
 export function bodyBecomes(
   change: (value: unknown) => unknown,
-  picks: Picks = everyRequest,
+  picks: RequestFilter = everyRequest,
 ): () => Mutation {
   return answerBecomes(
     (answer) => (isSuccess(answer) ? changedJson(answer, change) : answer),
@@ -61,7 +61,7 @@ export function bodyBecomes(
 /** Sets headers of answers; undefined removes one. */
 export function headersBecome(
   changes: Readonly<Record<string, string | undefined>>,
-  picks: Picks = everyRequest,
+  picks: RequestFilter = everyRequest,
 ): () => Mutation {
   return answerBecomes((answer) => withHeaders(answer, changes), picks);
 }
@@ -71,9 +71,9 @@ export function answerBecomes(
   change: (
     answer: ProxiedAnswer,
     request: ProxiedRequest,
-    ask: Ask,
+    ask: AskTarget,
   ) => ProxiedAnswer | Promise<ProxiedAnswer>,
-  picks: Picks = everyRequest,
+  picks: RequestFilter = everyRequest,
 ): () => Mutation {
   return () => ({
     answer: (answer, request, ask) => (picks(request) ? change(answer, request, ask) : answer),
@@ -104,7 +104,7 @@ export function oneAnswerOf(
 /** Changes requests before the target sees them. */
 export function requestBecomes(
   change: (request: ProxiedRequest) => ProxiedRequest,
-  picks: Picks = everyRequest,
+  picks: RequestFilter = everyRequest,
 ): () => Mutation {
   return () => ({ request: (request) => (picks(request) ? change(request) : request) });
 }
@@ -113,7 +113,7 @@ export function requestBecomes(
 export function parameterBecomes(
   name: string,
   value: string | undefined,
-  picks: Picks = everyRequest,
+  picks: RequestFilter = everyRequest,
 ): () => Mutation {
   return requestBecomes((request) => withQuery(request, { [name]: value }), picks);
 }
@@ -122,7 +122,7 @@ export function parameterBecomes(
 export function sentFieldBecomes(
   path: string,
   change: (value: unknown) => unknown,
-  picks: Picks = everyRequest,
+  picks: RequestFilter = everyRequest,
 ): () => Mutation {
   return requestBecomes(
     (request) => changedJson(request, (value) => changedAt(value, path, change)),
@@ -134,7 +134,7 @@ export function sentFieldBecomes(
  * Drops a write but answers as if it had succeeded, after a check of the token. The target does not
  * see the write, so `picks` must select valid requests only.
  */
-export function dropped(status: number, picks: Picks = everyRequest): () => Mutation {
+export function dropped(status: number, picks: RequestFilter = everyRequest): () => Mutation {
   return () => ({
     request: async (request, ask) => {
       if (!picks(request) || !(await isAuthorized(request, ask))) return request;
@@ -144,7 +144,7 @@ export function dropped(status: number, picks: Picks = everyRequest): () => Muta
 }
 
 /** Returns true when the target accepts the token of a request, using a read-only operation. */
-export async function isAuthorized({ headers }: ProxiedRequest, ask: Ask): Promise<boolean> {
+export async function isAuthorized({ headers }: ProxiedRequest, ask: AskTarget): Promise<boolean> {
   const { authorization = '' } = headers;
   for (const id of ['get-configuration', 'list-devices'] as const) {
     const request = requestFor(id);

@@ -1,6 +1,6 @@
 /** The relation between a device and the deployment that its request names, looked up as a user. */
 import { jsonOf, listOf, tokenOf } from './alter.ts';
-import type { Ask, ProxiedRequest } from './defect.ts';
+import type { AskTarget, ProxiedRequest } from './defect.ts';
 import { requestFor } from './requests.ts';
 import { isObject } from './sent.ts';
 
@@ -11,7 +11,7 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
  * `unknown`: no such deployment. `foreign`: a deployment of other devices only. `own`: a deployment
  * of the device.
  */
-export type Relation = 'malformed' | 'unknown' | 'foreign' | 'own';
+export type DeploymentRelation = 'malformed' | 'unknown' | 'foreign' | 'own';
 
 /** Returns the id of the device that holds the request's token; empty when the token has none. */
 export function callerOf(request: ProxiedRequest): string {
@@ -21,7 +21,10 @@ export function callerOf(request: ProxiedRequest): string {
 }
 
 /** Returns the relation of the deployment in the request's path to its caller. */
-export async function relationOf(request: ProxiedRequest, ask: Ask): Promise<Relation> {
+export async function relationOf(
+  request: ProxiedRequest,
+  ask: AskTarget,
+): Promise<DeploymentRelation> {
   const { id = '' } = request.parameters;
   if (!uuid.test(id)) return 'malformed';
   const call = { parameters: { id }, token: ask.userToken };

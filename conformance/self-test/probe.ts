@@ -4,25 +4,25 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { touches } from './active-defect.ts';
-import type { Ask, Defect, Mutation } from './defect.ts';
-import type { Attendant, Exchanged } from './proxy.ts';
+import type { AskTarget, Defect, Mutation } from './defect.ts';
+import type { ProxiedExchange, ProxyObserver } from './proxy.ts';
 
 /** Thrown when a hook sends a request to the target, which counts as a change. */
-class WantsToAct extends Error {}
+class HookActed extends Error {}
 
-/** Returns an `Ask` that rejects every request, so that hooks can only read the user token. */
-function refusing(userToken: string): Ask {
-  return Object.assign(() => Promise.reject(new WantsToAct('only observing')), { userToken });
+/** Returns an `AskTarget` that rejects every request, so that hooks can only read the user token. */
+function refusing(userToken: string): AskTarget {
+  return Object.assign(() => Promise.reject(new HookActed('only observing')), { userToken });
 }
 
-interface Asked {
+interface ProbedDefect {
   readonly defect: Defect;
   readonly mutation: Mutation;
 }
 
 /** Observes one run, case by case. */
-export class Probe implements Attendant {
-  readonly #asked: readonly Asked[];
+export class DefectProbe implements ProxyObserver {
+  readonly #asked: readonly ProbedDefect[];
   #current = new Set<string>();
   #line: Promise<void> = Promise.resolve();
 
@@ -42,7 +42,7 @@ export class Probe implements Attendant {
     return this.#line;
   }
 
-  attend(exchange: Promise<Exchanged>): void {
+  attend(exchange: Promise<ProxiedExchange>): void {
     // A late result still belongs to the case that was running when the request arrived.
     const found = this.#current;
     const whole = exchange.then(
@@ -56,7 +56,7 @@ export class Probe implements Attendant {
     });
   }
 
-  async #look(exchanged: Exchanged, found: Set<string>): Promise<void> {
+  async #look(exchanged: ProxiedExchange, found: Set<string>): Promise<void> {
     for (const { defect, mutation } of this.#asked) {
       if (!touches(defect, exchanged.request.operation)) continue;
       if (await changesAnything(mutation, exchanged)) found.add(defect.id);
@@ -64,7 +64,7 @@ export class Probe implements Attendant {
   }
 }
 
-async function changesAnything(mutation: Mutation, exchanged: Exchanged): Promise<boolean> {
+async function changesAnything(mutation: Mutation, exchanged: ProxiedExchange): Promise<boolean> {
   const { request, answer, userToken } = exchanged;
   const refused = refusing(userToken);
   // The effect of these hooks shows only while bytes are forwarded.
@@ -74,7 +74,7 @@ async function changesAnything(mutation: Mutation, exchanged: Exchanged): Promis
     if (differs(sent, request)) return true;
     return differs((await mutation.answer?.(answer, request, refused)) ?? answer, answer);
   } catch (error) {
-    if (error instanceof WantsToAct) return true;
+    if (error instanceof HookActed) return true;
     throw error;
   }
 }

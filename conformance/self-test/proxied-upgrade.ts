@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { bytesOf, type Frame, FrameReader } from '../target/frames.ts';
 import type { ActiveDefect } from './active-defect.ts';
-import type { Line, Side } from './defect.ts';
+import type { FrameSide, FrameTunnel } from './defect.ts';
 import { answerHeaders, type OutgoingAnswer } from './proxied-messages.ts';
 
 /** Writes the answer to an upgrade; the connection then ends unless the protocol is switched. */
@@ -36,16 +36,16 @@ function inOneChunk(body: Buffer): Buffer {
 }
 
 /** Two connections that have switched protocols. */
-export interface Joint extends Readonly<Record<Side, Duplex>> {
+export interface JoinedConnections extends Readonly<Record<FrameSide, Duplex>> {
   readonly planted: ActiveDefect | undefined;
   /** Bytes that arrived together with the switch. */
-  readonly heads: Readonly<Record<Side, Buffer>>;
+  readonly heads: Readonly<Record<FrameSide, Buffer>>;
 }
 
 /** Forwards bytes both ways, frame by frame where the defect sees frames. */
-export function joinSockets(joint: Joint): void {
+export function joinSockets(joint: JoinedConnections): void {
   const { device, target } = joint;
-  const line: Line = {
+  const line: FrameTunnel = {
     send: (to, frame) => joint[to].write(bytesOf(frame)),
     destroy: () => {
       device.destroy();
@@ -56,9 +56,9 @@ export function joinSockets(joint: Joint): void {
   passFrom('target', joint, line);
 }
 
-const otherSide: Readonly<Record<Side, Side>> = { device: 'target', target: 'device' };
+const otherSide: Readonly<Record<FrameSide, FrameSide>> = { device: 'target', target: 'device' };
 
-function passFrom(from: Side, joint: Joint, line: Line): void {
+function passFrom(from: FrameSide, joint: JoinedConnections, line: FrameTunnel): void {
   const { planted } = joint;
   const source = joint[from];
   const sink = joint[otherSide[from]];
@@ -83,8 +83,8 @@ function passFrom(from: Side, joint: Joint, line: Line): void {
 
 function passedOn(
   part: { readonly frame: Frame; readonly bytes: Buffer } | Buffer,
-  from: Side,
-  { planted, line }: { readonly planted: ActiveDefect; readonly line: Line },
+  from: FrameSide,
+  { planted, line }: { readonly planted: ActiveDefect; readonly line: FrameTunnel },
 ): Buffer {
   if (Buffer.isBuffer(part)) return part;
   const passed = planted.frame(part.frame, from, line);

@@ -21,7 +21,7 @@ import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { Random } from '../../fixtures/random.ts';
 import type { ActiveDefect } from './active-defect.ts';
 import { withHeaders } from './alter.ts';
-import type { Ask, ProxiedAnswer, ProxiedRequest } from './defect.ts';
+import type { AskTarget, ProxiedAnswer, ProxiedRequest } from './defect.ts';
 import {
   answerOf,
   overheard,
@@ -47,20 +47,20 @@ export interface ProxyOptions {
   readonly clock: Clock;
   readonly random: Random;
   /** Observes the exchanges while no defect is active. */
-  readonly attendant?: Attendant;
+  readonly attendant?: ProxyObserver;
 }
 
 /** A read-only observer of exchanges. */
-export interface Attendant {
+export interface ProxyObserver {
   /**
    * Called for each request; `exchange` resolves to request and answer, or rejects without an
    * answer.
    */
-  attend(exchange: Promise<Exchanged>): void;
+  attend(exchange: Promise<ProxiedExchange>): void;
 }
 
 /** A complete request and its answer. */
-export interface Exchanged {
+export interface ProxiedExchange {
   readonly request: ProxiedRequest;
   readonly answer: ProxiedAnswer;
   /** The user token that hooks receive. */
@@ -76,7 +76,7 @@ export class DefectProxy {
   readonly #target: URL;
   readonly #prefix: string;
   readonly #sockets = new Set<Duplex>();
-  readonly #ask: Ask;
+  readonly #ask: AskTarget;
   #planted: ActiveDefect | undefined;
 
   private constructor(server: Server, options: ProxyOptions) {
@@ -264,7 +264,7 @@ async function exchangeOf(
   seen: Omit<ProxiedRequest, 'body'>,
   request: IncomingMessage,
   answered: Promise<IncomingMessage>,
-): Promise<Omit<Exchanged, 'userToken'>> {
+): Promise<Omit<ProxiedExchange, 'userToken'>> {
   const sent = overheard(request);
   const received = await answered;
   const body = await overheard(received);
@@ -287,13 +287,13 @@ async function responseTo(
   return received;
 }
 
-interface UpgradeReceived {
+interface ReceivedUpgrade {
   readonly received: IncomingMessage;
   readonly upgraded?: Duplex;
   readonly rest: Buffer;
 }
 
-function upgradeAnswerTo(outgoing: ClientRequest, socket: Duplex): Promise<UpgradeReceived> {
+function upgradeAnswerTo(outgoing: ClientRequest, socket: Duplex): Promise<ReceivedUpgrade> {
   socket.on('close', () => outgoing.destroy());
   return new Promise((resolve, reject) => {
     outgoing.on('error', reject);

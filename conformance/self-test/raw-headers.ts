@@ -1,6 +1,6 @@
 /** Converts headers between the wire form (order, spelling, repetition) and the form for hooks. */
 import type { Headers } from '../target/exchange.ts';
-import type { Message } from './defect.ts';
+import type { ProxiedMessage } from './defect.ts';
 
 /** A flat list of alternating names and values, as in Node's `rawHeaders`. */
 export type RawHeaders = readonly string[];
@@ -39,7 +39,7 @@ export function rewrittenHeaders(raw: RawHeaders, changed: Headers): string[] {
  * Returns the headers of a changed message. A chunked message stays chunked. Any other gets the
  * length of its body as Content-Length, unless the hook itself has set another length.
  */
-export function framedHeaders(before: Headers, { headers, body }: Message): Headers {
+export function framedHeaders(before: Headers, { headers, body }: ProxiedMessage): Headers {
   const { 'content-length': reported, ...rest } = headers;
   if (rest['transfer-encoding'] !== undefined) return rest;
   if (reported !== before['content-length']) return headers;

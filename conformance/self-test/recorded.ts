@@ -57,13 +57,13 @@ export function readmeText(): string {
  * Returns the committed row of a defect if the code that determines its outcome is unchanged;
  * otherwise undefined.
  */
-export type FindRecorded = (
+export type FindRecordedRow = (
   defect: Defect,
   touched: ReadonlySet<string>,
 ) => RecordedRow | undefined;
 
 /** Returns the function that finds the committed rows that are valid for the current code. */
-export async function recordedResults(record = readRecord()): Promise<FindRecorded> {
+export async function recordedResults(record = readRecord()): Promise<FindRecordedRow> {
   const now = await codeHashes();
   const modules = await modulesById();
   const rows = new Map(record.defects.map((row) => [row.id, row]));

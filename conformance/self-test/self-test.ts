@@ -11,8 +11,8 @@ import type { CaseVerdict } from '../result/result.ts';
 import { ActiveDefect } from './active-defect.ts';
 import type { Defect, ProxiedOperation } from './defect.ts';
 import { type DefectResult, judgedDefect } from './judgement.ts';
-import { Probe } from './probe.ts';
-import { type Attendant, DefectProxy } from './proxy.ts';
+import { DefectProbe } from './probe.ts';
+import { DefectProxy, type ProxyObserver } from './proxy.ts';
 
 /** A correct target in front of which the proxy with a defect runs. The owner must close it. */
 export interface GoodTarget {
@@ -74,7 +74,7 @@ export async function runBaseline(
   ids?: ReadonlySet<string>,
 ): Promise<Baseline> {
   const affectedCases = new Map<string, ReadonlySet<string>>();
-  const probe = new Probe(defects);
+  const probe = new DefectProbe(defects);
   const verdicts = await throughProxy(options, {
     parallel: false,
     ...(ids && { ids }),
@@ -132,7 +132,7 @@ async function runOnce(
 
 interface ProxiedRun extends Pick<JudgeRequest, 'ids' | 'parallel' | 'onVerdict'> {
   readonly planted?: ActiveDefect;
-  readonly attend?: Attendant;
+  readonly attend?: ProxyObserver;
 }
 
 /** Returns the verdicts of a run through the proxy; undefined when interrupted. */

@@ -4,7 +4,7 @@ import { jsonOf } from './alter.ts';
 import type { ProxiedRequest } from './defect.ts';
 
 /** Selects the requests on which a defect acts. */
-type Picks = (request: ProxiedRequest) => boolean;
+type RequestFilter = (request: ProxiedRequest) => boolean;
 
 export { isObject };
 
@@ -14,7 +14,7 @@ export function sentAt(request: ProxiedRequest, path: string): unknown {
 }
 
 /** Matches bodies that lack a member although its parent object is present. */
-export function lacks(path: string): Picks {
+export function lacks(path: string): RequestFilter {
   const steps = stepsOf(path);
   const name = steps.pop() ?? '';
   return (request) => {
@@ -24,7 +24,7 @@ export function lacks(path: string): Picks {
 }
 
 /** Matches bodies whose member is present and does not fit. */
-export function holdsOther(path: string, fits: (value: unknown) => boolean): Picks {
+export function holdsOther(path: string, fits: (value: unknown) => boolean): RequestFilter {
   return (request) => {
     const value = sentAt(request, path);
     return value !== undefined && !fits(value);
@@ -32,12 +32,12 @@ export function holdsOther(path: string, fits: (value: unknown) => boolean): Pic
 }
 
 /** Matches bodies whose member has that value. */
-export function holds(path: string, wanted: unknown): Picks {
+export function holds(path: string, wanted: unknown): RequestFilter {
   return (request) => sentAt(request, path) === wanted;
 }
 
 /** Matches requests that all of the predicates match. */
-export function both(...picks: readonly Picks[]): Picks {
+export function both(...picks: readonly RequestFilter[]): RequestFilter {
   return (request) => picks.every((each) => each(request));
 }
 
@@ -47,10 +47,11 @@ export function isText(value: unknown): boolean {
 }
 
 /** Matches requests without a body. */
-export const isBodiless: Picks = ({ body }) => body.length === 0;
+export const isBodiless: RequestFilter = ({ body }) => body.length === 0;
 
 /** Matches requests whose body is present and is not a JSON object. */
-export const isNoObject: Picks = (request) => request.body.length > 0 && !isObject(jsonOf(request));
+export const isNoObject: RequestFilter = (request) =>
+  request.body.length > 0 && !isObject(jsonOf(request));
 
 function stepsOf(path: string): string[] {
   return path === '' ? [] : path.split('.');

@@ -7,20 +7,20 @@ import type { RunDefect } from './matrix.ts';
 import { runDefect, type SelfTestOptions } from './self-test.ts';
 
 /** The message to a child process: a defect and the cases to run with it. */
-interface Order {
+interface WorkerOrder {
   readonly defectId: string;
   readonly ids: readonly string[];
 }
-type Reply = { readonly result?: DefectResult } | { readonly error: string };
+type WorkerReply = { readonly result?: DefectResult } | { readonly error: string };
 
 /** The workers of one self-test. The owner must close them. */
-export interface WorkerPool {
+export interface DefectWorkers {
   readonly workers: readonly RunDefect[];
   close(): void;
 }
 
 /** Returns a pool of one worker, which runs defects in this process. */
-export function ownWorker(options: SelfTestOptions): WorkerPool {
+export function ownWorker(options: SelfTestOptions): DefectWorkers {
   return {
     workers: [(defect, ids) => runDefect(defect, ids, options)],
     close: () => undefined,
@@ -32,7 +32,7 @@ export function forkedWorkers(
   processes: number,
   words: readonly string[],
   secrets: Readonly<Record<string, string>>,
-): WorkerPool {
+): DefectWorkers {
   const [, script = ''] = process.argv;
   const env = { ...process.env, ...secrets };
   const children = Array.from({ length: processes }, () => fork(script, [...words], { env }));
@@ -49,7 +49,7 @@ async function ordered(
   { id }: Defect,
   ids: ReadonlySet<string>,
 ): Promise<DefectResult | undefined> {
-  const order: Order = { defectId: id, ids: [...ids] };
+  const order: WorkerOrder = { defectId: id, ids: [...ids] };
   const gone = new AbortController();
   const lost = once(child, 'exit', { signal: gone.signal }).then(([code]) => {
     throw new Error(`the process that ran ${id} ended with ${code}`);
@@ -57,7 +57,7 @@ async function ordered(
   const answered = once(child, 'message', { signal: gone.signal });
   child.send(order);
   try {
-    const [reply] = (await Promise.race([answered, lost])) as [Reply];
+    const [reply] = (await Promise.race([answered, lost])) as [WorkerReply];
     if ('error' in reply) throw new Error(`${id}: ${reply.error}`);
     return reply.result;
   } finally {
@@ -75,7 +75,7 @@ export async function obey(
   // Ctrl-C reaches the whole process group. Children ignore it, so that only the parent reacts.
   process.on('SIGINT', () => undefined);
   const options = optionsFor(stop.signal);
-  process.on('message', ({ defectId, ids }: Order) => {
+  process.on('message', ({ defectId, ids }: WorkerOrder) => {
     const defect = defects.find(({ id }) => id === defectId);
     if (!defect) throw new Error(`there is no defect ${defectId}`);
     runDefect(defect, new Set(ids), options).then(
@@ -87,6 +87,6 @@ export async function obey(
   stop.abort();
 }
 
-function reply(message: Reply): void {
+function reply(message: WorkerReply): void {
   if (process.connected) process.send?.(message);
 }

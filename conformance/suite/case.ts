@@ -9,7 +9,7 @@ import {
   partsNeededBy,
 } from '../context/capabilities.ts';
 import type { TestContext } from '../context/test-context.ts';
-import type { Observation } from '../target/expectations.ts';
+import type { CaseObservation } from '../target/expectations.ts';
 
 export type { Capability } from '../context/capabilities.ts';
 
@@ -20,7 +20,7 @@ export type { Capability } from '../context/capabilities.ts';
 type Risk = 'read' | 'write' | 'disruptive';
 
 /** An operation and a status that a case makes it return, such as `put-deployment-status 409`. */
-export type Coverage = `${OperationId} ${number}`;
+export type CoveredStatus = `${OperationId} ${number}`;
 
 /** The properties that judging and observing cases have in common. */
 interface CaseFacts {
@@ -29,7 +29,7 @@ interface CaseFacts {
   /** A full sentence that states the rule of the protocol which the case checks. */
   readonly title: string;
   readonly requirements: readonly [RequirementId, ...RequirementId[]];
-  readonly covers?: readonly Coverage[];
+  readonly covers?: readonly CoveredStatus[];
   /**
    * Further capabilities that the case needs. Those of the scenario, and those that follow from
    * `requirements` and `covers`, are added automatically.
@@ -44,7 +44,7 @@ export interface JudgingCase<Arranged> extends CaseFacts {
 
 /** A case about a point that the contract leaves open: it reports the target's behaviour. */
 export interface ObservingCase<Arranged> extends CaseFacts {
-  readonly observe: (arranged: Arranged, context: TestContext) => Promise<Observation>;
+  readonly observe: (arranged: Arranged, context: TestContext) => Promise<CaseObservation>;
 }
 
 /** A named, ordered group of cases that start from the same state. */
@@ -71,7 +71,7 @@ export interface CaseListing {
   readonly start: string;
   readonly level: RequirementLevel;
   readonly requirements: readonly RequirementId[];
-  readonly covers: readonly Coverage[];
+  readonly covers: readonly CoveredStatus[];
   readonly needs: readonly Capability[];
   readonly risk: Risk;
 }
@@ -80,7 +80,7 @@ export interface CaseListing {
 export interface RunnableCase extends CaseListing {
   readonly isLong: boolean;
   /** Arranges the start state, and returns the function that runs the case from there. */
-  readonly arrange: (context: TestContext) => Promise<() => Promise<Observation | undefined>>;
+  readonly arrange: (context: TestContext) => Promise<() => Promise<CaseObservation | undefined>>;
 }
 
 /** Returns a case without the members that only the runner needs. */

@@ -6,7 +6,7 @@
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import type { Answer } from '../target/answer.ts';
 import { expectEach, observed } from '../target/expectations.ts';
-import type { Capability, Coverage, JudgingCase, ObservingCase } from './case.ts';
+import type { Capability, CoveredStatus, JudgingCase, ObservingCase } from './case.ts';
 
 /** Longer than any text that a real device sends, yet short enough for every body size limit. */
 const LONG_TEXT_CHARACTERS = 5000;
@@ -47,19 +47,19 @@ export const otherThanText = ['null', 'boolean', 'number', 'list', 'object'] as 
  * A list of kinds, or values by a name for reports. For a field, undefined omits the field. For the
  * whole body, each value is the text of the body, and undefined sends no body.
  */
-type Inputs = readonly InputKind[] | Readonly<Record<string, unknown>>;
+type InputValues = readonly InputKind[] | Readonly<Record<string, unknown>>;
 
 /**
  * The expected answer to the inputs of a row. `refused`: status 400. `accepted`: a success.
  * `open`: any, since the contract does not decide.
  */
-type Expectation =
-  | { readonly refused: Inputs }
-  | { readonly accepted: Inputs }
-  | { readonly open: Inputs };
+type InputExpectation =
+  | { readonly refused: InputValues }
+  | { readonly accepted: InputValues }
+  | { readonly open: InputValues };
 
 /** One row, which becomes one case: inputs for one field with the same expected answer. */
-export type InputRow = Expectation & {
+export type InputRow = InputExpectation & {
   readonly title: string;
   readonly requirement: RequirementId;
   /**
@@ -68,14 +68,14 @@ export type InputRow = Expectation & {
    */
   readonly field: string;
   readonly needs?: readonly Capability[];
-  readonly covers?: readonly Coverage[];
+  readonly covers?: readonly CoveredStatus[];
 };
 
 /** Rows by the ID of their case within its area. */
 export type InputTable = Readonly<Record<string, InputRow>>;
 
 /** One request body to send, and the change that distinguishes it from the valid body. */
-export interface Input {
+export interface InputBody {
   readonly name: string;
   readonly field: string;
   /** The value of the field; for the whole body, its text. */
@@ -90,7 +90,7 @@ export function given(...kinds: readonly FieldKind[]): Readonly<Record<string, u
 }
 
 /** Returns the inputs of a row, each derived from a valid body. */
-export function inputsOf(row: InputRow, body: unknown): readonly Input[] {
+export function inputsOf(row: InputRow, body: unknown): readonly InputBody[] {
   const { field } = row;
   return Object.entries(valuesOf(row, body)).map(([kind, value]) => ({
     name: `${field} ${kind}`.trim(),
@@ -107,10 +107,10 @@ export function expectationOf(row: InputRow): 'refused' | 'accepted' | 'open' {
 }
 
 /** Defines how the inputs of a table are sent, and which statuses accept them. */
-interface Sending<Arranged> {
+interface InputSender<Arranged> {
   /** A valid body; each input is a copy of it with one field changed. */
   readonly body: unknown;
-  readonly send: (arranged: Arranged, input: Input) => Promise<Answer>;
+  readonly send: (arranged: Arranged, input: InputBody) => Promise<Answer>;
   /** The statuses with which an accepted input may be answered. */
   readonly accepted: readonly number[];
 }
@@ -118,7 +118,7 @@ interface Sending<Arranged> {
 /** Returns the cases of a table: one for each row, which sends all inputs of the row. */
 export function inputCases<Arranged>(
   table: InputTable,
-  { body, send, accepted }: Sending<Arranged>,
+  { body, send, accepted }: InputSender<Arranged>,
 ): (JudgingCase<Arranged> | ObservingCase<Arranged>)[] {
   return Object.entries(table).map(([id, row]) => {
     const { title, requirement, needs = [], covers = [] } = row;
@@ -140,8 +140,8 @@ export function inputCases<Arranged>(
 }
 
 async function seenStatuses<Arranged>(
-  inputs: readonly Input[],
-  send: (arranged: Arranged, input: Input) => Promise<Answer>,
+  inputs: readonly InputBody[],
+  send: (arranged: Arranged, input: InputBody) => Promise<Answer>,
   arranged: Arranged,
 ): Promise<string> {
   const seen: string[] = [];
@@ -156,12 +156,12 @@ function valuesOf(row: InputRow, body: unknown): Readonly<Record<string, unknown
   return Object.fromEntries(inputs.map((kind) => [kind, as(kind)]));
 }
 
-function givenIn(row: InputRow): Inputs {
+function givenIn(row: InputRow): InputValues {
   if ('refused' in row) return row.refused;
   return 'accepted' in row ? row.accepted : row.open;
 }
 
-function isKinds(inputs: Inputs): inputs is readonly InputKind[] {
+function isKinds(inputs: InputValues): inputs is readonly InputKind[] {
   return Array.isArray(inputs);
 }
 

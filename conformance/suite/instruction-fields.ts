@@ -18,7 +18,7 @@ export const instructionForms = {
 } as const;
 
 /** One row of the contract's table. */
-interface FieldRow {
+interface InstructionField {
   readonly field: string;
   readonly form: keyof typeof instructionForms;
   readonly isRequired: boolean;
@@ -26,7 +26,7 @@ interface FieldRow {
 }
 
 /** The fields of instructions; a test compares these rows with the tables of the contract. */
-export const instructionFields: readonly FieldRow[] = [
+export const instructionFields: readonly InstructionField[] = [
   {
     field: 'id',
     form: 'a string',

@@ -140,21 +140,22 @@ export const suiteOptions = {
 /** The options of a run, by name. */
 export type SuiteOptions = ValuesOf<typeof suiteOptions>;
 
-type Needed = 'headerPrefix' | 'caseTimeLimitMs' | 'requestTimeLimitMs';
+type RequiredOption = 'headerPrefix' | 'caseTimeLimitMs' | 'requestTimeLimitMs';
 
 /**
  * The options that a caller passes. An omitted switch is off, `repeat` and `jobs` are then 1, and
  * the rate is unlimited.
  */
-export type GivenOptions = Pick<SuiteOptions, Needed> & Partial<Omit<SuiteOptions, Needed>>;
+export type SuppliedOptions = Pick<SuiteOptions, RequiredOption> &
+  Partial<Omit<SuiteOptions, RequiredOption>>;
 
-type Rows = typeof suiteOptions;
+type SuiteRows = typeof suiteOptions;
 
 /** The schema of each option that a result records, by name. */
 type RecordedEntries = {
-  readonly [Name in keyof Rows as Rows[Name] extends { readonly recorded: object }
+  readonly [Name in keyof SuiteRows as SuiteRows[Name] extends { readonly recorded: object }
     ? Name
-    : never]: Rows[Name] extends { readonly recorded: { readonly as: infer Schema } }
+    : never]: SuiteRows[Name] extends { readonly recorded: { readonly as: infer Schema } }
     ? Schema extends v.GenericSchema
       ? Schema
       : never

@@ -7,7 +7,7 @@ import type { Answer } from './answer.ts';
 import { ExpectationFailure, shown } from './expectations.ts';
 
 /** Bytes of a file and the offset of the first. */
-export interface Part {
+export interface RangePart {
   readonly first: number;
   readonly bytes: Buffer;
 }
@@ -19,7 +19,7 @@ const blankLine = '\r\n\r\n';
  * Returns the parts of a 206 answer. Throws an ExpectationFailure when a part has no Content-Range
  * that fits its length, or when a multipart body has no parts.
  */
-export function partsOf(answer: Answer): readonly Part[] {
+export function partsOf(answer: Answer): readonly RangePart[] {
   const type = answer.headers['content-type'] ?? '';
   const boundary = /^multipart\/byteranges\s*;.*\bboundary="?([^";]+)"?/i.exec(type)?.[1];
   if (boundary === undefined) return [partOf(answer.headers['content-range'], answer.bytes)];
@@ -29,13 +29,13 @@ export function partsOf(answer: Answer): readonly Part[] {
 }
 
 /** Parses one part with its own headers. */
-function bodyPart(text: string): Part {
+function bodyPart(text: string): RangePart {
   const end = text.indexOf(blankLine);
   const said = /^content-range:\s*(.*?)\s*$/im.exec(text.slice(0, end))?.[1];
   return partOf(said, Buffer.from(text.slice(end + blankLine.length, -2), 'latin1'));
 }
 
-function partOf(said: string | undefined, bytes: Buffer): Part {
+function partOf(said: string | undefined, bytes: Buffer): RangePart {
   const [, first, last] = contentRange.exec(said ?? '') ?? [];
   if (first !== undefined && Number(last) - Number(first) + 1 === bytes.length) {
     return { first: Number(first), bytes };

@@ -3,7 +3,7 @@ import { type Operation, type PathParameter, pathOf } from '../../fixtures/contr
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 import type { Answer } from './answer.ts';
 import type { Headers } from './exchange.ts';
-import type { Session, WireRequest } from './target.ts';
+import type { TargetSession, WireRequest } from './target.ts';
 
 /** Contents of a call besides its path parameters. */
 export interface CallOptions {
@@ -21,11 +21,11 @@ export type CallArguments<Path extends string> = [PathParameter<Path>] extends [
   ? [options?: CallOptions]
   : [options: CallOptions & { readonly path: Readonly<Record<PathParameter<Path>, string>> }];
 
-type Row<Path extends string> = Pick<Operation, 'method'> & { readonly path: Path };
+type MethodAndPath<Path extends string> = Pick<Operation, 'method'> & { readonly path: Path };
 
 /** Returns the request that calls an operation. */
 export function requestOf<Path extends string>(
-  operation: Row<Path>,
+  operation: MethodAndPath<Path>,
   ...[options]: CallArguments<Path>
 ): WireRequest {
   const given: CallOptions & { readonly path?: Readonly<Record<string, string>> } = options ?? {};
@@ -43,11 +43,11 @@ export function requestOf<Path extends string>(
 }
 
 /** Calls operations of the contract, with or without an Authorization header. */
-export class Caller {
-  readonly session: Session;
+export class ApiCaller {
+  readonly session: TargetSession;
   readonly #headers: Headers;
 
-  constructor(session: Session, headers: Headers = {}) {
+  constructor(session: TargetSession, headers: Headers = {}) {
     this.session = session;
     this.#headers = headers;
   }

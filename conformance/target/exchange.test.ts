@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { ExchangeRecord, exchangeOf, reportedExchange, reportedExchanges } from './exchange.ts';
+import { ExchangeList, exchangeOf, reportedExchange, reportedExchanges } from './exchange.ts';
 import { Mask } from './mask.ts';
 
 const times = { startMs: 7.2, elapsedMs: 1.4 };
@@ -103,7 +103,7 @@ describe('a recorded exchange', () => {
   const bytes = Buffer.alloc(20_000, 'a');
 
   it('replaces the oldest one when the record is full', () => {
-    const record = new ExchangeRecord();
+    const record = new ExchangeList();
     for (let count = 0; count < 505; count++) {
       record.add(exchangeOf({ method: 'GET', url: `/${count}` }, answer, times));
     }

@@ -18,7 +18,7 @@ const REPORTED_MAX = 40;
 export type Headers = Readonly<Record<string, string>>;
 
 /** One request and its outcome. */
-export interface Exchange {
+export interface TargetExchange {
   /** Start time, since the start of the run. */
   readonly startMs: number;
   readonly request: {
@@ -47,11 +47,11 @@ export interface Exchange {
 }
 
 /** The exchanges of one case, newest last. */
-export class ExchangeRecord {
-  readonly #exchanges: Exchange[] = [];
+export class ExchangeList {
+  readonly #exchanges: TargetExchange[] = [];
   #dropped = 0;
 
-  add(exchange: Exchange): void {
+  add(exchange: TargetExchange): void {
     this.#exchanges.push(exchange);
     if (this.#exchanges.length > EXCHANGES_MAX) {
       this.#exchanges.shift();
@@ -59,7 +59,7 @@ export class ExchangeRecord {
     }
   }
 
-  get exchanges(): readonly Exchange[] {
+  get exchanges(): readonly TargetExchange[] {
     return this.#exchanges;
   }
 
@@ -73,16 +73,16 @@ export class ExchangeRecord {
  * Returns the newest exchanges without the files that they sent, and the number of omitted ones.
  */
 export function reportedExchanges(
-  exchanges: readonly Exchange[],
+  exchanges: readonly TargetExchange[],
   dropped = 0,
-): { readonly exchanges: readonly Exchange[]; readonly exchangesDropped?: number } {
+): { readonly exchanges: readonly TargetExchange[]; readonly exchangesDropped?: number } {
   const kept = exchanges.slice(-REPORTED_MAX).map(reportedExchange);
   const left = dropped + exchanges.length - kept.length;
   return { exchanges: kept, ...(left > 0 && { exchangesDropped: left }) };
 }
 
 /** Returns an exchange as a report shows it. */
-export function reportedExchange({ request, answer, ...rest }: Exchange): Exchange {
+export function reportedExchange({ request, answer, ...rest }: TargetExchange): TargetExchange {
   const { content: _, form, ...shown } = request;
   const body =
     answer?.body === undefined ? {} : { body: cut(answer.body, ANSWER_BODY_MAX_CHARACTERS) };
@@ -98,7 +98,7 @@ function withoutFile({ content: _, ...form }: RecordedForm): RecordedForm {
 }
 
 /** Input for the record of a request. */
-interface SentRequest {
+interface RequestInput {
   readonly method: string;
   readonly url: string;
   readonly headers?: Headers;
@@ -115,10 +115,10 @@ interface ReceivedAnswer {
 
 /** Returns the record of a request and of its answer or error. */
 export function exchangeOf(
-  { method, url, headers = {}, body, form }: SentRequest,
+  { method, url, headers = {}, body, form }: RequestInput,
   outcome: ReceivedAnswer | Error,
-  times: Pick<Exchange, 'startMs' | 'elapsedMs'>,
-): Exchange {
+  times: Pick<TargetExchange, 'startMs' | 'elapsedMs'>,
+): TargetExchange {
   const sent = Array.isArray(body) ? body.join('') : body;
   const signature = signatureOf(headers, sent);
   const pieces = Array.isArray(body) ? { 'transfer-encoding': 'chunked' } : {};
@@ -146,7 +146,7 @@ function asSent(url: string): string {
 }
 
 /** Records the body of a request so that its exact bytes can be recovered. */
-function sentBody(body: unknown): Partial<Exchange['request']> {
+function sentBody(body: unknown): Partial<TargetExchange['request']> {
   if (body === undefined || body === null || body === '') return {};
   if (typeof body !== 'string' && !Buffer.isBuffer(body)) return {};
   const bytes = Buffer.from(body);

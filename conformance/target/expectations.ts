@@ -31,7 +31,7 @@ export class NotObservable extends Error {
 }
 
 /** The result of an observing case, which has no right or wrong. */
-export interface Observation {
+export interface CaseObservation {
   readonly seen: string;
 }
 
@@ -52,12 +52,12 @@ export function shownAnswer({ status, text, bytes }: Answer): string {
 }
 
 /** Returns an observation of the text. */
-export function observed(seen: string): Observation {
+export function observed(seen: string): CaseObservation {
   return { seen };
 }
 
 /** Returns an observation of the answer. */
-export function observedAnswer(answer: Answer): Observation {
+export function observedAnswer(answer: Answer): CaseObservation {
   return { seen: `answered ${shownAnswer(answer)}` };
 }
 

@@ -21,7 +21,7 @@ export const knownRows: readonly KnownRow[] = [
 ];
 
 /** The rows of the contract that match a method and a path below the base URL. */
-export interface Recognized {
+export interface RecognizedOperation {
   /** The row with this method and path; undefined if there is none. */
   readonly row: KnownRow | undefined;
   /** The rows that match the path with any method, the row with the fewest parameters first. */
@@ -30,14 +30,14 @@ export interface Recognized {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-interface Pattern {
+interface PathPattern {
   readonly row: KnownRow;
   readonly pattern: RegExp;
   readonly fixedLength: number;
 }
 
 /** Paths with more literal text come first, so that `/devices/count` is not read as a device id. */
-const patterns: readonly Pattern[] = knownRows
+const patterns: readonly PathPattern[] = knownRows
   .map((row) => ({
     row,
     pattern: new RegExp(
@@ -48,7 +48,7 @@ const patterns: readonly Pattern[] = knownRows
   .sort((one, other) => other.fixedLength - one.fixedLength);
 
 /** Returns the rows that match a method and a path below the base URL, encoded as it is sent. */
-export function recognized(method: string, path: string): Recognized {
+export function recognized(method: string, path: string): RecognizedOperation {
   const fitting = patterns.filter(({ pattern }) => pattern.test(path));
   const found = fitting.find(({ row }) => row.method === method);
   const groups = (found ?? fitting[0])?.pattern.exec(path)?.groups ?? {};

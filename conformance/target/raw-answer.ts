@@ -12,7 +12,7 @@ export interface RawHead {
 }
 
 /** One parsed answer, and the bytes that follow it. */
-export interface TakenAnswer {
+export interface ParsedAnswer {
   readonly head: RawHead;
   readonly answer: Answer;
   readonly rest: Buffer;
@@ -26,7 +26,7 @@ const LINE_END = Buffer.from('\r\n');
  * `hasEnded` is true if the connection has ended, which completes a body without a length.
  * @throws TransportFailure `not-http` when the bytes are not an HTTP answer
  */
-export function takenAnswer(bytes: Buffer, hasEnded: boolean): TakenAnswer | undefined {
+export function takenAnswer(bytes: Buffer, hasEnded: boolean): ParsedAnswer | undefined {
   const end = bytes.indexOf(HEAD_END);
   if (end < 0) {
     if (bytes.length >= 5 && !bytes.subarray(0, 5).equals(Buffer.from('HTTP/')))
@@ -55,12 +55,16 @@ function headIn(text: string): RawHead {
   return { version, status: Number(status), headers };
 }
 
-interface Body {
+interface AnswerBody {
   readonly bytes: Buffer;
   readonly rest: Buffer;
 }
 
-function bodyIn({ status, headers }: RawHead, bytes: Buffer, hasEnded: boolean): Body | undefined {
+function bodyIn(
+  { status, headers }: RawHead,
+  bytes: Buffer,
+  hasEnded: boolean,
+): AnswerBody | undefined {
   if (status < 200 || status === 204 || status === 304) {
     return { bytes: Buffer.alloc(0), rest: bytes };
   }
@@ -73,7 +77,7 @@ function bodyIn({ status, headers }: RawHead, bytes: Buffer, hasEnded: boolean):
   return { bytes: bytes.subarray(0, end), rest: bytes.subarray(end) };
 }
 
-function chunksIn(bytes: Buffer): Body | undefined {
+function chunksIn(bytes: Buffer): AnswerBody | undefined {
   const chunks: Buffer[] = [];
   for (let from = 0; ; ) {
     const end = bytes.indexOf(LINE_END, from);

@@ -34,7 +34,7 @@ export interface RawAnswer extends Answer {
   readonly interim: readonly number[];
 }
 
-interface Waiting {
+interface ExpectedAnswer {
   readonly resolve: (answer: RawAnswer) => void;
   readonly reject: (error: Error) => void;
   readonly onInterim: () => void;
@@ -44,7 +44,7 @@ interface Waiting {
 export class RawConnection {
   readonly #socket: Socket;
   readonly #clock: Clock;
-  readonly #waiting: Waiting[] = [];
+  readonly #expectedAnswers: ExpectedAnswer[] = [];
   #interim: number[] = [];
   #bytes: Buffer = Buffer.alloc(0);
   #over: Error | undefined;
@@ -92,7 +92,11 @@ export class RawConnection {
           settle(value);
         };
       };
-      this.#waiting.push({ resolve: over(resolve), reject: over(reject), onInterim: sendBody });
+      this.#expectedAnswers.push({
+        resolve: over(resolve),
+        reject: over(reject),
+        onInterim: sendBody,
+      });
     });
   }
 
@@ -117,9 +121,9 @@ export class RawConnection {
         this.#bytes = rest;
         if (head.status < 200) {
           this.#interim.push(head.status);
-          this.#waiting[0]?.onInterim();
+          this.#expectedAnswers[0]?.onInterim();
         } else {
-          this.#waiting.shift()?.resolve({ ...answer, head, interim: this.#interim });
+          this.#expectedAnswers.shift()?.resolve({ ...answer, head, interim: this.#interim });
           this.#interim = [];
         }
         taken = takenAnswer(this.#bytes, hasEnded);
@@ -135,7 +139,7 @@ export class RawConnection {
     const closed = 'the server closed the connection without an answer';
     this.#over = cause ?? new TransportFailure('connection-closed', closed);
     if (!cause) this.#take(true);
-    for (const { reject } of this.#waiting.splice(0)) reject(this.#over);
+    for (const { reject } of this.#expectedAnswers.splice(0)) reject(this.#over);
   }
 }
 

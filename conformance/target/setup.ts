@@ -11,11 +11,11 @@ import {
   UnreachableError,
   UntrustedCertificateError,
 } from './setup-error.ts';
-import type { Session } from './target.ts';
+import type { TargetSession } from './target.ts';
 import { TransportFailure } from './transport-failure.ts';
 
 /** The credentials of the suite for the management API; `none` for a run without a user. */
-export type Credentials =
+export type SuiteCredentials =
   | { readonly email: string; readonly password: string }
   | { readonly token: string }
   | 'none';
@@ -38,7 +38,7 @@ export function checkedBaseUrl(baseUrl: string): string {
  * Checks that something listens at the base URL. Throws an UnreachableError or an
  * UntrustedCertificateError. Any other behaviour of the listener is left to the cases.
  */
-export async function reachTarget(session: Session, baseUrl: string): Promise<void> {
+export async function reachTarget(session: TargetSession, baseUrl: string): Promise<void> {
   try {
     await session.send({ method: 'GET', url: '/' });
   } catch (error) {
@@ -60,8 +60,8 @@ export function certificateError(
 
 /** Gets a user token. Throws a LoginRefusedError when the management API refuses the user. */
 export async function logIn(
-  session: Session,
-  credentials: Credentials,
+  session: TargetSession,
+  credentials: SuiteCredentials,
   mask: Mask,
 ): Promise<Login> {
   if (credentials === 'none') return { kind: 'none' };
@@ -77,7 +77,7 @@ export async function logIn(
 }
 
 async function passwordLogin(
-  session: Session,
+  session: TargetSession,
   { email, password }: { readonly email: string; readonly password: string },
   mask: Mask,
 ): Promise<Login> {
@@ -95,7 +95,7 @@ async function passwordLogin(
   return { kind: 'token', token: answer.text };
 }
 
-async function checkToken(session: Session, token: string): Promise<Login> {
+async function checkToken(session: TargetSession, token: string): Promise<Login> {
   const headers = { authorization: `Bearer ${token}` };
   const list = managementOperations['list-devices'];
   const answer = await session.send(requestOf(list, { query: { per_page: 1 }, headers }));

@@ -7,11 +7,11 @@ import { Agent, type Dispatcher, request as send } from 'undici';
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Answer, UpgradeAnswer } from './answer.ts';
 import { type AnsweredHeaders, readAnswer } from './answer-body.ts';
-import { type Exchange, ExchangeRecord, exchangeOf, type Headers } from './exchange.ts';
+import { ExchangeList, exchangeOf, type Headers, type TargetExchange } from './exchange.ts';
 import { NotObservable, shown } from './expectations.ts';
 import { Pace } from './pace.ts';
 import { type RawAnswer, RawConnection, type RawForm } from './raw-connection.ts';
-import { Traffic } from './traffic.ts';
+import { RequestTotals } from './traffic.ts';
 import { TransportFailure, transportFailureOf } from './transport-failure.ts';
 import { requestUpgrade } from './upgrade.ts';
 import { formBody, type UploadForm } from './upload-form.ts';
@@ -44,12 +44,12 @@ export interface WireRequest {
 }
 
 /** A request, its answer or failure, and the record of both. */
-export interface ObservedExchange {
+export interface SessionExchange {
   readonly request: WireRequest;
   /** The absolute URL of the request; for a command of a hook, the text that names the command. */
   readonly url: string;
   readonly outcome: Answer | Error;
-  readonly record: Exchange;
+  readonly record: TargetExchange;
 }
 
 /** Options of a session with the target. */
@@ -59,7 +59,7 @@ export interface SessionOptions {
   /** True to return an answer such as 429 at once, instead of waiting and repeating the request. */
   readonly noRateWait?: boolean;
   /** Called with each exchange as it ends. */
-  readonly onExchange?: ((observed: ObservedExchange) => void) | undefined;
+  readonly onExchange?: ((observed: SessionExchange) => void) | undefined;
 }
 
 /** Writes a request on the connection, and resolves with its answer. */
@@ -69,7 +69,7 @@ export type RawSend = (request: WireRequest, form?: RawForm) => Promise<RawAnswe
 export class Target {
   readonly options: TargetOptions;
   /** Counts of the requests of all sessions. */
-  readonly traffic = new Traffic();
+  readonly traffic = new RequestTotals();
   readonly #agent: Agent;
   readonly #pace: Pace;
   /** The monotonic time at which the run started; the times of exchanges are relative to it. */
@@ -88,10 +88,10 @@ export class Target {
   }
 
   /** Opens a session with its own record of exchanges. */
-  session(options: SessionOptions = {}): Session {
+  session(options: SessionOptions = {}): TargetSession {
     const [beganMs, agent, pace] = [this.#beganMs, this.#agent, this.#pace];
     const { traffic } = this;
-    return new Session({ ...this.options, ...options, beganMs, agent, pace, traffic });
+    return new TargetSession({ ...this.options, ...options, beganMs, agent, pace, traffic });
   }
 
   async close(): Promise<void> {
@@ -104,12 +104,12 @@ interface SessionParts extends TargetOptions, SessionOptions {
   readonly beganMs: number;
   readonly agent: Agent;
   readonly pace: Pace;
-  readonly traffic: Traffic;
+  readonly traffic: RequestTotals;
 }
 
 /** A series of requests to the target, whose exchanges are recorded together. */
-export class Session {
-  readonly record = new ExchangeRecord();
+export class TargetSession {
+  readonly record = new ExchangeList();
   readonly #parts: SessionParts;
   #waitedMs = 0;
 

@@ -12,7 +12,7 @@ export interface TrafficCounts {
 const [managementPath = ''] = managementOperations.login.path.split('/v1/');
 
 /** Counts the requests of one run. */
-export class Traffic {
+export class RequestTotals {
   #requests = 0;
   #userChanges = 0;
 

@@ -8,7 +8,7 @@ import { TransportFailure } from './transport-failure.ts';
 /** The largest refusal body that is read. */
 const REFUSAL_MAX_BYTES = 65_536;
 
-export interface UpgradeRequest {
+export interface HandshakeRequest {
   readonly url: string;
   readonly headers: Headers;
   readonly signal: AbortSignal;
@@ -29,7 +29,7 @@ export function requestUpgrade({
   headers,
   signal,
   caPem,
-}: UpgradeRequest): Promise<UpgradeOutcome> {
+}: HandshakeRequest): Promise<UpgradeOutcome> {
   const open = url.startsWith('https:') ? requestSecure : requestPlain;
   return new Promise((resolve, reject) => {
     const request = open(url, {

@@ -8,7 +8,7 @@ const base = 'http://host:8080/prefix';
 const names = vendorNames('X-SVC');
 
 /** The optional parts of an invented exchange. */
-export interface Given {
+export interface InventedParts {
   readonly sent?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
@@ -18,10 +18,14 @@ export interface Given {
 }
 
 /** An invented exchange. */
-export type GivenExchange = readonly [operation: OperationId, status: number, given?: Given];
+export type InventedExchange = readonly [
+  operation: OperationId,
+  status: number,
+  given?: InventedParts,
+];
 
 /** Returns the breaches in the exchanges, each as `requirement: text`. */
-export function broken(steps: readonly GivenExchange[]): readonly string[] {
+export function broken(steps: readonly InventedExchange[]): readonly string[] {
   const judge = new InvariantJudge(base, names);
   return steps.flatMap(([id, status, given = {}]) => {
     const { sent = {}, body, headers = {}, path, request, plansFaults } = given;

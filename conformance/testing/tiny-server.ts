@@ -11,13 +11,13 @@ interface TinyServer {
 }
 
 /** Key and certificate in PEM. */
-interface Tls {
+interface TlsFiles {
   readonly key: string;
   readonly cert: string;
 }
 
 /** Starts a server with only this listener; over TLS when there is a certificate. */
-async function startTinyServer(listener: RequestListener, tls?: Tls): Promise<TinyServer> {
+async function startTinyServer(listener: RequestListener, tls?: TlsFiles): Promise<TinyServer> {
   const server = tls ? createSecureServer(tls, listener) : createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -28,7 +28,7 @@ async function startTinyServer(listener: RequestListener, tls?: Tls): Promise<Ti
 }
 
 /** Starts a server with this listener and returns its base URL. It is closed after the test. */
-export async function serve(listener: RequestListener, tls?: Tls): Promise<string> {
+export async function serve(listener: RequestListener, tls?: TlsFiles): Promise<string> {
   const server = await startTinyServer(listener, tls);
   onTestFinished(() => server.close());
   return server.baseUrl;

@@ -5,7 +5,7 @@ import type { Artifact } from '../../fixtures/contract/resources.ts';
 import { artifactBytes, publish } from '../testing/test-artifacts.ts';
 import { board, deploy, nextRequests } from '../testing/test-deployments.ts';
 import { acceptedDevice } from '../testing/test-device.ts';
-import { type Call, startTestServer, type TestServer } from '../testing/test-server.ts';
+import { startTestServer, type TestCall, type TestServer } from '../testing/test-server.ts';
 
 const lastMoment = '2027-08-24T23:59:59.999Z';
 const endOfLife = '2027-08-25T00:00:00.000Z';
@@ -62,7 +62,7 @@ function user(): { token: string } {
   return { token: server.adminToken };
 }
 
-async function json<Body>(id: Parameters<TestServer['call']>[0], call: Call): Promise<Body> {
+async function json<Body>(id: Parameters<TestServer['call']>[0], call: TestCall): Promise<Body> {
   const reply = await server.call(id, call);
   expect(reply.status).toBe(200);
   return reply.json<Body>();

@@ -38,16 +38,16 @@ export interface PageQuery {
   readonly per_page: number;
 }
 
-interface Pages<Body> {
+interface PageSource<Body> {
   readonly total: number;
   readonly list: (page: Page) => Body;
 }
 
 /** Returns the response with one page of a list, links to the neighbouring pages, and the total. */
 export async function pagedAnswer<Body>(
-  context: Asked,
+  context: RequestWithUrl,
   query: PageQuery,
-  { total, list }: Pages<Body | Promise<Body>>,
+  { total, list }: PageSource<Body | Promise<Body>>,
 ) {
   const page = { page: query.page, perPage: query.per_page };
   const headers = pagingHeaders({ url: context.request.url ?? '', total, ...page });
@@ -58,13 +58,17 @@ export async function pagedAnswer<Body>(
  * Returns the response with one page of a list and links, but without a total: the reference
  * implementation sends none in some lists.
  */
-export function linkedAnswer<Body>(context: Asked, query: PageQuery, { total, list }: Pages<Body>) {
+export function linkedAnswer<Body>(
+  context: RequestWithUrl,
+  query: PageQuery,
+  { total, list }: PageSource<Body>,
+) {
   const page = { page: query.page, perPage: query.per_page };
   const headers = linkHeader({ url: context.request.url ?? '', total, ...page });
   return { status: 200, headers, body: list(page) } as const;
 }
 
-interface Asked {
+interface RequestWithUrl {
   readonly request: { readonly url?: string | undefined };
 }
 

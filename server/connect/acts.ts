@@ -5,7 +5,7 @@
  */
 import type { AuditAction } from '../../fixtures/contract/vocabulary.ts';
 
-interface ConnectAct {
+interface ConnectAction {
   readonly action: AuditAction;
   readonly change: string;
 }
@@ -20,7 +20,7 @@ export const connectActions = {
   close_portforward: { action: 'update', change: 'port forward closed' },
   download_file: { action: 'update', change: 'file downloaded' },
   upload_file: { action: 'update', change: 'file uploaded' },
-} as const satisfies Readonly<Record<string, ConnectAct>>;
+} as const satisfies Readonly<Record<string, ConnectAction>>;
 
 /** Records an action of the user; `detail` adds information such as a path. */
-export type RecordAct = (name: keyof typeof connectActions, detail?: string) => void;
+export type RecordAction = (name: keyof typeof connectActions, detail?: string) => void;

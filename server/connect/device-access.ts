@@ -1,7 +1,7 @@
 /** Operations of a user on a connected device. */
 import type { Tenant } from '../tenants/tenants.ts';
-import type { RecordAct } from './acts.ts';
-import type { DeviceSession, Failure } from './device-session.ts';
+import type { RecordAction } from './acts.ts';
+import type { DeviceSession, SessionFailure } from './device-session.ts';
 
 /** A user who accesses a device, both of one tenant. */
 export interface DeviceAccess {
@@ -19,7 +19,7 @@ export interface DeviceSessions {
   inSession<Result>(
     access: DeviceAccess,
     lead: (session: DeviceSession) => Promise<Result>,
-  ): Promise<Result | Failure>;
+  ): Promise<Result | SessionFailure>;
   /** Returns a recorder of the user's actions for the audit log. */
-  recorderOf(access: DeviceAccess): RecordAct;
+  recorderOf(access: DeviceAccess): RecordAction;
 }

@@ -1,7 +1,7 @@
 /** File access on devices, for users. Each action runs in its own session. Spec: Device connect */
 import type { FileInfo, PutFile } from '../../fixtures/formats/connect-bodies.ts';
 import type { DeviceAccess, DeviceSessions } from './device-access.ts';
-import { type DeviceSession, DeviceSessionError, type Failure } from './device-session.ts';
+import { type DeviceSession, DeviceSessionError, type SessionFailure } from './device-session.ts';
 import { abortTransfer, fetchFile, openTransfer, statFile, storeFile } from './file-transfer.ts';
 
 /** A file being received from a device. */
@@ -10,11 +10,11 @@ interface RemoteFile {
   /**
    * The caller must consume it or call `return`. Returns a failure when the content ends too early.
    */
-  readonly content: AsyncGenerator<Uint8Array, Failure | undefined>;
+  readonly content: AsyncGenerator<Uint8Array, SessionFailure | undefined>;
 }
 
 /** Inspects, reads and writes files of devices. */
-export class DeviceFiles {
+export class DeviceFileAccess {
   readonly #sockets: DeviceSessions;
 
   constructor(sockets: DeviceSessions) {
@@ -22,7 +22,7 @@ export class DeviceFiles {
   }
 
   /** Returns the device's description of a regular file. */
-  describe(access: DeviceAccess, path: string): Promise<FileInfo | Failure> {
+  describe(access: DeviceAccess, path: string): Promise<FileInfo | SessionFailure> {
     return this.#sockets.inSession(access, async (session) => {
       await openTransfer(session);
       const info = await statFile(session, path);
@@ -34,7 +34,7 @@ export class DeviceFiles {
   /**
    * Returns the file once its first chunk has arrived, which proves that the device can read it.
    */
-  read(access: DeviceAccess, path: string): Promise<RemoteFile | Failure> {
+  read(access: DeviceAccess, path: string): Promise<RemoteFile | SessionFailure> {
     return this.#sockets.inSession(access, async (session) => {
       await openTransfer(session);
       const info = await statFile(session, path);
@@ -53,7 +53,7 @@ export class DeviceFiles {
     access: DeviceAccess,
     put: PutFile,
     content: AsyncIterable<Uint8Array>,
-  ): Promise<Failure | undefined> {
+  ): Promise<SessionFailure | undefined> {
     return this.#sockets.inSession(access, async (session) => {
       await openTransfer(session);
       try {
@@ -73,7 +73,7 @@ async function* contentOf(
   session: DeviceSession,
   first: IteratorResult<Uint8Array, void>,
   rest: AsyncIterator<Uint8Array, void>,
-): AsyncGenerator<Uint8Array, Failure | undefined> {
+): AsyncGenerator<Uint8Array, SessionFailure | undefined> {
   let isWhole = false;
   try {
     for (let chunk = first; !chunk.done; chunk = await rest.next()) yield chunk.value;

@@ -23,7 +23,7 @@ export interface SessionEnd {
 }
 
 /** The device's end of a session. */
-export interface Session {
+export interface DeviceEnd {
   readonly id: string;
   /** Bytes sent to the device, over all its sessions, that it has not read. */
   readonly backlogBytes: number;
@@ -64,7 +64,7 @@ export class DeviceLink {
     return this.#sessions.size < limits.connectSessionsPerDeviceMax;
   }
 
-  openSession({ id, userId }: { id: string; userId: string }, end: SessionEnd): Session {
+  openSession({ id, userId }: { id: string; userId: string }, end: SessionEnd): DeviceEnd {
     this.#sessions.set(id, end);
     const socket = this.#socket;
     return {
@@ -79,7 +79,7 @@ export class DeviceLink {
 
   /**
    * Sends a message under any session id, whether or not that session is open. Returns false, and
-   * sends nothing, when the message is larger than devices read; see `Session`.
+   * sends nothing, when the message is larger than devices read; see `DeviceEnd`.
    */
   send(
     { id, userId }: { id: string; userId: string },

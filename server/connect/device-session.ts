@@ -11,7 +11,7 @@ import {
   ConnectMessageError,
   connectProtocols,
 } from '../../fixtures/formats/connect-message.ts';
-import type { DeviceLink, Session, SessionEnd } from './device-link.ts';
+import type { DeviceEnd, DeviceLink, SessionEnd } from './device-link.ts';
 
 const { control } = connectProtocols;
 /**
@@ -23,7 +23,7 @@ const INBOX_MAX_BYTES = 1_048_576;
 const replyMaxMs = limits.connectReplyMaxSeconds * 1000;
 
 /** A failure, with the status code of the HTTP response. */
-export interface Failure {
+export interface SessionFailure {
   readonly status: number;
   readonly because: string;
 }
@@ -38,12 +38,12 @@ export class DeviceSessionError extends Error {
     this.status = status;
   }
 
-  get failure(): Failure {
+  get failure(): SessionFailure {
     return { status: this.status, because: this.message };
   }
 }
 
-interface Waiting {
+interface PendingRead {
   readonly resolve: () => void;
   readonly timer: Timer;
 }
@@ -51,11 +51,11 @@ interface Waiting {
 /** Holds the session, and queues the device's messages until they are read. */
 export class DeviceSession implements SessionEnd {
   readonly #clock: Clock;
-  readonly #session: Session;
+  readonly #session: DeviceEnd;
   readonly #inbox: ConnectMessage[] = [];
   #inboxBytes = 0;
   #error: DeviceSessionError | undefined;
-  #waiting: Waiting | undefined;
+  #pendingRead: PendingRead | undefined;
   #isEnded = false;
 
   constructor(link: DeviceLink, options: { id: string; userId: string; clock: Clock }) {
@@ -131,7 +131,7 @@ export class DeviceSession implements SessionEnd {
   #heard(): Promise<void> {
     return new Promise((resolve) => {
       const timer = this.#clock.after(replyMaxMs, () => this.#wake());
-      this.#waiting = { resolve, timer };
+      this.#pendingRead = { resolve, timer };
     });
   }
 
@@ -142,9 +142,9 @@ export class DeviceSession implements SessionEnd {
   }
 
   #wake(): void {
-    this.#waiting?.timer.cancel();
-    this.#waiting?.resolve();
-    this.#waiting = undefined;
+    this.#pendingRead?.timer.cancel();
+    this.#pendingRead?.resolve();
+    this.#pendingRead = undefined;
   }
 }
 

@@ -15,12 +15,12 @@ import { ignoreUnwritable } from '../store/engine/storage-error.ts';
 import type { Store } from '../store/store.ts';
 import { audit, deviceObject, userActor } from '../tenants/audit.ts';
 import type { Tenant } from '../tenants/tenants.ts';
-import { connectActions, type RecordAct } from './acts.ts';
+import { connectActions, type RecordAction } from './acts.ts';
 import { closeAll, closeCodes, closeWith } from './closing.ts';
 import type { DeviceAccess, DeviceSessions } from './device-access.ts';
-import { DeviceFiles } from './device-files.ts';
+import { DeviceFileAccess } from './device-files.ts';
 import { DeviceLink } from './device-link.ts';
-import { DeviceSession, DeviceSessionError, type Failure } from './device-session.ts';
+import { DeviceSession, DeviceSessionError, type SessionFailure } from './device-session.ts';
 import { Handshakes } from './handshakes.ts';
 import { watchHeartbeat } from './heartbeat.ts';
 import { Relay } from './relay.ts';
@@ -44,7 +44,7 @@ type DeviceCommand = 'check-update' | 'send-inventory';
 /** The open websockets of connected devices, and the sessions that run over them. */
 export class DeviceSockets implements DeviceSessions {
   /** File access on the devices, for users. */
-  readonly files = new DeviceFiles(this);
+  readonly files = new DeviceFileAccess(this);
   readonly #log: SocketLog;
   readonly #random: Random;
   readonly #settings: Pick<Settings, 'dialects'>;
@@ -96,7 +96,7 @@ export class DeviceSockets implements DeviceSessions {
    * Returns undefined when a user can open a session with the device; otherwise a failure with
    * status 409 or 429.
    */
-  refusalFor(deviceId: string): Failure | undefined {
+  refusalFor(deviceId: string): SessionFailure | undefined {
     const link = this.#links.get(deviceId);
     if (!link?.isOpen) return disconnected;
     if (!link.hasRoom) return tooManyOfDevice;
@@ -151,7 +151,7 @@ export class DeviceSockets implements DeviceSessions {
   async inSession<Result>(
     { device, user, tenant }: DeviceAccess,
     lead: (session: DeviceSession) => Promise<Result>,
-  ): Promise<Result | Failure> {
+  ): Promise<Result | SessionFailure> {
     const link = this.#links.get(device.id);
     if (!link?.isOpen) return disconnected;
     if (!link.hasRoom) return tooManyOfDevice;
@@ -167,7 +167,7 @@ export class DeviceSockets implements DeviceSessions {
   }
 
   /** Returns a recorder of the user's actions for the audit log. */
-  recorderOf({ user, device, tenant }: DeviceAccess): RecordAct {
+  recorderOf({ user, device, tenant }: DeviceAccess): RecordAction {
     return (name, detail) => {
       const { action, change } = connectActions[name];
       const act = {
@@ -241,13 +241,13 @@ export class DeviceSockets implements DeviceSessions {
   }
 }
 
-const disconnected: Failure = { status: 409, because: 'device disconnected' };
+const disconnected: SessionFailure = { status: 409, because: 'device disconnected' };
 const { connectSessionsPerDeviceMax: deviceMax, userSocketsMax: usersMax } = limits;
-const tooManyOfDevice: Failure = {
+const tooManyOfDevice: SessionFailure = {
   status: 429,
   because: `the device has ${deviceMax} open sessions; close one of them first`,
 };
-const tooManyOfUsers: Failure = {
+const tooManyOfUsers: SessionFailure = {
   status: 429,
   because: `users have ${usersMax} open websockets; close one of them first`,
 };

@@ -71,7 +71,7 @@ function offersSubprotocol({ headers }: IncomingMessage): boolean {
 }
 
 /** A private member of the library's WebSocket that its types lack. */
-interface Receiving {
+interface SocketReceiver {
   readonly _receiver: {
     /** Bytes of received chunks that are not yet parsed into messages. */
     readonly writableLength: number;
@@ -92,7 +92,7 @@ interface Receiving {
  */
 function boundMessages(socket: WebSocket, connection: Socket, underway: ByteBudget): void {
   const held = underway.open(() => dropSocket(socket));
-  const { _receiver: receiver } = socket as unknown as Receiving;
+  const { _receiver: receiver } = socket as unknown as SocketReceiver;
   const count = (): void => {
     const pieces = receiver._buffers.length + receiver._fragments.length;
     const { writableLength, _bufferedBytes, _messageLength } = receiver;

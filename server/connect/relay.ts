@@ -12,10 +12,10 @@ import {
   connectProtocols,
   encodeConnectMessage,
 } from '../../fixtures/formats/connect-message.ts';
-import type { ByteBudget, Holding } from '../http/byte-budget.ts';
-import type { RecordAct } from './acts.ts';
+import type { ByteBudget, HeldBytes } from '../http/byte-budget.ts';
+import type { RecordAction } from './acts.ts';
 import { closeCodes, closeWith, dropSocket } from './closing.ts';
-import type { DeviceLink, Session, SessionEnd } from './device-link.ts';
+import type { DeviceEnd, DeviceLink, SessionEnd } from './device-link.ts';
 import { messageIn, noMessage } from './received-message.ts';
 import { closeFor } from './violations.ts';
 
@@ -28,17 +28,17 @@ interface RelayOptions {
   readonly link: DeviceLink;
   readonly sessionId: string;
   readonly userId: string;
-  readonly record: RecordAct;
+  readonly record: RecordAction;
   readonly underway: ByteBudget;
 }
 
 /** Relays until either side disconnects. */
 export class Relay implements SessionEnd {
   readonly #socket: WebSocket;
-  readonly #session: Session;
-  readonly #record: RecordAct;
+  readonly #session: DeviceEnd;
+  readonly #record: RecordAction;
   /** Bytes that the device sent and the user has not read. */
-  readonly #unread: Holding;
+  readonly #unread: HeldBytes;
   readonly #isRunning = { terminal: false, portForward: false, session: false };
   /**
    * State of the user's shell slot on the device: `asked` after the user's request, `taken` from

@@ -19,7 +19,7 @@ const WAITING_MAX = 128;
 
 /** Thrown when too many passwords are waiting to be hashed. */
 export class TooManySignIns extends Error {
-  override readonly name = 'PasswordsBusy';
+  override readonly name = 'TooManySignIns';
 }
 
 /**

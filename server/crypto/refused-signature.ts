@@ -2,7 +2,7 @@
 import type { PublicKey } from './public-key.ts';
 
 /** The public key of another device, with that device's display name. */
-export interface DeviceKey {
+export interface NamedDeviceKey {
   readonly device: string;
   readonly key: PublicKey;
 }
@@ -19,7 +19,7 @@ export interface SignatureFacts {
   /** The value of the signature header. */
   readonly signatureText: string;
   /** Keys of other devices; at most `OTHER_KEYS_MAX` are tried. */
-  readonly otherKeys?: Iterable<DeviceKey>;
+  readonly otherKeys?: Iterable<NamedDeviceKey>;
 }
 
 /**

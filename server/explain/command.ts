@@ -10,11 +10,11 @@ import { valueText } from '../../fixtures/value-text.ts';
 import { readPublicKey } from '../crypto/public-key.ts';
 import { quoted } from '../pipeline/shell.ts';
 import type { Correction } from './correction.ts';
-import type { FormPart, Planned } from './planned.ts';
+import type { FormPart, PlannedRequest } from './planned.ts';
 import { jsonOf } from './received-request.ts';
 import { escapingLines, quotedText } from './shell-text.ts';
 import type { PreparationStep } from './steps.ts';
-import { readable, type Text } from './text.ts';
+import { type CommandText, readable } from './text.ts';
 
 /** Facts about the server that a command needs. */
 interface CommandFacts {
@@ -105,7 +105,7 @@ function deviceTokenLines(
 }
 
 /** Writes the body to a file first, so that the signed and the sent bytes are identical. */
-function signed(request: Planned, { names }: CommandFacts): string[] {
+function signed(request: PlannedRequest, { names }: CommandFacts): string[] {
   const body = request.isBodyInFile ? [] : (request.body ?? []);
   const usesKey = body.some((part) => typeof part !== 'string' && part.variable === 'PUBLIC_KEY');
   return [
@@ -119,7 +119,7 @@ function signed(request: Planned, { names }: CommandFacts): string[] {
   ];
 }
 
-function signerFor(body: Text): string {
+function signerFor(body: CommandText): string {
   const value = jsonOf(readable(body))?.value;
   const isObject = typeof value === 'object' && value !== null && 'pubkey' in value;
   const key = isObject ? readPublicKey(valueText(value.pubkey)) : undefined;
@@ -127,7 +127,7 @@ function signerFor(body: Text): string {
 }
 
 /** Returns the lines that request a link and fetch its file. */
-function linked(request: Planned): string[] {
+function linked(request: PlannedRequest): string[] {
   const find = `sed -n 's/.*"uri": *"\\([^"]*\\)".*/\\1/p'`;
   return [
     `LINK=$(curl -fsS ${requestWords(request)} | ${find})`,
@@ -137,7 +137,7 @@ function linked(request: Planned): string[] {
   ];
 }
 
-function callOf(request: Planned): string {
+function callOf(request: PlannedRequest): string {
   const call = `curl -isS ${requestWords(request)}`;
   // An open websocket does not end by itself and would block the shell, so curl ends it by a
   // time-out, which is expected.
@@ -146,7 +146,14 @@ function callOf(request: Planned): string {
 
 const CURL_TIMED_OUT = 28;
 
-function requestWords({ operation, headers, target, body, isBodyInFile, form }: Planned): string {
+function requestWords({
+  operation,
+  headers,
+  target,
+  body,
+  isBodyInFile,
+  form,
+}: PlannedRequest): string {
   const words = [];
   if (101 in operation.success) words.push('--http1.1 -N --max-time 2');
   if (operation.method === 'HEAD') words.push('-I');
@@ -161,10 +168,10 @@ function requestWords({ operation, headers, target, body, isBodyInFile, form }: 
 }
 
 /** Lets curl encode those query parameters whose value the reader sets. */
-function withEncodedQuery(target: Text): string[] {
+function withEncodedQuery(target: CommandText): string[] {
   const start = target.indexOf('?');
   const pairs = start < 0 ? [] : pairsOf(target.slice(start + 1));
-  const isAsked = (pair: Text): boolean => pair.some((part) => typeof part !== 'string');
+  const isAsked = (pair: CommandText): boolean => pair.some((part) => typeof part !== 'string');
   const asked = pairs.filter(isAsked);
   if (asked.length === 0) return [urlOf(target)];
   const known = pairs
@@ -174,8 +181,8 @@ function withEncodedQuery(target: Text): string[] {
   return ['-G', ...encoded, urlOf([...target.slice(0, start), ...known])];
 }
 
-function pairsOf(query: Text): Text[] {
-  const pairs: Text[number][][] = [[]];
+function pairsOf(query: CommandText): CommandText[] {
+  const pairs: CommandText[number][][] = [[]];
   for (const part of query) {
     const [first = '', ...others] = typeof part === 'string' ? part.split('&') : [part];
     pairs.at(-1)?.push(first);
@@ -184,7 +191,7 @@ function pairsOf(query: Text): Text[] {
   return pairs;
 }
 
-function headersOf(headers: Planned['headers']): string[] {
+function headersOf(headers: PlannedRequest['headers']): string[] {
   return headers.map(([name, value]) => `-H ${quotedText([`${name}: `, ...value])}`);
 }
 
@@ -198,7 +205,7 @@ function partOf({ name, value, isFile = false }: FormPart): string {
  * Options keep curl from reading brackets and braces as patterns and from removing dots from a
  * path.
  */
-function urlOf(target: Text): string {
+function urlOf(target: CommandText): string {
   const fixed = target.filter((part) => typeof part === 'string').join('');
   const options = `${/[[\]{}]/.test(fixed) ? '-g ' : ''}${/\/\.\.?(\/|$|\?)/.test(fixed) ? '--path-as-is ' : ''}`;
   return options + quotedText([{ variable: 'URL' }, ...target]);

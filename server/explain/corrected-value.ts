@@ -17,13 +17,13 @@ import {
 } from '../../fixtures/shapes.ts';
 import { shapeDetail } from '../http/problem-detail.ts';
 import { jsonOf } from './received-request.ts';
-import { markFor, type Needs, rawMarkFor, variableNamed } from './text.ts';
+import { markFor, rawMarkFor, type VariableMeanings, variableNamed } from './text.ts';
 
 /** A corrected value, with marks for the values that the reader must supply. */
 export interface CorrectedValue {
   readonly value: unknown;
   /** Descriptions of the variables, if more is known than the name. */
-  readonly needs: Needs;
+  readonly needs: VariableMeanings;
 }
 
 interface CorrectionOptions {
@@ -83,7 +83,7 @@ export function correctedValue(
  * Returns true if the reader can be asked for the value at this place. An invalid name, or a member
  * that is not accepted, cannot be marked without losing what the caller meant.
  */
-function isAskable(problem: Problem): boolean {
+function isAskable(problem: ValueProblem): boolean {
   const { schema, issue, keys } = problem;
   const isPlace = keys.length > 0 && shapeAt(schema, keys) !== undefined;
   return isPlace && !isOfName(problem) && issue.expected !== 'never';
@@ -92,7 +92,7 @@ function isAskable(problem: Problem): boolean {
 /**
  * Returns a description of the expected value; undefined if it says less than the member's name.
  */
-function meaningOf({ schema, issue, keys }: Problem, isText: boolean): string | undefined {
+function meaningOf({ schema, issue, keys }: ValueProblem, isText: boolean): string | undefined {
   const { expected = 'a string' } = shapeDetail('body', issue, { schema });
   const shape = shapeAt(schema, keys);
   if (!isText) return `${(shape && formOf(shape)) ?? expected}, as JSON`;
@@ -107,7 +107,7 @@ function meaningOf({ schema, issue, keys }: Problem, isText: boolean): string | 
   return /^(a string|an array|a value|filled)\b/.test(each) ? undefined : each;
 }
 
-interface Problem {
+interface ValueProblem {
   readonly schema: v.GenericSchema;
   readonly value: unknown;
   readonly issue: v.BaseIssue<unknown>;
@@ -116,7 +116,7 @@ interface Problem {
 
 /** Returns the value with one problem corrected, if the sent value shows what was meant. */
 function converted(
-  problem: Problem,
+  problem: ValueProblem,
   options: CorrectionOptions,
 ): { readonly value: unknown } | undefined {
   const { schema, value, issue, keys } = problem;
@@ -147,7 +147,7 @@ const wrapperNames = /^(?:attributes|body|config|configuration|data|settings|val
 /**
  * Returns true if the name of a member is wrong. The problem of a missing member has the same form.
  */
-function isOfName({ issue, value, keys }: Problem): boolean {
+function isOfName({ issue, value, keys }: ValueProblem): boolean {
   const last = issue.path?.[keys.length - 1];
   const isName = last?.origin === 'key' && !Array.isArray(last.input);
   return isName && valueAt(value, keys) !== undefined;

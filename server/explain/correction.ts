@@ -6,7 +6,7 @@ import { storageOperations } from '../../fixtures/contract/management/storage.ts
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { maskText } from '../http/masking.ts';
-import { type Mounts, UnknownPath } from '../pipeline/mounted.ts';
+import { type MountedServer, UnknownPath } from '../pipeline/mounted.ts';
 import {
   inOtherVersion,
   isWider,
@@ -18,7 +18,7 @@ import {
   parametersIn,
 } from './nearest.ts';
 import { neighbourOf, operationsOf } from './neighbour.ts';
-import { type Planned, plan } from './planned.ts';
+import { type PlannedRequest, plan } from './planned.ts';
 import { isPollOperation, ownerOf, safePoll } from './polls.ts';
 import type { ReceivedRequest } from './received-request.ts';
 import { isDeviceAsUser, remedyOf } from './remedy.ts';
@@ -28,7 +28,7 @@ import type { RefusedRequest } from './wrong.ts';
 
 /** A request that succeeds, and the steps that have to come before it. */
 export interface Correction {
-  readonly request: Planned;
+  readonly request: PlannedRequest;
   readonly steps: readonly PreparationStep[];
   /** Set if the response contains a link that has to be fetched. */
   readonly followsLink?: true;
@@ -43,18 +43,18 @@ export interface Advice {
 }
 
 /** The data from which a correction is made. */
-export interface Refused extends RefusedRequest {
+export interface CorrectionInput extends RefusedRequest {
   /** The place of the problem, such as `body.status`. */
   readonly place: string;
   /** The expected value at that place. */
   readonly expected?: string | undefined;
   readonly store: KnownStore;
-  readonly mounts: Mounts;
+  readonly mounts: MountedServer;
   /** Name of the tenant if it is not the first one. */
   readonly otherTenant?: string;
 }
 
-export function adviceOn(refused: Refused): Advice {
+export function adviceOn(refused: CorrectionInput): Advice {
   const meant = meantBy(refused);
   if (!meant) {
     const first = remedyOf(refused, undefined, []);
@@ -92,7 +92,10 @@ export function adviceOn(refused: Refused): Advice {
 }
 
 /** Returns a warning if a corrected write removes more than was sent. */
-function replacementOf({ operation, isAsSent }: Planned, { refusal, mounts }: Refused) {
+function replacementOf(
+  { operation, isAsSent }: PlannedRequest,
+  { refusal, mounts }: CorrectionInput,
+) {
   if (refusal.status !== 400 || isAsSent || operation.method !== 'PUT') return undefined;
   const patch = operationAt(operation.path, ['PATCH'], operationsOf(mounts));
   if (patch) return 'PUT replaces everything; PATCH changes only what is sent';
@@ -101,14 +104,14 @@ function replacementOf({ operation, isAsSent }: Planned, { refusal, mounts }: Re
 }
 
 /** Returns true if the request also preauthorizes a key for a device that has an accepted key. */
-function isForced({ operation, body }: Planned): boolean {
+function isForced({ operation, body }: PlannedRequest): boolean {
   const isOfKey = operation.id === managementOperations['preauthorize-device'].id;
   return isOfKey && /"force":true/.test(readable(body ?? []));
 }
 
 const takesOver = 'the command opens a new websocket, which closes the current one of the device';
 
-interface PlannedPoll extends Planned {
+interface PlannedPoll extends PlannedRequest {
   /** Set if the poll differs from the poll for which the device got its current update. */
   readonly warning?: string;
 }
@@ -123,7 +126,7 @@ function warningOf(endsUpdateOf: string | undefined, deviceId: string): string |
     : `a poll with different data ends the update in progress, which was offered for ${maskText(endsUpdateOf)}`;
 }
 
-function requestFor(operation: Operation, meant: Operation, refused: Refused): PlannedPoll {
+function requestFor(operation: Operation, meant: Operation, refused: CorrectionInput): PlannedPoll {
   const { asked, refusal, place, expected } = refused;
   const { status } = refusal;
   const parameters = parametersIn(meant, asked.path);
@@ -152,7 +155,7 @@ function requestFor(operation: Operation, meant: Operation, refused: Refused): P
 }
 
 /** Returns the operation that the request named or most likely meant, if any. */
-function meantBy({ asked, refusal, operation, mounts }: Refused): Operation | undefined {
+function meantBy({ asked, refusal, operation, mounts }: CorrectionInput): Operation | undefined {
   if (operation) return operation;
   const { method, path } = asked;
   const evidence = refusal.detail?.evidence;
@@ -178,7 +181,7 @@ function similarTo(
 }
 
 /** Returns the operation to call instead of the intended one. */
-function instead(meant: Operation, { refusal, place, operation, mounts }: Refused) {
+function instead(meant: Operation, { refusal, place, operation, mounts }: CorrectionInput) {
   const { status } = refusal;
   const known = operationsOf(mounts);
   if (status === 410 && meant.deprecated) return successorOf(meant.deprecated, known);

@@ -13,7 +13,7 @@ import {
   explanationOf,
   runInBash,
 } from '../testing/test-explanations.ts';
-import { type Call, startTestServer, type TestServer } from '../testing/test-server.ts';
+import { startTestServer, type TestCall, type TestServer } from '../testing/test-server.ts';
 import { control, testPassword } from '../testing/test-tenants.ts';
 
 const rows: readonly Operation[] = Object.values({ ...operations, ...managementOperations });
@@ -54,7 +54,7 @@ function deviceOf(server: TestServer, name: string): Promise<AcceptedDevice> {
   return known;
 }
 
-type Asked = readonly [method: string, path: string, call?: Call];
+type Asked = readonly [method: string, path: string, call?: TestCall];
 
 const idPath = (path: string): string => path.replace(/\{\w+\}/g, 'some');
 

@@ -10,12 +10,12 @@ import type { Refusal } from '../http/refusal.ts';
 import { type BodyView, viewOf } from '../journal/body-view.ts';
 import type { JournalEntry } from '../journal/entry.ts';
 import {
-  type Belongings,
   deploymentOf,
   deviceOf,
   operationOf,
   reportIn,
   requestIdOf,
+  type TenantRecords,
   userIdOf,
 } from '../journal/facts.ts';
 import type { FrameRecord } from '../journal/frame.ts';
@@ -30,7 +30,7 @@ import { wrongIn } from './wrong.ts';
 export type EntryView = AnswerOf<'GET /journal/stream'>;
 
 /** Returns the view of an entry. Headers and bodies are included only if `whole` is true. */
-export function entryView(entry: JournalEntry, tenant: Belongings, whole = false): EntryView {
+export function entryView(entry: JournalEntry, tenant: TenantRecords, whole = false): EntryView {
   const { sequence, kind, atMs } = entry;
   const device = deviceOf(entry, tenant);
   return defined({

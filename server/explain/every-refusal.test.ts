@@ -12,7 +12,7 @@ import {
   explanationOf,
   runInBash,
 } from '../testing/test-explanations.ts';
-import { type Call, startTestServer, type TestServer } from '../testing/test-server.ts';
+import { startTestServer, type TestCall, type TestServer } from '../testing/test-server.ts';
 import { control, signedInUser, testPassword } from '../testing/test-tenants.ts';
 import type { Explanation } from './explain.ts';
 
@@ -48,7 +48,7 @@ afterAll(() => server.close());
 const filled = expect.stringMatching(/\S/);
 
 /** Sends a request and requires a complete explanation if it is refused. */
-async function ask(method: string, row: Operation, call: Call & { path?: string }) {
+async function ask(method: string, row: Operation, call: TestCall & { path?: string }) {
   const { path = row.path.replace(/\{\w+\}/g, 'nothing'), ...rest } = call;
   const reply = await server.request(method, path, rest);
   if (reply.status < 400) return undefined;

@@ -7,7 +7,7 @@ import type { refusedAnswer } from '../../fixtures/control/answers.ts';
 import type { ReadOnly } from '../../fixtures/control/operations.ts';
 import { MalformedRequest } from '../http/malformed-request.ts';
 import { maskText } from '../http/masking.ts';
-import { type Mounts, UnknownPath } from '../pipeline/mounted.ts';
+import { type MountedServer, UnknownPath } from '../pipeline/mounted.ts';
 import type { Tenant } from '../tenants/tenants.ts';
 import { commandOf } from './command.ts';
 import { adviceOn, type Correction } from './correction.ts';
@@ -15,12 +15,12 @@ import { diagnose } from './doctor/evidence.ts';
 import { urlOf } from './neighbour.ts';
 import { type ReceivedRequest, receivedRequestOf, textOf } from './received-request.ts';
 import { ruleOf } from './rule.ts';
-import { type Needs, readable, variableNamed, variables } from './text.ts';
+import { readable, type VariableMeanings, variableNamed, variables } from './text.ts';
 import {
   operationOf,
   type RefusedRecord,
   type RefusedRequest,
-  type Wrong,
+  type RequestProblem,
   wrongOf,
 } from './wrong.ts';
 
@@ -34,7 +34,7 @@ export interface ExplainFacts {
   readonly tenant: Pick<Tenant, 'name' | 'isFirst' | 'store'>;
   readonly names: VendorNames;
   readonly adminEmail: string;
-  readonly mounts: Mounts;
+  readonly mounts: MountedServer;
 }
 
 /** Returns the explanation; undefined if the request was not refused. */
@@ -77,7 +77,7 @@ function sentenceOf(words: string): string {
 }
 
 interface AdvisedRequest extends RefusedRequest {
-  readonly wrong: Wrong;
+  readonly wrong: RequestProblem;
 }
 
 type AdviceView = Pick<
@@ -132,7 +132,7 @@ function adviceView(
  * Returns the variable that the reader must set for a path parameter that names nothing existing,
  * with its expected value.
  */
-function neededInPath(needs: Needs, { wrong }: AdvisedRequest): Record<string, string> {
+function neededInPath(needs: VariableMeanings, { wrong }: AdvisedRequest): Record<string, string> {
   const [, parameter = ''] = /^path\.(\w+)$/.exec(wrong.path) ?? [];
   const name = variableNamed(parameter);
   return name in needs && wrong.expected !== undefined ? { [name]: wrong.expected } : {};
@@ -222,7 +222,7 @@ function plainInExpansion(text: string): string {
  * Returns lines that set the known variables, and lines that stop with a message if the reader has
  * not set the others.
  */
-function definitionsOf(needs: Needs, base: string, lines: string): string[] {
+function definitionsOf(needs: VariableMeanings, base: string, lines: string): string[] {
   const known: Readonly<Record<string, string>> = { URL: base };
   const definitions = Object.entries(needs)
     .filter(([name]) => !lines.includes(`${name}=\${${name}-`))
@@ -236,7 +236,7 @@ function definitionsOf(needs: Needs, base: string, lines: string): string[] {
 }
 
 /** Returns the base URL of the API, with the host name that the caller used. */
-function baseUrl({ headers }: ReceivedRequest, mounts: Mounts): string {
+function baseUrl({ headers }: ReceivedRequest, mounts: MountedServer): string {
   const own = urlOf('api', mounts);
   const host = headers.get('host') ?? '';
   const isStorage = `//${host}` === urlOf('storage', mounts).replace(/^\w+:/, '');

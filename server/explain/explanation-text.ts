@@ -3,7 +3,7 @@ import { requestLabel, wrongRows } from '../../fixtures/refusal-rows.ts';
 import type { Explanation } from './explain.ts';
 import type { NoUpdateExplanation } from './no-update.ts';
 
-type Row = readonly [label: string, value: string | undefined];
+type LabelledLine = readonly [label: string, value: string | undefined];
 
 const LABEL_CHARACTERS = 12;
 
@@ -14,14 +14,14 @@ export function explanationText(explanation: Explanation): string {
   const { requestId, at, tenant, asked, status, sentence, rule, wrong } = explanation;
   const { diagnosis, first, command, needs } = explanation;
   const ids = rule.requirements.length === 0 ? '' : ` [${rule.requirements.join(', ')}]`;
-  const rows: readonly Row[] = [
+  const rows: readonly LabelledLine[] = [
     ['request', `${requestId} at ${at} in ${tenant}`],
     ['asked', `${asked.method} ${asked.path}`],
     ['operation', asked.operation && `${asked.operation} (${asked.heading})`],
     ['answered', `${status}: ${sentence}`],
     ['rule', `${rule.heading}: ${rule.sentence}${ids}`],
     ...wrongRows(wrong).map(
-      ([label, text]): Row => [label === 'wrong' ? label : `  ${label}`, text],
+      ([label, text]): LabelledLine => [label === 'wrong' ? label : `  ${label}`, text],
     ),
     ['mistake', diagnosis && `${diagnosis.mistake}: ${diagnosis.sentence}`],
     ['  detail', diagnosis?.detail],
@@ -35,7 +35,7 @@ export function explanationText(explanation: Explanation): string {
   return `${labelled(rows)}${command === undefined ? '' : `command\n${command}\n`}`;
 }
 
-function requestRows(explanation: Explanation): readonly Row[] {
+function requestRows(explanation: Explanation): readonly LabelledLine[] {
   const { correctedRequest: request } = explanation;
   if (!request) return [];
   return [
@@ -58,12 +58,12 @@ export function noUpdateText(explanation: NoUpdateExplanation): string {
     ['polled', polled],
     ['outcome', `${outcome}: ${because}`],
     ['rule', rule],
-    ...passed.map(({ rule, sentence }): Row => ['  passed', `${rule}: ${sentence}`]),
-    ...deployments.map((sentence): Row => ['other', sentence]),
+    ...passed.map(({ rule, sentence }): LabelledLine => ['  passed', `${rule}: ${sentence}`]),
+    ...deployments.map((sentence): LabelledLine => ['other', sentence]),
   ]);
 }
 
-function labelled(rows: readonly Row[]): string {
+function labelled(rows: readonly LabelledLine[]): string {
   return rows
     .filter(([, value]) => value !== undefined)
     .map(([label, value]) => `${label.padEnd(LABEL_CHARACTERS)}${value}\n`)

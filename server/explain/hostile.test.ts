@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { rawRequest, sendRaw } from '../testing/raw-http.ts';
 import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
-import { type Corrected, correctedOf, runInBash } from '../testing/test-explanations.ts';
+import { type CorrectedExplanation, correctedOf, runInBash } from '../testing/test-explanations.ts';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
 import { control } from '../testing/test-tenants.ts';
 
@@ -37,7 +37,7 @@ const hostile = fc
   .map((parts) => parts.join('').replaceAll('\0', ''));
 
 /** Returns the words of the calls that a command would make, without making any call. */
-async function callsOf({ command, needs }: Pick<Corrected, 'command' | 'needs'>) {
+async function callsOf({ command, needs }: Pick<CorrectedExplanation, 'command' | 'needs'>) {
   const stubs = [
     'curl() { printf "%s\\0" "$@"; printf "end\\0"; }',
     'openssl() { :; }',

@@ -19,7 +19,7 @@ const families: ReadonlySet<string> = new Set(['devices', 'management']);
 const SIMILAR_MAX_SHARE = 0.4;
 
 /** The operation whose path is most similar to the sent one. */
-interface Nearest {
+interface NearestOperation {
   readonly operation: Operation;
   /** False if the path has little in common with the path of any operation. */
   readonly isSimilar: boolean;
@@ -35,7 +35,7 @@ export function nearestOperation(
   method: string,
   path: string,
   operations: readonly Operation[],
-): Nearest {
+): NearestOperation {
   const given = segmentsOf(path.toLowerCase());
   const changeCost = rememberedCosts();
   const [first, ...others] = operations.map((operation) => {

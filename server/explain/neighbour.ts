@@ -12,14 +12,14 @@ import {
   absenceOf,
   type ListenerName,
   listenerOf,
-  type Mounts,
+  type MountedServer,
   type UnknownPath,
 } from '../pipeline/mounted.ts';
 import { mayBeMeant, nearestOperation, operationAt } from './nearest.ts';
 import type { ReceivedRequest } from './received-request.ts';
 
 /** The operation that a request to an unknown path may have meant. */
-export interface Neighbour {
+export interface IntendedOperation {
   /** The expected path, as a phrase. */
   readonly expected: string;
   /** What to do instead, as a phrase, if another path alone does not help. */
@@ -35,7 +35,7 @@ const apiOperation: Operation = operations['post-auth-request'];
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** Returns the operations that the server offers under its dialects, on any listener. */
-export function operationsOf({ dialects }: Mounts): readonly Operation[] {
+export function operationsOf({ dialects }: MountedServer): readonly Operation[] {
   return all.filter((operation) => listenerOf(operation, dialects) !== undefined);
 }
 
@@ -43,7 +43,7 @@ export function operationsOf({ dialects }: Mounts): readonly Operation[] {
  * Returns the operations that a path may have been meant for. Links to files are included only for
  * similar paths, because they are rarely typed.
  */
-function typedOf(path: string, mounts: Mounts): readonly Operation[] {
+function typedOf(path: string, mounts: MountedServer): readonly Operation[] {
   // Operations that the dialects lack come last, so that an available one wins if both are equally
   // similar.
   const known = [...new Set([...operationsOf(mounts), ...all])];
@@ -59,7 +59,7 @@ const STORAGE_LETTERS_MAX = 2;
 export function neighbourOf(
   { method, path }: ReceivedRequest,
   { operations: here, mounts }: UnknownPath,
-): Neighbour {
+): IntendedOperation {
   // An exact path of an operation on another listener, or of one that the dialects lack, needs no
   // search.
   const exact = operationAt(path, [method, ...methods], all);
@@ -82,7 +82,7 @@ export function neighbourOf(
  * Returns the most similar operation. One that the dialects lack is returned only if the path is
  * nearly exact.
  */
-function similarTo(method: string, path: string, mounts: Mounts): Operation | undefined {
+function similarTo(method: string, path: string, mounts: MountedServer): Operation | undefined {
   const typed = typedOf(path, mounts).filter((operation) => mayBeMeant(method, operation));
   const nearest = nearestOperation(method, path, typed);
   const isAbsent = absenceOf(nearest.operation, mounts.dialects) !== undefined;
@@ -103,7 +103,7 @@ const TYPING_ERROR = 0.8;
 function insteadOf(
   meant: Operation,
   { dialect, what, wayOut, instead }: AbsentOperation,
-): Neighbour {
+): IntendedOperation {
   const operation = instead === undefined ? undefined : mountedOperations[instead];
   const there = operation ? `: ${operation.method} ${operation.path}` : '';
   return {
@@ -113,7 +113,7 @@ function insteadOf(
   };
 }
 
-function elsewhere(meant: Operation, at: ListenerName, mounts: Mounts): Neighbour {
+function elsewhere(meant: Operation, at: ListenerName, mounts: MountedServer): IntendedOperation {
   const url = urlOf(at, mounts);
   const why =
     at === 'storage'
@@ -128,6 +128,6 @@ function elsewhere(meant: Operation, at: ListenerName, mounts: Mounts): Neighbou
 }
 
 /** Returns the base URL of a listener. */
-export function urlOf(at: ListenerName, { addresses }: Mounts): string {
+export function urlOf(at: ListenerName, { addresses }: MountedServer): string {
   return at === 'storage' ? (addresses.storage ?? addresses.own) : addresses.own;
 }

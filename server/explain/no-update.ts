@@ -9,7 +9,7 @@ import { POLL_DATA_MAX_CHARACTERS, pollDataIn } from '../journal/last-poll.ts';
 import { journalOf } from '../journal/tenant-journal.ts';
 import { mayTryAgain } from '../rules/device-deployment.ts';
 import { heldBackBy } from '../rules/device-deployment-choice.ts';
-import { decideInstruction, decideTurn, type Turn } from '../rules/instruction.ts';
+import { decideInstruction, decideTurn, type OpenDeviceDeployments } from '../rules/instruction.ts';
 import type { NextRequest } from '../rules/next-deployment.ts';
 import { type NoUpdate, toReported } from '../rules/no-update.ts';
 import { heldBackText, labelOf, pairsText, timeText } from '../rules/no-update-sentences.ts';
@@ -23,7 +23,7 @@ import { passedRules } from './passed-rules.ts';
 /** The explanation: why a device gets no update, or that it gets one. */
 export type NoUpdateExplanation = AnswerOf<'GET /explanations'>;
 
-type Answer = Pick<NoUpdateExplanation, 'outcome' | 'rule' | 'because' | 'passed'> & {
+type PollResult = Pick<NoUpdateExplanation, 'outcome' | 'rule' | 'because' | 'passed'> & {
   readonly deploymentId?: string | undefined;
 };
 
@@ -55,7 +55,7 @@ export function explainPoll(
 export function explainDevice(deviceId: string, tenant: Tenant): NoUpdateExplanation {
   const device = { tenant, id: deviceId, nowMs: tenant.clock.now() };
   const lastPoll = tenant.store.devices.facts(deviceId)?.lastPoll;
-  const request = lastPoll && requestOf(lastPoll.operation, lastPoll.said);
+  const request = lastPoll && requestOf(lastPoll.operation, lastPoll.content);
   const answer = answerNow(device, lastPoll, request);
   return {
     ...explanationOf(device, answer),
@@ -65,13 +65,13 @@ export function explainDevice(deviceId: string, tenant: Tenant): NoUpdateExplana
 }
 
 /** A device at a point in time. */
-interface Device {
+interface DeviceAtTime {
   readonly tenant: Tenant;
   readonly id: string;
   readonly nowMs: number;
 }
 
-function explanationOf({ tenant, id, nowMs }: Device, answer: Answer) {
+function explanationOf({ tenant, id, nowMs }: DeviceAtTime, answer: PollResult) {
   const identity = tenant.store.devices.find(id)?.identity;
   const { outcome, rule, deploymentId, because, passed } = answer;
   return {
@@ -86,7 +86,7 @@ function explanationOf({ tenant, id, nowMs }: Device, answer: Answer) {
   };
 }
 
-function answerNow(device: Device, lastPoll?: LastPoll, request?: NextRequest): Answer {
+function answerNow(device: DeviceAtTime, lastPoll?: LastPoll, request?: NextRequest): PollResult {
   const { tenant, id } = device;
   const status = tenant.store.devices.find(id)?.status ?? 'unknown';
   if (status !== 'accepted') return stopped('accepted', waitingText[status]);
@@ -109,7 +109,11 @@ const waitingText = {
  * Decides by the rules of the API. Without the poll's data, the rules that need it cannot be
  * decided.
  */
-function answerToPoll(device: Device, lastPoll?: LastPoll, request?: NextRequest): Answer {
+function answerToPoll(
+  device: DeviceAtTime,
+  lastPoll?: LastPoll,
+  request?: NextRequest,
+): PollResult {
   const { tenant, id } = device;
   // Stored only if nothing has changed for the device since its last poll.
   const known = tenant.store.deviceDeployments.whyNothing(id);
@@ -142,7 +146,11 @@ function answerToPoll(device: Device, lastPoll?: LastPoll, request?: NextRequest
   return { outcome: 'update', because: offerText(decided.deviceDeployment), passed, deploymentId };
 }
 
-function turnOf({ tenant: { store }, id, nowMs }: Device): Turn<DeviceDeploymentWithFacts> {
+function turnOf({
+  tenant: { store },
+  id,
+  nowMs,
+}: DeviceAtTime): OpenDeviceDeployments<DeviceDeploymentWithFacts> {
   return {
     ...store.deviceDeployments.open(id),
     nowMs,
@@ -159,14 +167,14 @@ function offerText(deviceDeployment: DeviceDeploymentWithFacts): string {
   return `the next poll gets ${label} again, because the device has not finished it: ${deviceDeployment.status}`;
 }
 
-function answerOf(noUpdate: NoUpdate, { store }: Tenant, request?: NextRequest): Answer {
+function answerOf(noUpdate: NoUpdate, { store }: Tenant, request?: NextRequest): PollResult {
   const { rule, deploymentId, because } = noUpdate;
   const deployment = deploymentId === undefined ? undefined : store.deployments.find(deploymentId);
   const passed = passedRules(rule, deployment, request);
   return { outcome: outcomeOf(noUpdate), rule, because, passed, deploymentId };
 }
 
-function stopped(rule: string, because: string): Answer {
+function stopped(rule: string, because: string): PollResult {
   return { outcome: 'no update', rule, because, passed: [] };
 }
 
@@ -176,7 +184,10 @@ function candidatesFor({ deployment }: DeviceDeploymentWithFacts, { store }: Ten
 }
 
 /** Returns the current state of the device's newest deployments except one. */
-function otherDeployments({ tenant, id, nowMs }: Device, except: string | undefined): string[] {
+function otherDeployments(
+  { tenant, id, nowMs }: DeviceAtTime,
+  except: string | undefined,
+): string[] {
   const { deviceDeployments, lastFinishedSeq } = tenant.store.deviceDeployments.newest(
     id,
     DEPLOYMENTS_MAX,

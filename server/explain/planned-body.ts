@@ -8,11 +8,11 @@ import { readPublicKey } from '../crypto/public-key.ts';
 import { askedAt, correctedValue } from './corrected-value.ts';
 import { hasUnknownBody, jsonOf, type ReceivedRequest, textOf } from './received-request.ts';
 import {
+  type CommandText,
   jsonWithVariables,
   markFor,
-  type Needs,
   rawMarkFor,
-  type Text,
+  type VariableMeanings,
   withoutSecrets,
 } from './text.ts';
 
@@ -27,8 +27,8 @@ interface FaultyBody {
 
 /** A body, and the variables that the reader must set. */
 export interface PlannedBody {
-  readonly text: Text;
-  readonly needs: Needs;
+  readonly text: CommandText;
+  readonly needs: VariableMeanings;
   /** Set if the body equals the sent one except for secrets. */
   readonly isAsSent?: true;
   /** Set if the text is the name of a file that contains the body. */
@@ -101,7 +101,7 @@ function smaller({ expected = 'less than was sent' }: FaultyBody): PlannedBody {
   return { ...inFile, needs: { BODY_FILE: `a file with a smaller body: ${expected}` } };
 }
 
-interface Facts {
+interface BodyFacts {
   readonly operation: Operation;
   readonly schema: v.GenericSchema;
   readonly faulty: FaultyBody;
@@ -109,7 +109,7 @@ interface Facts {
 }
 
 /** Returns the value with a mark at a place that a rule refused although its shape is valid. */
-function improved(value: unknown, { operation, schema, faulty, needs }: Facts): unknown {
+function improved(value: unknown, { operation, schema, faulty, needs }: BodyFacts): unknown {
   const { status, place, expected } = faulty;
   // Another user may be allowed to send the body unchanged.
   if (!isObject(value) || status === 403) return value;

@@ -9,34 +9,40 @@ import { parametersIn } from './nearest.ts';
 import { plannedBody } from './planned-body.ts';
 import { isPollOperation } from './polls.ts';
 import type { ReceivedRequest } from './received-request.ts';
-import { markFor, type Needs, queryWithoutSecrets, type Text, variableNamed } from './text.ts';
+import {
+  type CommandText,
+  markFor,
+  queryWithoutSecrets,
+  type VariableMeanings,
+  variableNamed,
+} from './text.ts';
 
 /** A part of a multipart form. */
 export interface FormPart {
   readonly name: string;
-  readonly value: Text;
+  readonly value: CommandText;
   /** True if the value is the name of a file to send. */
   readonly isFile?: boolean;
 }
 
 /** A request that can be written as a command. */
-export interface Planned {
+export interface PlannedRequest {
   readonly operation: Operation;
   /** Path and query of the request. */
-  readonly target: Text;
-  readonly headers: readonly (readonly [string, Text])[];
-  readonly body?: Text;
+  readonly target: CommandText;
+  readonly headers: readonly (readonly [string, CommandText])[];
+  readonly body?: CommandText;
   /** Set if the body is the content of a file that only the reader has. */
   readonly isBodyInFile?: true;
   readonly form?: readonly FormPart[];
   /** Set if the body equals the sent one except for secrets. */
   readonly isAsSent?: true;
   /** Meanings of the variables in the request, if more is known than their names. */
-  readonly needs: Needs;
+  readonly needs: VariableMeanings;
 }
 
 /** The sent request, and what is known to be wrong with it. */
-interface Faulty {
+interface FaultyRequest {
   readonly asked: ReceivedRequest;
   /** Path parameters of the sent request, undecoded, by the names of its operation. */
   readonly parameters: Readonly<Record<string, string>>;
@@ -65,7 +71,7 @@ const forms: Readonly<Record<string, readonly FormPart[]>> = {
 };
 
 /** Returns the request for an operation. Every sent value that fits is kept. */
-export function plan(operation: Operation, faulty: Faulty): Planned {
+export function plan(operation: Operation, faulty: FaultyRequest): PlannedRequest {
   const form = forms[operation.id];
   const body = plannedBody(operation, faulty);
   const query = queryFor(operation, faulty);
@@ -87,17 +93,19 @@ export function plan(operation: Operation, faulty: Faulty): Planned {
 }
 
 /** The variables of a poll, which reports the installed software and not the desired one. */
-const ofPoll: Needs = {
+const ofPoll: VariableMeanings = {
   ARTIFACT_NAME: 'the name of the artifact installed on the device',
   BODY_FILE: 'a file with everything that the device provides, in the format of this operation',
 };
 
-function authorizationOf({ authorization }: Operation): readonly (readonly [string, Text])[] {
+function authorizationOf({
+  authorization,
+}: Operation): readonly (readonly [string, CommandText])[] {
   const isToken = ['device', 'user', 'socket'].includes(authorization);
   return isToken ? [['Authorization', ['Bearer ', { variable: 'TOKEN' }]]] : [];
 }
 
-const handshake: readonly (readonly [string, Text])[] = [
+const handshake: readonly (readonly [string, CommandText])[] = [
   ['Connection', ['Upgrade']],
   ['Upgrade', ['websocket']],
   ['Sec-WebSocket-Version', ['13']],
@@ -107,7 +115,10 @@ const handshake: readonly (readonly [string, Text])[] = [
 /** Headers that change the response. All other headers are left out, because they may be secret. */
 const meaningful = ['accept', 'range', 'if-range', 'if-match', 'if-none-match'];
 
-function keptHeaders({ asked, status }: Faulty): readonly (readonly [string, Text])[] {
+function keptHeaders({
+  asked,
+  status,
+}: FaultyRequest): readonly (readonly [string, CommandText])[] {
   const isCondition = status === 412 || status === 416;
   return meaningful
     .filter((name) => !isCondition || name === 'accept')
@@ -116,7 +127,7 @@ function keptHeaders({ asked, status }: Faulty): readonly (readonly [string, Tex
     .map(([name, value]) => [name, [value]] as const);
 }
 
-function pathFor(operation: Operation, { asked, parameters, place }: Faulty): Text {
+function pathFor(operation: Operation, { asked, parameters, place }: FaultyRequest): CommandText {
   const known = {
     ...idsIn(operation, asked.path),
     ...parameters,
@@ -163,8 +174,8 @@ function encodeOdd(text: string): string {
 
 function queryFor(
   { query }: Operation,
-  { asked, status, place, expected }: Faulty,
-): { readonly text: Text; readonly needs: Needs } {
+  { asked, status, place, expected }: FaultyRequest,
+): { readonly text: CommandText; readonly needs: VariableMeanings } {
   if (!query) return { text: [], needs: {} };
   const schema = v.object(query);
   const names = Object.keys(query);
@@ -195,7 +206,7 @@ function forSuccessor(search: string, names: readonly string[]): string {
   return new URLSearchParams(pairs.filter(([name]) => names.includes(name))).toString();
 }
 
-function questionOf(search: string): Text {
+function questionOf(search: string): CommandText {
   return search === '' ? [] : ['?', ...queryWithoutSecrets(search)];
 }
 

@@ -16,7 +16,7 @@ import {
 } from './received-request.ts';
 import type { KnownStore } from './steps.ts';
 
-type Provides = Readonly<Record<string, unknown>>;
+type ReceivedProvides = Readonly<Record<string, unknown>>;
 
 const inQuery: Operation = operations['get-next-deployment'];
 const inBody: Operation = operations['post-next-deployment'];
@@ -29,7 +29,7 @@ export function isPollOperation({ deploymentRole }: Operation): boolean {
 }
 
 /** A request for an operation, usually a poll. */
-interface Poll {
+interface ExplainedPoll {
   readonly operation: Operation;
   readonly asked: ReceivedRequest;
   /** The data of the poll that got the current update, if this poll would end the update. */
@@ -43,10 +43,10 @@ interface Poll {
  * data.
  */
 export function safePoll(
-  { operation, asked }: Poll,
+  { operation, asked }: ExplainedPoll,
   { devices, deviceDeployments }: KnownStore,
   deviceId: string,
-): Poll {
+): ExplainedPoll {
   const last = devices.facts(deviceId)?.lastPoll?.answered;
   const lastOperation = last && operationsById.get(last.operation);
   const again = lastOperation && { operation: lastOperation, asked: withSaid(asked, last) };
@@ -72,7 +72,7 @@ export function safePoll(
 function endedBy(
   asked: ReceivedRequest | undefined,
   { deviceDeployments }: Pick<DeviceDeployments, 'deviceDeployments'>,
-): Pick<Poll, 'endsUpdateOf'> {
+): Pick<ExplainedPoll, 'endsUpdateOf'> {
   const underWay = deviceDeployments.find(
     ({ request, offeredMs }) => offeredMs !== undefined && request,
   );
@@ -81,7 +81,11 @@ function endedBy(
   return isSame ? {} : { endsUpdateOf: pairsText(requestIn(underWay.request)) };
 }
 
-function inForm(asked: ReceivedRequest, operation: Operation, provides: Provides): ReceivedRequest {
+function inForm(
+  asked: ReceivedRequest,
+  operation: Operation,
+  provides: ReceivedProvides,
+): ReceivedRequest {
   const body = operation === inBody ? provides : { device_provides: provides };
   return { ...asked, search: '', body: Buffer.from(JSON.stringify(body)) };
 }
@@ -89,7 +93,10 @@ function inForm(asked: ReceivedRequest, operation: Operation, provides: Provides
 /**
  * Returns the request with the data of a recorded poll. A body that was too long is not recorded.
  */
-function withSaid(asked: ReceivedRequest, { operation, said }: KnownPoll): ReceivedRequest {
+function withSaid(
+  asked: ReceivedRequest,
+  { operation, content: said }: KnownPoll,
+): ReceivedRequest {
   const bare = withoutBody(asked);
   if (operation === inQuery.id) return { ...bare, search: said?.split('?')[1] ?? '' };
   const body = said === undefined ? undefined : Buffer.from(said, 'latin1');
@@ -105,7 +112,7 @@ export function isInOtherForm(asked: ReceivedRequest, operation: Operation): boo
   return !isOfSecond && required.some((name) => name in body);
 }
 
-function providesIn(asked: Pick<ReceivedRequest, 'search' | 'body'>): Provides {
+function providesIn(asked: Pick<ReceivedRequest, 'search' | 'body'>): ReceivedProvides {
   const body = bodyOf(asked);
   if (body) return isObject(body.device_provides) ? body.device_provides : body;
   const search = new URLSearchParams(asked.search);
@@ -122,7 +129,7 @@ function textOfPoll(asked: ReceivedRequest): string {
   return requestText({ provides: Object.fromEntries(pairs), takesControlMap });
 }
 
-function bodyOf(asked: Pick<ReceivedRequest, 'body'>): Provides | undefined {
+function bodyOf(asked: Pick<ReceivedRequest, 'body'>): ReceivedProvides | undefined {
   const value = jsonOf(textOf(asked))?.value;
   return isObject(value) ? value : undefined;
 }

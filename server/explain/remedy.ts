@@ -5,7 +5,7 @@ import { managementOperations } from '../../fixtures/contract/management/index.t
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { isObject } from '../../fixtures/json.ts';
-import { type Mounts, UnknownPath } from '../pipeline/mounted.ts';
+import { type MountedServer, UnknownPath } from '../pipeline/mounted.ts';
 import { quoted } from '../pipeline/shell.ts';
 import { nearestOperation, operationAt } from './nearest.ts';
 import { neighbourOf, operationsOf } from './neighbour.ts';
@@ -27,10 +27,10 @@ import {
 } from './steps.ts';
 import type { RefusedRequest } from './wrong.ts';
 
-interface Refused extends RefusedRequest {
+interface RemedyInput extends RefusedRequest {
   readonly place: string;
   readonly store: KnownStore;
-  readonly mounts: Mounts;
+  readonly mounts: MountedServer;
   readonly otherTenant?: string;
 }
 
@@ -52,7 +52,7 @@ const instruction =
  * request is sufficient.
  */
 export function remedyOf(
-  refused: Refused,
+  refused: RemedyInput,
   next: Operation | undefined,
   steps: readonly PreparationStep[],
 ): string | undefined {
@@ -91,7 +91,7 @@ export function remedyOf(
 }
 
 /** Returns a hint at another operation that a malformed request may have meant. */
-function otherWay({ asked, refusal, operation, place }: Refused): string | undefined {
+function otherWay({ asked, refusal, operation, place }: RemedyInput): string | undefined {
   if (refusal.status !== 400) return undefined;
   const isOfQuery = place.startsWith('query.') && operation?.body === undefined;
   if (isOfQuery && (asked.bodyBytes > 0 || hasUnknownBody(asked))) {
@@ -146,7 +146,7 @@ function lookUpWords(operation: Operation): string {
   return `${method} ${path} ${verb}`;
 }
 
-function remedyOf401(refused: Refused, steps: readonly PreparationStep[]): string | undefined {
+function remedyOf401(refused: RemedyInput, steps: readonly PreparationStep[]): string | undefined {
   const { refusal, operation, place, asked, mounts } = refused;
   if (refusal.status !== 401) return undefined;
   if (operation?.id === operations['post-auth-request'].id) {
@@ -197,7 +197,7 @@ function tokenWords(steps: readonly PreparationStep[]): string {
 /**
  * Returns the remedy for a device that was refused for its status although its request is valid.
  */
-function acceptanceWords(refused: Refused, steps: readonly PreparationStep[]): string {
+function acceptanceWords(refused: RemedyInput, steps: readonly PreparationStep[]): string {
   const { asked, store, otherTenant, refusal } = refused;
   const fine = 'nothing is wrong with the request';
   const step = steps.find(({ does }) => does === 'accept');

@@ -1,12 +1,12 @@
 /** Writes texts with variables as words of a shell command. */
 import { quoted } from '../pipeline/shell.ts';
-import type { Text, Variable } from './text.ts';
+import type { CommandText, ShellVariable } from './text.ts';
 
 /**
  * Returns true if the variable needs JSON escaping. The public key is already escaped when it is
  * read.
  */
-function isEscaped({ variable, isInJson }: Variable): boolean {
+function isEscaped({ variable, isInJson }: ShellVariable): boolean {
   return isInJson === true && variable !== 'PUBLIC_KEY';
 }
 
@@ -14,7 +14,7 @@ function isEscaped({ variable, isInJson }: Variable): boolean {
  * Returns the definition of the shell function that escapes a value for a JSON string; empty if no
  * variable needs it.
  */
-export function escapingLines(text: Text): string[] {
+export function escapingLines(text: CommandText): string[] {
   const isNeeded = text.some((part) => typeof part !== 'string' && isEscaped(part));
   return isNeeded ? [`json() { printf %s "$1" | sed 's/[\\\\"]/\\\\&/g'; }`] : [];
 }
@@ -23,7 +23,7 @@ export function escapingLines(text: Text): string[] {
 const tame = /^[A-Za-z0-9 _./:=@%+,?&;-]*$/;
 
 /** Returns a text with variables as one word of bash. */
-export function quotedText(text: Text): string {
+export function quotedText(text: CommandText): string {
   const isTame = text.every((part) => typeof part !== 'string' || tame.test(part));
   if (isTame && text.some((part) => typeof part !== 'string')) {
     const inner = text.map((part) => (typeof part === 'string' ? part : `\${${part.variable}}`));
@@ -35,13 +35,13 @@ export function quotedText(text: Text): string {
   return words.length === 0 ? "''" : words.join('');
 }
 
-function wordOf(part: Variable): string {
+function wordOf(part: ShellVariable): string {
   return isEscaped(part) ? `"$(json "$${part.variable}")"` : `"$${part.variable}"`;
 }
 
 /** Removes empty parts and joins neighbouring strings. */
-function joined(text: Text): Text {
-  const parts: (string | Variable)[] = [];
+function joined(text: CommandText): CommandText {
+  const parts: (string | ShellVariable)[] = [];
   for (const part of text) {
     const last = parts.at(-1);
     if (typeof part === 'string' && typeof last === 'string') parts[parts.length - 1] = last + part;

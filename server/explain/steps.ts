@@ -37,13 +37,13 @@ export type PreparationStep =
 /** The parts of a store that the explanations read. */
 export type KnownStore = Pick<Store, 'devices' | 'users' | 'deviceDeployments'>;
 
-interface Refused extends RefusedRequest {
+interface PreparationInput extends RefusedRequest {
   readonly place: string;
   readonly store: KnownStore;
 }
 
 /** Returns the steps before the operation is called, in order. */
-export function stepsOf(refused: Refused, operation: Operation): PreparationStep[] {
+export function stepsOf(refused: PreparationInput, operation: Operation): PreparationStep[] {
   const { refusal, place } = refused;
   const wait = Number(refusal.headers['Retry-After']);
   if (Number.isInteger(wait) && wait > 0) return [{ does: 'wait', seconds: wait }];
@@ -60,13 +60,13 @@ export function isOfToken(place: string): boolean {
   return place === 'header.Authorization' || place === 'header.Cookie';
 }
 
-function userToken({ asked, store, refusal }: Refused): PreparationStep {
+function userToken({ asked, store, refusal }: PreparationInput): PreparationStep {
   if (refusal.status === 403) return { does: 'user-token', isOther: true };
   const user = store.users.find(tokenOwnerIn(asked)?.subject ?? '');
   return { does: 'user-token', ...(user && { email: user.email }) };
 }
 
-function deviceToken({ asked, store }: Refused): PreparationStep[] {
+function deviceToken({ asked, store }: PreparationInput): PreparationStep[] {
   const owner = tokenOwnerIn(asked);
   const device = owner?.isDevice ? store.devices.find(owner.subject) : undefined;
   if (!device) {
@@ -93,7 +93,7 @@ function deviceToken({ asked, store }: Refused): PreparationStep[] {
 const preauthorize: PreparationStep = { does: 'preauthorize' };
 
 /** Returns the step that accepts a known pending device. */
-function acceptance({ asked, refusal, operation, store }: Refused): PreparationStep[] {
+function acceptance({ asked, refusal, operation, store }: PreparationInput): PreparationStep[] {
   if (!isUnaccepted({ refusal, operation })) return [];
   const set = authSetIn(asked, store);
   return set && !hasOtherKey(set, store) ? acceptOf(set) : [];

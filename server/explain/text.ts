@@ -5,22 +5,22 @@
 import { isSecretName, masked, maskJson, maskText } from '../http/masking.ts';
 
 /** A shell variable in a text. */
-export interface Variable {
+export interface ShellVariable {
   readonly variable: string;
   /** Set if the variable is inside a JSON string. */
   readonly isInJson?: true;
 }
 
 /** A text in parts. The shell replaces the variables. */
-export type Text = readonly (string | Variable)[];
+export type CommandText = readonly (string | ShellVariable)[];
 
 /** Returns the text for readers, with `$NAME` for each variable. */
-export function readable(text: Text): string {
+export function readable(text: CommandText): string {
   return text.map((part) => (typeof part === 'string' ? part : `$${part.variable}`)).join('');
 }
 
 /** The meanings of shell variables, by name. */
-export type Needs = Readonly<Record<string, string>>;
+export type VariableMeanings = Readonly<Record<string, string>>;
 
 /** Matches a percent-encoded mark in a query. */
 const writtenMark = /%EE%80%80(\w+)%EE%80%8[12]/g;
@@ -38,7 +38,7 @@ export function rawMarkFor(name: string): string {
 }
 
 /** Returns the text with each mark replaced by a variable. */
-function textWithVariables(marked: string): Text {
+function textWithVariables(marked: string): CommandText {
   const parts = marked.split(mark);
   return parts
     .map((part, index) => (index % 3 === 0 ? part : part && { variable: part }))
@@ -46,7 +46,7 @@ function textWithVariables(marked: string): Text {
 }
 
 /** Returns the JSON text of a value with each mark replaced by a variable. */
-export function jsonWithVariables(value: unknown): Text {
+export function jsonWithVariables(value: unknown): CommandText {
   const text = textWithVariables(JSON.stringify(value));
   return text.map((part, at) => {
     const before = text[at - 1];
@@ -73,8 +73,8 @@ function markMasked(value: unknown, name: string): unknown {
 }
 
 /** Returns a query, without the question mark, with each secret replaced by a variable. */
-export function queryWithoutSecrets(search: string): Text {
-  return search.split('&').flatMap((pair, index): Text => {
+export function queryWithoutSecrets(search: string): CommandText {
+  return search.split('&').flatMap((pair, index): CommandText => {
     const start = index === 0 ? '' : '&';
     const end = pair.indexOf('=');
     const name = pair.slice(0, end);

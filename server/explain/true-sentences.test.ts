@@ -19,7 +19,7 @@ import {
 } from '../testing/test-device.ts';
 import { explanationOf } from '../testing/test-explanations.ts';
 import { journalPage } from '../testing/test-journal.ts';
-import { type Call, startTestServer, type TestServer } from '../testing/test-server.ts';
+import { startTestServer, type TestCall, type TestServer } from '../testing/test-server.ts';
 import { control } from '../testing/test-tenants.ts';
 
 let server: TestServer;
@@ -37,7 +37,7 @@ function openSocket(): WebSocket {
   return new WebSocket(server.baseUrl.replace('http', 'ws') + operations.connect.path, { headers });
 }
 
-async function explanationAt(method: string, path: string, call: Call = {}) {
+async function explanationAt(method: string, path: string, call: TestCall = {}) {
   return explanationOf(server, await server.request(method, path, call));
 }
 
@@ -61,7 +61,7 @@ describe('the explanation of a body that is not JSON', () => {
 });
 
 describe('the 401 answer for a missing or misplaced token', () => {
-  it.each<[string, (token: string) => Call, string]>([
+  it.each<[string, (token: string) => TestCall, string]>([
     ['cut off', (token) => ({ token: token.slice(0, 60) }), 'it is cut off after 60 characters'],
     ['a word', () => ({ token: 'undefined' }), 'it is the text "undefined"'],
     ['in a header', (token) => ({ headers: { 'X-Token': token } }), 'in the header X-Token'],
@@ -282,7 +282,12 @@ describe('the explanation of a request beyond a limit', () => {
 });
 
 describe('the explanation of an unknown path', () => {
-  const explainedOn = async (dialect: DialectName, path: string, call: Call, at?: 'storage') => {
+  const explainedOn = async (
+    dialect: DialectName,
+    path: string,
+    call: TestCall,
+    at?: 'storage',
+  ) => {
     const other = await startTestServer({ dialects: new Set([dialect]) });
     try {
       const base = at === 'storage' ? (other.storageUrl ?? '') : other.baseUrl;

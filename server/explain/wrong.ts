@@ -13,7 +13,7 @@ import { neighbourOf } from './neighbour.ts';
 import { jsonOf, type ReceivedRequest, receivedRequestOf, textOf } from './received-request.ts';
 
 /** The place of the problem, the expected value and the actual value. */
-export interface Wrong {
+export interface RequestProblem {
   /**
    * The place: `body.status`, `query.page`, `header.Content-Type`, `path`, `method`, `request` for
    * the whole request, or `state` if the request is correct but the state of the server does not
@@ -40,7 +40,7 @@ export type RefusedRecord = Pick<
 >;
 
 /** Returns what was wrong with the refused request of a record. */
-export function wrongIn(record: RefusedRecord, refusal: Refusal): Wrong {
+export function wrongIn(record: RefusedRecord, refusal: Refusal): RequestProblem {
   return wrongOf({ asked: receivedRequestOf(record), refusal, operation: operationOf(record) });
 }
 
@@ -58,7 +58,7 @@ export interface RefusedRequest {
 }
 
 /** Returns what was wrong with a refused request. */
-export function wrongOf(refused: RefusedRequest): Wrong {
+export function wrongOf(refused: RefusedRequest): RequestProblem {
   const { asked, refusal, operation } = refused;
   const { detail, error } = refusal;
   const path = placeOf(refused);

@@ -25,7 +25,7 @@ interface CallFacts {
 }
 
 /** Facts about the device that sent a request. */
-interface SeenDevice {
+interface RequestingDevice {
   /** The identity as canonical JSON text. */
   readonly identity: string;
   readonly keyType?: KeyType;
@@ -34,14 +34,14 @@ interface SeenDevice {
 const authBody = v.object({ id_data: v.string(), pubkey: v.optional(v.unknown()) });
 
 /** A request that matched an operation. */
-export class Call {
+export class FaultCall {
   readonly operation: Operation;
   readonly exchange: Exchange;
   readonly caller: Caller;
   readonly raw: Buffer | undefined;
   readonly store: Store;
   readonly #requestIdHeader: string;
-  #device: SeenDevice | 'not looked up' | undefined = 'not looked up';
+  #device: RequestingDevice | 'not looked up' | undefined = 'not looked up';
 
   constructor(facts: CallFacts) {
     this.operation = facts.operation;
@@ -86,7 +86,7 @@ export class Call {
     return jsonOf(this.raw, this.operation.bodyValuesMax);
   }
 
-  #seenDevice(): SeenDevice | undefined {
+  #seenDevice(): RequestingDevice | undefined {
     if (this.#device === 'not looked up') {
       this.#device =
         this.operation.authorization === 'signature' ? this.#deviceOfBody() : this.#knownDevice();
@@ -94,7 +94,7 @@ export class Call {
     return this.#device;
   }
 
-  #knownDevice(): SeenDevice | undefined {
+  #knownDevice(): RequestingDevice | undefined {
     const { devices } = this.store;
     const device = this.deviceId === undefined ? undefined : devices.find(this.deviceId);
     if (!device) return undefined;
@@ -103,7 +103,7 @@ export class Call {
     return { identity: device.identity, ...keyTypeOf(pem) };
   }
 
-  #deviceOfBody(): SeenDevice | undefined {
+  #deviceOfBody(): RequestingDevice | undefined {
     const body = v.safeParse(authBody, this.json);
     const identity = body.success && readIdentity(body.output.id_data);
     if (!identity || 'because' in identity) return undefined;
@@ -111,7 +111,7 @@ export class Call {
   }
 }
 
-function keyTypeOf(pem: unknown): Pick<SeenDevice, 'keyType'> {
+function keyTypeOf(pem: unknown): Pick<RequestingDevice, 'keyType'> {
   const key = typeof pem === 'string' ? readPublicKey(pem) : undefined;
   return key && 'keyType' in key ? { keyType: key.keyType } : {};
 }

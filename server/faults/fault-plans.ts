@@ -6,11 +6,11 @@
 import { timestampMs } from '../../fixtures/contract/text.ts';
 import type { AnswerOf } from '../../fixtures/control/operations.ts';
 import { valueText } from '../../fixtures/value-text.ts';
-import type { Phase } from './actions/action.ts';
-import { type Call, placeOf } from './call.ts';
-import type { GivenAction, Rule } from './rule.ts';
+import type { FaultPhase } from './actions/action.ts';
+import { type FaultCall, placeOf } from './call.ts';
+import type { ActionWithFields, FaultRule } from './rule.ts';
 import { actionOf } from './rule.ts';
-import { Schedule, type Turn } from './schedule.ts';
+import { type DueAction, FaultSchedule } from './schedule.ts';
 
 /** Maximum number of parties that a rule counts separately. The oldest is dropped first. */
 const PARTIES_MAX = 100_000;
@@ -18,9 +18,9 @@ const PARTIES_MAX = 100_000;
 const REQUEST_IDS_MAX = 1000;
 
 /** The state of a rule, with its counts. */
-export interface RuleStanding {
+export interface RuleState {
   readonly id: string;
-  readonly rule: Rule;
+  readonly rule: FaultRule;
   /** Number of requests that the rule matched, including those at which it did not fire. */
   readonly matched: number;
   readonly fired: number;
@@ -34,8 +34,8 @@ export type UnfiredFault = AnswerOf<'GET /faults/check'>['unfired'][number];
 /** The fault chosen for a request. The caller calls either `fired` or `missed`, once. */
 export interface ChosenFault {
   readonly ruleId: string;
-  readonly act: GivenAction;
-  readonly phase: Phase;
+  readonly act: ActionWithFields;
+  readonly phase: FaultPhase;
   readonly quiet: boolean;
   /** Aborts if the rule is cleared. */
   readonly signal: AbortSignal;
@@ -46,17 +46,17 @@ export interface ChosenFault {
 
 /** A rule with its counts and schedules. */
 class CountedRule {
-  readonly rule: Rule;
+  readonly rule: FaultRule;
   readonly cleared = new AbortController();
   readonly firedSteps = new Set<number>();
   matched = 0;
   fired = 0;
-  readonly #schedules = new Map<string, Schedule>();
-  readonly #fates = new Map<string, Turn | 'pass'>();
+  readonly #schedules = new Map<string, FaultSchedule>();
+  readonly #fates = new Map<string, DueAction | 'pass'>();
   readonly #fromMs: number;
   readonly #untilMs: number;
 
-  constructor(rule: Rule) {
+  constructor(rule: FaultRule) {
     const { from, until } = rule;
     this.rule = rule;
     this.#fromMs = from === undefined ? Number.NEGATIVE_INFINITY : timestampMs(from);
@@ -70,7 +70,7 @@ class CountedRule {
 
   get left(): number | null {
     if (this.#isPerDevice) return null;
-    return (this.#schedules.get('') ?? new Schedule(this.rule, '')).left ?? null;
+    return (this.#schedules.get('') ?? new FaultSchedule(this.rule, '')).left ?? null;
   }
 
   /**
@@ -82,23 +82,23 @@ class CountedRule {
     return countPer === 'device' || (typeof times === 'object' && 'share' in times);
   }
 
-  scheduleOf(call: Call): Schedule {
+  scheduleOf(call: FaultCall): FaultSchedule {
     const party = this.#isPerDevice ? call.party : '';
     const known = this.#schedules.get(party);
     if (known) return known;
     dropOldest(this.#schedules, PARTIES_MAX);
-    const schedule = new Schedule(this.rule, party);
+    const schedule = new FaultSchedule(this.rule, party);
     this.#schedules.set(party, schedule);
     return schedule;
   }
 
   /** Returns the outcome of an earlier request with this id, if the rule counts by request id. */
-  fateOf(call: Call): Turn | 'pass' | undefined {
+  fateOf(call: FaultCall): DueAction | 'pass' | undefined {
     const id = this.rule.countBy === 'request-id' ? call.chosenRequestId : undefined;
     return id === undefined ? undefined : this.#fates.get(id);
   }
 
-  seal(call: Call, fate: Turn | 'pass'): void {
+  seal(call: FaultCall, fate: DueAction | 'pass'): void {
     if (this.rule.countBy !== 'request-id' || call.chosenRequestId === undefined) return;
     dropOldest(this.#fates, REQUEST_IDS_MAX);
     this.#fates.set(call.chosenRequestId, fate);
@@ -131,7 +131,7 @@ export class FaultPlans {
   }
 
   /** Adds rules with new ids. */
-  add(rules: readonly Rule[]): void {
+  add(rules: readonly FaultRule[]): void {
     for (const rule of rules) this.#rules.set(rule.id, new CountedRule(rule));
     this.#arm();
   }
@@ -166,7 +166,7 @@ export class FaultPlans {
     this.#isArmed = this.#rules.size > 0 && !this.#isPaused;
   }
 
-  list(): RuleStanding[] {
+  list(): RuleState[] {
     return [...this.#rules.values()].map(({ rule, matched, fired, left }) => ({
       id: rule.id,
       rule,
@@ -191,7 +191,7 @@ export class FaultPlans {
    * matching rule that is active at this time counts it.
    * @param nowMs the tenant's time
    */
-  choose(call: Call, nowMs: number): ChosenFault | undefined {
+  choose(call: FaultCall, nowMs: number): ChosenFault | undefined {
     let chosen: ChosenFault | undefined;
     for (const counted of this.#rules.values()) {
       if (!counted.isDue(nowMs) || !matches(counted.rule, call)) continue;
@@ -216,7 +216,7 @@ export class FaultPlans {
   }
 }
 
-function chosenOf(counted: CountedRule, turn: Turn, schedule?: Schedule): ChosenFault {
+function chosenOf(counted: CountedRule, turn: DueAction, schedule?: FaultSchedule): ChosenFault {
   const { rule, cleared } = counted;
   let isSettled = false;
   const once = (act: () => void) => (): void => {
@@ -227,7 +227,7 @@ function chosenOf(counted: CountedRule, turn: Turn, schedule?: Schedule): Chosen
   return {
     ruleId: rule.id,
     act: turn.act,
-    phase: rule.when ?? actionOf(turn.act).phases[0],
+    phase: rule.when ?? actionOf(turn.act).faultPhases[0],
     quiet: rule.quiet,
     signal: cleared.signal,
     fired: once(() => {
@@ -239,15 +239,15 @@ function chosenOf(counted: CountedRule, turn: Turn, schedule?: Schedule): Chosen
 }
 
 /** Returns the same fault for a repeated attempt of the same request, without counting it again. */
-function repeated(counted: CountedRule, turn: Turn): ChosenFault {
+function repeated(counted: CountedRule, turn: DueAction): ChosenFault {
   return { ...chosenOf(counted, turn), fired: () => undefined };
 }
 
-function applies(act: GivenAction, call: Call): boolean {
+function applies(act: ActionWithFields, call: FaultCall): boolean {
   return actionOf(act).applies?.(act, call) ?? true;
 }
 
-function matches({ match, act }: Rule, call: Call): boolean {
+function matches({ match, act }: FaultRule, call: FaultCall): boolean {
   const { operation, deviceId, identity, keyType, fleet } = match;
   if (operation !== undefined && ![operation].flat().includes(call.operation.id)) return false;
   if (deviceId !== undefined && call.deviceId !== deviceId) return false;

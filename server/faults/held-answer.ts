@@ -14,7 +14,7 @@ const HELD_MAX_BYTES = 65_536;
 type Callback = () => void;
 
 /** A method that Node has but its type declarations lack. */
-interface TellsRawNames {
+interface ResponseWithRawNames {
   getRawHeaderNames(): string[];
 }
 
@@ -22,7 +22,7 @@ interface TellsRawNames {
 export class HeldAnswer {
   /** Resolves when the handler starts its response; never resolves if it does not respond. */
   readonly head: Promise<AnswerHead>;
-  readonly #response: ServerResponse & TellsRawNames;
+  readonly #response: ServerResponse & ResponseWithRawNames;
   readonly #chunks: Buffer[] = [];
   #heldBytes = 0;
   #isEnded = false;
@@ -32,7 +32,7 @@ export class HeldAnswer {
   #wake: () => void = () => undefined;
 
   constructor(response: ServerResponse) {
-    this.#response = response as ServerResponse & TellsRawNames;
+    this.#response = response as ServerResponse & ResponseWithRawNames;
     this.head = new Promise((resolve) => {
       this.#begin = resolve;
     });

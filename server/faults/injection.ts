@@ -3,17 +3,17 @@ import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { Interception } from '../pipeline/interception.ts';
 import type { Log } from '../pipeline/log.ts';
 import type { Tenant } from '../tenants/tenants.ts';
-import type { ActionContext, Outcome } from './actions/action.ts';
+import type { ActionContext, ActionOutcome } from './actions/action.ts';
 import { writeRest } from './actions/connections.ts';
-import type { Call } from './call.ts';
+import type { FaultCall } from './call.ts';
 import type { ChosenFault } from './fault-plans.ts';
 import { HeldAnswer } from './held-answer.ts';
 import { actionOf } from './rule.ts';
-import { type HeaderPairs, Wire } from './wire.ts';
+import { type HeaderPairs, ResponseWire } from './wire.ts';
 
 interface InjectionOptions {
   readonly fault: ChosenFault;
-  readonly call: Call;
+  readonly call: FaultCall;
   readonly tenant: Tenant;
   readonly names: VendorNames;
   readonly log: Log;
@@ -37,7 +37,7 @@ export class Injection implements Interception {
   constructor(options: InjectionOptions) {
     this.#options = options;
     const { fault, call, tenant, names } = options;
-    const wire = new Wire({
+    const wire = new ResponseWire({
       exchange: call.exchange,
       mark: this.#mark,
       settled: (status) => this.#settle(status),
@@ -65,7 +65,7 @@ export class Injection implements Interception {
   }
 
   /** Runs the part of the fault before the handler. @returns whether the request continues */
-  async begin(): Promise<Outcome> {
+  async begin(): Promise<ActionOutcome> {
     const { fault, call, log } = this.#options;
     const { act, phase, ruleId } = fault;
     const { request, record, requestId } = call.exchange;

@@ -1,13 +1,13 @@
 /** Reads a fault plan from YAML or JSON, and locates each problem in the text. */
 import { jsonSchemaOf } from '../../fixtures/json-schema.ts';
 import { readYaml, type YamlProblem } from '../../fixtures/yaml-text.ts';
-import { documentedPlanShape, planShape, type Rule } from './rule.ts';
+import { documentedPlanShape, type FaultRule, planShape } from './rule.ts';
 
 const PLAN_MAX_BYTES = 262_144;
 
 /** The rules of a plan, or its problems. */
 export type ReadPlan =
-  | { readonly rules: readonly Rule[] }
+  | { readonly rules: readonly FaultRule[] }
   | { readonly problems: readonly YamlProblem[] };
 
 /**

@@ -7,7 +7,7 @@ import { noSuchOperation, operationIds } from '../../fixtures/contract/operation
 import { timestamp, timestampMs } from '../../fixtures/contract/text.ts';
 import { keyTypes } from '../../fixtures/contract/vocabulary.ts';
 import { knownNames } from '../../fixtures/nearest.ts';
-import { type Action, phases, textUpTo, whole } from './actions/action.ts';
+import { type Action, faultPhases, textUpTo, whole } from './actions/action.ts';
 import { actions, readyActions } from './actions/actions.ts';
 
 export const RULES_MAX = 100;
@@ -18,7 +18,7 @@ const OPERATIONS_MAX = 200;
 const ATTRIBUTES_MAX = 20;
 
 /** An action with its fields. */
-export interface GivenAction {
+export interface ActionWithFields {
   readonly kind: string;
   readonly [field: string]: unknown;
 }
@@ -26,7 +26,7 @@ export interface GivenAction {
 const actsByKind = new Map(actions.map((act) => [act.kind, act]));
 
 /** Returns the row of an action. @throws Error for an unknown kind, which the shape excludes */
-export function actionOf({ kind }: GivenAction): Action {
+export function actionOf({ kind }: ActionWithFields): Action {
   const act = actsByKind.get(kind);
   if (!act) throw new Error(`there is no action "${kind}"`);
   return act;
@@ -90,7 +90,7 @@ const timesShape = v.union(
 const plainKinds = actions
   .filter(({ entries }) => Object.values(entries).every(({ type }) => type === 'optional'))
   .map(({ kind }) => kind);
-const namedActs: Readonly<Record<string, GivenAction>> = {
+const namedActs: Readonly<Record<string, ActionWithFields>> = {
   ...Object.fromEntries(plainKinds.map((kind) => [kind, { kind }])),
   ...readyActions,
 };
@@ -107,7 +107,7 @@ function noSuchName(given: unknown): string {
     : `must be an action by its name, or an object with its kind and fields${nearest}`;
 }
 
-const ownActShape: v.GenericSchema<unknown, GivenAction> = v.variant(
+const ownActShape: v.GenericSchema<unknown, ActionWithFields> = v.variant(
   'kind',
   actions.map(({ kind, does, entries }) =>
     v.pipe(v.strictObject({ kind: v.literal(kind), ...entries }), v.description(does)),
@@ -118,7 +118,7 @@ const ownActShape: v.GenericSchema<unknown, GivenAction> = v.variant(
  * The shape of an action for reading. Problems are reported for the given form, either a name or an
  * object.
  */
-const actShape: v.GenericSchema<unknown, GivenAction> = v.lazy((given) =>
+const actShape: v.GenericSchema<unknown, ActionWithFields> = v.lazy((given) =>
   typeof given === 'object' && given !== null
     ? ownActShape
     : v.pipe(
@@ -128,13 +128,13 @@ const actShape: v.GenericSchema<unknown, GivenAction> = v.lazy((given) =>
 );
 
 /** The shape of a step for reading. */
-const stepShape: v.GenericSchema<unknown, GivenAction | 'pass'> = v.lazy((given) =>
+const stepShape: v.GenericSchema<unknown, ActionWithFields | 'pass'> = v.lazy((given) =>
   given === 'pass' ? v.literal('pass') : actShape,
 );
 
 function ruleEntries(
-  act: v.GenericSchema<unknown, GivenAction>,
-  step: v.GenericSchema<unknown, GivenAction | 'pass'>,
+  act: v.GenericSchema<unknown, ActionWithFields>,
+  step: v.GenericSchema<unknown, ActionWithFields | 'pass'>,
 ) {
   return {
     id: v.optional(
@@ -144,7 +144,7 @@ function ruleEntries(
       ),
     ),
     match: v.optional(matchShape, {}),
-    when: v.optional(v.picklist(phases, `must be one of ${phases.join(', ')}`)),
+    when: v.optional(v.picklist(faultPhases, `must be one of ${faultPhases.join(', ')}`)),
     times: v.optional(timesShape),
     act: v.optional(act),
     script: v.optional(
@@ -165,7 +165,7 @@ function ruleEntries(
   };
 }
 
-function planEntries<const Rule extends v.GenericSchema>(rule: Rule) {
+function planEntries<const FaultRule extends v.GenericSchema>(rule: FaultRule) {
   return {
     rules: v.pipe(
       v.array(rule, 'must be a list of rules'),
@@ -212,8 +212,8 @@ export const documentedPlanShape = v.strictObject(
 );
 
 /** A rule with its defaults filled in, and its id if it has none of its own. */
-export type Rule = v.InferOutput<typeof ruleShape> & { readonly id: string };
-export type Times = NonNullable<Rule['times']>;
+export type FaultRule = v.InferOutput<typeof ruleShape> & { readonly id: string };
+export type Times = NonNullable<FaultRule['times']>;
 
 /** Returns the first contradiction between fields of a rule, if any. */
 function problemOf(
@@ -231,8 +231,8 @@ function problemOf(
   }
   if (when === undefined) return undefined;
   const all = [...(act ? [act] : []), ...(script ?? []).filter((step) => step !== 'pass')];
-  const unfit = all.find((one) => !actionOf(one).phases.includes(when));
+  const unfit = all.find((one) => !actionOf(one).faultPhases.includes(when));
   if (!unfit) return undefined;
-  const fitting = actionOf(unfit).phases.join(' or ');
+  const fitting = actionOf(unfit).faultPhases.join(' or ');
   return { key: 'when', message: `the action ${unfit.kind} supports only ${fitting}` };
 }

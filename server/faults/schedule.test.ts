@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Times } from './rule.ts';
-import { Schedule } from './schedule.ts';
+import { FaultSchedule } from './schedule.ts';
 
 const act = { kind: 'reset' };
 
-function scheduleOf(times?: Times, party = '', nthCall?: number): Schedule {
+function scheduleOf(times?: Times, party = '', nthCall?: number): FaultSchedule {
   const match = nthCall === undefined ? {} : { nthCall };
-  return new Schedule({ id: 'r', act, match, ...(times !== undefined && { times }) }, party);
+  return new FaultSchedule({ id: 'r', act, match, ...(times !== undefined && { times }) }, party);
 }
 
 /** Returns the numbers of those calls, out of this many, that fire. */
-function fires(schedule: Schedule, calls: number): boolean[] {
+function fires(schedule: FaultSchedule, calls: number): boolean[] {
   return Array.from({ length: calls }, () => {
     const turn = schedule.call();
     if (turn) schedule.take();
@@ -64,7 +64,7 @@ describe('the schedule of a fault rule', () => {
 
   it('runs through a script in order and reports the remaining steps', () => {
     const script = ['pass' as const, act, 'pass' as const, { kind: 'stall' }];
-    const schedule = new Schedule({ id: 'r', match: {}, script }, '');
+    const schedule = new FaultSchedule({ id: 'r', match: {}, script }, '');
     const seen = [];
     for (let call = 0; call < 6; call += 1) {
       const turn = schedule.call();

@@ -3,22 +3,22 @@
  * Pure except for the random source.
  */
 import { type Random, seededRandom } from '../../fixtures/random.ts';
-import type { GivenAction, Rule } from './rule.ts';
+import type { ActionWithFields, FaultRule } from './rule.ts';
 
 /** A due turn of a rule: the action, and its position in a script. */
-export interface Turn {
-  readonly act: GivenAction;
+export interface DueAction {
+  readonly act: ActionWithFields;
   /** Position from 0; always 0 for a rule without a script. */
   readonly step: number;
 }
 
-type Scheduled = Pick<Rule, 'id' | 'act' | 'script' | 'times'> & {
-  readonly match: Pick<Rule['match'], 'nthCall'>;
+type ScheduledRule = Pick<FaultRule, 'id' | 'act' | 'script' | 'times'> & {
+  readonly match: Pick<FaultRule['match'], 'nthCall'>;
 };
 
 /** Counts the calls of one party: of one device, or of all callers that a rule matches. */
-export class Schedule {
-  readonly #rule: Scheduled;
+export class FaultSchedule {
+  readonly #rule: ScheduledRule;
   readonly #chance: Random | undefined;
   #calls = 0;
   #taken = 0;
@@ -28,7 +28,7 @@ export class Schedule {
    * `party` is the party whose calls are counted. Random turns depend only on the party, the seed
    * and the id of the rule.
    */
-  constructor(rule: Scheduled, party: string) {
+  constructor(rule: ScheduledRule, party: string) {
     this.#rule = rule;
     const { times } = rule;
     if (typeof times === 'object' && 'share' in times) {
@@ -45,7 +45,7 @@ export class Schedule {
   }
 
   /** Counts a call, and returns its due turn, if any. The turn stays due until `take` is called. */
-  call(): Turn | undefined {
+  call(): DueAction | undefined {
     this.#calls += 1;
     if (this.#calls < (this.#rule.match.nthCall ?? 1)) return undefined;
     const { act, script } = this.#rule;
@@ -73,7 +73,7 @@ export class Schedule {
     this.#inARow = 0;
   }
 
-  #step(script: readonly (GivenAction | 'pass')[]): Turn | undefined {
+  #step(script: readonly (ActionWithFields | 'pass')[]): DueAction | undefined {
     const act = script[this.#taken];
     if (act !== 'pass') return act && { act, step: this.#taken };
     this.#taken += 1;

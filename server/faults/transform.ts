@@ -8,7 +8,7 @@ import type { Interception } from '../pipeline/interception.ts';
 import type { ResponseTransform } from '../pipeline/plug-ins.ts';
 import type { Services } from '../pipeline/services.ts';
 import type { Tenant } from '../tenants/tenants.ts';
-import { Call, jsonOf } from './call.ts';
+import { FaultCall, jsonOf } from './call.ts';
 import { Injection } from './injection.ts';
 import { faultPlansOf } from './tenant-faults.ts';
 
@@ -43,7 +43,7 @@ export class FaultTransform implements ResponseTransform {
     if (!plans.isArmed) return undefined;
     const { store } = tenant;
     const requestIdHeader = names.requestId;
-    const call = new Call({ operation, exchange, caller, raw, store, requestIdHeader });
+    const call = new FaultCall({ operation, exchange, caller, raw, store, requestIdHeader });
     const fault = plans.choose(call, tenant.clock.now());
     if (!fault) return undefined;
     context.moveTo(tenant);

@@ -22,7 +22,7 @@ interface WireOptions {
  * Must be created before the response is held back, because it keeps the response's original
  * methods.
  */
-export class Wire {
+export class ResponseWire {
   readonly socket: Socket;
   readonly #response: ServerResponse;
   readonly #exchange: Exchange;

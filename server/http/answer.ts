@@ -16,7 +16,7 @@ import { type Refusal, refuse } from './refusal.ts';
 import type { FileBody, Success } from './success.ts';
 
 type HeaderValue = string | readonly string[];
-type Parts = Iterable<string> | AsyncIterable<string | Uint8Array>;
+type BodyParts = Iterable<string> | AsyncIterable<string | Uint8Array>;
 
 /** Unsent bytes of an answer that a connection may hold without being counted in the budget. */
 const UNCOUNTED_BYTES = 16_384;
@@ -109,7 +109,7 @@ export class AnswerWriter {
       this.#write(exchange, status, headers, body);
     } else {
       headers.push(['Content-Type', mediaType]);
-      return this.#stream(exchange, status, { headers, parts: body as Parts });
+      return this.#stream(exchange, status, { headers, parts: body as BodyParts });
     }
     return undefined;
   }
@@ -223,7 +223,7 @@ export class AnswerWriter {
   async #stream(
     exchange: Exchange,
     status: number,
-    { headers, parts }: { headers: [string, HeaderValue][]; parts: Parts },
+    { headers, parts }: { headers: [string, HeaderValue][]; parts: BodyParts },
   ): Promise<void> {
     const { record, response } = exchange;
     record.isStreamed = true;

@@ -20,7 +20,7 @@ async function openPlain(path: string): Promise<FileHandle> {
 }
 
 /** A buffer that was passed on, and the total of bytes passed on up to its end. */
-interface Handed {
+interface SentBuffer {
   readonly buffer: Buffer;
   readonly untilBytes: number;
 }
@@ -34,7 +34,7 @@ export class FileStream extends Readable {
   readonly #path: string;
   readonly #response: ServerResponse;
   readonly #end: number;
-  readonly #handed: Handed[] = [];
+  readonly #handed: SentBuffer[] = [];
   #at: number;
   #handedBytes = 0;
   #file: FileHandle | undefined;

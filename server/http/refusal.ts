@@ -47,7 +47,7 @@ export class Refusal {
   }
 }
 
-type Detail = RefusalDetail | undefined;
+type OptionalDetail = RefusalDetail | undefined;
 
 /**
  * Returns the detail of a path parameter that names nothing that exists; `expected` describes a
@@ -80,20 +80,21 @@ const CODING_MAX_CHARACTERS = 40;
 
 /** Constructors of refusals, one for each kind of error. Spec: Errors */
 export const refuse = {
-  malformed: (error: string, detail?: Detail) => new Refusal(400, error, { detail }),
-  unauthorized: (error: string, detail?: Detail) =>
+  malformed: (error: string, detail?: OptionalDetail) => new Refusal(400, error, { detail }),
+  unauthorized: (error: string, detail?: OptionalDetail) =>
     new Refusal(401, error, { headers: { 'WWW-Authenticate': 'Bearer' }, detail }),
-  forbidden: (error: string, detail?: Detail) => new Refusal(403, error, { detail }),
-  notFound: (error: string, detail?: Detail) => new Refusal(404, error, { detail }),
+  forbidden: (error: string, detail?: OptionalDetail) => new Refusal(403, error, { detail }),
+  notFound: (error: string, detail?: OptionalDetail) => new Refusal(404, error, { detail }),
   methodNotAllowed: (allowed: readonly string[], given?: string) =>
     new Refusal(405, `method not allowed; use ${allowed.join(', ')}`, {
       headers: { Allow: allowed.join(', ') },
       detail: { path: 'method', expected: allowed.join(' or '), ...(given && { actual: given }) },
     }),
-  conflict: (error: string, body?: object, detail?: Detail) =>
+  conflict: (error: string, body?: object, detail?: OptionalDetail) =>
     new Refusal(409, error, { body, detail }),
-  gone: (error: string, detail?: Detail) => new Refusal(410, error, { detail }),
-  preconditionFailed: (error: string, detail?: Detail) => new Refusal(412, error, { detail }),
+  gone: (error: string, detail?: OptionalDetail) => new Refusal(410, error, { detail }),
+  preconditionFailed: (error: string, detail?: OptionalDetail) =>
+    new Refusal(412, error, { detail }),
   tooLarge: (maxBytes: number, givenBytes?: number) =>
     new Refusal(413, `the body is larger than the limit of ${maxBytes} bytes`, {
       headers: { Connection: 'close' },
@@ -129,8 +130,12 @@ export const refuse = {
         },
       },
     ),
-  unprocessable: (error: string, detail?: Detail) => new Refusal(422, error, { detail }),
-  tooManyRequests: (retryAfterSeconds: number, because = 'too many requests', detail?: Detail) =>
+  unprocessable: (error: string, detail?: OptionalDetail) => new Refusal(422, error, { detail }),
+  tooManyRequests: (
+    retryAfterSeconds: number,
+    because = 'too many requests',
+    detail?: OptionalDetail,
+  ) =>
     new Refusal(429, `${because}; try again in ${retryAfterSeconds} s`, {
       headers: { 'Retry-After': String(retryAfterSeconds) },
       detail: { path: 'state', ...detail },

@@ -17,7 +17,7 @@ export interface FileBody {
 }
 
 /** The function that takes over the connection after an upgrade. */
-export interface Upgrading {
+export interface ProtocolUpgrade {
   readonly upgrade: (request: UpgradeRequest) => void;
 }
 
@@ -27,7 +27,7 @@ export interface Success {
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: unknown;
   readonly fileBody?: FileBody;
-  readonly upgrade?: Upgrading['upgrade'];
+  readonly upgrade?: ProtocolUpgrade['upgrade'];
   /**
    * The reason why a device that requested an update receives none; recorded in the journal, not
    * sent.

@@ -2,8 +2,8 @@
 
 import { maskText } from '../http/masking.ts';
 import type { JournalEntry } from './entry.ts';
-import { type Belongings, deviceOf, operationOf, reportIn } from './facts.ts';
-import { type EntryFilter, type Matches, matcher } from './filter.ts';
+import { deviceOf, operationOf, reportIn, type TenantRecords } from './facts.ts';
+import { type EntryFilter, type EntryTest, matcher } from './filter.ts';
 
 /** An expected event: a status that a device reported, or any journal entry. */
 interface ExpectedEvent extends Omit<EntryFilter, 'sinceMs' | 'untilMs'> {
@@ -22,7 +22,7 @@ export interface Assertion {
 }
 
 /** The result of an assertion. */
-export interface Verdict {
+export interface AssertionResult {
   readonly holds: boolean;
   readonly sentence: string;
   /** Sequence numbers of the matching entries. The last event may have several. */
@@ -32,18 +32,18 @@ export interface Verdict {
 const INSTEAD_MAX = 12;
 
 /** Evaluates an assertion over entries that are passed in order, oldest first. */
-export class Judge {
+export class AssertionJudge {
   readonly #assertion: Assertion;
-  readonly #tenant: Belongings;
-  readonly #tests: readonly Matches[];
-  readonly #isSubject: Matches;
+  readonly #tenant: TenantRecords;
+  readonly #tests: readonly EntryTest[];
+  readonly #isSubject: EntryTest;
   readonly #seen: number[] = [];
   /** The newest entries of the device. */
   readonly #newest: JournalEntry[] = [];
   #earlier = 0;
   #at = 0;
 
-  constructor(assertion: Assertion, tenant: Belongings) {
+  constructor(assertion: Assertion, tenant: TenantRecords) {
     const { device, happened } = assertion;
     this.#assertion = assertion;
     this.#tenant = tenant;
@@ -62,7 +62,7 @@ export class Judge {
     this.#earlier += 1;
   }
 
-  verdict(): Verdict {
+  verdict(): AssertionResult {
     const { device, happened, times } = this.#assertion;
     const seen = this.#seen;
     const last = this.#tests.length - 1;
@@ -83,7 +83,7 @@ export class Judge {
   }
 }
 
-function stepTest({ report, ...filter }: ExpectedEvent, tenant: Belongings): Matches {
+function stepTest({ report, ...filter }: ExpectedEvent, tenant: TenantRecords): EntryTest {
   const matches = matcher(
     report === undefined ? filter : { operation: 'put-deployment-status', ...filter },
     tenant,
@@ -125,7 +125,7 @@ function missing(steps: readonly ExpectedEvent[], at: number): string {
   return `"${step ? stepText(step) : ''}" did not happen${before}`;
 }
 
-function wordOf(entry: JournalEntry, tenant: Belongings): string {
+function wordOf(entry: JournalEntry, tenant: TenantRecords): string {
   const report = reportIn(entry);
   const status = entry.kind === 'frame' ? '' : ` ${entry.status}`;
   const name = report === undefined ? (operationOf(entry) ?? 'no operation') : `report ${report}`;

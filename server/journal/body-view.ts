@@ -15,8 +15,8 @@ export interface BodyView {
 }
 
 /** A stored body with its size and media type. */
-interface KeptBody {
-  readonly kept: Buffer | string;
+interface StoredBody {
+  readonly content: Buffer | string;
   /** Length of the whole body in bytes, even if only its beginning is stored. */
   readonly bytes: number;
   /** Value of Content-Type; empty if absent. */
@@ -30,7 +30,7 @@ export function viewOf(
   bytes: number,
 ): BodyView | undefined {
   if (kept === undefined || kept.length === 0) return undefined;
-  return bodyView({ kept, bytes, mediaType: headerOf(headers, 'content-type') });
+  return bodyView({ content: kept, bytes, mediaType: headerOf(headers, 'content-type') });
 }
 
 /** Returns the first value of a header; empty if absent. */
@@ -43,7 +43,7 @@ export function headerOf(flat: readonly (string | readonly string[])[], name: st
 
 const whole = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function bodyView({ kept, bytes, mediaType }: KeptBody): BodyView {
+function bodyView({ content: kept, bytes, mediaType }: StoredBody): BodyView {
   const buffer = Buffer.from(kept);
   const isCut = bytes > buffer.length;
   const shown = { ...shownAs(buffer, { isCut, mediaType }) };

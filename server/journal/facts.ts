@@ -7,7 +7,7 @@ import { readIdentity } from '../rules/identity.ts';
 import type { JournalEntry } from './entry.ts';
 
 /** The part of a tenant that identifies devices and users. */
-export interface Belongings {
+export interface TenantRecords {
   readonly store: {
     readonly devices: {
       find(id: string): { readonly identity: string } | undefined;
@@ -25,7 +25,7 @@ export interface EntryDevice {
 }
 
 /** Returns the device that sent the request or owns the socket, if any. */
-export function deviceOf(entry: JournalEntry, { store }: Belongings): EntryDevice | undefined {
+export function deviceOf(entry: JournalEntry, { store }: TenantRecords): EntryDevice | undefined {
   if (entry.kind === 'unreadable') return undefined;
   const id = entry.kind === 'frame' ? entry.origin.deviceId : entry.deviceId;
   if (id !== undefined) {

@@ -3,13 +3,13 @@ import { valueText } from '../../fixtures/value-text.ts';
 import { maskText } from '../http/masking.ts';
 import type { JournalEntry } from './entry.ts';
 import {
-  type Belongings,
   deploymentOf,
   deviceOf,
   type EntryDevice,
   jsonObject,
   operationOf,
   requestIdOf,
+  type TenantRecords,
   userIdOf,
 } from './facts.ts';
 
@@ -36,17 +36,17 @@ export interface EntryFilter {
 }
 
 /** A test that returns true for entries that match a filter. */
-export type Matches = (entry: JournalEntry) => boolean;
+export type EntryTest = (entry: JournalEntry) => boolean;
 
 /** Returns the test for a filter. */
-export function matcher(filter: EntryFilter, tenant: Belongings): Matches {
+export function matcher(filter: EntryFilter, tenant: TenantRecords): EntryTest {
   const checks = Object.entries(filter)
     .filter(([, wanted]) => wanted !== undefined)
     .map(([name, wanted]) => checkOf[name as keyof EntryFilter](String(wanted), tenant));
   return (entry) => checks.every((check) => check(entry));
 }
 
-const checkOf: Record<keyof EntryFilter, (wanted: string, tenant: Belongings) => Matches> = {
+const checkOf: Record<keyof EntryFilter, (wanted: string, tenant: TenantRecords) => EntryTest> = {
   kind: (wanted) => (entry) => entry.kind === wanted,
   operation: (wanted) => (entry) => operationOf(entry) === wanted,
   method: (wanted) => {

@@ -1,6 +1,10 @@
 /** The journal of a tenant: the newest exchanges, limited by number and by bytes. */
 
-import { type Ended, type Subscriber, Subscribers } from '../../fixtures/subscribers.ts';
+import {
+  type OnSubscriptionEnd,
+  type Subscriber,
+  Subscribers,
+} from '../../fixtures/subscribers.ts';
 import type { ExchangeRecord } from '../http/exchange-record.ts';
 import type { JournalEntry } from './entry.ts';
 import { PackedExchange } from './packed-exchange.ts';
@@ -24,12 +28,12 @@ export interface JournalSize {
 }
 
 /** A stored entry. Nearly all exchanges are packed, so that they need no objects of their own. */
-type Kept = JournalEntry | PackedExchange;
+type StoredEntry = JournalEntry | PackedExchange;
 
 /** Stores entries in a ring in their order. Adding an entry takes constant time. */
 export class Journal {
   readonly bounds: JournalBounds;
-  readonly #ring: (Kept | undefined)[];
+  readonly #ring: (StoredEntry | undefined)[];
   /** One object for each place in the ring, reused for later exchanges. */
   readonly #packed: PackedExchange[] = [];
   #slabs = new Slabs();
@@ -41,7 +45,7 @@ export class Journal {
 
   constructor(bounds: JournalBounds) {
     this.bounds = bounds;
-    this.#ring = new Array<Kept | undefined>(bounds.entriesMax);
+    this.#ring = new Array<StoredEntry | undefined>(bounds.entriesMax);
   }
 
   /** True if the journal stores nothing. */
@@ -112,7 +116,7 @@ export class Journal {
    * Calls the subscriber for every later entry.
    * @returns a function that ends the subscription
    */
-  subscribe(subscriber: Subscriber<JournalEntry>, ended: Ended): () => void {
+  subscribe(subscriber: Subscriber<JournalEntry>, ended: OnSubscriptionEnd): () => void {
     return this.#subscribers.add(subscriber, ended);
   }
 
@@ -125,7 +129,7 @@ export class Journal {
     this.#bytes = 0;
   }
 
-  #keptOf(entry: JournalEntry): Kept {
+  #keptOf(entry: JournalEntry): StoredEntry {
     if (entry.kind === 'exchange' && !entry.fault && !entry.varied) {
       const place = this.#added % this.bounds.entriesMax;
       const packed = this.#packed[place] ?? new PackedExchange();

@@ -7,7 +7,7 @@ const COMPARED_MAX = 2000;
 /** Maximum number of ids that are listed for devices with the same identity value. */
 const NAMESAKES_MAX = 5;
 
-interface KnownDevice {
+interface JournalDevice {
   readonly id: string;
   /** Identity data as canonical JSON text. */
   readonly identity: string;
@@ -16,11 +16,11 @@ interface KnownDevice {
 /** The part of a store that finds devices. */
 export interface Devices {
   readonly devices: {
-    find(id: string): KnownDevice | undefined;
-    findByIdentity(identity: string): KnownDevice | undefined;
+    find(id: string): JournalDevice | undefined;
+    findByIdentity(identity: string): JournalDevice | undefined;
     portions(filter: {
       readonly identityHas?: readonly string[];
-    }): Iterable<readonly KnownDevice[]>;
+    }): Iterable<readonly JournalDevice[]>;
   };
 }
 
@@ -29,7 +29,7 @@ export interface Devices {
  * names.
  */
 export type NamedDevice =
-  | KnownDevice
+  | JournalDevice
   | { readonly several: readonly string[] }
   | { readonly nearest: readonly string[] };
 
@@ -37,7 +37,7 @@ export type NamedDevice =
 export function deviceNamed({ devices }: Devices, wanted: string): NamedDevice {
   const known = devices.find(wanted) ?? devices.findByIdentity(wanted);
   if (known) return known;
-  const same: KnownDevice[] = [];
+  const same: JournalDevice[] = [];
   // A value in canonical JSON is either a string or any other value, so both spellings are
   // searched.
   for (const some of devices.portions({

@@ -33,13 +33,13 @@ export function keepLastPoll(record: ExchangeRecord, devices: PollingDevices): v
   const { lastPoll } = facts;
   const refused = refusedIn(record);
   const isAnswered = status >= 200 && status < 300;
-  if (lastPoll && lastPoll.operation === operation && saysSame(lastPoll.said, record)) {
+  if (lastPoll && lastPoll.operation === operation && saysSame(lastPoll.content, record)) {
     lastPoll.atMs = atMs;
     lastPoll.status = status;
     lastPoll.refused = refused;
     if (isAnswered) lastPoll.answered = lastPoll;
   } else {
-    const poll = { operation, said: pollDataIn(record) };
+    const poll = { operation, content: pollDataIn(record) };
     const answered = isAnswered ? poll : lastPoll?.answered;
     facts.lastPoll = { ...poll, atMs, status, refused, answered };
   }

@@ -14,7 +14,7 @@ const PLACE_BYTES = 256;
 const SEPARATOR = '\n';
 
 /** The fields of a record that are stored unchanged. */
-type Facts = Pick<
+type UnchangedFields = Pick<
   ExchangeRecord,
   | 'sequence'
   | 'atMs'
@@ -33,7 +33,7 @@ type Facts = Pick<
 >;
 
 /** A place of the journal's ring, which holds one exchange at a time. */
-export class PackedExchange implements Facts {
+export class PackedExchange implements UnchangedFields {
   readonly kind = 'packed';
   countedBytes = 0;
   sequence = 0;
@@ -113,7 +113,10 @@ export class PackedExchange implements Facts {
   }
 }
 
-function copyFacts(from: Facts, to: { -readonly [Name in keyof Facts]: Facts[Name] }): void {
+function copyFacts(
+  from: UnchangedFields,
+  to: { -readonly [Name in keyof UnchangedFields]: UnchangedFields[Name] },
+): void {
   to.sequence = from.sequence;
   to.atMs = from.atMs;
   to.tookMs = from.tookMs;

@@ -12,7 +12,7 @@ export class Slab {
   /** Number of bytes written so far. */
   used = 0;
   /** Number of entries in the slab that are still stored. */
-  kept = 0;
+  storedEntries = 0;
 
   constructor(bytes: number) {
     this.bytes = Buffer.allocUnsafeSlow(bytes);
@@ -29,10 +29,10 @@ export class Slabs {
     if (this.#current.used + bytes > this.#current.bytes.length) {
       const isLarge = bytes > SLAB_BYTES;
       const next = isLarge ? new Slab(bytes) : (this.#free.pop() ?? new Slab(SLAB_BYTES));
-      if (this.#current.kept === 0) this.#release(this.#current);
+      if (this.#current.storedEntries === 0) this.#release(this.#current);
       this.#current = next;
     }
-    this.#current.kept += 1;
+    this.#current.storedEntries += 1;
     return this.#current;
   }
 
@@ -41,8 +41,8 @@ export class Slabs {
    * new entries.
    */
   giveBack(slab: Slab): void {
-    slab.kept -= 1;
-    if (slab.kept === 0 && slab !== this.#current) this.#release(slab);
+    slab.storedEntries -= 1;
+    if (slab.storedEntries === 0 && slab !== this.#current) this.#release(slab);
   }
 
   #release(slab: Slab): void {

@@ -6,7 +6,7 @@ import type { Server, ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
 import { systemClock } from '../../fixtures/clock.ts';
 import type { ConnectionLimits } from '../settings.ts';
-import { Transfer } from './transfer.ts';
+import { TransferRate } from './transfer.ts';
 
 /** Maximum number of headers of one request; widely used servers have the same limit. */
 export const HEADERS_MAX = 100;
@@ -43,9 +43,9 @@ export function enforceConnectionLimits(server: Server, limits: ConnectionLimits
     const isIdle = socket.timeout !== server.timeout;
     if (isIdle || socket.writableLength > 0) socket.destroy();
   });
-  const transfers = new Map<Socket, Transfer>();
+  const transfers = new Map<Socket, TransferRate>();
   const watch = (socket: Socket): void => {
-    transfers.set(socket, new Transfer(socket, limits));
+    transfers.set(socket, new TransferRate(socket, limits));
     socket.once('close', () => transfers.delete(socket));
   };
   server.on('connection', watch);

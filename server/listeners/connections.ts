@@ -21,19 +21,19 @@ interface ConnectionsOptions {
 }
 
 /** Properties of Node's socket handle that its types lack. */
-interface Reading {
+interface SocketHandle {
   /** True while Node wants to read from the connection; it may be paused nevertheless. */
   readonly reading: boolean;
   readStart(): void;
   readStop(): void;
 }
 
-interface Read {
+interface ReadSocket {
   readonly parser?: object | null;
-  readonly _handle?: Reading | null;
+  readonly _handle?: SocketHandle | null;
 }
 
-interface Surplus {
+interface SurplusConnection {
   /** True once the connection was refused; it is then closed in stages. */
   isRefused: boolean;
   /** Refuses the connection without a request, where that is possible; otherwise cuts it. */
@@ -51,7 +51,7 @@ export class Connections {
    * Surplus connections by the client's address and port; an encrypted connection has the same
    * address as its raw socket.
    */
-  readonly #surplus = new Map<string, Surplus>();
+  readonly #surplus = new Map<string, SurplusConnection>();
 
   constructor(options: ConnectionsOptions) {
     this.#options = options;
@@ -89,9 +89,9 @@ export class Connections {
 
   /** Stops reading from all connections that HTTP reads; returns a function that resumes them. */
   stopReading(): () => void {
-    const stopped: Reading[] = [];
+    const stopped: SocketHandle[] = [];
     for (const socket of this.#open) {
-      const { _handle: handle, parser } = socket as Socket & Read;
+      const { _handle: handle, parser } = socket as Socket & ReadSocket;
       // Only HTTP connections are stopped: others, such as websockets, pause and resume by
       // themselves.
       if (!parser || !handle?.reading || socket.isPaused()) continue;
@@ -121,7 +121,7 @@ export class Connections {
       if (word === '') cut();
       else this.closing.close(socket, word);
     };
-    const surplus: Surplus = { isRefused: false, turnOut, cut };
+    const surplus: SurplusConnection = { isRefused: false, turnOut, cut };
     const timer = systemClock.after(RESPONSE_READ_MAX_MS, turnOut, true);
     socket.once('close', () => {
       timer.cancel();

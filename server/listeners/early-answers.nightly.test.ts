@@ -3,7 +3,7 @@ import { earlyAnswersTo, earlyControlAnswersTo } from '../testing/early-answers.
 import { acceptedDevice } from '../testing/test-device.ts';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
 import { startTlsServer } from '../testing/test-tls.ts';
-import { type Pace, writeFirst, writeFirstOften } from '../testing/write-first.ts';
+import { type WritePace, writeFirst, writeFirstOften } from '../testing/write-first.ts';
 
 const TRIES = 100;
 
@@ -22,7 +22,7 @@ describe.each([
 
   afterAll(() => server.close());
 
-  it.each<[string, Pace, RegExp]>([
+  it.each<[string, WritePace, RegExp]>([
     ['2 kB without a pause', { pieceBytes: 2000 }, /./],
     // Each client takes six seconds, so one of each way to answer is enough.
     ['16 kB with pauses of 50 ms', { pieceBytes: 16_000, pauseMs: 50 }, /^(413|431|401.*token$)/],

@@ -129,7 +129,7 @@ async function preparedTls({ settings, clock, random }: Services) {
   return prepareTls(settings.tls, { clock, random, host: settings.host });
 }
 
-interface Inner {
+interface ListenerParts {
   readonly pipeline: Pipeline;
   readonly observers: readonly ExchangeObserver[];
 }
@@ -144,7 +144,11 @@ class OpenServers {
   readonly #connections: Connections;
   readonly #noCrowds: () => void;
 
-  constructor(services: Services, { pipeline, observers }: Inner, host = services.settings.host) {
+  constructor(
+    services: Services,
+    { pipeline, observers }: ListenerParts,
+    host = services.settings.host,
+  ) {
     this.#observers = observers;
     this.#host = host;
     this.#services = services;

@@ -14,8 +14,8 @@ import { type Refusal, refuse } from '../http/refusal.ts';
 import { type Log, unreadableLine } from '../pipeline/log.ts';
 import type { UnreadableRequest } from '../pipeline/plug-ins.ts';
 import {
-  type CarriesExchange,
   missingHost,
+  type RequestWithExchange,
   type Routes,
   severalHosts,
   tooManyConnections,
@@ -134,7 +134,7 @@ export function routed(routes: Routes): (exchange: Exchange) => void {
       return;
     }
     if (known !== path) request.url = known + (request.url ?? '').slice(path.length);
-    (request as unknown as CarriesExchange).exchange = exchange;
+    (request as unknown as RequestWithExchange).exchange = exchange;
     app(request as Parameters<typeof app>[0], response as Parameters<typeof app>[1]);
   };
 }

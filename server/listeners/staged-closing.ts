@@ -9,20 +9,20 @@ import { systemClock } from '../../fixtures/clock.ts';
 import type { ByteBudget } from '../http/byte-budget.ts';
 import type { ConnectionLimits } from '../settings.ts';
 
-type Limits = Pick<ConnectionLimits, 'discardMaxMs' | 'discardMaxBytes'>;
+type DiscardLimits = Pick<ConnectionLimits, 'discardMaxMs' | 'discardMaxBytes'>;
 
 /** A property that Node sets while HTTP reads the connection, and that its types lack. */
-interface Parsed {
+interface SocketWithParser {
   readonly parser?: { readonly incoming: IncomingMessage | null } | null;
 }
 
 /** Closes connections in stages. */
 export class StagedClosing {
-  readonly #limits: Limits;
+  readonly #limits: DiscardLimits;
   readonly #underway: ByteBudget;
   readonly #closing = new WeakSet<object>();
 
-  constructor(limits: Limits, underway: ByteBudget) {
+  constructor(limits: DiscardLimits, underway: ByteBudget) {
     this.#limits = limits;
     this.#underway = underway;
   }
@@ -56,7 +56,7 @@ export class StagedClosing {
   close(socket: Socket, lastWord = ''): void {
     if (this.#closing.has(socket)) return;
     this.#closing.add(socket);
-    const request = (socket as Parsed).parser?.incoming;
+    const request = (socket as SocketWithParser).parser?.incoming;
     socket.end(lastWord);
     // Later bytes must not be parsed as a request.
     socket.removeAllListeners('data');
@@ -88,7 +88,7 @@ export class StagedClosing {
 
 /** Returns true when the client may send more after the request whose answer is the last one. */
 function mayStillSend(socket: Socket): boolean {
-  const { parser } = socket as Parsed;
+  const { parser } = socket as SocketWithParser;
   if (!parser) return true;
   const { incoming } = parser;
   if (!incoming) return false;

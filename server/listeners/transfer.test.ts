@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BodyStalled, Transfer } from './transfer.ts';
+import { BodyStalled, TransferRate } from './transfer.ts';
 
 const limits = { transferIdleMs: 60_000, transferRateMin: 100 };
 const CHECK_MS = 5000;
@@ -7,14 +7,14 @@ const CHECK_MS = 5000;
 const receiving = { complete: false, readableFlowing: true, readableLength: 0 };
 const quiet = { bytesRead: 0, bytesWritten: 0, writableLength: 0, parser: { incoming: receiving } };
 
-type Connection = ConstructorParameters<typeof Transfer>[0];
+type Connection = ConstructorParameters<typeof TransferRate>[0];
 
 /**
  * Advances the time until the transfer stalls, an hour at most; returns the second and the reason.
  */
 function stallOf(at: (seconds: number) => Connection): readonly [number, string] | undefined {
   const connection: { -readonly [Key in keyof Connection]: Connection[Key] } = { ...at(0) };
-  const transfer = new Transfer(connection, limits);
+  const transfer = new TransferRate(connection, limits);
   for (let nowMs = 0; nowMs <= 3_600_000; nowMs += CHECK_MS) {
     Object.assign(connection, at(nowMs / 1000));
     const stall = transfer.stallAt(nowMs);

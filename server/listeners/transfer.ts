@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionLimits } from '../settings.ts';
 
-type Limits = Pick<ConnectionLimits, 'transferIdleMs' | 'transferRateMin'>;
+type TransferLimits = Pick<ConnectionLimits, 'transferIdleMs' | 'transferRateMin'>;
 
 /**
  * The client stopped sending a body, or sends it too slowly; the message says both what and the way
@@ -31,18 +31,18 @@ export class BodyStalled extends Error {
  * The properties of a socket that are needed here. Node sets `parser` while HTTP reads the
  * connection; its types lack it.
  */
-interface Connection extends Pick<Socket, 'bytesRead' | 'bytesWritten' | 'writableLength'> {
-  readonly parser?: { readonly incoming: Incoming | null } | null;
+interface TransferSocket extends Pick<Socket, 'bytesRead' | 'bytesWritten' | 'writableLength'> {
+  readonly parser?: { readonly incoming: IncomingState | null } | null;
 }
 
-type Incoming = Pick<IncomingMessage, 'complete' | 'readableFlowing' | 'readableLength'>;
+type IncomingState = Pick<IncomingMessage, 'complete' | 'readableFlowing' | 'readableLength'>;
 
 type Direction = 'body' | 'answer';
 
 /** Measures the transfer rate of one connection while the server waits for its client. */
-export class Transfer {
-  readonly #connection: Connection;
-  readonly #limits: Limits;
+export class TransferRate {
+  readonly #connection: TransferSocket;
+  readonly #limits: TransferLimits;
   #direction: Direction | undefined;
   /** Start of the rate measurement, and the number of bytes transferred before it. */
   #sinceMs = 0;
@@ -50,7 +50,7 @@ export class Transfer {
   #lastBytes = 0;
   #lastMs = 0;
 
-  constructor(connection: Connection, limits: Limits) {
+  constructor(connection: TransferSocket, limits: TransferLimits) {
     this.#connection = connection;
     this.#limits = limits;
   }
@@ -116,6 +116,6 @@ export class Transfer {
 }
 
 /** Bytes that the operating system has accepted for the client. */
-function readBytes({ bytesWritten, writableLength }: Connection): number {
+function readBytes({ bytesWritten, writableLength }: TransferSocket): number {
   return bytesWritten - writableLength;
 }

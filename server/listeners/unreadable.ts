@@ -37,7 +37,7 @@ interface Parsed {
 }
 
 /** Unreadable input, and how it is answered. */
-export interface Unreadable {
+export interface UnreadableInput {
   readonly malformed: MalformedRequest;
   /** Status code with its reason phrase; `0` if no answer can be sent. */
   readonly status: string;
@@ -65,7 +65,7 @@ interface UnreadableOptions {
 export function answerUnreadable(
   server: Server,
   { closing, turns, failBody: fail = () => false }: UnreadableOptions,
-  answer: (unreadable: Unreadable) => string,
+  answer: (unreadable: UnreadableInput) => string,
 ): void {
   const waiting = new WeakSet<Socket>();
   const framings = new WeakMap<Socket, Framing>();

@@ -18,7 +18,7 @@ interface UpgradeOptions {
 }
 
 /** A property that Node sets, and that its types lack. */
-interface Answering {
+interface SocketWithResponse {
   /** The response that is currently being sent on the connection. */
   readonly _httpMessage?: ServerResponse | null;
 }
@@ -109,5 +109,5 @@ function afterAnswers(socket: Duplex, read: Buffer[], act: (read: Buffer) => voi
 
 /** Returns the response that is currently being sent on the connection. */
 export function answeringOn(socket: Duplex): ServerResponse | null | undefined {
-  return (socket as Duplex & Answering)._httpMessage;
+  return (socket as Duplex & SocketWithResponse)._httpMessage;
 }

@@ -40,10 +40,10 @@ const linkOfNoTenant = refuse.forbidden('the tenant of this link no longer exist
 });
 
 /** The requested operation; or a request that needs authorization but has no operation id. */
-type AskedFor = Pick<Operation, 'authorization'> & Partial<Pick<Operation, 'id'>>;
+type RequestedOperation = Pick<Operation, 'authorization'> & Partial<Pick<Operation, 'id'>>;
 
 /** A verified token, with the header that contained it. */
-interface HeldToken {
+interface CachedToken {
   readonly header: string;
   readonly claims: ReadClaims;
 }
@@ -63,7 +63,7 @@ export class Callers {
   readonly #tokens: TokenIssuer;
   readonly #tenants: Tenants;
   readonly #trustProxy: boolean;
-  readonly #held = new Map<string, HeldToken>();
+  readonly #held = new Map<string, CachedToken>();
   readonly #links: Pick<Services, 'links' | 'names'>;
 
   constructor({ tokens, tenants, settings, links, names }: CallerServices) {
@@ -78,7 +78,7 @@ export class Callers {
    * roles do not permit the operation and for an invalid link. Operations without a token have no
    * caller.
    */
-  find(exchange: Exchange, { authorization: kind, id }: AskedFor): Caller | Refusal {
+  find(exchange: Exchange, { authorization: kind, id }: RequestedOperation): Caller | Refusal {
     if (kind === 'link') return this.#holderOfLink(exchange);
     const { request } = exchange;
     if (kind !== 'device' && kind !== 'user' && kind !== 'socket') return anonymous;
@@ -91,7 +91,7 @@ export class Callers {
   #holderOfToken(
     request: IncomingMessage,
     kind: 'device' | 'user' | 'socket',
-    id: AskedFor['id'],
+    id: RequestedOperation['id'],
   ): Caller | Refusal {
     const mayBeCookie = kind !== 'device';
     const claims = this.#read(request, mayBeCookie);
@@ -118,7 +118,7 @@ export class Callers {
   }
 
   /** Returns a refused caller, of which only what the token or link names is known. */
-  unauthenticated(exchange: Exchange, operation: AskedFor): Caller {
+  unauthenticated(exchange: Exchange, operation: RequestedOperation): Caller {
     const isOfLink = operation.authorization === 'link';
     const tenant = this.named(exchange, operation);
     if (!tenant) return anonymous;
@@ -138,7 +138,7 @@ export class Callers {
    * Returns the id of the device named in a token or link of this server, even if it is no longer
    * valid.
    */
-  deviceIn({ authorization }: AskedFor, exchange: Exchange): string | undefined {
+  deviceIn({ authorization }: RequestedOperation, exchange: Exchange): string | undefined {
     if (authorization === 'link') return deviceOfLink(exchange);
     const { request } = exchange;
     const claims = this.#read(request, true);
@@ -146,7 +146,7 @@ export class Callers {
   }
 
   /** Returns the tenant named in the caller's token or link, even if the caller is refused. */
-  named({ request, search }: Exchange, { authorization }: AskedFor): Tenant | undefined {
+  named({ request, search }: Exchange, { authorization }: RequestedOperation): Tenant | undefined {
     if (authorization !== 'link') return this.tenantOf(request);
     return this.#tenantOfLink(new URLSearchParams(search));
   }
@@ -177,7 +177,7 @@ export class Callers {
     return claims;
   }
 
-  #hold(verified: HeldToken): void {
+  #hold(verified: CachedToken): void {
     if (this.#held.size >= HELD_TOKENS_MAX) this.#held.clear();
     this.#held.set(heldKey(verified.header), verified);
   }
@@ -188,13 +188,13 @@ function heldKey(header: string): string {
 }
 
 /** A token with a valid signature whose device or user is not looked up yet. */
-interface Found {
+interface VerifiedToken {
   readonly claims: ReadClaims;
   readonly tenant: Tenant;
   readonly nowMs: number;
 }
 
-function deviceOf({ claims, tenant, nowMs }: Found): Caller | Refusal {
+function deviceOf({ claims, tenant, nowMs }: VerifiedToken): Caller | Refusal {
   if (claims.kind !== 'device') {
     const detail = tokenDetail("a device's token", "a user's token");
     return refuse.unauthorized("the token is a user's; this operation is for devices", detail);
@@ -218,7 +218,7 @@ function deviceOf({ claims, tenant, nowMs }: Found): Caller | Refusal {
   return { tenant, device: { id: facts.deviceId, authSetId: claims.id } };
 }
 
-function userOf({ claims, tenant, nowMs }: Found, operationId?: string): Caller | Refusal {
+function userOf({ claims, tenant, nowMs }: VerifiedToken, operationId?: string): Caller | Refusal {
   if (claims.kind !== 'user') {
     const detail = tokenDetail("a user's token", "a device's token");
     return refuse.unauthorized("the token is a device's; this operation is for users", detail);

@@ -16,15 +16,15 @@ import type {
 import { operations } from '../../fixtures/contract/operations.ts';
 import type { JsonList } from '../http/json-list.ts';
 import type { Refusal } from '../http/refusal.ts';
-import type { FileBody, Success, Upgrading } from '../http/success.ts';
+import type { FileBody, ProtocolUpgrade, Success } from '../http/success.ts';
 import type { Store } from '../store/store.ts';
 import type { Tenant } from '../tenants/tenants.ts';
 import type { Services } from './services.ts';
 
 /** A named type: without it, the package's declarations would repeat every row of the contract. */
-type Rows = typeof operations & typeof managementOperations & typeof storageOperations;
-const rows: Rows = { ...operations, ...managementOperations, ...storageOperations };
-export type EndpointId = keyof Rows;
+type EndpointRows = typeof operations & typeof managementOperations & typeof storageOperations;
+const rows: EndpointRows = { ...operations, ...managementOperations, ...storageOperations };
+export type EndpointId = keyof EndpointRows;
 
 /** The device that a request's token was issued to. */
 export interface CallingDevice {
@@ -72,7 +72,7 @@ export interface HandlerContext extends Omit<Services, 'storageErrors' | 'unread
 
 type ListOf<Body> = Body extends readonly (infer Item)[] ? JsonList<Item> : never;
 
-type BodyOf<Success extends SuccessAnswer> = Success extends { shape: infer Shape }
+type SuccessBody<Success extends SuccessAnswer> = Success extends { shape: infer Shape }
   ? Shape extends v.GenericSchema
     ? { readonly body: v.InferInput<Shape> | ListOf<v.InferInput<Shape>> }
     : never
@@ -85,15 +85,17 @@ type SuccessOf<Row extends Operation> = {
     ? {
         readonly status: Status;
         readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-      } & (Status extends 101 ? Upgrading : BodyOf<Row['success'][Status]>)
+      } & (Status extends 101 ? ProtocolUpgrade : SuccessBody<Row['success'][Status]>)
     : never;
 }[keyof Row['success']];
 
-type QueryOf<Row extends Operation> = Row extends { query: infer Entries extends v.ObjectEntries }
+type EndpointQuery<Row extends Operation> = Row extends {
+  query: infer Entries extends v.ObjectEntries;
+}
   ? v.InferOutput<v.ObjectSchema<Entries, undefined>>
   : object;
 
-type GivenBody<Row extends Operation> = Row extends { body: infer Shape extends v.GenericSchema }
+type EndpointBody<Row extends Operation> = Row extends { body: infer Shape extends v.GenericSchema }
   ? Row extends { bodyOptional: true }
     ? v.InferOutput<Shape> | undefined
     : v.InferOutput<Shape>
@@ -102,11 +104,11 @@ type GivenBody<Row extends Operation> = Row extends { body: infer Shape extends 
 /** Validated input of an operation. */
 export interface InputOf<Row extends Operation> {
   readonly parameters: Readonly<Record<PathParameter<Row['path']>, string>>;
-  readonly query: QueryOf<Row>;
-  readonly body: GivenBody<Row>;
+  readonly query: EndpointQuery<Row>;
+  readonly body: EndpointBody<Row>;
 }
 
-type AnswerOf<Row extends Operation> =
+type EndpointAnswer<Row extends Operation> =
   | (SuccessOf<Row> & Pick<Success, 'noUpdate'>)
   | { status: 200; fileBody: FileBody }
   | Refusal;
@@ -123,7 +125,7 @@ export interface Endpoint {
 }
 
 /** A handler of a GET only reads and needs no transaction, so it may return a promise. */
-type MayWait<Row extends Operation, Answer> = Row['method'] extends 'GET' | 'HEAD'
+type MaybePromise<Row extends Operation, Answer> = Row['method'] extends 'GET' | 'HEAD'
   ? Answer | Promise<Answer>
   : Answer;
 
@@ -135,9 +137,9 @@ type MayWait<Row extends Operation, Answer> = Row['method'] extends 'GET' | 'HEA
 export function defineEndpoint<Id extends EndpointId>(
   id: Id,
   handle: (
-    input: InputOf<Rows[Id]>,
-    context: HandlerContext & CallerOf<Rows[Id]['authorization']>,
-  ) => MayWait<Rows[Id], AnswerOf<Rows[Id]>>,
+    input: InputOf<EndpointRows[Id]>,
+    context: HandlerContext & CallerOf<EndpointRows[Id]['authorization']>,
+  ) => MaybePromise<EndpointRows[Id], EndpointAnswer<EndpointRows[Id]>>,
 ): Endpoint {
   return { operation: rows[id], handle: handle as unknown as Endpoint['handle'] };
 }
@@ -149,9 +151,9 @@ export function defineEndpoint<Id extends EndpointId>(
 export function defineEndpointWithOwnTransactions<Id extends EndpointId>(
   id: Id,
   handle: (
-    input: InputOf<Rows[Id]>,
-    context: HandlerContext & CallerOf<Rows[Id]['authorization']>,
-  ) => AnswerOf<Rows[Id]> | Promise<AnswerOf<Rows[Id]>>,
+    input: InputOf<EndpointRows[Id]>,
+    context: HandlerContext & CallerOf<EndpointRows[Id]['authorization']>,
+  ) => EndpointAnswer<EndpointRows[Id]> | Promise<EndpointAnswer<EndpointRows[Id]>>,
 ): Endpoint {
   const endpoint = { operation: rows[id], handle: handle as unknown as Endpoint['handle'] };
   return { ...endpoint, ownTransactions: true };

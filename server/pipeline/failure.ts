@@ -26,7 +26,7 @@ const droppedTenant = refuse.unauthorized('the tenant of this token no longer ex
   actual: 'a token of a tenant that was removed during the request',
 });
 
-interface Around {
+interface FailureServices {
   readonly services: Pick<Services, 'storageErrors'>;
   readonly recorder: Recorder;
 }
@@ -35,7 +35,7 @@ interface Around {
 export function outcomeOfFailure(
   context: RequestContext,
   error: unknown,
-  { services, recorder }: Around,
+  { services, recorder }: FailureServices,
 ): Exclude<StageOutcome, undefined> {
   const { exchange, log, tenants, knownTenant } = context;
   const { request, requestId, path, record } = exchange;

@@ -20,7 +20,7 @@ const linkQuery = v.object(signedLinkShape);
 const authority = /^[A-Za-z0-9.-]+(:\d{1,5})?$|^\[[0-9A-Fa-f:.]+\](:\d{1,5})?$/;
 
 /** A link with its expiry time in ISO 8601. */
-export type Link = {
+export type ExpiringLink = {
   readonly uri: string;
   readonly expire: string;
 };
@@ -66,7 +66,7 @@ export function makeLink(
   },
   path: string,
   deviceId = '',
-): Link {
+): ExpiringLink {
   const { links, names, settings, nowMs, origin, tenant } = context;
   // Rounded up to whole seconds, as the reference implementation writes them.
   const endMs = Math.ceil((nowMs + settings.linkLifetimeSeconds * 1000) / 1000) * 1000;
@@ -83,7 +83,7 @@ export function artifactLink(
   context: Parameters<typeof makeLink>[0] &
     Pick<HandlerContext, 'storageOrigin'> & { readonly device?: CallingDevice },
   id: string,
-): Link {
+): ExpiringLink {
   const path = pathOf(storageOperations['download-artifact'], { id });
   const { links, names, settings, nowMs, tenant, storageOrigin: origin } = context;
   const linked = { links, names, settings, nowMs, origin, ...(tenant && { tenant }) };

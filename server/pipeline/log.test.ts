@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type LogLevel, logLevels } from '../settings.ts';
+import { logLevels, type ServerLogLevel } from '../settings.ts';
 import { openLog } from './log.ts';
 
 const written: string[] = [];
@@ -15,14 +15,14 @@ beforeEach(() => {
 afterEach(() => vi.restoreAllMocks());
 
 /** Returns the levels whose lines appear in a log of this level. */
-function shownBy(level: LogLevel): readonly string[] {
+function shownBy(level: ServerLogLevel): readonly string[] {
   const log = openLog(level);
   for (const each of ['debug', 'info', 'warn', 'error'] as const) log[each](`line of ${each}`);
   return written.flatMap((text) => /line of (\w+)/.exec(text)?.[1] ?? []);
 }
 
 describe('a server log', () => {
-  it.each<[LogLevel, readonly string[]]>([
+  it.each<[ServerLogLevel, readonly string[]]>([
     ['silent', []],
     ['error', ['error']],
     ['warn', ['warn', 'error']],

@@ -8,10 +8,10 @@ import type { Exchange } from '../http/exchange.ts';
 import type { MalformedRequest } from '../http/malformed-request.ts';
 import type { Refusal, RefusalDetail } from '../http/refusal.ts';
 import type { Success } from '../http/success.ts';
-import type { LogLevel } from '../settings.ts';
+import type { ServerLogLevel } from '../settings.ts';
 import { quoted } from './shell.ts';
 
-const consolaLevels: Record<LogLevel, number> = {
+const consolaLevels: Record<ServerLogLevel, number> = {
   silent: -1,
   error: 0,
   warn: 1,
@@ -34,7 +34,7 @@ export interface Log {
 }
 
 /** Opens a log that shows lines of `level` and above. */
-export function openLog(level: LogLevel): Log {
+export function openLog(level: ServerLogLevel): Log {
   const sink: ConsolaInstance = createConsola({
     level: consolaLevels[level],
     stdout: process.stderr,

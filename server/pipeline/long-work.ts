@@ -12,7 +12,7 @@ const PLACES = 2;
 /** Estimated memory of a waiting request besides its body, in bytes. */
 const WAITING_BYTES = 16_384;
 
-interface Asked extends LongTaskOf {
+interface LongRequest extends LongTaskOf {
   readonly rawBody: Buffer;
 }
 
@@ -24,7 +24,7 @@ export class LongWork {
    * Callbacks that start a caller's waiting work; they return false when the request no longer
    * waits.
    */
-  readonly #waiting = new CallerQueue<() => boolean>();
+  readonly #queue = new CallerQueue<() => boolean>();
 
   /**
    * @param underway counts the memory of waiting work, and drops the oldest when its limit is
@@ -39,7 +39,7 @@ export class LongWork {
    * the byte budget was exhausted while this work waited and it was the oldest. Rejects with what
    * the work or `stopIfGone` throws.
    */
-  async run<Result>(asked: Asked, work: Generator<void, Result>): Promise<Result | Refusal> {
+  async run<Result>(asked: LongRequest, work: Generator<void, Result>): Promise<Result | Refusal> {
     const { caller } = asked;
     if (this.#isFree(caller)) this.#working.add(caller);
     else if (!(await this.#place(asked))) return tooManyBytes;
@@ -57,7 +57,7 @@ export class LongWork {
   }
 
   /** Resolves to true once the caller may start; false when the byte budget dropped its request. */
-  #place({ caller, rawBody }: Asked): Promise<boolean> {
+  #place({ caller, rawBody }: LongRequest): Promise<boolean> {
     return new Promise((resolve) => {
       let isWaiting = true;
       const held = this.#underway.open(() => {
@@ -65,7 +65,7 @@ export class LongWork {
         resolve(false);
       });
       held.set(WAITING_BYTES + rawBody.length);
-      this.#waiting.push(caller, () => {
+      this.#queue.push(caller, () => {
         if (!isWaiting) return false;
         held.set(0);
         this.#working.add(caller);
@@ -77,7 +77,7 @@ export class LongWork {
 
   #giveAway(): void {
     for (;;) {
-      const start = this.#waiting.shift((caller) => this.#isFree(caller));
+      const start = this.#queue.shift((caller) => this.#isFree(caller));
       if (!start || start()) return;
     }
   }

@@ -3,7 +3,7 @@
  * none serves.
  */
 
-import { type Absence, absences, type DialectName } from '../../fixtures/contract/dialects.ts';
+import { absences, type DialectName, type MissingApi } from '../../fixtures/contract/dialects.ts';
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { Addresses } from '../http/addresses.ts';
@@ -12,7 +12,7 @@ import type { Addresses } from '../http/addresses.ts';
 export type ListenerName = 'api' | 'storage';
 
 /** An operation that a dialect omits, with the name of that dialect. */
-export interface AbsentOperation extends Absence {
+export interface AbsentOperation extends MissingApi {
   readonly dialect: DialectName;
 }
 
@@ -38,7 +38,7 @@ export function listenerOf(
 }
 
 /** The server's dialects and the addresses of its listeners. */
-export interface Mounts {
+export interface MountedServer {
   readonly dialects: ReadonlySet<DialectName>;
   /** The addresses; filled in as listeners open. */
   readonly addresses: Readonly<Addresses>;
@@ -49,9 +49,9 @@ export class UnknownPath {
   /** The operations that this listener serves. */
   readonly operations: readonly Operation[];
   /** Dialects and addresses of the whole server. */
-  readonly mounts: Mounts;
+  readonly mounts: MountedServer;
 
-  constructor(operations: readonly Operation[], mounts: Mounts) {
+  constructor(operations: readonly Operation[], mounts: MountedServer) {
     this.operations = operations;
     this.mounts = mounts;
   }

@@ -25,7 +25,7 @@ import type { Services } from './services.ts';
 import { StorageErrors } from './storage-errors.ts';
 import { Turns } from './turns.ts';
 
-interface Inputs {
+interface ServiceInputs {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly random: Random;
@@ -59,7 +59,7 @@ export async function openServices({
   openFiles = new Semaphore(Number.MAX_SAFE_INTEGER),
   underway = new ByteBudget(Number.MAX_SAFE_INTEGER),
   unread = new ByteBudget(Number.MAX_SAFE_INTEGER),
-}: Inputs): Promise<Services> {
+}: ServiceInputs): Promise<Services> {
   const tenants = await Tenants.open({
     clock,
     random,

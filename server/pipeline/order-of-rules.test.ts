@@ -5,7 +5,7 @@ import { rawRequest, sendRaw } from '../testing/raw-http.ts';
 import { publish } from '../testing/test-artifacts.ts';
 import { abort, board, deploy, nextRequests } from '../testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
-import { type Call, startTestServer, type TestServer } from '../testing/test-server.ts';
+import { startTestServer, type TestCall, type TestServer } from '../testing/test-server.ts';
 
 /**
  * Every rule answers one problem. A request with the problems of several rules must get the answer
@@ -21,7 +21,7 @@ interface Problem {
 interface Asked {
   readonly method: string;
   readonly path: string;
-  readonly call: Call;
+  readonly call: TestCall;
 }
 
 const statusPath = (id: string): string =>

@@ -12,7 +12,7 @@ import { RequestContext } from './context.ts';
 import type { Endpoint } from './endpoint.ts';
 import { internalError, outcomeOfFailure } from './failure.ts';
 import { answerLine, refusalLine } from './log.ts';
-import type { Mounts } from './mounted.ts';
+import type { MountedServer } from './mounted.ts';
 import type { ExchangeObserver, ResponseTransform } from './plug-ins.ts';
 import { Recorder } from './record.ts';
 import type { Services } from './services.ts';
@@ -192,7 +192,7 @@ export class Pipeline {
   }
 
   /** The dialects and listener addresses of the server. */
-  get mounts(): Mounts {
+  get mounts(): MountedServer {
     return { dialects: this.#services.settings.dialects, addresses: this.#options.addresses };
   }
 

@@ -33,7 +33,7 @@ export interface Routes {
 }
 
 /** The property that the listener sets on a request for Express. */
-export interface CarriesExchange {
+export interface RequestWithExchange {
   exchange: Exchange;
 }
 
@@ -50,8 +50,8 @@ export function mountRoutes(
   app.enable('case sensitive routing');
   app.enable('strict routing');
   const exact = new Map<string, Answerer>();
-  const frequent: Frequent[] = [];
-  const others: Route[] = [];
+  const frequent: OneParameterRoute[] = [];
+  const others: PathRoute[] = [];
   const paths = new Set(endpoints.map(({ operation }) => operation.path));
   for (const path of paths) {
     const group = endpoints.filter(({ operation }) => operation.path === path);
@@ -91,13 +91,13 @@ function socketsAmong(endpoints: readonly Endpoint[]): Routes['opensSocket'] {
   return (method, path) => opening.some((form) => form.test(`${method} ${path}`));
 }
 
-interface Route {
+interface PathRoute {
   readonly path: string;
   readonly answer: Answerer;
 }
 
 /** A path with one parameter. */
-interface Frequent {
+interface OneParameterRoute {
   readonly prefix: string;
   readonly name: string;
   readonly suffix: string;
@@ -108,7 +108,7 @@ interface Frequent {
  * Returns the handler of a path whose parameter is one segment without escapes; Express handles
  * others.
  */
-function among(frequent: readonly Frequent[], path: string): Answerer | undefined {
+function among(frequent: readonly OneParameterRoute[], path: string): Answerer | undefined {
   for (const { prefix, name, suffix, answer } of frequent) {
     if (!path.startsWith(prefix) || !path.endsWith(suffix)) continue;
     const value = path.slice(prefix.length, path.length - suffix.length);
@@ -176,19 +176,21 @@ function unknownIn(pipeline: Pipeline, evidence: UnknownPath): Answerer {
   };
 }
 
-function addRoute(app: Express, { path, answer }: Route): void {
+function addRoute(app: Express, { path, answer }: PathRoute): void {
   // `app.all` would create a matcher for every HTTP method, which takes ten times as long.
   app.route(path.replace(/\{(\w+)\}/g, ':$1')).all((request: unknown) => {
-    const { exchange, params } = request as CarriesExchange & { params: Record<string, string> };
+    const { exchange, params } = request as RequestWithExchange & {
+      params: Record<string, string>;
+    };
     exchange.parameters = params;
     answer(exchange);
   });
 }
 
 function addFallbacks(app: Express, pipeline: Pipeline, unknown: Answerer): void {
-  app.use((request) => unknown((request as unknown as CarriesExchange).exchange));
+  app.use((request) => unknown((request as unknown as RequestWithExchange).exchange));
   app.use(((fault, request, _response, _next) => {
-    const { exchange } = request as unknown as CarriesExchange;
+    const { exchange } = request as unknown as RequestWithExchange;
     const refusal =
       fault instanceof URIError
         ? refuse.malformed('path: contains a percent escape that cannot be decoded', {

@@ -16,7 +16,7 @@ const STARTS_MAX = 16;
 /** Stops reading from connections; returns a function that resumes reading. */
 export type StopReading = () => () => void;
 
-interface Waiting {
+interface QueuedRequest {
   readonly share: number;
   readonly start: () => void;
 }
@@ -32,7 +32,7 @@ export function callerNamedIn({ headers }: Pick<IncomingMessage, 'headers'>): st
 /** Orders the requests of one server. */
 export class Turns {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
-  readonly #waiting = new CallerQueue<Waiting>();
+  readonly #queue = new CallerQueue<QueuedRequest>();
   /** Monotonic time at which the first request of this round started; undefined before it. */
   #beganMs: number | undefined;
   /**
@@ -52,11 +52,11 @@ export class Turns {
    * first of its round
    */
   next(caller: string, share: number): Promise<void> | undefined {
-    if (this.#waiting.isEmpty && this.#fits(share)) return undefined;
+    if (this.#queue.isEmpty && this.#fits(share)) return undefined;
     return new Promise((start) => {
       this.#boundReading();
-      if (this.#waiting.isEmpty) this.#startInNextRound(1);
-      this.#waiting.push(caller, { share, start });
+      if (this.#queue.isEmpty) this.#startInNextRound(1);
+      this.#queue.push(caller, { share, start });
     });
   }
 
@@ -102,12 +102,12 @@ export class Turns {
   #startInNextRound(count: number): void {
     for (let starts = count; starts > 0; starts -= 1) inNextRound(() => this.#startOne());
     inNextRound(() => {
-      if (!this.#waiting.isEmpty) this.#startInNextRound(STARTS_MAX);
+      if (!this.#queue.isEmpty) this.#startInNextRound(STARTS_MAX);
     });
   }
 
   #startOne(): void {
-    const first = this.#waiting.peek();
-    if (first && this.#fits(first.share)) this.#waiting.shift()?.start();
+    const first = this.#queue.peek();
+    if (first && this.#fits(first.share)) this.#queue.shift()?.start();
   }
 }

@@ -48,13 +48,13 @@ export function completedMs(facts: CompletionFacts, nowMs: number): number | und
 }
 
 /** Facts that decide whether users may change a deployment. */
-interface Changeable {
+interface ChangeableDeployment {
   readonly finishedMs?: number | undefined;
   readonly controlMap?: object;
 }
 
 /** Returns why a deployment cannot be aborted: only an unfinished one can. */
-export function abortRefused({ finishedMs }: Changeable): string | undefined {
+export function abortRefused({ finishedMs }: ChangeableDeployment): string | undefined {
   return finishedMs === undefined ? undefined : 'the deployment is already finished';
 }
 
@@ -62,7 +62,10 @@ export function abortRefused({ finishedMs }: Changeable): string | undefined {
  * Returns why a control map cannot be replaced. A map can be replaced but not added, and only while
  * devices may request it.
  */
-export function controlMapRefused({ finishedMs, controlMap }: Changeable): string | undefined {
+export function controlMapRefused({
+  finishedMs,
+  controlMap,
+}: ChangeableDeployment): string | undefined {
   if (!controlMap) return 'the deployment was created without an update_control_map';
   return finishedMs === undefined
     ? undefined

@@ -31,13 +31,13 @@ interface ChoiceContext {
 }
 
 /** Permanent reasons to withhold a device deployment, then temporary ones. */
-type Over = 'finished' | 'aborted' | 'deployment-over' | 'older';
-export type Held = 'start' | 'phase' | 'max-devices';
-export type HoldBackRule = Over | Held;
+type PermanentReason = 'finished' | 'aborted' | 'deployment-over' | 'older';
+export type TemporaryReason = 'start' | 'phase' | 'max-devices';
+export type HoldBackRule = PermanentReason | TemporaryReason;
 
 export type DeviceDeploymentChoice<Of> =
   | { readonly decision: 'go-on' | 'retry' | 'begin'; readonly deviceDeployment: Of }
-  | { readonly decision: 'wait'; readonly deviceDeployment: Of; readonly rule: Held }
+  | { readonly decision: 'wait'; readonly deviceDeployment: Of; readonly rule: TemporaryReason }
   | { readonly decision: 'nothing' };
 
 /**
@@ -59,7 +59,7 @@ export function chooseDeviceDeployment<Of extends DeviceDeploymentFacts>(
   for (const deviceDeployment of deviceDeployments) {
     const rule = heldBackBy(deviceDeployment, context);
     if (rule === undefined) return { decision: 'begin', deviceDeployment };
-    if (firstHeld.decision === 'nothing' && isHeld(rule)) {
+    if (firstHeld.decision === 'nothing' && isTemporary(rule)) {
       firstHeld = { decision: 'wait', deviceDeployment, rule };
     }
   }
@@ -94,8 +94,8 @@ export function devicesByNow(
   return phases.findLast(({ startMs }) => startMs <= nowMs)?.devicesUntil ?? 0;
 }
 
-const held: ReadonlySet<string> = new Set<Held>(['start', 'phase', 'max-devices']);
+const held: ReadonlySet<string> = new Set<TemporaryReason>(['start', 'phase', 'max-devices']);
 
-function isHeld(rule: HoldBackRule): rule is Held {
+function isTemporary(rule: HoldBackRule): rule is TemporaryReason {
   return held.has(rule);
 }

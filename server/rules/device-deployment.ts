@@ -30,7 +30,7 @@ export interface DeviceDeployment {
 }
 
 /** The facts that are fixed when an attempt begins. */
-export interface Offer {
+export interface OfferFacts {
   readonly request: string;
   readonly artifactId?: string | undefined;
   readonly nowMs: number;
@@ -43,7 +43,7 @@ export interface StatusReport {
 }
 
 /** The fields that decide whether a deployment is over for a device. */
-type Standing = Pick<DeviceDeployment, 'status' | 'retriesLeft'>;
+type CompletionFields = Pick<DeviceDeployment, 'status' | 'retriesLeft'>;
 
 /** The only status from which a device may retry. */
 export const retriedStatus = 'failure' satisfies DeviceDeploymentStatus;
@@ -71,7 +71,7 @@ export function isOver({ status }: Pick<DeviceDeployment, 'status'>): boolean {
 }
 
 /** True when the device failed and has retries left. */
-export function mayTryAgain({ status, retriesLeft }: Standing): boolean {
+export function mayTryAgain({ status, retriesLeft }: CompletionFields): boolean {
   return status === retriedStatus && retriesLeft > 0;
 }
 
@@ -83,7 +83,7 @@ export function notBegun(retries: number): DeviceDeployment {
 /**
  * Returns the state after an offer. Only the first offer counts as an attempt and sets `offeredMs`.
  */
-export function offered<Of extends DeviceDeployment>(of: Of, offer: Offer): Of {
+export function offered<Of extends DeviceDeployment>(of: Of, offer: OfferFacts): Of {
   return {
     ...of,
     request: offer.request,
@@ -140,7 +140,7 @@ export function reported<Of extends DeviceDeployment>(
  * Returns the state after the server ended the deployment for the device: it ends now unless it is
  * over, and has no retries left.
  */
-export function ended<Of extends Standing & Pick<DeviceDeployment, 'finishedMs'>>(
+export function ended<Of extends CompletionFields & Pick<DeviceDeployment, 'finishedMs'>>(
   of: Of,
   status: 'aborted' | 'decommissioned',
   nowMs: number,
@@ -154,7 +154,7 @@ export function ended<Of extends Standing & Pick<DeviceDeployment, 'finishedMs'>
  * deleted.
  */
 export function whenForgotten(
-  of: Standing,
+  of: CompletionFields,
   deployment: { readonly finishedMs?: number | undefined },
 ): 'keep' | 'start-over' | 'forget' {
   if (!isOver(of)) return 'keep';

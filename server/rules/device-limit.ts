@@ -1,7 +1,7 @@
 /** Limits on a tenant's accepted devices, and on its keys that were never accepted. */
 import { limits } from '../../fixtures/contract/limits.ts';
 
-interface Acceptance {
+interface AcceptanceFacts {
   /** Maximum number of accepted devices; `limits.deviceLimitNone` for no limit. */
   readonly limit: number;
   readonly acceptedCount: number;
@@ -10,11 +10,11 @@ interface Acceptance {
 }
 
 /** Returns true when a key of the device may be accepted. */
-export function mayAccept({ limit, acceptedCount, isAccepted }: Acceptance): boolean {
+export function mayAccept({ limit, acceptedCount, isAccepted }: AcceptanceFacts): boolean {
   return isAccepted || limit === limits.deviceLimitNone || acceptedCount < limit;
 }
 
-interface Recorded {
+interface RecordedKeyTotals {
   /** Maximum number of keys that were never accepted. */
   readonly keysMax: number;
   /** Number of such keys, and the bytes of these keys and their identities. */
@@ -26,6 +26,9 @@ interface Recorded {
  * Returns true when one more key may be recorded. Each key counts as one, and a large key by its
  * bytes.
  */
-export function mayRecordKey({ keysMax, count, bytes }: Recorded, newBytes: number): boolean {
+export function mayRecordKey(
+  { keysMax, count, bytes }: RecordedKeyTotals,
+  newBytes: number,
+): boolean {
   return count < keysMax && bytes + newBytes <= keysMax * limits.bytesPerUnacceptedKey;
 }

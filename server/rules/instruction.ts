@@ -17,14 +17,14 @@ import {
   installedFor,
   misfitFor,
   overFor,
-  Waiting,
+  WaitReason,
 } from './no-update-sentences.ts';
 
 /** A device deployment, with all facts that an instruction depends on. */
 export type InstructedDeviceDeployment = DescribedDeviceDeployment & ServableDeviceDeployment;
 
 /** The device deployments of one device, and the facts that decide which of them is served. */
-export interface Turn<Of> {
+export interface OpenDeviceDeployments<Of> {
   /** Device deployments that may be open, in order of creation. */
   readonly deviceDeployments: readonly Of[];
   /** `seq` of the newest deployment that the device was offered and finished; 0 for none. */
@@ -37,7 +37,7 @@ export interface Turn<Of> {
 }
 
 /** A device that polls for its next deployment. */
-export interface PollingDevice<Of> extends Turn<Of> {
+export interface PollingDevice<Of> extends OpenDeviceDeployments<Of> {
   readonly request: NextRequest;
   /**
    * Returns the artifacts that now exist in the release of a device deployment; called for at most
@@ -110,7 +110,7 @@ export function decideInstruction<Of extends InstructedDeviceDeployment>(
  * Returns the device deployment whose turn it is, independent of the data of the poll; or why there
  * is none.
  */
-export function decideTurn<Of extends DescribedDeviceDeployment>(turn: Turn<Of>) {
+export function decideTurn<Of extends DescribedDeviceDeployment>(turn: OpenDeviceDeployments<Of>) {
   const { nowMs } = turn;
   const choice = chooseDeviceDeployment(turn.deviceDeployments, turn);
   if (choice.decision === 'nothing') {
@@ -118,13 +118,13 @@ export function decideTurn<Of extends DescribedDeviceDeployment>(turn: Turn<Of>)
   }
   if (choice.decision !== 'wait') return choice;
   const { decision, deviceDeployment, rule } = choice;
-  return { decision, deviceDeployment, noUpdate: new Waiting(rule, deviceDeployment, nowMs) };
+  return { decision, deviceDeployment, noUpdate: new WaitReason(rule, deviceDeployment, nowMs) };
 }
 
 function whyNothing<Of extends DescribedDeviceDeployment>({
   newest,
   ...context
-}: Turn<Of>): NoUpdate {
+}: OpenDeviceDeployments<Of>): NoUpdate {
   const deviceDeployment = newest();
   const rule = deviceDeployment && heldBackBy(deviceDeployment, context);
   return rule ? overFor(deviceDeployment, rule, context.nowMs) : noDeployment;

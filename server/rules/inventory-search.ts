@@ -8,7 +8,7 @@ import { isTimestamp, timestampMs } from '../../fixtures/contract/text.ts';
 import { compilePattern, StepBudget } from './pattern.ts';
 
 /** A condition on an attribute; the value is undefined for a device without the attribute. */
-export interface Condition {
+export interface AttributeCondition {
   readonly place: AttributePlace;
   holds(held: unknown): boolean;
 }
@@ -19,9 +19,11 @@ export interface Condition {
  * budget.
  * @throws PatternError when a pattern is invalid
  */
-export function* conditionsOf(filters: readonly InventoryFilter[]): Generator<void, Condition[]> {
+export function* conditionsOf(
+  filters: readonly InventoryFilter[],
+): Generator<void, AttributeCondition[]> {
   const budget = new StepBudget();
-  const conditions: Condition[] = [];
+  const conditions: AttributeCondition[] = [];
   for (const filter of filters) {
     yield;
     const { scope, attribute } = filter;
@@ -35,7 +37,7 @@ export type ReadValue = (place: AttributePlace) => unknown;
 
 /** Returns true when a device meets all conditions. Yields wherever the work may pause. */
 export function* fulfils(
-  conditions: readonly Condition[],
+  conditions: readonly AttributeCondition[],
   read: ReadValue,
 ): Generator<void, boolean> {
   for (const { place, holds } of conditions) {
@@ -59,7 +61,7 @@ export class SortError extends Error {
 /** Sorts the ids of devices in the order that a search requests. */
 export class SortedIds {
   readonly #sort: readonly InventorySort[];
-  readonly #found: Sorted[] = [];
+  readonly #found: SortedDevice[] = [];
   #charactersLeft: number;
 
   constructor(sort: readonly InventorySort[], charactersMax = SORTED_CHARACTERS_MAX) {
@@ -92,12 +94,12 @@ export class SortedIds {
    * the work may pause, because comparing long values takes time.
    */
   *inOrder(): Generator<void, readonly string[]> {
-    const compare = (one: Sorted, other: Sorted): number => this.#compare(one, other);
+    const compare = (one: SortedDevice, other: SortedDevice): number => this.#compare(one, other);
     const sorted = this.#sort.length > 0 ? yield* mergeSorted(this.#found, compare) : this.#found;
     return sorted.map(({ id }) => id);
   }
 
-  #compare(one: Sorted, other: Sorted): number {
+  #compare(one: SortedDevice, other: SortedDevice): number {
     for (const [at, { order }] of this.#sort.entries()) {
       const [left, right] = [one.keys[at], other.keys[at]];
       const found = left && right ? compareKeys(left, right) : 0;
@@ -108,7 +110,7 @@ export class SortedIds {
 }
 
 /** A device with its sort values, in the order of the sort attributes. */
-interface Sorted {
+interface SortedDevice {
   readonly id: string;
   readonly keys: readonly SortKey[];
 }

@@ -7,7 +7,7 @@ import type { Attribute, AttributeValue } from '../../fixtures/contract/resource
 import { isJsonWithin } from '../../fixtures/contract/text.ts';
 
 /** A stored attribute. */
-export interface KeptAttribute {
+export interface StoredAttribute {
   readonly name: string;
   readonly value: AttributeValue;
   readonly description?: string;
@@ -19,10 +19,10 @@ export interface KeptAttribute {
  * one.
  */
 export function attributesAfter(
-  kept: readonly KeptAttribute[],
+  kept: readonly StoredAttribute[],
   reported: readonly Attribute[],
   nowMs: number,
-): KeptAttribute[] {
+): StoredAttribute[] {
   const all = new Map(kept.map((attribute) => [attribute.name, attribute]));
   for (const { name, value, description = all.get(name)?.description } of reported) {
     const described = description !== undefined && { description };
@@ -32,7 +32,7 @@ export function attributesAfter(
 }
 
 /** Returns why a device's attributes are too many or too large; undefined when they are not. */
-export function tooManyAttributes(all: readonly KeptAttribute[]): string | undefined {
+export function tooManyAttributes(all: readonly StoredAttribute[]): string | undefined {
   if (all.length > limits.attributesMax) {
     return `a device can have at most ${limits.attributesMax} attributes, not ${all.length}`;
   }
@@ -43,7 +43,7 @@ export function tooManyAttributes(all: readonly KeptAttribute[]): string | undef
 }
 
 /** Returns why a device's tags are too many; undefined when they are not. */
-export function tooManyTags(all: readonly KeptAttribute[]): string | undefined {
+export function tooManyTags(all: readonly StoredAttribute[]): string | undefined {
   return all.length > limits.tagsMax
     ? `a device can have at most ${limits.tagsMax} tags, not ${all.length}`
     : undefined;

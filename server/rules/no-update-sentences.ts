@@ -3,8 +3,8 @@ import type { DeviceDeployment } from './device-deployment.ts';
 import {
   type DeviceDeploymentFacts,
   devicesByNow,
-  type Held,
   type HoldBackRule,
+  type TemporaryReason,
 } from './device-deployment-choice.ts';
 import { type Misfit, requestIn } from './next-deployment.ts';
 import type { NoUpdate } from './no-update.ts';
@@ -39,13 +39,13 @@ export function timeText(ms: number): string {
  * The reason for a device deployment that has to wait. The sentence is built on access, because a
  * device may poll thousands of times before its turn.
  */
-export class Waiting implements NoUpdate {
+export class WaitReason implements NoUpdate {
   readonly isUpToDate = false;
-  readonly rule: Held;
+  readonly rule: TemporaryReason;
   readonly #deviceDeployment: DescribedDeviceDeployment;
   readonly #nowMs: number;
 
-  constructor(rule: Held, deviceDeployment: DescribedDeviceDeployment, nowMs: number) {
+  constructor(rule: TemporaryReason, deviceDeployment: DescribedDeviceDeployment, nowMs: number) {
     this.rule = rule;
     this.#deviceDeployment = deviceDeployment;
     this.#nowMs = nowMs;

@@ -6,11 +6,11 @@ import type { ArtifactOrder } from '../../fixtures/contract/management/artifacts
 import type { Artifact } from '../../fixtures/contract/resources.ts';
 import type { Candidate } from '../rules/next-deployment.ts';
 import type { TextSearch } from '../rules/text-search.ts';
-import { type Condition, equal, filterBy } from './engine/filter.ts';
+import { equal, filterBy, type SqlCondition } from './engine/filter.ts';
 import { bounds, type Page } from './engine/page.ts';
 import { document, number, numberIn, text, textOrNothing } from './engine/row.ts';
 import type { Sql, SqlRow, SqlValue } from './engine/sql.ts';
-import { KeptReads } from './engine/table-changes.ts';
+import { ReadCache } from './engine/table-changes.ts';
 
 /** An artifact, with the digest of its content. */
 export interface StoredArtifact {
@@ -66,11 +66,11 @@ const RELEASES_KEPT = 100;
 /** Reads and writes the artifacts of a tenant. */
 export class ArtifactStore {
   readonly #sql: Sql;
-  readonly #releases: KeptReads<readonly StoredArtifact[]>;
+  readonly #releases: ReadCache<readonly StoredArtifact[]>;
 
   constructor(sql: Sql) {
     this.#sql = sql;
-    this.#releases = new KeptReads(sql.changes, ['artifacts'], RELEASES_KEPT);
+    this.#releases = new ReadCache(sql.changes, ['artifacts'], RELEASES_KEPT);
   }
 
   save({ artifact, sha256, modifiedMs }: StoredArtifact): void {
@@ -166,7 +166,7 @@ export function contentsIn(sql: Pick<Sql, 'all'>): ArtifactContent[] {
 const updateType = "json_extract(u.value, '$.type_info.type')";
 
 /** Returns the SQL conditions of a filter on the table `artifacts`. */
-export function artifactConditions(filter: ArtifactFilter): readonly (Condition | undefined)[] {
+export function artifactConditions(filter: ArtifactFilter): readonly (SqlCondition | undefined)[] {
   const { release, name = [], description, deviceType, updateType: type } = filter;
   return [
     equal('artifacts.name', release),
@@ -181,7 +181,7 @@ export function artifactConditions(filter: ArtifactFilter): readonly (Condition 
  * Returns a condition that holds for an artifact with an entry `u`, in this list of its document,
  * that meets `condition`.
  */
-function within(list: string, condition: Condition | undefined): Condition | undefined {
+function within(list: string, condition: SqlCondition | undefined): SqlCondition | undefined {
   if (!condition) return undefined;
   const [sql, ...values] = condition;
   return [`EXISTS (SELECT 1 FROM json_each(document, '${list}') u WHERE ${sql})`, ...values];
@@ -201,14 +201,14 @@ function stored(row: SqlRow): StoredArtifact {
 }
 
 /** Returns a condition that the column matches one of the searches; undefined without searches. */
-function fitsAny(column: string, searches: readonly TextSearch[]): Condition | undefined {
+function fitsAny(column: string, searches: readonly TextSearch[]): SqlCondition | undefined {
   if (searches.length === 0) return undefined;
   const conditions = searches.map((search) => fits(column, search));
   const values = conditions.flatMap(([, ...bound]): SqlValue[] => bound);
   return [conditions.map(([sql]) => sql).join(' OR '), ...values];
 }
 
-function fits(column: string, { how, text }: TextSearch): Condition {
+function fits(column: string, { how, text }: TextSearch): SqlCondition {
   if (how === 'exact') return [`${column} = ?`, text];
   if (how === 'part') return [`instr(lower(${column}), lower(?)) > 0`, text];
   // SQLite counts characters differently from JavaScript, so it computes both the length and the

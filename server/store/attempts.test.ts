@@ -12,7 +12,7 @@ import {
   recordRetry,
   recordStatus,
 } from '../testing/device-deployment-steps.ts';
-import type { NewDeployment, StoredDeployment } from './deployments.ts';
+import type { NewStoredDeployment, StoredDeployment } from './deployments.ts';
 import type { StoredDeviceDeployment } from './device-deployment-rows.ts';
 import type { DeviceDeploymentStore } from './device-deployments.ts';
 import { openStore, type Store } from './store.ts';
@@ -33,7 +33,7 @@ function create(id: string, ...deviceIds: readonly string[]): StoredDeployment {
   return createWith({ id, deviceIds });
 }
 
-function createWith(fields: Partial<NewDeployment>): StoredDeployment {
+function createWith(fields: Partial<NewStoredDeployment>): StoredDeployment {
   const { id = 'one', deviceIds = ['a'] } = fields;
   store.deployments.create({
     id,

@@ -7,7 +7,7 @@ import { text } from './engine/row.ts';
 import type { Sql } from './engine/sql.ts';
 
 /** The parts of an entry that name devices. */
-type Identified = Pick<AuditLog, 'actor' | 'object'>;
+type EntryParties = Pick<AuditLog, 'actor' | 'object'>;
 
 /** Identities by device id; undefined for an id that no device has. */
 export type KnownIdentities = Map<string, string | undefined>;
@@ -21,7 +21,7 @@ export class AuditIdentities {
   }
 
   /** Returns the entry without the identities that `putBack` can restore. */
-  without<Entry extends Identified>(entry: Entry): Entry {
+  without<Entry extends EntryParties>(entry: Entry): Entry {
     const { actor, object } = entry;
     const known: KnownIdentities = new Map();
     this.#find([actor.id, object.id], known);
@@ -65,13 +65,13 @@ export class AuditIdentities {
 }
 
 /** A place in an entry where a device's identity is missing. */
-interface Gap {
+interface MissingIdentity {
   readonly id: string;
   readonly holder: { identity_data?: string | undefined };
 }
 
-function gapsOf({ actor, object }: AuditLog): Gap[] {
-  const gaps: Gap[] = [];
+function gapsOf({ actor, object }: AuditLog): MissingIdentity[] {
+  const gaps: MissingIdentity[] = [];
   if (actor.type === 'device') gaps.push({ id: actor.id, holder: actor });
   if (object.device) gaps.push({ id: object.id, holder: object.device });
   return gaps.filter(({ holder }) => holder.identity_data === undefined);

@@ -40,16 +40,16 @@ const ENTRIES_A_PART = 250;
 /** Entries that a search compares with its filter at a time. */
 const ENTRIES_A_STRETCH = 5000;
 
-type Order = 'asc' | 'desc';
+type SortDirection = 'asc' | 'desc';
 
 /** A filter and an order. */
 interface Search {
   readonly filter: AuditFilter;
-  readonly order: Order;
+  readonly order: SortDirection;
 }
 
 /** A range of consecutive entries in the order of a search. */
-interface Stretch {
+interface EntryRange {
   /** The position before the first entry, exclusive. */
   readonly after: EntryPosition;
   /** The position of the last entry, or a later one; inclusive. */
@@ -57,7 +57,7 @@ interface Stretch {
 }
 
 /** A page of entries, and the total number of matching entries. */
-interface FoundEntries {
+interface EntryPage {
   readonly total: number;
   readonly entries: AuditLog[];
 }
@@ -103,7 +103,7 @@ export class AuditLogStore {
    * Returns a page of entries sorted by time, then by order of appending. Yields wherever the work
    * may pause; does not find entries that are appended meanwhile.
    */
-  *find(search: Search, page: Page): Generator<void, FoundEntries> {
+  *find(search: Search, page: Page): Generator<void, EntryPage> {
     const [limit, offset] = bounds(page);
     if (isForAll(search.filter)) {
       return { total: this.#places.count(), entries: this.#page(search.order, limit, offset) };
@@ -126,13 +126,13 @@ export class AuditLogStore {
     return { total, entries };
   }
 
-  #page(order: Order, limit: number, offset: number): AuditLog[] {
+  #page(order: SortDirection, limit: number, offset: number): AuditLog[] {
     if (offset >= FAR_ENTRIES) return this.#farPage(order, limit, offset);
     const query = `SELECT document FROM audit_logs ${orderBy[order]} LIMIT ? OFFSET ?`;
     return this.#entries(this.#sql.all(query, [limit, offset]));
   }
 
-  #farPage(order: Order, limit: number, offset: number): AuditLog[] {
+  #farPage(order: SortDirection, limit: number, offset: number): AuditLog[] {
     const left = this.#places.count() - offset;
     if (left <= 0) return [];
     const length = Math.min(limit, left);
@@ -166,7 +166,7 @@ export class AuditLogStore {
   }
 
   /** Divides the range that a search covers into consecutive stretches. */
-  *#stretches({ filter, order }: Search, lastSeq: number): Generator<Stretch> {
+  *#stretches({ filter, order }: Search, lastSeq: number): Generator<EntryRange> {
     const { after, upTo } = span(filter, order);
     let place: EntryPosition | undefined = after;
     while (place) {
@@ -205,8 +205,8 @@ function placeOf(row: SqlRow | undefined): EntryPosition | undefined {
 /** Returns the range of positions within the filter's time bounds. */
 function span(
   { created_after: after, created_before: before }: AuditFilter,
-  order: Order,
-): Stretch {
+  order: SortDirection,
+): EntryRange {
   const low = after === undefined ? startOfLog : { timeMs: after * 1000, seq: 0 };
   const high = before === undefined ? endOfLog : { timeMs: before * 1000, seq: endOfLog.seq };
   return order === 'asc' ? { after: low, upTo: high } : { after: high, upTo: low };
@@ -227,7 +227,7 @@ function isForAll(filter: AuditFilter): boolean {
 }
 
 /** Returns the SQL that finds the matching entries of a stretch, up to the entry `lastSeq`. */
-function matching({ filter, order }: Search, { after, upTo }: Stretch, lastSeq: number) {
+function matching({ filter, order }: Search, { after, upTo }: EntryRange, lastSeq: number) {
   const [behind, notBehind] = order === 'asc' ? ['>', '<='] : ['<', '>='];
   const { where, values } = filterBy(
     [`(time_ms, seq) ${behind} (?, ?)`, after.timeMs, after.seq],

@@ -5,7 +5,7 @@ import {
 } from '../../fixtures/contract/vocabulary.ts';
 import { statusOf } from '../rules/deployment-status.ts';
 import { recordReport, recordStatus } from '../testing/device-deployment-steps.ts';
-import type { DeploymentFilter, DeploymentStore, NewDeployment } from './deployments.ts';
+import type { DeploymentFilter, DeploymentStore, NewStoredDeployment } from './deployments.ts';
 import { openStore, type Store } from './store.ts';
 
 let store: Store;
@@ -18,7 +18,7 @@ beforeEach(async () => {
 
 afterEach(() => store.close());
 
-const plain: NewDeployment = {
+const plain: NewStoredDeployment = {
   id: 'one',
   type: 'software',
   name: 'spring',
@@ -29,7 +29,7 @@ const plain: NewDeployment = {
   nowMs: 10,
 };
 
-function create(id: string, fields: Partial<NewDeployment> = {}): void {
+function create(id: string, fields: Partial<NewStoredDeployment> = {}): void {
   deployments.create({ ...plain, id, ...fields });
 }
 

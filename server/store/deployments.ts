@@ -5,7 +5,7 @@ import { initialStatus } from '../rules/deployment-status.ts';
 import { notBegun } from '../rules/device-deployment.ts';
 import type { Phase } from '../rules/phases.ts';
 import type { DevicesInDeployments } from './devices-in-deployments.ts';
-import { type Condition, compared, equal, filterBy, oneOf } from './engine/filter.ts';
+import { compared, equal, filterBy, oneOf, type SqlCondition } from './engine/filter.ts';
 import { bounds, type Page } from './engine/page.ts';
 import { document, number, numberIn, numberOrNothing, text, textOrNothing } from './engine/row.ts';
 import type { Sql, SqlRow, SqlValue } from './engine/sql.ts';
@@ -36,7 +36,7 @@ export interface StoredDeployment extends DeploymentPlan {
   readonly finishedMs?: number;
 }
 
-export interface NewDeployment extends DeploymentPlan {
+export interface NewStoredDeployment extends DeploymentPlan {
   /** The settings that a configuration deployment delivers. */
   readonly configuration?: Record<string, string>;
   readonly deviceIds: readonly string[];
@@ -62,7 +62,7 @@ export interface DeploymentFilter {
 /** The rule `statusOf` in SQL, because lists are filtered by status before they are paged. */
 const touched = `EXISTS (SELECT 1 FROM deployment_devices p
   WHERE p.deployment_seq = deployments.seq AND p.status <> '${initialStatus}')`;
-const statusConditions: Record<DeploymentStatusOverall, Condition> = {
+const statusConditions: Record<DeploymentStatusOverall, SqlCondition> = {
   finished: ['finished_ms IS NOT NULL'],
   inprogress: [`finished_ms IS NULL AND ${touched}`],
   pending: [`finished_ms IS NULL AND NOT ${touched}`],
@@ -93,7 +93,7 @@ export class DeploymentStore {
   }
 
   /** Creates the deployment with one pending device deployment for each device. */
-  create(deployment: NewDeployment): void {
+  create(deployment: NewStoredDeployment): void {
     this.#sql.atomically(() => {
       this.#insert(deployment);
       const seq = this.find(deployment.id)?.seq ?? 0;
@@ -127,7 +127,7 @@ export class DeploymentStore {
   }
 
   /** Returns an unfinished deployment with the same name, artifact and devices. */
-  findIdenticalActive(wanted: Pick<NewDeployment, 'name' | 'artifactName' | 'deviceDigest'>) {
+  findIdenticalActive(wanted: Pick<NewStoredDeployment, 'name' | 'artifactName' | 'deviceDigest'>) {
     const row = this.#sql.first(
       `SELECT ${deploymentColumns('deployments')} FROM deployments WHERE finished_ms IS NULL
          AND name = ? AND artifact_name = ? AND device_digest = ?`,
@@ -188,7 +188,7 @@ export class DeploymentStore {
     ]);
   }
 
-  #insert(deployment: NewDeployment): void {
+  #insert(deployment: NewStoredDeployment): void {
     const columns: Readonly<Record<string, SqlValue>> = {
       id: deployment.id,
       type: deployment.type,
@@ -268,7 +268,7 @@ function deploymentFilter(filter: DeploymentFilter) {
   );
 }
 
-function withDeviceIn(groups: readonly string[]): Condition {
+function withDeviceIn(groups: readonly string[]): SqlCondition {
   return [
     `EXISTS (SELECT 1 FROM deployment_devices p JOIN device_groups g ON g.device_id = p.device_id
        WHERE p.deployment_seq = deployments.seq AND g.name IN (${groups.map(() => '?').join(', ')}))`,

@@ -11,7 +11,7 @@ import {
 } from '../rules/device-deployment.ts';
 import type { DeviceDeploymentFacts } from '../rules/device-deployment-choice.ts';
 import { deployment, deploymentColumns, type StoredDeployment } from './deployments.ts';
-import { type Condition, equal } from './engine/filter.ts';
+import { equal, type SqlCondition } from './engine/filter.ts';
 import { number, numberOrNothing, text, textOrNothing } from './engine/row.ts';
 import type { SqlRow, SqlValue } from './engine/sql.ts';
 
@@ -48,7 +48,7 @@ export const shownDeviceDeploymentQuery = `SELECT ${columns}, NULL AS request ${
  * Returns a condition on the status of `p` by a status or a group of statuses; undefined without
  * `status`.
  */
-export function statusCondition(status: string | undefined): Condition | undefined {
+export function statusCondition(status: string | undefined): SqlCondition | undefined {
   return status !== undefined && isStatusGroup(status)
     ? [`p.status IN (${listed(statusGroups[status])})`]
     : equal('p.status', status);

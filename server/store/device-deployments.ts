@@ -18,11 +18,11 @@ import {
   unfinished,
 } from './device-deployment-rows.ts';
 import type { DevicesInDeployments } from './devices-in-deployments.ts';
-import { type Condition, filterBy } from './engine/filter.ts';
+import { filterBy, type SqlCondition } from './engine/filter.ts';
 import { bounds, type Page } from './engine/page.ts';
 import { number, numberIn, numberOrNothing, text, textOrNothing } from './engine/row.ts';
 import type { Sql } from './engine/sql.ts';
-import { KeptReads } from './engine/table-changes.ts';
+import { ReadCache } from './engine/table-changes.ts';
 
 /**
  * Device deployments of one device in order of creation, and the `seq` of the newest deployment
@@ -65,17 +65,17 @@ export class DeviceDeploymentStore {
   readonly #sql: Sql;
   readonly #inDeployments: DevicesInDeployments;
   /** Cache of open device deployments by device id, because devices poll repeatedly. */
-  readonly #open: KeptReads<DeviceDeployments>;
+  readonly #open: ReadCache<DeviceDeployments>;
   /**
    * Cache of the number of devices that were offered a deployment, by its `seq`. Where a limit
    * applies, every poll of a waiting device needs it.
    */
-  readonly #offered: KeptReads<number, number>;
+  readonly #offered: ReadCache<number, number>;
 
   constructor(sql: Sql, inDeployments: DevicesInDeployments) {
     this.#sql = sql;
-    this.#open = new KeptReads(sql.changes, ['deployments', 'deployment_devices'], OPEN_KEPT);
-    this.#offered = new KeptReads(sql.changes, ['deployment_devices'], OFFERED_KEPT);
+    this.#open = new ReadCache(sql.changes, ['deployments', 'deployment_devices'], OPEN_KEPT);
+    this.#offered = new ReadCache(sql.changes, ['deployment_devices'], OFFERED_KEPT);
     this.#inDeployments = inDeployments;
   }
 
@@ -384,7 +384,7 @@ function mayComplete(of: StoredDeviceDeployment, changed: DeviceDeployment): boo
 function deviceDeploymentFilter(
   { seq }: StoredDeployment,
   { status, groups }: DeviceDeploymentFilter,
-  ...others: readonly Condition[]
+  ...others: readonly SqlCondition[]
 ) {
   return filterBy(
     ...others,

@@ -1,6 +1,6 @@
 /** Filters lists and counts of devices. */
 import type { DeviceStatus } from '../../fixtures/contract/vocabulary.ts';
-import { type Condition, compared, type Filter, filterBy, oneOf } from './engine/filter.ts';
+import { compared, filterBy, oneOf, type SqlCondition, type SqlFilter } from './engine/filter.ts';
 
 /** A device must meet all given conditions; an empty list of statuses or ids is no condition. */
 export interface DeviceFilter {
@@ -21,7 +21,7 @@ export interface DeviceFilter {
 }
 
 /** Returns the filter as the WHERE part of a query on devices. */
-export function deviceFilter(filter: DeviceFilter): Filter {
+export function deviceFilter(filter: DeviceFilter): SqlFilter {
   const {
     status = [],
     id = [],
@@ -45,12 +45,12 @@ export function deviceFilter(filter: DeviceFilter): Filter {
 }
 
 /** An empty list of groups matches no device. */
-function inGroups(groups: readonly string[] | undefined): Condition | undefined {
+function inGroups(groups: readonly string[] | undefined): SqlCondition | undefined {
   if (!groups) return undefined;
   const names = groups.map(() => '?').join(', ');
   return [`id IN (SELECT device_id FROM device_groups WHERE name IN (${names}))`, ...groups];
 }
 
-function grouped(wanted: boolean): Condition {
+function grouped(wanted: boolean): SqlCondition {
   return [`id ${wanted ? 'IN' : 'NOT IN'} (SELECT device_id FROM device_groups)`];
 }

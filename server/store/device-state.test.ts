@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Alert, AttributeValue } from '../../fixtures/contract/resources.ts';
-import type { KeptAttribute } from '../rules/inventory.ts';
+import type { StoredAttribute } from '../rules/inventory.ts';
 import { openMemorySql } from './engine/sql-memory.ts';
 import { InventoryStore } from './inventory.ts';
 import { schema } from './schema.ts';
@@ -75,14 +75,14 @@ describe('the stored presence of a device', () => {
 });
 
 describe('the stored attributes of a device', () => {
-  const kept = (name: string, value: AttributeValue): KeptAttribute => ({
+  const kept = (name: string, value: AttributeValue): StoredAttribute => ({
     name,
     value,
     updatedMs: 1,
   });
 
   it('are read back unchanged, of any kind', () => {
-    const all: KeptAttribute[] = [
+    const all: StoredAttribute[] = [
       { name: 'a.$', value: '', updatedMs: 1 },
       { name: 'b', value: [1, 2.5], updatedMs: 2 },
       { name: 'c', value: ['x', '\u00e9\0\x1a'], description: 'why', updatedMs: 3 },

@@ -7,7 +7,7 @@ import {
   tokensFromRevocation,
 } from '../rules/auth-set-status.ts';
 import { type DeviceFilter, deviceFilter } from './device-filter.ts';
-import type { Condition } from './engine/filter.ts';
+import type { SqlCondition } from './engine/filter.ts';
 import { bounds, type Page } from './engine/page.ts';
 import { number, numberIn, numberOrNothing, text, textOrNothing } from './engine/row.ts';
 import type { Sql, SqlRow } from './engine/sql.ts';
@@ -323,7 +323,7 @@ export class DeviceStore {
     }
   }
 
-  #loadAccepted([more, ...values]: Condition): void {
+  #loadAccepted([more, ...values]: SqlCondition): void {
     const query = `SELECT s.id, s.device_id, s.tokens_from, d.checked_in_ms
       FROM auth_sets s JOIN devices d ON d.id = s.device_id WHERE s.status = 'accepted' ${more}`;
     for (const row of this.#sql.all(query, values)) {

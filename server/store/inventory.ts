@@ -3,7 +3,7 @@
  * scopes are derived from other stores.
  */
 import { shortened } from '../../fixtures/characters.ts';
-import type { KeptAttribute } from '../rules/inventory.ts';
+import type { StoredAttribute } from '../rules/inventory.ts';
 import { document, text, textOrNothing } from './engine/row.ts';
 import type { Sql, SqlRow } from './engine/sql.ts';
 
@@ -25,7 +25,7 @@ export class InventoryStore {
     this.#scope = scope;
   }
 
-  list(deviceId: string): KeptAttribute[] {
+  list(deviceId: string): StoredAttribute[] {
     const query = 'SELECT document FROM attributes WHERE device_id = ? AND scope = ?';
     const row = this.#sql.first(query, [deviceId, this.#scope]);
     return row ? attributesIn(row) : [];
@@ -51,7 +51,7 @@ export class InventoryStore {
   }
 
   /** Replaces the whole set of attributes. */
-  replace(deviceId: string, attributes: readonly KeptAttribute[]): void {
+  replace(deviceId: string, attributes: readonly StoredAttribute[]): void {
     // Bound as bytes: sql.js copies bytes in one step, but a text character by character.
     this.#sql.run('INSERT OR REPLACE INTO attributes VALUES (?, ?, ?, ?, CAST(? AS TEXT))', [
       deviceId,
@@ -86,11 +86,11 @@ export class InventoryStore {
   }
 }
 
-function attributesIn(row: SqlRow): KeptAttribute[] {
+function attributesIn(row: SqlRow): StoredAttribute[] {
   return document(row, 'document');
 }
 
-function shown(attributes: readonly KeptAttribute[], name: string): string | null {
+function shown(attributes: readonly StoredAttribute[], name: string): string | null {
   const value = attributes.find((attribute) => attribute.name === name)?.value;
   if (typeof value !== 'string') return null;
   return shortened(value, SHOWN_CHARACTERS);

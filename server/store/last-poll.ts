@@ -6,7 +6,7 @@ export interface Poll {
    * The target of a GET or the body of a POST, with one character for each byte; undefined if it
    * was too long to keep.
    */
-  readonly said: string | undefined;
+  readonly content: string | undefined;
 }
 
 /** A device's last poll, with the facts that an explanation needs. */

@@ -22,7 +22,7 @@ export interface AlertFilter {
 /** The part of an alert's subject that identifies it. */
 type AlertSubject = Pick<Alert['subject'], 'type' | 'name'>;
 
-type StoredAlert = Alert & { readonly id: string };
+type AlertWithId = Alert & { readonly id: string };
 
 /** Maximum number of alerts, and of subjects, that are stored for a device. */
 const ALERTS_KEPT_PER_DEVICE = 1000;
@@ -69,7 +69,7 @@ export class MonitorStore {
     return this.#sql.all(query, [...values, ...bounds(page)]).map((row) => number(row, 'seq'));
   }
 
-  findAlert(seq: number): StoredAlert | undefined {
+  findAlert(seq: number): AlertWithId | undefined {
     const row = this.#sql.first('SELECT id, document FROM alerts WHERE seq = ?', [seq]);
     return row && storedAlert(row);
   }
@@ -158,6 +158,6 @@ function alertFilter(deviceId: string, { issuedAfterMs, issuedBeforeMs }: AlertF
   );
 }
 
-function storedAlert(row: SqlRow): StoredAlert {
+function storedAlert(row: SqlRow): AlertWithId {
   return { id: text(row, 'id'), ...document<Alert>(row, 'document') };
 }

@@ -28,7 +28,7 @@ export interface RestoreOptions {
   readonly before?: () => void;
 }
 
-interface After {
+interface AfterRestore {
   readonly after: () => void;
 }
 
@@ -124,7 +124,7 @@ export class Snapshots {
    */
   async restore(
     { copy, contents, folder }: Snapshot,
-    { keepsUsers = false, before = () => undefined, after }: RestoreOptions & After,
+    { keepsUsers = false, before = () => undefined, after }: RestoreOptions & AfterRestore,
   ): Promise<void> {
     requireKept(copy);
     if (folder !== this.#files.folder) {

@@ -1,5 +1,5 @@
 /** Counts keys that were never accepted. The totals are kept in memory, because every first contact reads them. */
-import type { Condition } from './engine/filter.ts';
+import type { SqlCondition } from './engine/filter.ts';
 import { number } from './engine/row.ts';
 import type { Sql } from './engine/sql.ts';
 
@@ -53,7 +53,7 @@ export class UnacceptedKeyTotals {
    * Counts keys that were never accepted; `tokens_from` is set for a key that was accepted once.
    * Counted in SQL, because there may be many.
    */
-  #countedIn([more, ...values]: Condition): UnacceptedKeys {
+  #countedIn([more, ...values]: SqlCondition): UnacceptedKeys {
     const query = `SELECT count(*) AS n, coalesce(sum(length(CAST(s.pubkey AS BLOB))
         + length(CAST(d.identity AS BLOB))), 0) AS bytes
       FROM auth_sets s JOIN devices d ON d.id = s.device_id

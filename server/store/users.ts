@@ -1,5 +1,5 @@
 /** The users of the management API. E-mail addresses are case-insensitive. */
-import { compared, type Filter, filterBy, oneOf } from './engine/filter.ts';
+import { compared, filterBy, oneOf, type SqlFilter } from './engine/filter.ts';
 import { bounds, type Page } from './engine/page.ts';
 import { document, number, numberIn, numberOrNothing, text, textOrNothing } from './engine/row.ts';
 import type { Sql, SqlRow } from './engine/sql.ts';
@@ -112,7 +112,7 @@ export class UserStore {
   }
 }
 
-function conditions(filter: UserFilter): Filter {
+function conditions(filter: UserFilter): SqlFilter {
   const emails = filter.email.map((email) => email.toLowerCase());
   return filterBy(
     oneOf('id', filter.id),

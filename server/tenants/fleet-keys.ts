@@ -1,6 +1,6 @@
 /** Finds the keys of a tenant's devices, to identify the key that made a signature. */
 import { readPublicKey } from '../crypto/public-key.ts';
-import { type DeviceKey, OTHER_KEYS_MAX } from '../crypto/refused-signature.ts';
+import { type NamedDeviceKey, OTHER_KEYS_MAX } from '../crypto/refused-signature.ts';
 import type { Store } from '../store/store.ts';
 
 /**
@@ -10,7 +10,7 @@ import type { Store } from '../store/store.ts';
 export function keysOfFleet(
   { devices }: Pick<Store, 'devices'>,
   identity: string,
-): Iterable<DeviceKey> {
+): Iterable<NamedDeviceKey> {
   return {
     *[Symbol.iterator]() {
       for (const { deviceId, publicKeyPem } of devices.newestKeys(identity, OTHER_KEYS_MAX)) {

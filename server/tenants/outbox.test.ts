@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../fixtures/random.ts';
-import { type Message, OUTBOX_MAX, Outbox } from './outbox.ts';
+import { OUTBOX_MAX, Outbox, type OutboxMessage } from './outbox.ts';
 
-const message: Omit<Message, 'id'> = {
+const message: Omit<OutboxMessage, 'id'> = {
   tenantId: 't',
   kind: 'invitation',
   to: 'new@example.com',

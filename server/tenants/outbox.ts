@@ -8,7 +8,7 @@ import type { Random } from '../../fixtures/random.ts';
 export type MessageKind = 'invitation' | 'password-reset' | 'email-change';
 
 /** A message to a user. Times are milliseconds since the Unix epoch. */
-export interface Message {
+export interface OutboxMessage {
   readonly id: string;
   readonly tenantId: string;
   readonly kind: MessageKind;
@@ -38,7 +38,7 @@ export const OUTBOX_MAX = 1000;
 /** The mail of all tenants. */
 export class Outbox {
   readonly #random: Random;
-  #messages: Message[] = [];
+  #messages: OutboxMessage[] = [];
   #alerts: AlertMail[] = [];
   #dropped = 0;
 
@@ -51,7 +51,7 @@ export class Outbox {
     return this.#dropped;
   }
 
-  post(message: Omit<Message, 'id'>): void {
+  post(message: Omit<OutboxMessage, 'id'>): void {
     this.#messages.push({ id: this.#random.uuid(), ...message });
     this.#makeRoom(this.#messages);
   }
@@ -62,7 +62,7 @@ export class Outbox {
   }
 
   /** Returns all messages, oldest first. */
-  list(): readonly Message[] {
+  list(): readonly OutboxMessage[] {
     return this.#messages;
   }
 

@@ -4,9 +4,9 @@
  */
 import type { RateLimit } from '../settings.ts';
 
-interface Window {
+interface RateWindow {
   readonly endsMs: number;
-  asked: number;
+  requests: number;
 }
 
 /** Maximum number of callers that are counted; above it, ended windows are removed. */
@@ -14,7 +14,7 @@ const CALLERS_MAX = 100_000;
 
 /** Counts requests by caller. */
 export class RateLimits {
-  readonly #windows = new Map<string, Window>();
+  readonly #windows = new Map<string, RateWindow>();
   #limit: RateLimit | undefined;
 
   constructor(limit?: RateLimit) {
@@ -39,18 +39,18 @@ export class RateLimits {
   ask(caller: string, nowMs: number): number | undefined {
     if (!this.#limit) return undefined;
     const window = this.#windowOf(caller, nowMs, this.#limit);
-    window.asked += 1;
-    if (window.asked <= this.#limit.requests) return undefined;
+    window.requests += 1;
+    if (window.requests <= this.#limit.requests) return undefined;
     return Math.max(1, Math.ceil((window.endsMs - nowMs) / 1000));
   }
 
-  #windowOf(caller: string, nowMs: number, { windowSeconds }: RateLimit): Window {
+  #windowOf(caller: string, nowMs: number, { windowSeconds }: RateLimit): RateWindow {
     const known = this.#windows.get(caller);
     const endsMs = nowMs + windowSeconds * 1000;
     // After a clock was set back, a caller must not be refused for longer than one window.
     if (known && known.endsMs > nowMs && known.endsMs <= endsMs) return known;
     if (this.#windows.size >= CALLERS_MAX) this.#forgetEnded(nowMs);
-    const window = { endsMs, asked: 0 };
+    const window = { endsMs, requests: 0 };
     this.#windows.set(caller, window);
     return window;
   }

@@ -30,13 +30,13 @@ export interface Tenant {
 }
 
 /** The first user of a tenant to be added; the password is random when absent. */
-export interface GivenAdmin {
+export interface NewAdmin {
   readonly email: string;
   readonly password?: string | undefined;
 }
 
 /** The first user of a tenant, as created. */
-interface TenantAdmin {
+interface FirstUser {
   readonly id: string;
   readonly email: string;
   readonly password: string;
@@ -44,7 +44,7 @@ interface TenantAdmin {
 
 export interface AddedTenant {
   readonly tenant: Tenant;
-  readonly admin: TenantAdmin;
+  readonly admin: FirstUser;
 }
 
 /** The reason why a tenant cannot be added. */
@@ -94,7 +94,7 @@ export class Tenants {
   }
 
   /** Adds a tenant with its first user, who has no roles and therefore full access. */
-  async add(name: string, given: GivenAdmin): Promise<AddedTenant | TenantProblem> {
+  async add(name: string, given: NewAdmin): Promise<AddedTenant | TenantProblem> {
     const { data } = this.#dependencies;
     const prepared = await preparedAdmin(given, this.#dependencies);
     const tenant = await newTenant(name, false, this.#dependencies);
@@ -169,13 +169,13 @@ export class Tenants {
 }
 
 /** A first user, with a password hash, that is not stored yet. */
-interface PreparedAdmin extends TenantAdmin {
+interface PreparedAdmin extends FirstUser {
   readonly passwordHash: string;
 }
 
 /** Generates the missing fields of a tenant's first user, and hashes the password. */
 export async function preparedAdmin(
-  given: GivenAdmin,
+  given: NewAdmin,
   { random }: { random: Random },
 ): Promise<PreparedAdmin> {
   const email = given.email.toLowerCase();
@@ -189,7 +189,7 @@ export function createAdmin(
   { store }: Tenant,
   { id, email, password, passwordHash }: PreparedAdmin,
   { clock }: { clock: Clock },
-): TenantAdmin {
+): FirstUser {
   store.users.create({ id, email, passwordHash }, clock.now());
   return { id, email, password };
 }

@@ -5,7 +5,7 @@ import type { UserTokenKind } from '../store/user-tokens.ts';
 import type { Tenant } from './tenants.ts';
 
 /** A user token to issue. */
-interface WantedToken {
+interface TokenToIssue {
   readonly userId: string;
   readonly kind: UserTokenKind;
   readonly name?: string;
@@ -18,7 +18,7 @@ interface WantedToken {
 export function issueUserToken(
   { tokens, random }: { readonly tokens: TokenIssuer; readonly random: Random },
   tenant: Tenant,
-  { userId, kind, name, nowMs, lifetimeSeconds }: WantedToken,
+  { userId, kind, name, nowMs, lifetimeSeconds }: TokenToIssue,
 ): string {
   const id = random.uuid();
   const issuedAt = Math.floor(nowMs / 1000);

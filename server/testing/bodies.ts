@@ -1,10 +1,10 @@
 /** Replaces one part of a body in tests. */
 
 /** The path to a part of a body, such as `['subject', 'name']`. */
-export type MemberPath = readonly string[];
+export type MemberSteps = readonly string[];
 
 /** Returns the body with another value at the place; `undefined` removes the part. */
-export function replaced(body: unknown, [name, ...rest]: MemberPath, value: unknown): unknown {
+export function replaced(body: unknown, [name, ...rest]: MemberSteps, value: unknown): unknown {
   if (name === undefined) return value;
   const copy: object = Array.isArray(body) ? [...body] : { ...(body as object) };
   const part = replaced(Reflect.get(copy, name), rest, value);
@@ -14,7 +14,7 @@ export function replaced(body: unknown, [name, ...rest]: MemberPath, value: unkn
 }
 
 /** Returns every place in a body: the body itself and everything within. */
-export function placesIn(body: unknown): MemberPath[] {
+export function placesIn(body: unknown): MemberSteps[] {
   if (typeof body !== 'object' || body === null) return [[]];
   const below = Object.entries(body).flatMap(([name, member]) =>
     placesIn(member).map((place) => [name, ...place]),

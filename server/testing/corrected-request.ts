@@ -14,7 +14,7 @@ import { testPassword } from './test-tenants.ts';
 type CorrectedRequest = NonNullable<Explanation['correctedRequest']>;
 
 /** The device and the user token that send the request. */
-export interface Sender {
+export interface RequestSender {
   readonly device: AcceptedDevice;
   readonly userToken: string;
   /** The variables that the explanation asks the reader to set, with their meanings. */
@@ -45,7 +45,7 @@ const anyId = '00000000-0000-4000-8000-000000000009';
 export async function sendCorrected(
   server: TestServer,
   request: CorrectedRequest,
-  sender: Sender,
+  sender: RequestSender,
 ): Promise<Reply> {
   const { method } = request;
   const operation = operationAt(request.path.split('?')[0] ?? '', [method], rows);
@@ -78,7 +78,7 @@ export async function sendCorrected(
 
 function filler(
   operation: Operation,
-  { device, userToken, needs }: Sender,
+  { device, userToken, needs }: RequestSender,
 ): (text: string) => string {
   const token = operation.authorization === 'user' ? userToken : device.token;
   const values: Readonly<Record<string, string>> = {
@@ -98,13 +98,13 @@ function filler(
   return (text) => text.replace(/\$([A-Z][A-Z0-9_]*)/g, (_, name: string) => valueNamed(name));
 }
 
-interface Proven {
+interface CorrectionTrial {
   readonly server: TestServer;
-  readonly sender: Sender;
+  readonly sender: RequestSender;
   readonly body: string | undefined;
 }
 
-function proofOf({ authorization }: Operation, { server, sender, body = '' }: Proven) {
+function proofOf({ authorization }: Operation, { server, sender, body = '' }: CorrectionTrial) {
   if (authorization === 'signature') {
     return { [`${server.headerPrefix}-Signature`]: signatureOf(body, sender.device.privateKey) };
   }

@@ -5,7 +5,7 @@
 import type { DeviceDeploymentStatus } from '../../fixtures/contract/vocabulary.ts';
 import {
   type DeviceDeployment,
-  type Offer,
+  type OfferFacts,
   offered,
   reported,
   retried,
@@ -19,7 +19,7 @@ import type { DeviceDeploymentStore } from '../store/device-deployments.ts';
 export function recordOffer(
   deviceDeployments: DeviceDeploymentStore,
   deviceDeployment: StoredDeviceDeployment,
-  offer: Offer,
+  offer: OfferFacts,
 ): StoredDeviceDeployment {
   return record(deviceDeployments, deviceDeployment, {
     changed: offered(deviceDeployment, offer),

@@ -4,25 +4,27 @@ import { publish } from './test-artifacts.ts';
 import { board, deploy, nextRequests, report } from './test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from './test-device.ts';
 import { setGroup } from './test-inventory.ts';
-import type { Call, Reply, TestServer } from './test-server.ts';
+import type { Reply, TestCall, TestServer } from './test-server.ts';
 import { testPassword } from './test-tenants.ts';
 
-type Rows = typeof managementOperations;
+type ManagementRows = typeof managementOperations;
 /** An operation with a resource in its path. */
 export type NamingId = {
-  [Id in keyof Rows]: Rows[Id]['path'] extends `${string}{${string}` ? Id : never;
-}[keyof Rows];
+  [Id in keyof ManagementRows]: ManagementRows[Id]['path'] extends `${string}{${string}`
+    ? Id
+    : never;
+}[keyof ManagementRows];
 
 /** Creates a resource of the first tenant, a new one per number; returns its path parameters. */
-type Maker = (server: TestServer, round: number) => Promise<Names>;
-type Names = Readonly<Record<string, string>>;
+type ResourceMaker = (server: TestServer, round: number) => Promise<ResourceNames>;
+type ResourceNames = Readonly<Record<string, string>>;
 
 /** How a test calls an operation on its resource, and the answer when there is no such resource. */
-interface Naming {
+interface ResourceCall {
   /** This member is absent where the resource is the same for all tenants. */
-  readonly make?: Maker;
+  readonly make?: ResourceMaker;
   /** The contents of the call besides the path parameters. */
-  readonly call?: (names: Names) => Call;
+  readonly call?: (names: ResourceNames) => TestCall;
   /** Status of a valid call on a resource of the own tenant; by default the success of the row. */
   readonly own?: number;
   /**
@@ -34,7 +36,7 @@ interface Naming {
   readonly malformed?: number;
 }
 
-const device: Maker = async (server, round) => namesOf(await groupedDevice(server, round));
+const device: ResourceMaker = async (server, round) => namesOf(await groupedDevice(server, round));
 
 async function groupedDevice(server: TestServer, round: number): Promise<AcceptedDevice> {
   const made = await acceptedDevice(server, `device-${round}`);
@@ -48,36 +50,36 @@ function namesOf({ id, authSetId }: AcceptedDevice) {
 }
 
 /** Creates a group with one device. */
-const group: Maker = async (server, round) => ({
+const group: ResourceMaker = async (server, round) => ({
   ...(await device(server, round)),
   name: `group-${round}`,
 });
 
-const groupAndRelease: Maker = async (server, round) => {
+const groupAndRelease: ResourceMaker = async (server, round) => {
   await publish(server, { name: 'for-groups', deviceTypes: [`board-${round}`] });
   return group(server, round);
 };
 
-const artifact: Maker = async (server, round) => ({
+const artifact: ResourceMaker = async (server, round) => ({
   id: await publish(server, { name: `release-${round}` }),
 });
 
-const release: Maker = async (server, round) => {
+const release: ResourceMaker = async (server, round) => {
   await artifact(server, round);
   return { name: `release-${round}` };
 };
 
-const user: Maker = async (server, round) => {
+const user: ResourceMaker = async (server, round) => {
   const json = { email: `user-${round}@first.example`, password: testPassword };
   return { id: idIn(await server.call('create-user-v1', { token: server.adminToken, json })) };
 };
 
-const role: Maker = async (server, round) => {
+const role: ResourceMaker = async (server, round) => {
   const json = { name: `role-${round}`, permission_sets_with_scope: [{ name: 'ReadDevices' }] };
   return { id: idIn(await server.call('create-role', { token: server.adminToken, json })) };
 };
 
-const personalToken: Maker = async (server, round) => {
+const personalToken: ResourceMaker = async (server, round) => {
   const call = { token: server.adminToken, json: { name: `token-${round}` } };
   await server.call('create-personal-token', call);
   const list = await server.call('list-personal-tokens', { token: server.adminToken });
@@ -115,16 +117,16 @@ async function begun(server: TestServer, round: number) {
   return { id, deviceId: one.id };
 }
 
-const deployment: Maker = async (server, round) => {
+const deployment: ResourceMaker = async (server, round) => {
   const { id, deviceId } = await begun(server, round);
   return { id, deployment_id: id, device_id: deviceId };
 };
 
-const deployedDevice: Maker = async (server, round) => ({
+const deployedDevice: ResourceMaker = async (server, round) => ({
   id: (await begun(server, round)).deviceId,
 });
 
-const deltaJob: Maker = async (server, round) => {
+const deltaJob: ResourceMaker = async (server, round) => {
   await begun(server, round);
   const list = await server.call('list-delta-jobs', { token: server.adminToken });
   return { id: list.json<{ id: string }[]>()[0]?.id ?? '' };
@@ -133,9 +135,9 @@ const deltaJob: Maker = async (server, round) => {
 const json = (body: unknown) => () => ({ json: body });
 const path = { path: '/etc/motd' };
 const nobody = '00000000-0000-4000-8000-000000000000';
-const ids = ({ id = nobody }: Names) => ({ json: [id] });
+const ids = ({ id = nobody }: ResourceNames) => ({ json: [id] });
 
-function fileForm(): Call {
+function fileForm(): TestCall {
   const body = new FormData();
   body.append('path', '/etc/motd');
   body.append('file', new Blob(['hello']), 'motd');
@@ -143,7 +145,7 @@ function fileForm(): Call {
 }
 
 /** Every operation with a resource in its path; none can be omitted. */
-export const namings: Readonly<Record<NamingId, Naming>> = {
+export const namings: Readonly<Record<NamingId, ResourceCall>> = {
   'get-user': { make: user },
   'update-user': { make: user, call: json({ email: 'changed@first.example' }) },
   'delete-user': { make: user },

@@ -2,7 +2,7 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import type { Device } from '../../fixtures/contract/management/devices.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
-import type { Call, Reply, TestServer } from './test-server.ts';
+import type { Reply, TestCall, TestServer } from './test-server.ts';
 
 export interface TestDevice {
   readonly privateKey: KeyObject;
@@ -18,7 +18,7 @@ export interface AcceptedDevice extends TestDevice {
 }
 
 /** Parts of an authentication request that a test replaces. */
-export interface AuthOverrides extends Call {
+export interface AuthOverrides extends TestCall {
   /** The replaced body, which is signed unchanged. */
   readonly body?: string;
   /** The replaced signature; null omits the header. */

@@ -19,13 +19,14 @@ export async function explanationOf(
 }
 
 /** An explanation with a request that would succeed. */
-export type Corrected = Explanation & Required<Pick<Explanation, 'command' | 'correctedRequest'>>;
+export type CorrectedExplanation = Explanation &
+  Required<Pick<Explanation, 'command' | 'correctedRequest'>>;
 
 /** Returns the explanation of a refused answer; fails the test without a corrected request. */
 export async function correctedOf(
   server: TestServer,
   reply: Pick<Reply, 'headers'>,
-): Promise<Corrected> {
+): Promise<CorrectedExplanation> {
   const explanation = await explanationOf(server, reply);
   const { command, correctedRequest } = explanation;
   if (command === undefined || !correctedRequest) {
@@ -60,7 +61,7 @@ export function contradictionsIn(explanation: Explanation): string[] {
 }
 
 /** The output of a command. */
-interface Printed {
+interface CommandOutput {
   readonly stdout: string;
   readonly stderr: string;
   /** The status of the last answer. */
@@ -71,7 +72,7 @@ interface Printed {
 export async function runInBash(
   script: string,
   variables: Readonly<Record<string, string>> = {},
-): Promise<Printed> {
+): Promise<CommandOutput> {
   const folder = await mkdtemp(join(tmpdir(), 'explained-'));
   try {
     return await bash(script, {
@@ -86,7 +87,7 @@ export async function runInBash(
 function bash(
   script: string,
   options: { cwd: string; env: Readonly<Record<string, string | undefined>> },
-): Promise<Printed> {
+): Promise<CommandOutput> {
   return new Promise((resolve, reject) => {
     const child = spawn('bash', ['--noprofile', '--norc', '-s'], options);
     const written = { stdout: '', stderr: '' };

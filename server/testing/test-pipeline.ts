@@ -20,7 +20,7 @@ import { completeConnectionLimits, completeSettings } from '../settings.ts';
 import { startOfTest } from './test-server.ts';
 
 /** A line of the log with its level, and its cause if one was given. */
-interface LogLine {
+interface LoggedLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
   readonly line: string;
   readonly cause?: unknown;
@@ -30,7 +30,7 @@ export interface TestPipeline {
   readonly pipeline: Pipeline;
   readonly services: Services;
   /** The logged lines in order. */
-  readonly lines: readonly LogLine[];
+  readonly lines: readonly LoggedLine[];
   /** The published activities in order. */
   readonly activities: readonly Activity[];
   close(): void;
@@ -38,7 +38,7 @@ export interface TestPipeline {
 
 /** Starts a pipeline over an empty store. */
 export async function startPipeline(): Promise<TestPipeline> {
-  const lines: LogLine[] = [];
+  const lines: LoggedLine[] = [];
   const activities: Activity[] = [];
   const services = await servicesWith(recordingLog(lines));
   const activity = new ActivityFeed();
@@ -63,7 +63,7 @@ function servicesWith(log: Log): Promise<Services> {
   });
 }
 
-function recordingLog(lines: LogLine[]): Log {
+function recordingLog(lines: LoggedLine[]): Log {
   return {
     debugOn: true,
     debug: (line) => lines.push({ level: 'debug', line }),

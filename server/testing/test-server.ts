@@ -10,7 +10,7 @@ import { type RunningServer, type ServerOptions, startServer } from '../server.t
 export const startOfTest = Date.parse('2026-11-21T12:00:00.000Z');
 
 /** Contents of a request. */
-export interface Call {
+export interface TestCall {
   readonly parameters?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>> | URLSearchParams;
   readonly token?: string;
@@ -33,20 +33,20 @@ export interface Reply {
 export interface TestServer extends Omit<RunningServer, 'faults'> {
   readonly clock: ManualClock;
   /** Calls an operation of the contract or of the management API by its id. */
-  call(id: keyof typeof rows, call?: Call): Promise<Reply>;
+  call(id: keyof typeof rows, call?: TestCall): Promise<Reply>;
   /** Calls any path. */
-  request(method: string, path: string, call?: Call): Promise<Reply>;
+  request(method: string, path: string, call?: TestCall): Promise<Reply>;
 }
 
 const rows = { ...operations, ...managementOperations };
 
 /** Sends a request to a URL and reads the whole answer. */
-export type Transport = (url: string, method: string, call: Call) => Promise<Reply>;
+export type TestTransport = (url: string, method: string, call: TestCall) => Promise<Reply>;
 
 /** Starts a server with the seed `test`, quiet, on a stopped clock. */
 export async function startTestServer(
   options: ServerOptions = {},
-  transportTo: (server: RunningServer) => Transport = () => send,
+  transportTo: (server: RunningServer) => TestTransport = () => send,
 ): Promise<TestServer> {
   const clock = new ManualClock(startOfTest);
   const random = seededRandom('test');
@@ -58,9 +58,9 @@ export async function startTestServer(
 /** Returns calls to a server that may run in another process. */
 export function callsTo(
   baseUrl: string,
-  transport: Transport = send,
+  transport: TestTransport = send,
 ): Pick<TestServer, 'call' | 'request'> {
-  const request = (method: string, path: string, call: Call = {}): Promise<Reply> =>
+  const request = (method: string, path: string, call: TestCall = {}): Promise<Reply> =>
     transport(baseUrl + path, method, call);
   return {
     request,
@@ -69,7 +69,7 @@ export function callsTo(
 }
 
 /** The path and query of a call. */
-export function targetOf(operation: Operation, { parameters = {}, query = {} }: Call): string {
+export function targetOf(operation: Operation, { parameters = {}, query = {} }: TestCall): string {
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(parameters[name] ?? ''),
   );
@@ -78,7 +78,7 @@ export function targetOf(operation: Operation, { parameters = {}, query = {} }: 
 }
 
 /** Sends a call unchanged. */
-export async function send(url: string, method: string, call: Call): Promise<Reply> {
+export async function send(url: string, method: string, call: TestCall): Promise<Reply> {
   const headers = new Headers(call.headers);
   if (call.token !== undefined) headers.set('Authorization', `Bearer ${call.token}`);
   if (call.json !== undefined) headers.set('Content-Type', 'application/json');

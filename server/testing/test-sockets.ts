@@ -8,7 +8,7 @@ import { operations } from '../../fixtures/contract/operations.ts';
 import type { AcceptedDevice } from './test-device.ts';
 import type { TestServer } from './test-server.ts';
 
-type Connection = v.InferOutput<typeof connectionShape>;
+type ShownConnection = v.InferOutput<typeof connectionShape>;
 
 /** The answer to an upgrade request. */
 export interface HandshakeReply {
@@ -29,7 +29,7 @@ export interface Handshake {
 export const sampleKey = 'dGhlIHNhbXBsZSBub25jZQ==';
 
 const goodHeaders = {
-  Connection: 'Upgrade',
+  ShownConnection: 'Upgrade',
   Upgrade: 'websocket',
   'Sec-WebSocket-Key': sampleKey,
   'Sec-WebSocket-Version': '13',
@@ -82,9 +82,9 @@ export async function endOf(socket: WebSocket): Promise<{ code: number; reason: 
 export async function presenceOf(
   server: TestServer,
   device: Pick<AcceptedDevice, 'id'>,
-): Promise<Connection> {
+): Promise<ShownConnection> {
   const call = { token: server.adminToken, parameters: { id: device.id } };
-  return (await server.call('get-connection', call)).json<Connection>();
+  return (await server.call('get-connection', call)).json<ShownConnection>();
 }
 
 const ROUND_TRIPS_MAX = 1000;
@@ -93,8 +93,8 @@ const ROUND_TRIPS_MAX = 1000;
 export async function presenceAs(
   server: TestServer,
   device: Pick<AcceptedDevice, 'id'>,
-  status: Connection['status'],
-): Promise<Connection> {
+  status: ShownConnection['status'],
+): Promise<ShownConnection> {
   for (let trip = 0; trip < ROUND_TRIPS_MAX; trip += 1) {
     const presence = await presenceOf(server, device);
     if (presence.status === status) return presence;

@@ -5,7 +5,7 @@ import { type ConnectionOptions, connect } from 'node:tls';
 import { promisify } from 'node:util';
 import type { ServerOptions } from '../server.ts';
 import type { TlsSettings } from '../tls-settings.ts';
-import { type Call, type Reply, startTestServer, type TestServer } from './test-server.ts';
+import { type Reply, startTestServer, type TestCall, type TestServer } from './test-server.ts';
 
 /** What a client trusts, presents and tolerates. */
 export type ClientTls = Pick<
@@ -42,7 +42,11 @@ export function caOf({ tls }: Pick<TestServer, 'tls'>): string {
 /** Returns the reply over a new connection; rejects with the error of the connection. */
 export async function sendSecurely(
   url: string,
-  { method = 'GET', call = {}, tls = {} }: { method?: string; call?: Call; tls?: ClientTls } = {},
+  {
+    method = 'GET',
+    call = {},
+    tls = {},
+  }: { method?: string; call?: TestCall; tls?: ClientTls } = {},
 ): Promise<Reply> {
   const headers = new Headers(call.headers);
   if (call.token !== undefined) headers.set('Authorization', `Bearer ${call.token}`);

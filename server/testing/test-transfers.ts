@@ -60,18 +60,20 @@ export function askUnread({ server, identity }: TransferStage): ClientRequest {
 }
 
 /** A part of an upload's form: a text, or a file with its name. */
-export type Part = readonly [name: string, value: string] | readonly [name: string, Buffer, string];
+export type UploadPart =
+  | readonly [name: string, value: string]
+  | readonly [name: string, Buffer, string];
 
 /** The form part that holds the target path. */
-export const pathPart: Part = ['path', '/etc/motd'];
+export const pathPart: UploadPart = ['path', '/etc/motd'];
 
-export function filePart(content: string | Buffer = 'hello', name = 'motd'): Part {
+export function filePart(content: string | Buffer = 'hello', name = 'motd'): UploadPart {
   return ['file', Buffer.from(content), name];
 }
 
 export function uploadParts(
   { server, identity }: TransferStage,
-  ...parts: readonly Part[]
+  ...parts: readonly UploadPart[]
 ): Promise<Reply> {
   const form = new FormData();
   for (const [name, value, fileName] of parts) {

@@ -6,7 +6,7 @@ import { systemClock } from '../../fixtures/clock.ts';
 import { readReply } from './raw-http.ts';
 
 /** The size and timing of the pieces that a client sends. */
-export interface Pace {
+export interface WritePace {
   readonly pieceBytes: number;
   /** The pause between two pieces in real time; there is none by default. */
   readonly pauseMs?: number;
@@ -18,7 +18,7 @@ export interface Pace {
 export async function writeFirst(
   url: string,
   request: Buffer,
-  { pieceBytes, pauseMs = 0 }: Pace,
+  { pieceBytes, pauseMs = 0 }: WritePace,
 ): Promise<number | 'lost'> {
   const socket = openUnread(url);
   let isBroken = false;

@@ -6,7 +6,7 @@ import type { TextForm } from './json-text.ts';
 export type HeaderLine = readonly [name: string, value: string];
 
 /** A response before it is written. */
-export interface Answer {
+export interface PendingResponse {
   /** Absent if the request matched no operation. */
   readonly operation?: Operation | undefined;
   readonly requestId: string;
@@ -30,7 +30,7 @@ export interface VariedAnswer {
 }
 
 /** A response while the variations are applied to it. */
-export interface Draft extends Answer {
+export interface ResponseDraft extends PendingResponse {
   readonly form: TextForm;
   readonly chunked: boolean;
 }

@@ -9,7 +9,7 @@ import { errorShape } from '../../fixtures/contract/resources.ts';
 import { timestampMs } from '../../fixtures/contract/text.ts';
 import { variationNames } from '../../fixtures/contract/variation-names.ts';
 
-import type { Answer } from './answer.ts';
+import type { PendingResponse } from './answer.ts';
 import { readId } from './ids.ts';
 import { unknownName } from './links.ts';
 import { changedAt, freeLists, isObject, placesOf, withoutMember } from './places.ts';
@@ -41,7 +41,7 @@ const seeds = fc.string({ maxLength: 6 });
 /** Returns the meaning of an answer, without everything that a variation may change. */
 function meaning(
   body: unknown,
-  answer: Pick<Answer, 'operation' | 'status'>,
+  answer: Pick<PendingResponse, 'operation' | 'status'>,
   shape: v.GenericSchema,
 ) {
   const { open, timestamps } = placesOf(shape);
@@ -111,7 +111,7 @@ describe('a varied answer', () => {
     ({ operation, status, shape }) => {
       const property = fc.property(bodiesOf(shape), seeds, (made, seed) => {
         const body: unknown = JSON.parse(JSON.stringify(made));
-        const answer: Answer = { operation, requestId, status, headers, body };
+        const answer: PendingResponse = { operation, requestId, status, headers, body };
         const varied = openVariation(seed).vary(answer);
         const read: unknown = JSON.parse(varied.text ?? '');
         expect(v.safeParse(shape, read).issues).toBeUndefined();
@@ -212,7 +212,7 @@ describe('a variation seed', () => {
     uri: 'http://h/storage/artifacts/1?a=1&b=2&c=3',
     expire: '2026-01-01T00:00:00.000Z',
   };
-  const answer: Answer = {
+  const answer: PendingResponse = {
     operation: operations['get-artifact-link'],
     requestId,
     status: 200,
@@ -368,7 +368,7 @@ describe('the tables of legal variations', () => {
     const v2 = operations['post-next-deployment-v2'];
     made.forEach((body, seed) => {
       const { vary } = openVariation(String(seed));
-      const answers: Answer[] = [
+      const answers: PendingResponse[] = [
         { ...list, body, ownRequestId: true },
         { ...list, operation: operations['get-artifact-link'], body: link },
         { ...list, operation: v2, body: { id: requestId, artifact: {} } },

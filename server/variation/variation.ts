@@ -7,10 +7,10 @@ import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { VariationName } from '../../fixtures/contract/variation-names.ts';
 import { type Random, seededRandom } from '../../fixtures/random.ts';
 import type { AppliedVariation } from '../http/exchange-record.ts';
-import type { Answer, Draft, HeaderLine, VariedAnswer } from './answer.ts';
+import type { HeaderLine, PendingResponse, ResponseDraft, VariedAnswer } from './answer.ts';
 import { idShapes, readParameters, requestIdFrom } from './ids.ts';
 import { jsonText } from './json-text.ts';
-import { type Chance, legalVariations } from './variations.ts';
+import { legalVariations, type VariationChoices } from './variations.ts';
 
 /** The names of variations; undefined if the seed chooses them for each response. */
 export type VariationChoice = ReadonlySet<VariationName> | undefined;
@@ -26,7 +26,7 @@ export interface Variation {
   /** Applies only these variations, to every response that they fit; undefined: as at the start. */
   choose(names: VariationChoice): void;
   /** Returns the response in another form with the same meaning. */
-  vary(answer: Answer): VariedAnswer;
+  vary(answer: PendingResponse): VariedAnswer;
   /** Returns an id for a request that was sent without one, made from a new UUID. */
   newRequestId(uuid: string): string;
   /** Returns path parameters with ids in the store's format; undefined if none are varied. */
@@ -79,12 +79,12 @@ export function openVariation(seed: string | undefined, names?: VariationChoice)
   };
 }
 
-interface Choices extends Chance {
+interface Choices extends VariationChoices {
   readonly chosen: VariationChoice;
 }
 
-function varied(answer: Answer, { random, idShape, chosen }: Choices): VariedAnswer {
-  let draft: Draft = { ...answer, form: {}, chunked: false };
+function varied(answer: PendingResponse, { random, idShape, chosen }: Choices): VariedAnswer {
+  let draft: ResponseDraft = { ...answer, form: {}, chunked: false };
   let looks = looksOf(draft);
   const applied: AppliedVariation[] = [];
   for (const { id, rule, always, appliesTo, apply } of legalVariations) {
@@ -114,7 +114,7 @@ function withLength(headers: readonly HeaderLine[], length: number | undefined):
 }
 
 /** Returns everything that a variation can change as one text, for comparison. */
-function looksOf({ headers, chunked, body, form, ownRequestId }: Draft): string {
+function looksOf({ headers, chunked, body, form, ownRequestId }: ResponseDraft): string {
   const text = body === undefined ? '' : jsonText(body, form);
   return JSON.stringify([headers, chunked, ownRequestId, text]);
 }

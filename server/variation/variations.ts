@@ -6,7 +6,7 @@ import { errorShape } from '../../fixtures/contract/resources.ts';
 import { isTimestamp } from '../../fixtures/contract/text.ts';
 import type { VariationName } from '../../fixtures/contract/variation-names.ts';
 import type { Random } from '../../fixtures/random.ts';
-import type { Draft, HeaderLine } from './answer.ts';
+import type { HeaderLine, ResponseDraft } from './answer.ts';
 import { recased, reordered, withOtherMediaType } from './headers.ts';
 import { type IdShape, withReshapedIds } from './ids.ts';
 import type { TextForm } from './json-text.ts';
@@ -16,7 +16,7 @@ import { pick, shuffled } from './order.ts';
 import { changedAt, freeLists, isObject, type Place, placesOf, withoutMember } from './places.ts';
 
 /** The random choices that decide how a response is varied. */
-export interface Chance {
+export interface VariationChoices {
   readonly random: Random;
   /** The format of ids in all responses of a seed; absent if they stay UUIDs. */
   readonly idShape?: IdShape | undefined;
@@ -31,8 +31,8 @@ export interface LegalVariation {
   readonly rule: string;
   /** True if it is applied to every response to which it can apply. */
   readonly always?: boolean;
-  appliesTo(draft: Draft): boolean;
-  apply(draft: Draft, chance: Chance): Draft;
+  appliesTo(draft: ResponseDraft): boolean;
+  apply(draft: ResponseDraft, chance: VariationChoices): ResponseDraft;
 }
 
 const DICE_BYTES = 509;
@@ -190,11 +190,11 @@ export const legalVariations: readonly LegalVariation[] = [
   },
 ];
 
-function hasBody({ body }: Draft): boolean {
+function hasBody({ body }: ResponseDraft): boolean {
   return body !== undefined;
 }
 
-function isSuccess({ body, status }: Draft): boolean {
+function isSuccess({ body, status }: ResponseDraft): boolean {
   return body !== undefined && status < 400;
 }
 
@@ -212,11 +212,11 @@ const ofRefusals: readonly Place[] = ['request_id'];
 export function removable({
   operation,
   status,
-}: Pick<Draft, 'operation' | 'status'>): readonly Place[] {
+}: Pick<ResponseDraft, 'operation' | 'status'>): readonly Place[] {
   return status >= 400 ? ofRefusals : (operation?.answer?.removable ?? []);
 }
 
-function shapeOf(draft: Draft): ReturnType<typeof placesOf> | undefined {
+function shapeOf(draft: ResponseDraft): ReturnType<typeof placesOf> | undefined {
   if (!hasBody(draft)) return undefined;
   const { operation, status } = draft;
   const shape: v.GenericSchema | undefined =
@@ -225,10 +225,10 @@ function shapeOf(draft: Draft): ReturnType<typeof placesOf> | undefined {
 }
 
 function changedAtAll(
-  draft: Draft,
+  draft: ResponseDraft,
   places: readonly Place[],
   change: (found: unknown) => unknown,
-): Draft {
+): ResponseDraft {
   // Deeper places come first, because a change further up could hide them.
   const deepFirst = places.toSorted((one, other) => other.length - one.length);
   return {
@@ -265,7 +265,7 @@ interface LinkRow extends Pick<LegalVariation, 'id' | 'varies' | 'rule'> {
 }
 
 function linkRows(rows: readonly LinkRow[]): LegalVariation[] {
-  const placeOf = ({ operation }: Draft): Place | undefined => operation?.answer?.link;
+  const placeOf = ({ operation }: ResponseDraft): Place | undefined => operation?.answer?.link;
   return rows.map(({ respell, ...row }) => ({
     ...row,
     appliesTo: (draft) => isSuccess(draft) && placeOf(draft) !== undefined,

@@ -6,7 +6,7 @@ import { journalOf } from '../journal/tenant-journal.ts';
 import type { Services } from '../pipeline/services.ts';
 import type { Tenant } from '../tenants/tenants.ts';
 import { issueUserToken } from '../tenants/user-tokens.ts';
-import { type Ask, type Loading, takeStep } from './steps.ts';
+import { type CallApi, type LoadContext, takeStep } from './steps.ts';
 import { timelineOf, WorldError } from './timeline.ts';
 import type { World } from './world-shape.ts';
 
@@ -21,7 +21,7 @@ export type LoadedWorld = AnswerOf<'POST /world'>;
 export async function loadWorld(
   services: Services,
   tenant: Tenant,
-  { world, ask }: { readonly world: World; readonly ask: Ask },
+  { world, ask }: { readonly world: World; readonly ask: CallApi },
 ): Promise<LoadedWorld> {
   const steps = timelineOf(world);
   const { clock } = tenant;
@@ -29,7 +29,7 @@ export async function loadWorld(
   const nowMs = world.now === undefined ? services.clock.now() : timestampMs(world.now);
   const hands = borrowedHands(services, tenant, nowMs);
   const made = { devices: new Map(), artifacts: new Map(), deployments: new Map() };
-  const loading: Loading = { services, tenant, world, ask, userToken: hands.token, ...made };
+  const loading: LoadContext = { services, tenant, world, ask, userToken: hands.token, ...made };
   try {
     for (const step of steps) {
       clock.set(nowMs - step.agoMs);

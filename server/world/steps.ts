@@ -21,28 +21,28 @@ import { absent, type TimelineStep, WorldError } from './timeline.ts';
 import type { World, WorldDeployment, WorldDevice } from './world-shape.ts';
 
 /** A response of the API. */
-interface Answer {
+interface ApiAnswer {
   readonly status: number;
   readonly text: string;
   readonly location: string | null;
 }
 
 /** Calls the API of the server. */
-export type Ask = (
+export type CallApi = (
   operation: Pick<Operation, 'method'>,
   path: string,
   call: { readonly token: string; readonly json?: unknown; readonly form?: FormData },
-) => Promise<Answer>;
+) => Promise<ApiAnswer>;
 
 /** A loaded device, as `POST /world` returns it. */
 type LoadedDevice = AnswerOf<'POST /world'>['devices'][number];
 
 /** The context of the steps, and the resources created so far, by their names in the file. */
-export interface Loading {
+export interface LoadContext {
   readonly services: Services;
   readonly tenant: Tenant;
   readonly world: World;
-  readonly ask: Ask;
+  readonly ask: CallApi;
   readonly userToken: string;
   readonly devices: Map<string, LoadedDevice>;
   readonly artifacts: Map<string, string>;
@@ -70,14 +70,17 @@ const waysTo: Readonly<Partial<Record<DeviceDeploymentStatus, readonly DeviceDep
  * Executes one step at the time of the tenant's clock.
  * @throws WorldError if the server refuses it
  */
-export async function takeStep(loading: Loading, step: TimelineStep): Promise<void> {
+export async function takeStep(loading: LoadContext, step: TimelineStep): Promise<void> {
   if (step.kind === 'user') await addUser(loading, step.user);
   else if (step.kind === 'artifact') await addArtifact(loading, step.artifact);
   else if (step.kind === 'device') await addDevice(loading, step.device);
   else await addDeployment(loading, step.deployment);
 }
 
-async function addUser({ services, tenant }: Loading, user: World['users'][number]): Promise<void> {
+async function addUser(
+  { services, tenant }: LoadContext,
+  user: World['users'][number],
+): Promise<void> {
   const { email, password } = user;
   const passwordHash = await hashPassword(password, services.random);
   const { users } = tenant.store;
@@ -93,7 +96,10 @@ async function addUser({ services, tenant }: Loading, user: World['users'][numbe
   users.create({ id, email, passwordHash, roles: user.roles }, tenant.clock.now());
 }
 
-async function addArtifact(loading: Loading, artifact: World['artifacts'][number]): Promise<void> {
+async function addArtifact(
+  loading: LoadContext,
+  artifact: World['artifacts'][number],
+): Promise<void> {
   const { name, deviceTypes, content } = artifact;
   const bytes = await writeArtifact({
     name,
@@ -108,7 +114,7 @@ async function addArtifact(loading: Loading, artifact: World['artifacts'][number
   loading.artifacts.set(name, idIn(answer));
 }
 
-async function addDevice(loading: Loading, device: WorldDevice): Promise<void> {
+async function addDevice(loading: LoadContext, device: WorldDevice): Promise<void> {
   const place = `devices: ${device.name}`;
   const given = device.identity ?? { name: device.name };
   const identity = readIdentity(JSON.stringify(given));
@@ -131,7 +137,7 @@ async function addDevice(loading: Loading, device: WorldDevice): Promise<void> {
 }
 
 async function preauthorize(
-  loading: Loading,
+  loading: LoadContext,
   { place, identity, pem }: { place: string; identity: object; pem: string },
 ) {
   const row = managementOperations['preauthorize-device'];
@@ -140,7 +146,7 @@ async function preauthorize(
 }
 
 async function firstContact(
-  loading: Loading,
+  loading: LoadContext,
   { device, identity, pem }: { device: WorldDevice; identity: string; pem: string },
 ): Promise<{ id: string; token?: string }> {
   const { services, tenant } = loading;
@@ -176,7 +182,7 @@ async function firstContact(
 
 /** Sends the inventory, configuration and group of a device. */
 async function sendInventory(
-  loading: Loading,
+  loading: LoadContext,
   { device, place, id, token }: { device: WorldDevice; place: string; id: string; token?: string },
 ): Promise<void> {
   const { inventory, reportedConfiguration, configuration, group } = device;
@@ -206,7 +212,7 @@ async function sendInventory(
   }
 }
 
-async function addDeployment(loading: Loading, deployment: WorldDeployment): Promise<void> {
+async function addDeployment(loading: LoadContext, deployment: WorldDeployment): Promise<void> {
   const { name, artifact, devices, retries, reached, aborted } = deployment;
   const place = `deployments: ${name}`;
   const whom = devices
@@ -231,7 +237,7 @@ async function addDeployment(loading: Loading, deployment: WorldDeployment): Pro
 }
 
 async function reach(
-  loading: Loading,
+  loading: LoadContext,
   {
     deployment,
     id,
@@ -263,7 +269,7 @@ async function reach(
   }
 }
 
-type Call = {
+type ApiCall = {
   readonly json?: unknown;
   readonly form?: FormData;
   readonly token?: string | undefined;
@@ -274,24 +280,24 @@ type Call = {
  * @throws WorldError if the server refuses the call
  */
 async function must(
-  { ask, userToken }: Loading,
+  { ask, userToken }: LoadContext,
   place: string,
-  [operation, path, { token = userToken, ...call }]: [Pick<Operation, 'method'>, string, Call],
-): Promise<Answer> {
+  [operation, path, { token = userToken, ...call }]: [Pick<Operation, 'method'>, string, ApiCall],
+): Promise<ApiAnswer> {
   const answer = await ask(operation, path, { token, ...call });
   if (answer.status < 300) return answer;
   const { error } = JSON.parse(answer.text) as { error?: string };
   throw new WorldError(`${place}: ${answer.status}: ${error ?? answer.text}`);
 }
 
-function idIn({ location }: Answer): string {
+function idIn({ location }: ApiAnswer): string {
   return location?.split('/').at(-1) ?? '';
 }
 
 /** The PKCS#8 header before the 32 bytes of an Ed25519 seed (RFC 8410). */
 const ed25519Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-function newKey({ services }: Loading): KeyObject {
+function newKey({ services }: LoadContext): KeyObject {
   const der = Buffer.concat([ed25519Prefix, services.random.bytes(32)]);
   return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
 }

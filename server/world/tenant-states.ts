@@ -10,9 +10,9 @@ import { journalOf } from '../journal/tenant-journal.ts';
 import type { Services } from '../pipeline/services.ts';
 import { readIdentity } from '../rules/identity.ts';
 import type { DeviceReset, Snapshot } from '../store/snapshot.ts';
-import type { AddedTenant, GivenAdmin, Tenant, TenantProblem } from '../tenants/tenants.ts';
+import type { AddedTenant, NewAdmin, Tenant, TenantProblem } from '../tenants/tenants.ts';
 import { type LoadedWorld, loadWorld } from './load.ts';
-import type { Ask } from './steps.ts';
+import type { CallApi } from './steps.ts';
 import type { World } from './world-shape.ts';
 
 /** A snapshot with its name. */
@@ -25,11 +25,11 @@ export interface NamedSnapshot {
 /** Maximum number of snapshots of a tenant. Each is a copy of the whole state. */
 export const SNAPSHOTS_MAX = 20;
 
-interface Kept extends NamedSnapshot {
+interface StoredSnapshot extends NamedSnapshot {
   readonly snapshot: Snapshot;
 }
 
-interface Inside {
+interface InnerListener {
   readonly url: string;
   close(): Promise<void>;
 }
@@ -39,7 +39,7 @@ interface Inside {
  * because the disk was full.
  */
 export class StartStateUnavailable extends Error {
-  override readonly name = 'StartNotKept';
+  override readonly name = 'StartStateUnavailable';
 
   constructor() {
     super(
@@ -52,21 +52,21 @@ export class StartStateUnavailable extends Error {
 /** Takes snapshots of tenants, and restores tenants to them. */
 export class TenantStates {
   readonly #services: Services;
-  readonly #openInside: () => Promise<Inside>;
-  readonly #named = new WeakMap<Tenant, Map<string, Kept>>();
+  readonly #openInside: () => Promise<InnerListener>;
+  readonly #named = new WeakMap<Tenant, Map<string, StoredSnapshot>>();
   /** Snapshots of the tenants before a world was loaded. */
   readonly #origins = new WeakMap<Tenant, Snapshot>();
   readonly #starts = new WeakMap<Tenant, Snapshot>();
   /** Changes run one after the other, because a load also moves the clock of its tenant. */
   #changed: Promise<unknown> = Promise.resolve();
 
-  constructor(services: Services, openInside: () => Promise<Inside>) {
+  constructor(services: Services, openInside: () => Promise<InnerListener>) {
     this.#services = services;
     this.#openInside = openInside;
   }
 
   /** Adds a tenant with its first user. Its start state has no devices and no artifacts. */
-  async add(name: string, admin: GivenAdmin): Promise<AddedTenant | TenantProblem> {
+  async add(name: string, admin: NewAdmin): Promise<AddedTenant | TenantProblem> {
     const added = await this.#services.tenants.add(name, admin);
     if (typeof added !== 'string') await this.markStart(added.tenant);
     return added;
@@ -189,7 +189,7 @@ export class TenantStates {
   /** Creates a tenant with the current state of this one, but with its own admin. */
   fork(
     tenant: Tenant,
-    { name, admin }: { name: string; admin: GivenAdmin },
+    { name, admin }: { name: string; admin: NewAdmin },
   ): Promise<AddedTenant | TenantProblem> {
     return this.#inOrder(async () => {
       const added = await this.#services.tenants.add(name, admin);
@@ -248,8 +248,8 @@ export class TenantStates {
     return store.restore(snapshot, { before });
   }
 
-  #of(tenant: Tenant): Map<string, Kept> {
-    const named = this.#named.get(tenant) ?? new Map<string, Kept>();
+  #of(tenant: Tenant): Map<string, StoredSnapshot> {
+    const named = this.#named.get(tenant) ?? new Map<string, StoredSnapshot>();
     this.#named.set(tenant, named);
     return named;
   }
@@ -262,7 +262,7 @@ function deviceIdOf({ store }: Tenant, named: string): string {
 }
 
 /** Returns a function that calls the API at this URL. */
-function askAt(url: string): Ask {
+function askAt(url: string): CallApi {
   return async ({ method }, path, { token, json, form }) => {
     const headers = new Headers({ Authorization: `Bearer ${token}` });
     if (json !== undefined) headers.set('Content-Type', 'application/json');

@@ -8,7 +8,7 @@ import type { Clock } from '../../fixtures/clock.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { errorShape } from '../../fixtures/contract/resources.ts';
 import { jsonExcess } from '../../fixtures/json-bounds.ts';
-import { AnswerError, type Circumstances, StatusError } from '../network/errors.ts';
+import { AnswerError, type ErrorContext, StatusError } from '../network/errors.ts';
 import { retryAfterMs } from '../network/retry-after.ts';
 import type { HttpAnswer } from '../network/transport.ts';
 
@@ -71,7 +71,7 @@ export function bodyOf<Shape extends v.GenericSchema>(
  * Returns the operation, the caller and the duration of an exchange, for an error about its
  * response.
  */
-export function circumstancesOf(answer: HttpAnswer, context: AnswerContext): Circumstances {
+export function circumstancesOf(answer: HttpAnswer, context: AnswerContext): ErrorContext {
   const { operation, caller } = context;
   return { operation: operation.id, caller, elapsedMs: answer.elapsedMs };
 }

@@ -4,7 +4,7 @@ import { type KeyType, keyTypes } from '../../fixtures/contract/vocabulary.ts';
 import { StatusError } from '../network/errors.ts';
 import { Bench, sessionOf, token } from '../testing/bench.ts';
 import { type Answers, PretendServer } from '../testing/pretend-server.ts';
-import { type Session, tokenSubject } from './session.ts';
+import { type ClientSession, tokenSubject } from './session.ts';
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -31,7 +31,7 @@ async function errorOf(work: Promise<unknown>): Promise<unknown> {
   );
 }
 
-function signedIn(session: Session): Session {
+function signedIn(session: ClientSession): ClientSession {
   session.token = token;
   return session;
 }
@@ -42,7 +42,7 @@ describe('the sign-in of a device', () => {
     async (keyType) => {
       const { server, client, session } = await started({}, {}, keyType);
       await client.signIn(session);
-      const [asked] = server.askedOf('post-auth-request');
+      const [asked] = server.requestsFor('post-auth-request');
       const body = asked?.body ?? Buffer.alloc(0);
       const signature = Buffer.from(String(asked?.headers['x-svc-signature']), 'base64');
       const key = createPublicKey(session.key.publicKeyPem);
@@ -59,7 +59,7 @@ describe('the sign-in of a device', () => {
     const options = { tenantToken: 'tenant-1', headerPrefix: 'X-MEN' };
     const { server, client, session } = await started({}, options);
     await client.signIn(session);
-    const [asked] = server.askedOf('post-auth-request');
+    const [asked] = server.requestsFor('post-auth-request');
     expect(asked?.json()).toMatchObject({ tenant_token: 'tenant-1' });
     expect(asked?.headers['x-men-signature']).toMatch(/^[A-Za-z0-9+/]+=*$/);
     expect(asked?.headers['x-svc-signature']).toBeUndefined();
@@ -106,8 +106,10 @@ describe('a request with a token', () => {
     });
     await client.configuration(session);
     await client.configuration(session);
-    expect(server.askedOf('post-auth-request')).toHaveLength(1);
-    const tokens = server.askedOf('get-configuration').map(({ headers }) => headers.authorization);
+    expect(server.requestsFor('post-auth-request')).toHaveLength(1);
+    const tokens = server
+      .requestsFor('get-configuration')
+      .map(({ headers }) => headers.authorization);
     expect(tokens).toEqual([`Bearer ${token}`, `Bearer ${token}`]);
   });
 
@@ -117,7 +119,7 @@ describe('a request with a token', () => {
       'get-configuration': () => ({ status: statuses.shift() ?? 500, body: { a: '1' } }),
     });
     expect(await client.configuration(signedIn(session))).toEqual({ a: '1' });
-    expect(server.askedOf('post-auth-request')).toHaveLength(1);
+    expect(server.requestsFor('post-auth-request')).toHaveLength(1);
   });
 
   it('is not repeated a third time after a second 401', async () => {
@@ -126,7 +128,7 @@ describe('a request with a token', () => {
     });
     const thrown = await errorOf(client.configuration(signedIn(session)));
     expect(thrown).toMatchObject({ status: 401, operation: 'get-configuration' });
-    expect(server.askedOf('get-configuration')).toHaveLength(2);
+    expect(server.requestsFor('get-configuration')).toHaveLength(2);
     expect(session.token).toBeUndefined();
   });
 
@@ -191,7 +193,7 @@ describe('the request for the next deployment', () => {
   it('starts with version 2, all provides of the device, and the control map', async () => {
     const { server, client, session } = await started({ 'post-next-deployment-v2': found });
     expect(await client.nextDeployment(session, provides)).toEqual(instructions);
-    expect(server.askedOf('post-next-deployment-v2')[0]?.json()).toEqual({
+    expect(server.requestsFor('post-next-deployment-v2')[0]?.json()).toEqual({
       device_provides: provides,
       update_control_map: true,
     });
@@ -208,8 +210,8 @@ describe('the request for the next deployment', () => {
     const { server, client, session } = await started({ 'post-next-deployment': found });
     await client.nextDeployment(session, provides);
     await client.nextDeployment(session, provides);
-    expect(server.askedOf('post-next-deployment-v2')).toHaveLength(1);
-    expect(server.askedOf('post-next-deployment').map((asked) => asked.json())).toEqual([
+    expect(server.requestsFor('post-next-deployment-v2')).toHaveLength(1);
+    expect(server.requestsFor('post-next-deployment').map((asked) => asked.json())).toEqual([
       provides,
       provides,
     ]);
@@ -219,9 +221,9 @@ describe('the request for the next deployment', () => {
     const { server, client, session } = await started({ 'get-next-deployment': found });
     await client.nextDeployment(session, provides);
     await client.nextDeployment(session, provides);
-    expect(server.askedOf('post-next-deployment-v2')).toHaveLength(1);
-    expect(server.askedOf('post-next-deployment')).toHaveLength(1);
-    const queries = server.askedOf('get-next-deployment').map(({ query }) => String(query));
+    expect(server.requestsFor('post-next-deployment-v2')).toHaveLength(1);
+    expect(server.requestsFor('post-next-deployment')).toHaveLength(1);
+    const queries = server.requestsFor('get-next-deployment').map(({ query }) => String(query));
     expect(queries).toEqual(Array(2).fill('artifact_name=r-1&device_type=board'));
   });
 
@@ -230,7 +232,7 @@ describe('the request for the next deployment', () => {
     const thrown = await errorOf(client.nextDeployment(session, provides));
     expect(thrown).toMatchObject({ status: 404, operation: 'get-next-deployment' });
     await errorOf(client.nextDeployment(session, provides));
-    expect(server.askedOf('post-next-deployment-v2')).toHaveLength(2);
+    expect(server.requestsFor('post-next-deployment-v2')).toHaveLength(2);
   });
 
   it.each([405, 409, 500, 501])('does not treat a %i as an absent version', async (status) => {
@@ -239,7 +241,7 @@ describe('the request for the next deployment', () => {
       'post-next-deployment': found,
     });
     expect(await errorOf(client.nextDeployment(session, provides))).toMatchObject({ status });
-    expect(server.askedOf('post-next-deployment')).toHaveLength(0);
+    expect(server.requestsFor('post-next-deployment')).toHaveLength(0);
   });
 
   it.each([
@@ -265,7 +267,7 @@ describe('the reports of a device', () => {
     const report = { status: 'downloading' } as const;
     expect(await client.reportStatus(session, 'a/b', report)).toBe('recorded');
     expect(await client.reportStatus(session, 'a/b', report)).toBe('aborted');
-    const [asked] = server.askedOf('put-deployment-status');
+    const [asked] = server.requestsFor('put-deployment-status');
     expect(asked?.parameters).toEqual({ id: 'a/b' });
     expect(asked?.json()).toEqual({ status: 'downloading' });
   });
@@ -285,7 +287,7 @@ describe('the reports of a device', () => {
     });
     const message = { timestamp: '2026-01-31T12:00:00.000Z', level: 'error', message: 'no' };
     await client.uploadLog(session, 'd', { messages: [message] });
-    expect(server.askedOf('put-deployment-log')[0]?.json()).toEqual({ messages: [message] });
+    expect(server.requestsFor('put-deployment-log')[0]?.json()).toEqual({ messages: [message] });
   });
 
   it('about the inventory use PATCH where the server does not support PUT', async () => {
@@ -295,7 +297,7 @@ describe('the reports of a device', () => {
     });
     const attributes = [{ name: 'device_type', value: 'board' }];
     await client.sendInventory(session, attributes);
-    expect(server.askedOf('patch-attributes')[0]?.json()).toEqual(attributes);
+    expect(server.requestsFor('patch-attributes')[0]?.json()).toEqual(attributes);
   });
 
   it.each([204, 400, 404])(
@@ -303,7 +305,7 @@ describe('the reports of a device', () => {
     async (status) => {
       const { server, client, session } = await started({ 'put-attributes': () => ({ status }) });
       expect(await errorOf(client.sendInventory(session, []))).toMatchObject({ status });
-      expect(server.askedOf('patch-attributes')).toHaveLength(0);
+      expect(server.requestsFor('patch-attributes')).toHaveLength(0);
     },
   );
 
@@ -317,9 +319,9 @@ describe('the reports of a device', () => {
     await client.postAlerts(session, []);
     await client.postMonitorConfiguration(session, [monitor]);
     await client.reportConfiguration(session, { timezone: 'UTC' });
-    expect(server.askedOf('post-alerts')[0]?.json()).toEqual([]);
-    expect(server.askedOf('post-monitor-configuration')[0]?.json()).toEqual([monitor]);
-    expect(server.askedOf('put-configuration')[0]?.json()).toEqual({ timezone: 'UTC' });
+    expect(server.requestsFor('post-alerts')[0]?.json()).toEqual([]);
+    expect(server.requestsFor('post-monitor-configuration')[0]?.json()).toEqual([monitor]);
+    expect(server.requestsFor('put-configuration')[0]?.json()).toEqual({ timezone: 'UTC' });
   });
 });
 

@@ -32,10 +32,10 @@ import {
   statusError,
 } from './answers.ts';
 import {
+  type ClientSession,
   exchangerOf,
   type NextEndpoint,
   nextEndpoints,
-  type Session,
   takePlannedMs,
 } from './session.ts';
 
@@ -57,7 +57,7 @@ export interface DeviceProvides {
 
 type ContractOperation = Pick<Operation, 'id' | 'method' | 'success'>;
 
-interface Sending {
+interface DeviceRequest {
   readonly operation: ContractOperation;
   /** Path and query of the request, below the base URL. */
   readonly path: string;
@@ -79,7 +79,7 @@ export class DeviceClient {
    * @throws StatusError with status 401 when the server has not accepted the device
    * Spec: POST /auth_requests
    */
-  async signIn(session: Session): Promise<void> {
+  async signIn(session: ClientSession): Promise<void> {
     const operation = operations['post-auth-request'];
     const { idData, key } = session;
     const { tenantToken } = this.#options;
@@ -117,7 +117,7 @@ export class DeviceClient {
    * Spec: POST /device/deployments/next
    */
   async nextDeployment(
-    session: Session,
+    session: ClientSession,
     provides: DeviceProvides,
   ): Promise<DeploymentInstructionsV2 | undefined> {
     for (const endpoint of nextEndpoints.slice(nextEndpoints.indexOf(session.nextEndpoint))) {
@@ -137,7 +137,7 @@ export class DeviceClient {
    * Spec: PUT /device/deployments/{id}/status
    */
   async reportStatus(
-    session: Session,
+    session: ClientSession,
     deploymentId: string,
     report: DeploymentStatus,
   ): Promise<'recorded' | 'aborted'> {
@@ -150,7 +150,7 @@ export class DeviceClient {
   }
 
   /** Uploads a deployment log. Spec: PUT /device/deployments/{id}/log */
-  async uploadLog(session: Session, deploymentId: string, log: DeploymentLog): Promise<void> {
+  async uploadLog(session: ClientSession, deploymentId: string, log: DeploymentLog): Promise<void> {
     const operation = operations['put-deployment-log'];
     await this.#send(session, {
       operation,
@@ -165,7 +165,7 @@ export class DeviceClient {
    * Spec: GET /device/deployments/{id}/update_control_map
    */
   async controlMap(
-    session: Session,
+    session: ClientSession,
     deploymentId: string,
   ): Promise<UpdateControlMap | 'gone' | undefined> {
     const operation = operations['get-update-control-map'];
@@ -178,27 +178,27 @@ export class DeviceClient {
   }
 
   /** Returns the configuration that the device should apply. Spec: GET /configuration */
-  async configuration(session: Session): Promise<DeviceConfiguration> {
+  async configuration(session: ClientSession): Promise<DeviceConfiguration> {
     const operation = operations['get-configuration'];
     const answer = await this.#send(session, { operation, path: pathOf(operation) });
     return bodyOf(deviceConfigurationShape, answer, this.#context(operation, session));
   }
 
   /** Reports the configuration that the device has applied. Spec: PUT /configuration */
-  async reportConfiguration(session: Session, settings: DeviceConfiguration): Promise<void> {
+  async reportConfiguration(session: ClientSession, settings: DeviceConfiguration): Promise<void> {
     const operation = operations['put-configuration'];
     await this.#send(session, { operation, path: pathOf(operation), body: settings });
   }
 
   /** Sends alerts. Spec: POST /alert */
-  async postAlerts(session: Session, alerts: readonly Alert[]): Promise<void> {
+  async postAlerts(session: ClientSession, alerts: readonly Alert[]): Promise<void> {
     const operation = operations['post-alerts'];
     await this.#send(session, { operation, path: pathOf(operation), body: alerts });
   }
 
   /** Sends the monitor configuration. Spec: POST /config */
   async postMonitorConfiguration(
-    session: Session,
+    session: ClientSession,
     monitors: readonly MonitorConfiguration[],
   ): Promise<void> {
     const operation = operations['post-monitor-configuration'];
@@ -209,7 +209,7 @@ export class DeviceClient {
    * Sends the whole inventory with PUT. Uses PATCH when the server answers 405 to PUT.
    * Spec: PUT /device/attributes, PATCH /device/attributes
    */
-  async sendInventory(session: Session, attributes: readonly Attribute[]): Promise<void> {
+  async sendInventory(session: ClientSession, attributes: readonly Attribute[]): Promise<void> {
     const operation = operations['put-attributes'];
     const sending = { operation, path: pathOf(operation), body: attributes };
     const answer = await this.#authorized(session, sending);
@@ -217,12 +217,12 @@ export class DeviceClient {
     expectSuccess(answer, this.#context(operation, session));
   }
 
-  async #patchInventory(session: Session, attributes: readonly Attribute[]): Promise<void> {
+  async #patchInventory(session: ClientSession, attributes: readonly Attribute[]): Promise<void> {
     const operation = operations['patch-attributes'];
     await this.#send(session, { operation, path: pathOf(operation), body: attributes });
   }
 
-  async #send(session: Session, sending: Sending): Promise<HttpAnswer> {
+  async #send(session: ClientSession, sending: DeviceRequest): Promise<HttpAnswer> {
     const answer = await this.#authorized(session, sending);
     return expectSuccess(answer, this.#context(sending.operation, session));
   }
@@ -231,7 +231,7 @@ export class DeviceClient {
    * Sends a request with the session's token. Signs in first when there is no token, and signs in
    * and repeats the request once when the server answers 401.
    */
-  async #authorized(session: Session, sending: Sending): Promise<HttpAnswer> {
+  async #authorized(session: ClientSession, sending: DeviceRequest): Promise<HttpAnswer> {
     const answer = await this.#exchange(session, sending);
     if (answer.status !== 401 || !session.renewsToken) return answer;
     session.token = undefined;
@@ -241,7 +241,7 @@ export class DeviceClient {
     throw statusError(second, this.#context(sending.operation, session));
   }
 
-  async #exchange(session: Session, sending: Sending): Promise<HttpAnswer> {
+  async #exchange(session: ClientSession, sending: DeviceRequest): Promise<HttpAnswer> {
     if (session.token === undefined) await this.signIn(session);
     const { operation, path, body } = sending;
     const json = body === undefined ? undefined : JSON.stringify(body);
@@ -260,17 +260,17 @@ export class DeviceClient {
     });
   }
 
-  #context(operation: ContractOperation, session: Session): AnswerContext {
+  #context(operation: ContractOperation, session: ClientSession): AnswerContext {
     return { operation, caller: session.caller, clock: this.#options.clock };
   }
 }
 
-interface NextRequest {
-  readonly sending: Sending;
+interface PollRequest {
+  readonly sending: DeviceRequest;
   readonly shape: v.GenericSchema<unknown, DeploymentInstructionsV2>;
 }
 
-const nextRequests: Readonly<Record<NextEndpoint, (provides: DeviceProvides) => NextRequest>> = {
+const nextRequests: Readonly<Record<NextEndpoint, (provides: DeviceProvides) => PollRequest>> = {
   'post-v2': (provides) => {
     const operation = operations['post-next-deployment-v2'];
     const body = { device_provides: provides, update_control_map: true };

@@ -10,10 +10,10 @@ import {
   decodeConnectMessage,
   encodeConnectMessage,
 } from '../../fixtures/formats/connect-message.ts';
-import { tlsSettings, type Wiring } from '../network/connections.ts';
+import { type ConnectionFiles, tlsSettings } from '../network/connections.ts';
 import { noAnswerKindOf } from '../network/errors.ts';
 import type { FrameLink } from '../network/frame-link.ts';
-import type { ExchangeObserver } from '../network/transport.ts';
+import type { ExchangeMeter } from '../network/transport.ts';
 
 /** The links of the device's network that carry the messages of one socket in each direction. */
 export interface SocketFrames {
@@ -22,10 +22,10 @@ export interface SocketFrames {
 }
 
 /** The address and the settings of a device's connection. */
-export interface DeviceSocketOptions extends Omit<Wiring, 'sourceAddresses'> {
+export interface DeviceSocketOptions extends Omit<ConnectionFiles, 'sourceAddresses'> {
   readonly baseUrl: string;
   readonly clock: Clock;
-  readonly observer: ExchangeObserver;
+  readonly observer: ExchangeMeter;
   readonly requestTimeLimitMs: number;
   /** Source address to connect from. */
   readonly sourceAddress?: string | undefined;

@@ -3,7 +3,11 @@ import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it } from 'vitest';
 import { DownloadError, StatusError } from '../network/errors.ts';
 import { Bench } from '../testing/bench.ts';
-import { type Answer, type Asked, PretendServer } from '../testing/pretend-server.ts';
+import {
+  type PretendAnswer,
+  type PretendRequest,
+  PretendServer,
+} from '../testing/pretend-server.ts';
 import { downloadedBytes, RESUMPTIONS_MAX } from './download.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -17,7 +21,7 @@ const pause = async (): Promise<void> => undefined;
 const file = Buffer.from(Array.from({ length: 5000 }, (_, index) => index % 251));
 
 interface Given {
-  readonly answers: readonly ((asked: Asked) => Answer)[];
+  readonly answers: readonly ((asked: PretendRequest) => PretendAnswer)[];
   readonly fileMaxBytes?: number;
 }
 
@@ -62,10 +66,14 @@ async function errorOf(work: Promise<unknown>): Promise<unknown> {
   );
 }
 
-const whole = (): Answer => ({ status: 200, body: file });
-const cutAt = (bytes: number) => (): Answer => ({ status: 200, body: file, cutAfterBytes: bytes });
+const whole = (): PretendAnswer => ({ status: 200, body: file });
+const cutAt = (bytes: number) => (): PretendAnswer => ({
+  status: 200,
+  body: file,
+  cutAfterBytes: bytes,
+});
 
-function rest({ headers }: Asked): Exclude<Answer, string> {
+function rest({ headers }: PretendRequest): Exclude<PretendAnswer, string> {
   const from = Number(/^bytes=(\d+)-$/.exec(headers.range ?? '')?.[1]);
   const range = `bytes ${from}-${file.length - 1}/${file.length}`;
   return { status: 206, body: file.subarray(from), headers: { 'content-range': range } };
@@ -75,7 +83,7 @@ describe('a download', () => {
   it('returns every byte, with the query of the link and without a token', async () => {
     const { server, bytes } = await download({ answers: [whole] });
     expect((await bytes).equals(file)).toBe(true);
-    const [asked] = server.askedOf('download-artifact');
+    const [asked] = server.requestsFor('download-artifact');
     expect(asked?.headers.authorization).toBeUndefined();
     expect(asked?.headers.range).toBeUndefined();
     expect(asked?.query.get('x-svc-signature')).toBe('abc');
@@ -84,22 +92,28 @@ describe('a download', () => {
   it('that breaks off resumes at the byte where it broke', async () => {
     const { server, bytes } = await download({ answers: [cutAt(2000), rest] });
     expect((await bytes).equals(file)).toBe(true);
-    expect(server.askedOf('download-artifact')[1]?.headers.range).toBe('bytes=2000-');
+    expect(server.requestsFor('download-artifact')[1]?.headers.range).toBe('bytes=2000-');
   });
 
   it('that breaks off several times resumes each time, after a pause', async () => {
-    const again = (asked: Asked): Answer => ({ ...rest(asked), cutAfterBytes: 500 });
+    const again = (asked: PretendRequest): PretendAnswer => ({
+      ...rest(asked),
+      cutAfterBytes: 500,
+    });
     const { server, bytes, pauses } = await download({
       answers: [cutAt(2000), again, again, rest],
     });
     expect((await bytes).equals(file)).toBe(true);
-    const ranges = server.askedOf('download-artifact').map(({ headers }) => headers.range);
+    const ranges = server.requestsFor('download-artifact').map(({ headers }) => headers.range);
     expect(ranges).toEqual([undefined, 'bytes=2000-', 'bytes=2500-', 'bytes=3000-']);
     expect(pauses).toEqual([1, 2, 3]);
   });
 
   it('that breaks off again and again fails after a limited number of tries', async () => {
-    const again = (asked: Asked): Answer => ({ ...rest(asked), cutAfterBytes: 100 });
+    const again = (asked: PretendRequest): PretendAnswer => ({
+      ...rest(asked),
+      cutAfterBytes: 100,
+    });
     const { server, bytes } = await download({
       answers: [cutAt(2000), ...Array(RESUMPTIONS_MAX + 5).fill(again)],
     });
@@ -107,17 +121,17 @@ describe('a download', () => {
     expect(error).toBeInstanceOf(DownloadError);
     expect(error).toMatchObject({ label: 'download/cut-off' });
     expect(String(error)).toContain('was cut off 11 times, the last time after 3000 bytes');
-    expect(server.askedOf('download-artifact')).toHaveLength(RESUMPTIONS_MAX + 1);
+    expect(server.requestsFor('download-artifact')).toHaveLength(RESUMPTIONS_MAX + 1);
   });
 
   it('that breaks off before its first byte starts again without a range', async () => {
     const { server, bytes } = await download({ answers: [() => 'cut', whole] });
     expect((await bytes).equals(file)).toBe(true);
-    expect(server.askedOf('download-artifact')[1]?.headers.range).toBeUndefined();
+    expect(server.requestsFor('download-artifact')[1]?.headers.range).toBeUndefined();
   });
 
   it('waits and retries when the server is busy', async () => {
-    const busy = (): Answer => ({ status: 503 });
+    const busy = (): PretendAnswer => ({ status: 503 });
     const { bytes, pauses } = await download({ answers: [busy, cutAt(100), busy, rest] });
     expect((await bytes).equals(file)).toBe(true);
     expect(pauses).toEqual([1, 2, 3]);
@@ -126,13 +140,13 @@ describe('a download', () => {
   it('fails with the last error when no byte ever arrived', async () => {
     const { server, bytes } = await download({ answers: [] });
     expect(await errorOf(bytes)).toMatchObject({ code: 'status', status: 500 });
-    expect(server.askedOf('download-artifact')).toHaveLength(RESUMPTIONS_MAX + 1);
+    expect(server.requestsFor('download-artifact')).toHaveLength(RESUMPTIONS_MAX + 1);
   });
 
   it('is complete when the connection breaks after the last byte', async () => {
     const { server, bytes } = await download({ answers: [cutAt(file.length), () => 'cut'] });
     expect((await bytes).equals(file)).toBe(true);
-    expect(server.askedOf('download-artifact')).toHaveLength(1);
+    expect(server.requestsFor('download-artifact')).toHaveLength(1);
   });
 
   it.each([
@@ -144,15 +158,15 @@ describe('a download', () => {
     ],
     ['nothing where the server gives nothing', {}, undefined],
   ])('requests the rest of the same file by %s', async (_what, headers, wanted) => {
-    const first = (): Answer => ({ status: 200, body: file, cutAfterBytes: 2000, headers });
+    const first = (): PretendAnswer => ({ status: 200, body: file, cutAfterBytes: 2000, headers });
     const { server, bytes } = await download({ answers: [first, rest] });
     expect((await bytes).equals(file)).toBe(true);
-    expect(server.askedOf('download-artifact')[1]?.headers['if-range']).toBe(wanted);
+    expect(server.requestsFor('download-artifact')[1]?.headers['if-range']).toBe(wanted);
   });
 
   it('skips known bytes when a server without range support sends the whole file', async () => {
     const headers = { etag: '"v1"' };
-    const first = (): Answer => ({ status: 200, body: file, cutAfterBytes: 2000, headers });
+    const first = (): PretendAnswer => ({ status: 200, body: file, cutAfterBytes: 2000, headers });
     const { bytes } = await download({
       answers: [first, () => ({ status: 200, body: file, headers })],
     });
@@ -165,7 +179,7 @@ describe('a download', () => {
     ['416, because it is shorter', { status: 416 }],
   ] as const)('never joins parts of different files: %s', async (_what, answer) => {
     const headers = { etag: '"v1"' };
-    const first = (): Answer => ({ status: 200, body: file, cutAfterBytes: 2000, headers });
+    const first = (): PretendAnswer => ({ status: 200, body: file, cutAfterBytes: 2000, headers });
     const { bytes } = await download({ answers: [first, () => answer] });
     expect(await errorOf(bytes)).toMatchObject({ label: 'download/changed', passing: false });
   });
@@ -176,7 +190,7 @@ describe('a download', () => {
     ['says nothing of its range', undefined],
     ['says nonsense of its range', 'bytes */5000'],
   ])('does not accept a partial answer that %s', async (_what, range) => {
-    const part = (): Answer => ({
+    const part = (): PretendAnswer => ({
       status: 206,
       body: file.subarray(2000),
       headers: range === undefined ? {} : { 'content-range': range },
@@ -229,7 +243,7 @@ describe('a download', () => {
   });
 
   it('is aborted when the file is too large and its size was not stated', async () => {
-    const chunked = (): Answer => ({
+    const chunked = (): PretendAnswer => ({
       status: 200,
       body: file,
       headers: { 'transfer-encoding': 'chunked' },

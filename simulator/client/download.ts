@@ -6,13 +6,13 @@
 
 import type { Clock } from '../../fixtures/clock.ts';
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
-import { AnswerError, type Circumstances, ClientError, DownloadError } from '../network/errors.ts';
+import { AnswerError, ClientError, DownloadError, type ErrorContext } from '../network/errors.ts';
 import type { Exchanger } from '../network/link.ts';
 import type { OpenAnswer } from '../network/transport.ts';
 import { statusError } from './answers.ts';
 
 /** A file to download and how to fetch it. */
-export interface Download {
+export interface DownloadRequest {
   readonly transport: Exchanger;
   readonly clock: Clock;
   readonly caller: string;
@@ -54,7 +54,7 @@ export function noProgress(): DownloadProgress {
  *   exceeds `fileMaxBytes`, or the file has changed on the server (`changed`: start over)
  */
 export async function* downloadedBytes(
-  download: Download,
+  download: DownloadRequest,
   progress: DownloadProgress = noProgress(),
 ): AsyncGenerator<Buffer> {
   const url = linkUrl(download);
@@ -80,7 +80,7 @@ export async function* downloadedBytes(
  *   size
  */
 export async function downloadedHead(
-  download: Download,
+  download: DownloadRequest,
 ): Promise<{ readonly first: Buffer; readonly totalBytes: number }> {
   const url = linkUrl(download);
   for (let failed = 1; ; failed++) {
@@ -102,7 +102,7 @@ function givenUp(error: ClientError, { receivedBytes }: DownloadProgress): Clien
 }
 
 async function* onePart(
-  download: Download,
+  download: DownloadRequest,
   url: URL,
   progress: DownloadProgress,
 ): AsyncGenerator<Buffer> {
@@ -125,7 +125,7 @@ async function* onePart(
 }
 
 function openedPart(
-  { transport, caller }: Download,
+  { transport, caller }: DownloadRequest,
   target: URL,
   headers: Readonly<Record<string, string>>,
 ): Promise<OpenAnswer> {
@@ -139,17 +139,17 @@ function rangeHeaders({ receivedBytes, validator }: DownloadProgress): Record<st
   return validator === undefined ? range : { ...range, 'if-range': validator };
 }
 
-interface Part {
-  readonly download: Download;
+interface DownloadPart {
+  readonly download: DownloadRequest;
   readonly progress: DownloadProgress;
-  readonly circumstances: Circumstances;
+  readonly circumstances: ErrorContext;
 }
 
 /**
  * Checks the head of a response and returns the number of its leading bytes to skip because they
  * were received before.
  */
-function checkedHead(answer: OpenAnswer, part: Part): number {
+function checkedHead(answer: OpenAnswer, part: DownloadPart): number {
   try {
     return part.progress.receivedBytes === 0 ? expectWhole(answer, part) : expectRest(answer, part);
   } catch (error) {
@@ -158,13 +158,13 @@ function checkedHead(answer: OpenAnswer, part: Part): number {
   }
 }
 
-function refusal(answer: OpenAnswer, { download, circumstances }: Part): ClientError {
+function refusal(answer: OpenAnswer, { download, circumstances }: DownloadPart): ClientError {
   const { caller, clock } = download;
   const head = { ...answer, body: Buffer.alloc(0), elapsedMs: circumstances.elapsedMs };
   return statusError(head, { operation, caller, clock });
 }
 
-function expectWhole(answer: OpenAnswer, part: Part): 0 {
+function expectWhole(answer: OpenAnswer, part: DownloadPart): 0 {
   const { download, progress, circumstances } = part;
   if (answer.status !== 200) throw refusal(answer, part);
   const length = Number(answer.headers['content-length'] ?? Number.NaN);
@@ -174,7 +174,7 @@ function expectWhole(answer: OpenAnswer, part: Part): 0 {
   return 0;
 }
 
-function expectRest(answer: OpenAnswer, part: Part): number {
+function expectRest(answer: OpenAnswer, part: DownloadPart): number {
   const { progress, circumstances } = part;
   const isSame = progress.validator !== undefined && validatorOf(answer) === progress.validator;
   // A server without range support sends the whole file again, so the bytes already received are
@@ -198,7 +198,7 @@ function validatorOf({ headers }: OpenAnswer): string | undefined {
   return etag !== undefined && !etag.startsWith('W/') ? etag : lastModified;
 }
 
-async function onlyHead(download: Download, url: URL) {
+async function onlyHead(download: DownloadRequest, url: URL) {
   const { caller } = download;
   const answer = await openedPart(download, url, { range: `bytes=0-${HEAD_BYTES - 1}` });
   const circumstances = { operation: operation.id, caller, elapsedMs: answer.elapsedMs() };
@@ -218,7 +218,7 @@ async function onlyHead(download: Download, url: URL) {
  * Returns the size of the file. A server without range support answers with the whole file, whose
  * Content-Length is the size.
  */
-function checkedTotal(answer: OpenAnswer, part: Part): number {
+function checkedTotal(answer: OpenAnswer, part: DownloadPart): number {
   try {
     if (answer.status === 206) expectRange(answer, part);
     else expectWhole(answer, part);
@@ -238,7 +238,7 @@ function checkedTotal(answer: OpenAnswer, part: Part): number {
  * Checks that the response continues the file. A range with another start, or of a file with
  * another size, would corrupt the file.
  */
-function expectRange(answer: OpenAnswer, { progress, circumstances }: Part): void {
+function expectRange(answer: OpenAnswer, { progress, circumstances }: DownloadPart): void {
   const said = String(answer.headers['content-range'] ?? '');
   const [, first, total] = /^bytes (\d+)-\d+\/(\d+)$/.exec(said) ?? [];
   progress.totalBytes ??= Number(total);
@@ -248,12 +248,12 @@ function expectRange(answer: OpenAnswer, { progress, circumstances }: Part): voi
   throw new DownloadError('range', problem, circumstances);
 }
 
-function tooLarge(download: Download, circumstances: Circumstances): DownloadError {
+function tooLarge(download: DownloadRequest, circumstances: ErrorContext): DownloadError {
   const said = `the file is larger than the limit of ${download.fileMaxBytes} bytes`;
   return new DownloadError('too-large', said, circumstances);
 }
 
-function linkUrl({ uri, caller }: Download): URL {
+function linkUrl({ uri, caller }: DownloadRequest): URL {
   if (/^https?:/i.test(uri) && URL.canParse(uri)) return new URL(uri);
   const circumstances = { operation: operation.id, caller, elapsedMs: 0 };
   throw new AnswerError('link', `"${uri}" is not an absolute http or https URL`, circumstances);

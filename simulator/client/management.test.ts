@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { Bench, token } from '../testing/bench.ts';
-import { type Answers, type Asked, PretendServer } from '../testing/pretend-server.ts';
+import { type Answers, type PretendRequest, PretendServer } from '../testing/pretend-server.ts';
 import { ManagementClient } from './management.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -39,7 +39,7 @@ const when = '2026-01-31T12:00:00Z';
 
 /** Serves `count` device deployments in pages as requested. */
 function partsOf(count: number) {
-  return ({ query }: Asked) => {
+  return ({ query }: PretendRequest) => {
     const perPage = Number(query.get('per_page'));
     const from = (Number(query.get('page')) - 1) * perPage;
     const body = Array.from(
@@ -60,11 +60,11 @@ describe('the management client of the operator', () => {
     await management.login();
     await management.abortDeviceDeployments('device-1');
     const basic = Buffer.from('admin@example.com:pä:ss').toString('base64');
-    expect(server.askedOf('login')[0]?.headers.authorization).toBe(`Basic ${basic}`);
-    const [asked] = server.askedOf('abort-device-deployments');
+    expect(server.requestsFor('login')[0]?.headers.authorization).toBe(`Basic ${basic}`);
+    const [asked] = server.requestsFor('abort-device-deployments');
     expect(asked?.headers.authorization).toBe(`Bearer ${token}`);
     expect(asked?.parameters).toEqual({ id: 'device-1' });
-    expect(server.askedOf('login')).toHaveLength(1);
+    expect(server.requestsFor('login')).toHaveLength(1);
   });
 
   it('fails with a wrong password, and the message does not contain it', async () => {
@@ -80,21 +80,23 @@ describe('the management client of the operator', () => {
     });
     const error = await errorOf(management.abortDeviceDeployments('device-1'));
     expect(error).toMatchObject({ status: 401, operation: 'abort-device-deployments' });
-    expect(server.askedOf('login')).toHaveLength(2);
-    expect(server.askedOf('abort-device-deployments')).toHaveLength(2);
+    expect(server.requestsFor('login')).toHaveLength(2);
+    expect(server.requestsFor('abort-device-deployments')).toHaveLength(2);
   });
 
   it('reads every page of a long list, and stops after a short page', async () => {
     const { server, management } = await started({ 'list-deployment-devices': partsOf(1200) });
     expect(await all(management.deploymentDevices('d'))).toHaveLength(1200);
-    const pages = server.askedOf('list-deployment-devices').map(({ query }) => query.get('page'));
+    const pages = server
+      .requestsFor('list-deployment-devices')
+      .map(({ query }) => query.get('page'));
     expect(pages).toEqual(['1', '2', '3']);
   });
 
   it('reads one empty page after a list that fills its pages exactly', async () => {
     const { server, management } = await started({ 'list-deployment-devices': partsOf(500) });
     expect(await all(management.deploymentDevices('d'))).toHaveLength(500);
-    expect(server.askedOf('list-deployment-devices')).toHaveLength(2);
+    expect(server.requestsFor('list-deployment-devices')).toHaveLength(2);
   });
 
   it('stops reading a list that never ends', async () => {
@@ -102,7 +104,7 @@ describe('the management client of the operator', () => {
     let items = 0;
     for await (const page of management.deploymentDevices('d')) items += page.length;
     expect(items).toBe(100_000);
-    expect(server.askedOf('list-deployment-devices')).toHaveLength(200);
+    expect(server.requestsFor('list-deployment-devices')).toHaveLength(200);
   });
 
   it('requests the devices of one status', async () => {
@@ -110,7 +112,7 @@ describe('the management client of the operator', () => {
       'list-devices': () => ({ status: 200, body: [] }),
     });
     expect(await all(management.devices('pending'))).toEqual([]);
-    expect(server.askedOf('list-devices')[0]?.query.get('status')).toBe('pending');
+    expect(server.requestsFor('list-devices')[0]?.query.get('status')).toBe('pending');
   });
 
   it.each([
@@ -129,7 +131,7 @@ describe('the management client of the operator', () => {
     });
     const wanted = { name: 'n', artifact_name: 'r-1', devices: ['device-1'] };
     expect(await management.createDeployment(wanted)).toBe('d-1');
-    expect(server.askedOf('create-deployment')[0]?.json()).toEqual(wanted);
+    expect(server.requestsFor('create-deployment')[0]?.json()).toEqual(wanted);
   });
 
   it.each([
@@ -150,7 +152,7 @@ describe('the management client of the operator', () => {
       'set-auth-set-status': () => ({ status: 204 }),
     });
     await management.accept('device-1', 'set-1');
-    const [asked] = server.askedOf('set-auth-set-status');
+    const [asked] = server.requestsFor('set-auth-set-status');
     expect(asked?.parameters).toEqual({ id: 'device-1', aid: 'set-1' });
     expect(asked?.json()).toEqual({ status: 'accepted' });
   });

@@ -27,7 +27,7 @@ import type { HttpAnswer, Transport } from '../network/transport.ts';
 import { type AnswerContext, bodyOf, circumstancesOf, expectSuccess } from './answers.ts';
 
 /** A deployment that the run creates or joins. */
-export interface Target {
+export interface RunDeployment {
   readonly deploymentId: string;
   readonly artifactName: string;
   /** Milliseconds since the Unix epoch at which the server acknowledged the deployment. */
@@ -58,7 +58,7 @@ const goneStatuses: readonly number[] = [404, 422];
  */
 const PAGE_MAX_BYTES = 32 * 2 ** 20;
 
-interface Sending {
+interface ManagementRequest {
   readonly operation: Pick<Operation, 'id' | 'method' | 'success'>;
   /** Path and query of the request, below the base URL. */
   readonly path: string;
@@ -144,7 +144,7 @@ export class ManagementClient {
   }
 
   /** Returns an existing deployment by ID. */
-  async deployment(deploymentId: string): Promise<Target> {
+  async deployment(deploymentId: string): Promise<RunDeployment> {
     const operation = managementOperations['get-deployment'];
     const answer = await this.#send({ operation, path: pathOf(operation, { id: deploymentId }) });
     const { artifact_name } = bodyOf(deploymentShape, answer, this.#context(operation));
@@ -173,7 +173,7 @@ export class ManagementClient {
   /**
    * Returns the unfinished deployment with this name and artifact; undefined when there is none.
    */
-  async activeDeployment(name: string, artifactName: string): Promise<Target | undefined> {
+  async activeDeployment(name: string, artifactName: string): Promise<RunDeployment | undefined> {
     const operation = managementOperations['list-deployments'];
     const path = `${pathOf(operation)}?${new URLSearchParams({ name })}`;
     const answer = await this.#send({ operation, path });
@@ -220,7 +220,7 @@ export class ManagementClient {
     return this.#orGone({ operation, path, body: { status: 'aborted' } });
   }
 
-  async #orGone(sending: Sending): Promise<'removed' | 'gone'> {
+  async #orGone(sending: ManagementRequest): Promise<'removed' | 'gone'> {
     try {
       await this.#send(sending);
       return 'removed';
@@ -237,7 +237,7 @@ export class ManagementClient {
   }
 
   async *#pages<Item>(
-    sending: Sending,
+    sending: ManagementRequest,
     wanted: {
       readonly shape: v.GenericSchema<unknown, Item[]>;
       readonly status?: AuthSetStatus;
@@ -253,7 +253,7 @@ export class ManagementClient {
     }
   }
 
-  async #send(sending: Sending): Promise<HttpAnswer> {
+  async #send(sending: ManagementRequest): Promise<HttpAnswer> {
     const context = this.#context(sending.operation);
     if (this.#token === undefined) await this.login();
     const answer = await this.#exchange(sending, `Bearer ${this.#token}`);
@@ -265,7 +265,7 @@ export class ManagementClient {
     return expectSuccess(second, context);
   }
 
-  #exchange(sending: Sending, authorization: string): Promise<HttpAnswer> {
+  #exchange(sending: ManagementRequest, authorization: string): Promise<HttpAnswer> {
     const { operation, path, body } = sending;
     const json = body === undefined ? {} : { body: JSON.stringify(body) };
     return this.#options.transport.exchange({
@@ -283,7 +283,7 @@ export class ManagementClient {
     });
   }
 
-  #context(operation: Sending['operation']): AnswerContext {
+  #context(operation: ManagementRequest['operation']): AnswerContext {
     return { operation, caller: 'operator', clock: this.#options.clock };
   }
 }

@@ -11,7 +11,7 @@ export const nextEndpoints = ['post-v2', 'post-v1', 'get-v1'] as const;
 export type NextEndpoint = (typeof nextEndpoints)[number];
 
 /** State that the client stores for one device between requests. */
-export interface Session {
+export interface ClientSession {
   /** Name of the device in error messages. */
   readonly caller: string;
   readonly idData: string;
@@ -47,7 +47,7 @@ export function deviceOfCaller(caller: string): number | undefined {
 }
 
 /** Returns the session of a device that has not sent a request yet. */
-export function newSession(caller: string, idData: string, key: DeviceKey): Session {
+export function newSession(caller: string, idData: string, key: DeviceKey): ClientSession {
   return {
     caller,
     idData,
@@ -63,7 +63,7 @@ export function newSession(caller: string, idData: string, key: DeviceKey): Sess
 }
 
 /** Returns the transport with the device's network link and tap in front of it. */
-export function exchangerOf({ link, tap }: Session, transport: Exchanger): Exchanger {
+export function exchangerOf({ link, tap }: ClientSession, transport: Exchanger): Exchanger {
   const way = tap?.over(transport) ?? transport;
   return link?.over(way) ?? way;
 }
@@ -72,7 +72,7 @@ export function exchangerOf({ link, tap }: Session, transport: Exchanger): Excha
  * Returns when the exchange that starts now was due, and clears this time in the session. Returns
  * undefined when the exchange was not planned.
  */
-export function takePlannedMs(session: Session): number | undefined {
+export function takePlannedMs(session: ClientSession): number | undefined {
   const { plannedMs } = session;
   session.plannedMs = undefined;
   return plannedMs;

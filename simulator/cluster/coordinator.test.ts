@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../fixtures/clock.ts';
-import type { Target } from '../client/management.ts';
+import type { RunDeployment } from '../client/management.ts';
 import type { FleetEvent } from '../device/events.ts';
 import { FleetStopped } from '../network/errors.ts';
 import { MergeError } from '../result/merge.ts';
@@ -71,7 +71,7 @@ describe('the coordinator of a run', () => {
 
   it('creates one deployment for the devices of all shards, in their order', async () => {
     const asked: (readonly string[])[] = [];
-    const target: Target = { deploymentId: 'd', artifactName: 'release-2' };
+    const target: RunDeployment = { deploymentId: 'd', artifactName: 'release-2' };
     const made = Promise.resolve(target);
     const { coordinator, messages } = headOf(2, {
       deploy: (deviceIds) => {
@@ -89,7 +89,7 @@ describe('the coordinator of a run', () => {
   });
 
   it('creates no second deployment when the devices remember one', async () => {
-    const kept: Target = { deploymentId: 'old', artifactName: 'release-2' };
+    const kept: RunDeployment = { deploymentId: 'old', artifactName: 'release-2' };
     const { coordinator, messages } = headOf(2, {
       deploy: () => Promise.reject(new Error('a second one')),
     });
@@ -233,7 +233,7 @@ describe('a lost worker of a run', () => {
     });
     for (const [shard, worker] of ['a', 'b'].entries())
       coordinator.onMessage(shard, worker, result);
-    const { spread, kept } = await coordinator.outcome;
+    const { spread, lastFigures: kept } = await coordinator.outcome;
     expect(spread).toMatchObject({
       takeovers: [{ shard: 1, kept: { exchanges: 4, untilMs: 4000 } }],
       // Five devices are missing from the last message of the lost worker to the start of the next.
@@ -251,7 +251,7 @@ describe('a lost worker of a run', () => {
     coordinator.giveUp(1, 'gone');
     clock.advance(6000);
     coordinator.onMessage(0, 'a', result);
-    const { spread, kept } = await coordinator.outcome;
+    const { spread, lastFigures: kept } = await coordinator.outcome;
     expect(spread).toEqual({
       takeovers: [],
       lost: [{ shard: 1, because: 'gone', kept: { exchanges: 1, untilMs: 2000 } }],

@@ -4,7 +4,7 @@
  * starts the workers and transports the messages.
  */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
-import type { Target } from '../client/management.ts';
+import type { RunDeployment } from '../client/management.ts';
 import type { FleetEvent } from '../device/events.ts';
 import { Deferred } from '../engine/deferred.ts';
 import { FleetStopped } from '../network/errors.ts';
@@ -12,7 +12,7 @@ import type { FleetPlan } from '../plan/plan.ts';
 import { deviceRange } from '../plan/shard.ts';
 import { MergeError, mergeResults } from '../result/merge.ts';
 import type { FleetProgress, FleetResult } from '../result/result.ts';
-import type { Spread, Takeover } from '../result/result-spread.ts';
+import type { ShardSpread, Takeover } from '../result/result-spread.ts';
 import type { ShardFigures } from '../result/shard-figures.ts';
 import { ThresholdWatch } from '../result/thresholds-live.ts';
 import { ClusterError } from './cluster-error.ts';
@@ -25,9 +25,9 @@ export interface ClusterOutcome {
   /** The results by shard; a lost shard has none. */
   readonly results: readonly FleetResult[];
   /** The restarted and lost shards. */
-  readonly spread: Spread;
+  readonly spread: ShardSpread;
   /** The last figures of failed workers. */
-  readonly kept: readonly ShardFigures[];
+  readonly lastFigures: readonly ShardFigures[];
 }
 
 /**
@@ -53,7 +53,7 @@ export interface CoordinatorOptions {
   /** Milliseconds between the start message and the common start. */
   readonly startLeadMs: number;
   /** Creates the deployment for all devices; undefined when the plan has none. */
-  readonly deploy?: ((deviceIds: readonly string[]) => Promise<Target>) | undefined;
+  readonly deploy?: ((deviceIds: readonly string[]) => Promise<RunDeployment>) | undefined;
   readonly onProgress?: ((progress: FleetProgress) => void) | undefined;
   /** Called for the events of all workers in a common order, with a delay of about a second. */
   readonly onEvent?: ((event: FleetEvent) => void) | undefined;
@@ -100,7 +100,7 @@ export class Coordinator {
   #startedMs: number | undefined;
   #isDeployed = false;
   /** The deployment of a resumed run, which a worker remembers from its state folder. */
-  #kept: Target | undefined;
+  #earlierDeployment: RunDeployment | undefined;
 
   constructor(options: CoordinatorOptions) {
     this.#options = options;
@@ -236,7 +236,10 @@ export class Coordinator {
     if (this.#isDeployed || deploy === undefined || shards.length === 0) return;
     this.#isDeployed = true;
     const deviceIds = shards.flatMap((state) => state.deviceIds ?? []);
-    const made = this.#kept === undefined ? deploy(deviceIds) : Promise.resolve(this.#kept);
+    const made =
+      this.#earlierDeployment === undefined
+        ? deploy(deviceIds)
+        : Promise.resolve(this.#earlierDeployment);
     made.then(
       (target) => send({ say: 'deployment', target }),
       (error: unknown) => {
@@ -259,7 +262,7 @@ export class Coordinator {
     this.#outcome.resolve({
       results: this.#shards.flatMap(({ result }) => result ?? []),
       spread: { takeovers: this.#takeovers, lost, ...missing },
-      kept: this.#reports.kept,
+      lastFigures: this.#reports.lastFigures,
     });
   }
 
@@ -314,7 +317,7 @@ export class Coordinator {
 
   #noteProgress(shard: number, worker: string, { progress, figures }: ProgressMessage): void {
     const atMs = this.#options.clock.monotonicMs();
-    this.#reports.heard(shard, worker, { progress, figures, atMs });
+    this.#reports.recordProgress(shard, worker, { progress, figures, atMs });
     // The first progress report is due at once, not after the first second.
     if (!this.#hasLooked) this.#look();
   }
@@ -332,7 +335,7 @@ export class Coordinator {
 
   #noteAccepted(state: ShardState, { deviceIds, kept }: AcceptedMessage): void {
     state.deviceIds = deviceIds;
-    this.#kept ??= kept;
+    this.#earlierDeployment ??= kept;
   }
 
   #noteAdopted(state: ShardState, adopted: number): void {
@@ -377,7 +380,7 @@ function newShardState(): ShardState {
  * Merges the results of all shards, and adds the restarted and lost shards.
  * @throws ClusterError when there is no result
  */
-export function mergedResult({ results, spread, kept }: ClusterOutcome): FleetResult {
+export function mergedResult({ results, spread, lastFigures: kept }: ClusterOutcome): FleetResult {
   if (results.length === 0) {
     const because = spread.lost[0]?.because ?? 'no worker ran it';
     const sentence = `no shard of the run finished (${because}); there is no result`;

@@ -1,7 +1,7 @@
 /** Creates the one deployment of a run in shards, for the devices of all shards. */
 import type { Clock } from '../../fixtures/clock.ts';
 import { seededRandom } from '../../fixtures/random.ts';
-import type { Target } from '../client/management.ts';
+import type { RunDeployment } from '../client/management.ts';
 import { ManagementClient } from '../client/management.ts';
 import { madeDeployment } from '../engine/deployment.ts';
 import { FleetOperator } from '../engine/operator.ts';
@@ -22,7 +22,7 @@ export async function deployForAll(
   plan: FleetPlan,
   deviceIds: readonly string[],
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
-): Promise<Target> {
+): Promise<RunDeployment> {
   const { acceptWith: credentials, deploy } = plan;
   if (credentials === undefined || deploy === undefined) throw new FleetStopped();
   const metrics = new RunMetrics(clock);

@@ -20,7 +20,7 @@ const WAITING_MAX = 200_000;
 /** Stands for the whole fleet in place of a device index. */
 const FLEET = -1;
 
-interface Waiting {
+interface PendingEvent {
   readonly shard: number;
   readonly event: FleetEvent;
 }
@@ -33,7 +33,7 @@ export class EventOrder {
   readonly #numbers = new Map<number, number>();
   /** The time up to which the events of each running shard are complete. */
   readonly #coveredUntilMs = new Map<number, number>();
-  #waiting: Waiting[] = [];
+  #pendingEvents: PendingEvent[] = [];
 
   constructor(clock: Clock, onEvent: (event: FleetEvent) => void) {
     this.#clock = clock;
@@ -59,10 +59,10 @@ export class EventOrder {
     for (const event of events) {
       // Every shard sends the events of the whole fleet, so only those of the first shard are used.
       const isFleets = event.device === undefined && event.kind !== 'exchange';
-      if (shard === 0 || !isFleets) this.#waiting.push({ shard, event });
+      if (shard === 0 || !isFleets) this.#pendingEvents.push({ shard, event });
     }
-    if (this.#waiting.length < WAITING_MAX) return;
-    const half = this.#waiting.length / 2;
+    if (this.#pendingEvents.length < WAITING_MAX) return;
+    const half = this.#pendingEvents.length / 2;
     this.#release((_, position) => position < half);
   }
 
@@ -81,11 +81,11 @@ export class EventOrder {
     return Math.max(coveredMs, nowMs - WAIT_MAX_MS);
   }
 
-  #release(mayGo: (waiting: Waiting, position: number) => boolean): void {
-    const ordered = this.#waiting.sort(inOrder);
+  #release(mayGo: (waiting: PendingEvent, position: number) => boolean): void {
+    const ordered = this.#pendingEvents.sort(inOrder);
     const staying = ordered.findIndex((each, position) => !mayGo(each, position));
     const end = staying === -1 ? ordered.length : staying;
-    this.#waiting = ordered.slice(end);
+    this.#pendingEvents = ordered.slice(end);
     for (const { event } of ordered.slice(0, end)) this.#onEvent(this.#numbered(event));
   }
 
@@ -101,6 +101,6 @@ export class EventOrder {
   }
 }
 
-function inOrder(one: Waiting, other: Waiting): number {
+function inOrder(one: PendingEvent, other: PendingEvent): number {
   return inEventOrder(one.event, other.event) || one.shard - other.shard;
 }

@@ -87,8 +87,8 @@ class WorkerPool {
       sendsEvents: this.#sendsEvents,
     };
     const worker = startShardProcess(order, {
-      heard: (message) => this.#coordinator.onMessage(shard, nameOf(worker), message),
-      ended: (how) => this.#lost(shard, nameOf(worker), how),
+      onMessage: (message) => this.#coordinator.onMessage(shard, nameOf(worker), message),
+      onEnd: (how) => this.#lost(shard, nameOf(worker), how),
     });
     this.#workers.set(shard, worker);
     this.#coordinator.begun(shard, nameOf(worker));

@@ -9,15 +9,15 @@ import { countsOf } from '../result/thresholds-measures.ts';
 type ErrorCount = FleetProgress['causes'][number];
 
 /** The merged figures of all shards, and the figures of failed workers. */
-interface Measured {
+interface MergedShards {
   readonly together: MergedFigures;
-  readonly kept: readonly ShardFigures[];
+  readonly lastFigures: readonly ShardFigures[];
 }
 
 /** Merges progress reports, with exact percentiles. Returns undefined when there are none. */
 export function mergeProgress(
   parts: readonly FleetProgress[],
-  { together, kept }: Measured,
+  { together, lastFigures: kept }: MergedShards,
 ): FleetProgress | undefined {
   const [first, ...others] = parts;
   if (first === undefined) return undefined;

@@ -3,10 +3,10 @@
  * worker receives all messages of the coordinator from the first one on, also a worker that takes
  * over a shard later.
  */
-import type { Target } from '../client/management.ts';
+import type { RunDeployment } from '../client/management.ts';
 import type { FleetEvent } from '../device/events.ts';
 import type { FleetPlan } from '../plan/plan.ts';
-import type { Ended, FleetProgress, FleetResult } from '../result/result.ts';
+import type { EndReason, FleetProgress, FleetResult } from '../result/result.ts';
 import type { ShardFigures } from '../result/shard-figures.ts';
 
 /** The task of a worker. */
@@ -24,9 +24,9 @@ export type CoordinatorMessage =
    * Start at this time, in milliseconds since the Unix epoch by the clock that all processes share.
    */
   | { readonly say: 'start'; readonly atMs: number }
-  | { readonly say: 'deployment'; readonly target: Target }
+  | { readonly say: 'deployment'; readonly target: RunDeployment }
   /** End cleanly, because a threshold of the whole run can no longer be met. */
-  | { readonly say: 'end'; readonly because: Extract<Ended, 'threshold'> }
+  | { readonly say: 'end'; readonly because: Extract<EndReason, 'threshold'> }
   /** End cleanly and send the result. */
   | { readonly say: 'stop' }
   /** Do not wait for deployments in progress; sent after `stop`. */
@@ -40,7 +40,7 @@ export type WorkerMessage =
       readonly say: 'accepted';
       readonly deviceIds: readonly string[];
       /** The deployment that the devices remember from an earlier run. */
-      readonly kept?: Target | undefined;
+      readonly kept?: RunDeployment | undefined;
     }
   | { readonly say: 'adopted'; readonly devices: number }
   | {

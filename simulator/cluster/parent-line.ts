@@ -9,7 +9,7 @@ export type ParentMessage =
 
 /** The channel to the parent process. Messages are buffered until `listen` is called. */
 export class ParentLine implements WorkerLine {
-  readonly #said: CoordinatorMessage[] = [];
+  readonly #bufferedMessages: CoordinatorMessage[] = [];
   #hear: ((message: CoordinatorMessage) => void) | undefined;
   readonly order: Promise<ShardOrder>;
   underway = 0;
@@ -21,7 +21,7 @@ export class ParentLine implements WorkerLine {
       process.on('message', (message: ParentMessage) => {
         if (message.say === 'order') resolve(message.order);
         else if (this.#hear) this.#hear(message);
-        else this.#said.push(message);
+        else this.#bufferedMessages.push(message);
       });
     });
   }
@@ -39,6 +39,6 @@ export class ParentLine implements WorkerLine {
 
   listen(hear: (message: CoordinatorMessage) => void): void {
     this.#hear = hear;
-    for (const message of this.#said.splice(0)) hear(message);
+    for (const message of this.#bufferedMessages.splice(0)) hear(message);
   }
 }

@@ -2,14 +2,14 @@
  * The process of a worker: it runs one shard and exchanges messages about it with the coordinator.
  */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
-import type { Target } from '../client/management.ts';
+import type { RunDeployment } from '../client/management.ts';
 import type { FleetEvent } from '../device/events.ts';
 import type { CoordinatorLink } from '../engine/coordinator-link.ts';
 import { Deferred } from '../engine/deferred.ts';
 import { simulateFleet } from '../engine/simulate-fleet.ts';
 import type { ExchangeJudge } from '../metrics/check-metrics.ts';
 import { FleetStopped } from '../network/errors.ts';
-import type { Ended } from '../result/result.ts';
+import type { EndReason } from '../result/result.ts';
 import { figuresPeriodSeconds, type ShardFigures } from '../result/shard-figures.ts';
 import type { CoordinatorMessage, ShardOrder, WorkerMessage } from './messages.ts';
 
@@ -72,8 +72,8 @@ class ShardLink implements CoordinatorLink {
   readonly #stop = new AbortController();
   readonly #forceStop = new AbortController();
   readonly #startAtMs = new Deferred<number | undefined>();
-  readonly #target = new Deferred<Target>();
-  readonly #ended = new Deferred<Ended>();
+  readonly #target = new Deferred<RunDeployment>();
+  readonly #ended = new Deferred<EndReason>();
   readonly #looksBetween: number;
   #looks = 0;
   #plan: string | undefined;
@@ -94,7 +94,7 @@ class ShardLink implements CoordinatorLink {
     });
   }
 
-  get ended(): Promise<Ended> {
+  get ended(): Promise<EndReason> {
     return this.#ended.value;
   }
 
@@ -135,7 +135,10 @@ class ShardLink implements CoordinatorLink {
     return Math.max(0, this.#clock.now() - atMs);
   }
 
-  deploymentFor(deviceIds: readonly string[], kept: Target | undefined): Promise<Target> {
+  deploymentFor(
+    deviceIds: readonly string[],
+    kept: RunDeployment | undefined,
+  ): Promise<RunDeployment> {
     this.#line.say({ say: 'accepted', deviceIds, kept });
     return this.#target.value;
   }
@@ -169,7 +172,7 @@ class EventBatches {
   readonly #line: WorkerLine;
   readonly #clock: Clock;
   readonly #timer: Timer;
-  #waiting: FleetEvent[] = [];
+  #unsentEvents: FleetEvent[] = [];
   #lost = 0;
   #reportedMs = 0;
 
@@ -180,7 +183,7 @@ class EventBatches {
   }
 
   add(event: FleetEvent): void {
-    if (this.#waiting.push(event) >= BATCH_EVENTS_MAX) this.#flush();
+    if (this.#unsentEvents.push(event) >= BATCH_EVENTS_MAX) this.#flush();
   }
 
   /** Sends the remaining events and the number of dropped ones. */
@@ -191,10 +194,10 @@ class EventBatches {
   }
 
   #flush(): void {
-    const events = this.#waiting;
+    const events = this.#unsentEvents;
     const hasJustReported = this.#clock.now() - this.#reportedMs < SILENCE_MAX_MS;
     if (events.length === 0 && hasJustReported) return;
-    this.#waiting = [];
+    this.#unsentEvents = [];
     if (this.#line.underway >= UNDERWAY_MAX) this.#lost += events.length;
     else this.#say(events);
   }

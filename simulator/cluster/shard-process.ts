@@ -5,12 +5,12 @@ import type { ParentMessage } from './parent-line.ts';
 
 /** Callbacks for the messages and the end of a shard process. */
 export interface ShardProcessListener {
-  heard(message: WorkerMessage): void;
+  onMessage(message: WorkerMessage): void;
   /**
    * Called once when the process has ended.
    * @param how a predicate such as `was ended by SIGKILL`
    */
-  ended(how: string): void;
+  onEnd(how: string): void;
 }
 
 /** A shard process. Its owner must kill it if it does not end by itself. */
@@ -27,10 +27,10 @@ export function startShardProcess(order: ShardOrder, listener: ShardProcessListe
   const child = fork(script, ['run-shard'], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   let hasEnded = false;
   const end = (how: string): void => {
-    if (!hasEnded) listener.ended(how);
+    if (!hasEnded) listener.onEnd(how);
     hasEnded = true;
   };
-  child.on('message', (message: WorkerMessage) => listener.heard(message));
+  child.on('message', (message: WorkerMessage) => listener.onMessage(message));
   child.once('exit', (code, signal) => {
     end(signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`);
   });

@@ -135,7 +135,7 @@ describe('a fleet in shards', () => {
   it('has one deployment for the devices of all shards', async () => {
     const small = await serverOf();
     const { results } = await new RunInShards(planFor(small.server.baseUrl), 3).outcome();
-    expect(small.server.askedOf('create-deployment')).toHaveLength(1);
+    expect(small.server.requestsFor('create-deployment')).toHaveLength(1);
     expect(small.deployedTo?.size).toBe(12);
     expect(new Set(results.map(({ deploymentId }) => deploymentId)).size).toBe(1);
     expect(results.map(({ reconciliation }) => reconciliation.ok)).toEqual([true, true, true]);

@@ -4,7 +4,7 @@
  */
 
 import type { FleetProgress } from '../result/result.ts';
-import type { KeptSpan } from '../result/result-spread.ts';
+import type { FailedWorkerFigures } from '../result/result-spread.ts';
 import { figuresPeriodSeconds, MergedFigures, type ShardFigures } from '../result/shard-figures.ts';
 import { countsOf, type Measures } from '../result/thresholds-measures.ts';
 import { mergeProgress, withoutCounts } from './merge-progress.ts';
@@ -30,7 +30,7 @@ export interface WholeRun {
 /** The reports of the workers of a run. */
 export class WorkerReports {
   readonly #shards: readonly ShardReport[];
-  readonly #kept: ShardFigures[] = [];
+  readonly #lastFigures: ShardFigures[] = [];
   readonly #looksBetween: number;
   #looks = 0;
   #together = new MergedFigures([]);
@@ -42,8 +42,8 @@ export class WorkerReports {
   }
 
   /** The last figures of failed workers. */
-  get kept(): readonly ShardFigures[] {
-    return this.#kept;
+  get lastFigures(): readonly ShardFigures[] {
+    return this.#lastFigures;
   }
 
   started(atMs: number): void {
@@ -63,7 +63,7 @@ export class WorkerReports {
   }
 
   /** Records a worker's progress report. */
-  heard(
+  recordProgress(
     shard: number,
     worker: string,
     {
@@ -90,11 +90,11 @@ export class WorkerReports {
    * @returns how many exchanges were kept, and until when they were measured; undefined when the
    *   worker never sent figures
    */
-  keep(shard: number): KeptSpan | undefined {
+  keep(shard: number): FailedWorkerFigures | undefined {
     const report = this.#shards[shard];
     if (report?.figures === undefined) return undefined;
     const { exchanges } = countsOf(report.figures.operations, []);
-    this.#kept.push(report.figures);
+    this.#lastFigures.push(report.figures);
     report.figures = undefined;
     // The next worker counts from zero. Until it reports, the devices keep their last known states.
     report.progress = report.progress && withoutCounts(report.progress);
@@ -127,11 +127,11 @@ export class WorkerReports {
     const isFresh = this.#looks++ % this.#looksBetween === 0;
     if (isFresh) {
       const figures = shards.flatMap((each) => each.figures ?? []);
-      this.#together = new MergedFigures(figures, this.#kept);
+      this.#together = new MergedFigures(figures, this.#lastFigures);
     }
     const together = this.#together;
     const parts = this.#shards.flatMap(({ progress }) => progress ?? []);
-    const progress = mergeProgress(parts, { together, kept: this.#kept });
+    const progress = mergeProgress(parts, { together, lastFigures: this.#lastFigures });
     return progress && { progress, ...(isFresh && { measures: () => together.measures() }) };
   }
 

@@ -7,8 +7,8 @@
 import type { ArtifactContents } from '../../fixtures/formats/mender-artifact.ts';
 import { readArtifact } from '../../fixtures/formats/mender-artifact-reader.ts';
 import { type DownloadProgress, noProgress } from '../client/download.ts';
-import type { DeviceDeployment } from './device.ts';
-import type { KeptDownload } from './environment.ts';
+import type { DeploymentRecord } from './device.ts';
+import type { PartialDownload } from './environment.ts';
 
 /** Receives one artifact, possibly over several downloads. */
 export class ArtifactIntake {
@@ -25,7 +25,7 @@ export class ArtifactIntake {
   }
 
   /** Returns an intake that has read the bytes that an earlier run wrote to disk. */
-  static async resume(kept: KeptDownload | undefined): Promise<ArtifactIntake> {
+  static async resume(kept: PartialDownload | undefined): Promise<ArtifactIntake> {
     const intake = new ArtifactIntake(noProgress());
     if (kept?.progress === undefined) return intake;
     const { totalBytes, validator } = kept.progress;
@@ -44,13 +44,13 @@ export class ArtifactIntake {
    * @throws ArtifactError for an invalid artifact; any error of `pieces`, after which the download
    *   can be resumed
    */
-  takeIn(pieces: AsyncIterable<Buffer>, kept?: KeptDownload): Promise<ArtifactContents> {
+  takeIn(pieces: AsyncIterable<Buffer>, kept?: PartialDownload): Promise<ArtifactContents> {
     return Promise.race([this.#contents, this.#store(pieces, kept)]);
   }
 
   async #store(
     pieces: AsyncIterable<Buffer>,
-    kept: KeptDownload | undefined,
+    kept: PartialDownload | undefined,
   ): Promise<ArtifactContents> {
     let storedBytes = this.progress.receivedBytes;
     try {
@@ -68,10 +68,10 @@ export class ArtifactIntake {
 }
 
 /** Partly received artifacts of devices that are switched off. */
-const stored = new WeakMap<DeviceDeployment, ArtifactIntake>();
+const stored = new WeakMap<DeploymentRecord, ArtifactIntake>();
 
 /** Stores a partly received artifact while the device is switched off. */
-export function keepIntake(deployment: DeviceDeployment, intake: ArtifactIntake): void {
+export function keepIntake(deployment: DeploymentRecord, intake: ArtifactIntake): void {
   stored.set(deployment, intake);
 }
 
@@ -79,17 +79,17 @@ export function keepIntake(deployment: DeviceDeployment, intake: ArtifactIntake)
  * Removes and returns the artifact that was partly received before the power loss; undefined when
  * there is none.
  */
-export function takeKeptIntake(deployment: DeviceDeployment): ArtifactIntake | undefined {
+export function takeKeptIntake(deployment: DeploymentRecord): ArtifactIntake | undefined {
   const intake = stored.get(deployment);
   stored.delete(deployment);
   return intake;
 }
 
-type Asking = (result: IteratorResult<Buffer>) => void;
+type PieceRequest = (result: IteratorResult<Buffer>) => void;
 
 /** Passes pieces from a producer to a consumer on request, one at a time. */
 class Handover implements AsyncIterableIterator<Buffer> {
-  #asking: Asking | undefined;
+  #asking: PieceRequest | undefined;
   #onAsked: (() => void) | undefined;
   #isClosed = false;
 
@@ -131,7 +131,7 @@ class Handover implements AsyncIterableIterator<Buffer> {
     asking?.({ done: true, value: undefined });
   }
 
-  async #asked(): Promise<Asking | undefined> {
+  async #asked(): Promise<PieceRequest | undefined> {
     if (this.#asking === undefined && !this.#isClosed) {
       await new Promise<void>((resolve) => {
         this.#onAsked = resolve;

@@ -11,7 +11,7 @@ import type {
 } from '../../fixtures/contract/resources.ts';
 import type { ControlMapState } from '../../fixtures/contract/vocabulary.ts';
 import { UpdateFailure } from '../behaviours/behaviour.ts';
-import type { DeviceDeployment } from './device.ts';
+import type { DeploymentRecord } from './device.ts';
 import { restUntilDue } from './device-time.ts';
 import type { UpdateSubject } from './environment.ts';
 import { isTransient, triesMax, waitAfterMs } from './persistence.ts';
@@ -55,7 +55,7 @@ export class ControlMap {
   }
 
   /** Returns the control map of an update that a restart interrupted; the device must fetch it. */
-  static afterRestart(subject: UpdateSubject, { deploymentId }: DeviceDeployment): ControlMap {
+  static afterRestart(subject: UpdateSubject, { deploymentId }: DeploymentRecord): ControlMap {
     return new ControlMap(subject, deploymentId, undefined);
   }
 

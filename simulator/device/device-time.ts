@@ -1,9 +1,12 @@
 /** Time on a device: its own clock, and waits until its next request is due. */
-import type { Device } from './device.ts';
+import type { SimulatedDevice } from './device.ts';
 import type { DeviceEnvironment } from './environment.ts';
 
 /** Returns milliseconds since the Unix epoch by the device's own clock. */
-export function deviceTimeMs(device: Device, { clock }: Pick<DeviceEnvironment, 'clock'>): number {
+export function deviceTimeMs(
+  device: SimulatedDevice,
+  { clock }: Pick<DeviceEnvironment, 'clock'>,
+): number {
   const { hooks, parameters } = device.behaviour;
   return clock.now() + (hooks.clockSkewMs?.(parameters) ?? 0);
 }
@@ -13,7 +16,7 @@ export function deviceTimeMs(device: Device, { clock }: Pick<DeviceEnvironment, 
  * @throws FleetStopped when the run ends first
  */
 export async function restUntilDue(
-  device: Device,
+  device: SimulatedDevice,
   environment: DeviceEnvironment,
   waitMs: number,
 ): Promise<void> {

@@ -6,14 +6,14 @@ import type { DeviceConfiguration } from '../../fixtures/contract/resources.ts';
 import type { KeyType, ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
 import type { Behaviour } from '../behaviours/behaviour.ts';
 import type { DeviceProvides } from '../client/device-client.ts';
-import type { Session } from '../client/session.ts';
+import type { ClientSession } from '../client/session.ts';
 import type { IdData, IdentityData } from '../identity/identity.ts';
 import type { Cohort } from '../plan/cohort.ts';
 import type { LifeState } from './life-states.ts';
 import { isFinal, type UpdateState } from './update-states.ts';
 
 /** The device's record of one deployment. */
-export interface DeviceDeployment {
+export interface DeploymentRecord {
   readonly deploymentId: string;
   readonly artifactName: string;
   state: UpdateState;
@@ -46,18 +46,18 @@ export interface DeviceDeployment {
   /** Number of reboots in this update. */
   reboots: number;
   /** What was installed before the update, for a rollback. */
-  before: Installed | undefined;
+  before: InstalledSoftware | undefined;
   /** Result of the download; undefined until the device has the whole artifact. */
   fetched: FetchedArtifact | undefined;
   /** Cause of an interruption that the device has not handled yet. */
-  cutShort: CutShort | undefined;
+  cutShort: InterruptionCause | undefined;
 }
 
 /**
  * Cause of an interruption. `power`: the device lost power and restarts. `simulator`: the run
  * ended; in the next run the device continues as if no time had passed.
  */
-type CutShort = 'power' | 'simulator';
+type InterruptionCause = 'power' | 'simulator';
 
 /** The part of a downloaded artifact that the rest of the update needs. */
 export interface FetchedArtifact {
@@ -68,10 +68,10 @@ export interface FetchedArtifact {
 }
 
 /** Software and configuration that are installed on a device. */
-export type Installed = Pick<Device, 'provides' | 'configuration'>;
+export type InstalledSoftware = Pick<SimulatedDevice, 'provides' | 'configuration'>;
 
 /** A simulated device. */
-export interface Device {
+export interface SimulatedDevice {
   readonly index: number;
   readonly cohort: Cohort;
   readonly keyType: KeyType;
@@ -82,14 +82,14 @@ export interface Device {
   /** The server's ID for the device, once known. */
   id: string | undefined;
   /** Session with the server; undefined until the device's key has been created. */
-  session: Session | undefined;
+  session: ClientSession | undefined;
   /** Session state from an earlier run, restored from the state folder. */
-  remembered: Pick<Session, 'token' | 'nextEndpoint'> | undefined;
+  remembered: Pick<ClientSession, 'token' | 'nextEndpoint'> | undefined;
   life: LifeState;
   /** Device type and installed software, as sent to the server. */
   provides: DeviceProvides;
   configuration: DeviceConfiguration;
-  readonly deployments: DeviceDeployment[];
+  readonly deployments: DeploymentRecord[];
   /** Number of onboarding steps that the device has completed. */
   onboardingDone: number;
   inventoryDueMs: number;
@@ -124,7 +124,7 @@ export interface DeviceSpec {
 }
 
 /** Returns a device that has not contacted the server. */
-export function newDevice(spec: DeviceSpec): Device {
+export function newDevice(spec: DeviceSpec): SimulatedDevice {
   const { index, cohort, keyType, behaviour, identity, idData, deviceType, artifactName } = spec;
   return {
     index,
@@ -160,10 +160,10 @@ const DEPLOYMENTS_MAX = 200;
  * stopped.
  */
 export function beginDeployment(
-  device: Device,
+  device: SimulatedDevice,
   deploymentId: string,
   artifactName: string,
-): DeviceDeployment {
+): DeploymentRecord {
   const known = device.deployments.find((deployment) => deployment.deploymentId === deploymentId);
   if (known) {
     const continues = known.cutShort === 'simulator' && isBeforeInstall(known);
@@ -173,7 +173,7 @@ export function beginDeployment(
     known.beginnings++;
     return known;
   }
-  const deployment: DeviceDeployment = {
+  const deployment: DeploymentRecord = {
     deploymentId,
     artifactName,
     state: 'offered',
@@ -196,12 +196,12 @@ export function beginDeployment(
 }
 
 /** Returns true while the device has not downloaded the artifact completely. */
-export function isBeforeInstall({ state }: DeviceDeployment): boolean {
+export function isBeforeInstall({ state }: DeploymentRecord): boolean {
   return state === 'offered' || state === 'downloading';
 }
 
 /** Adds a record of a deployment to the device, or replaces its existing record. */
-export function rememberDeployment(device: Device, deployment: DeviceDeployment): void {
+export function rememberDeployment(device: SimulatedDevice, deployment: DeploymentRecord): void {
   const { deploymentId } = deployment;
   const at = device.deployments.findIndex((known) => known.deploymentId === deploymentId);
   if (at >= 0) device.deployments[at] = deployment;
@@ -210,7 +210,7 @@ export function rememberDeployment(device: Device, deployment: DeviceDeployment)
 
 /** Returns the status that the server should have recorded, according to the device. */
 export function recordedStatus(
-  deployment: DeviceDeployment,
+  deployment: DeploymentRecord,
 ): ReportableStatus | 'aborted' | 'pending' {
   if (deployment.state === 'aborted') return 'aborted';
   const last = deployment.reported.at(-1);
@@ -223,6 +223,6 @@ export function recordedStatus(
 /**
  * Returns true when the deployment has ended on the device and the server has acknowledged its end.
  */
-export function isSettled(deployment: DeviceDeployment): boolean {
+export function isSettled(deployment: DeploymentRecord): boolean {
   return isFinal(deployment.state) && deployment.unanswered === undefined;
 }

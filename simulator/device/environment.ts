@@ -6,17 +6,17 @@ import type { Clock } from '../../fixtures/clock.ts';
 import type { Random } from '../../fixtures/random.ts';
 import type { DeviceClient } from '../client/device-client.ts';
 import type { DownloadProgress } from '../client/download.ts';
-import type { Target } from '../client/management.ts';
-import type { Session } from '../client/session.ts';
+import type { RunDeployment } from '../client/management.ts';
+import type { ClientSession } from '../client/session.ts';
 import type { DeviceKey } from '../identity/device-key.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import type { ExchangeTap } from '../network/exchange-tap.ts';
 import type { Transport } from '../network/transport.ts';
-import type { Device, DeviceDeployment } from './device.ts';
+import type { DeploymentRecord, SimulatedDevice } from './device.ts';
 import type { EventSink } from './events.ts';
 
 /** A partial download of a device on disk, in a run with a state folder. */
-export interface KeptDownload {
+export interface PartialDownload {
   /** Progress when the download was opened; undefined when nothing was stored. */
   readonly progress: DownloadProgress | undefined;
   /** Yields the stored bytes in order. */
@@ -30,10 +30,10 @@ export interface KeptDownload {
 }
 
 /** The partial downloads of all devices, at most one for each device. */
-export interface KeptDownloads {
-  open(device: Device, deployment: DeviceDeployment): KeptDownload;
+export interface PartialDownloads {
+  open(device: SimulatedDevice, deployment: DeploymentRecord): PartialDownload;
   /** Deletes the partial download of a device. */
-  forget(device: Device): void;
+  forget(device: SimulatedDevice): void;
 }
 
 /** Services and callbacks shared by all devices of one run. */
@@ -51,45 +51,45 @@ export interface DeviceEnvironment {
    * @param generation 0, the default, for the first key; 1 after the first key change, and so on
    * @throws FleetStopped when the run ends first
    */
-  keyFor(device: Device, generation?: number): Promise<DeviceKey>;
+  keyFor(device: SimulatedDevice, generation?: number): Promise<DeviceKey>;
   /** Returns the observer of the device's exchanges; undefined unless the device is watched. */
-  exchangeTap?(device: Device): ExchangeTap | undefined;
+  exchangeTap?(device: SimulatedDevice): ExchangeTap | undefined;
   /**
    * Called when state changes that the device must remember after a crash: its token, its ID, the
    * installed software, the state of its update. Also called before the first contact. Returns once
    * the state is stored.
    * @param deployment the record of a deployment that has changed, if any
    */
-  changed(device: Device, deployment?: DeviceDeployment): void;
+  changed(device: SimulatedDevice, deployment?: DeploymentRecord): void;
   /** Stored partial downloads; undefined when partial downloads end with the simulator. */
-  readonly downloads?: KeptDownloads | undefined;
+  readonly downloads?: PartialDownloads | undefined;
   /**
    * Waits for a time, or until `wakeable` is woken.
    * @throws FleetStopped when the run ends first
    */
-  rest(waitMs: number, wakeable?: Device): Promise<void>;
+  rest(waitMs: number, wakeable?: SimulatedDevice): Promise<void>;
   /** Breaks the device's persistent connection without a close frame, as a power loss does. */
-  losesSocket(device: Device): void;
+  losesSocket(device: SimulatedDevice): void;
   /** Returns the milliseconds until the device's next poll is due. */
-  untilNextPollMs(device: Device): number;
+  untilNextPollMs(device: SimulatedDevice): number;
   /**
    * Returns how long an incident or a stage keeps the device without power, from now; 0 when it has
    * power, Infinity when it stays off.
    */
-  offForMs(device: Device): number;
+  offForMs(device: SimulatedDevice): number;
   /**
    * Returns the deployment that the run created; undefined until the server has acknowledged it.
    */
-  target(): Target | undefined;
+  target(): RunDeployment | undefined;
   /** Called when a deployment has ended on a device and the server has acknowledged its end. */
-  settled(device: Device, deployment: DeviceDeployment): void;
+  settled(device: SimulatedDevice, deployment: DeploymentRecord): void;
   /** Asks the operator to abort the device's deployment. Returns false when that failed. */
-  abortDevice(device: Device): Promise<boolean>;
+  abortDevice(device: SimulatedDevice): Promise<boolean>;
 }
 
 /** A device with its session and its environment. */
 export interface UpdateSubject {
-  readonly device: Device;
-  readonly session: Session;
+  readonly device: SimulatedDevice;
+  readonly session: ClientSession;
   readonly environment: DeviceEnvironment;
 }

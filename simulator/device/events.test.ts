@@ -110,7 +110,7 @@ describe('the events of a run', () => {
     const { events } = await eventsOf(environment.server.baseUrl);
     const text = JSON.stringify(events);
     const secrets = new Set([password]);
-    for (const { headers, operation, body } of environment.server.asked) {
+    for (const { headers, operation, body } of environment.server.requests) {
       const signature = headers['x-svc-signature'];
       if (typeof signature === 'string') secrets.add(signature);
       if (headers.authorization) secrets.add(headers.authorization.replace(/^\w+ /, ''));

@@ -3,7 +3,7 @@
  * key, because the code that emits it has no access to them.
  */
 import type { Clock } from '../../fixtures/clock.ts';
-import type { Ended } from '../result/result.ts';
+import type { EndReason } from '../result/result.ts';
 import type { LifeState } from './life-states.ts';
 import type { UpdateState } from './update-states.ts';
 
@@ -20,7 +20,7 @@ export type EventFact =
   | DeploymentFact
   | BreachFact
   | { readonly kind: 'phase'; readonly device?: undefined; readonly phase: string }
-  | { readonly kind: 'ended'; readonly device?: undefined; readonly because: Ended };
+  | { readonly kind: 'ended'; readonly device?: undefined; readonly because: EndReason };
 
 /** The device's state in relation to the server has changed. */
 interface LifeFact {

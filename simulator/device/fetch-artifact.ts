@@ -12,21 +12,21 @@ import { type ArtifactContents, ArtifactError } from '../../fixtures/formats/men
 import { providesAfterInstall } from '../../fixtures/formats/mender-artifact-provides.ts';
 import { WHOLE_FILE } from '../../fixtures/formats/mender-artifact-shape.ts';
 import { UpdateFailure } from '../behaviours/behaviour.ts';
-import { type Download, downloadedBytes, downloadedHead } from '../client/download.ts';
+import { type DownloadRequest, downloadedBytes, downloadedHead } from '../client/download.ts';
 import { exchangerOf } from '../client/session.ts';
 import { ClientError, DownloadError, PowerLoss } from '../network/errors.ts';
 import { ArtifactIntake, keepIntake, takeKeptIntake } from './artifact-intake.ts';
 import type { FetchedArtifact } from './device.ts';
 import type { UpdateSubject } from './environment.ts';
-import type { DuringUpdate } from './hook-contexts.ts';
+import type { DuringUpdateContext } from './hook-contexts.ts';
 import { waitAfterMs } from './persistence.ts';
 import type { UpdateLog } from './update-log.ts';
 
 /** The instructions for a download, the log of the update and the context of its hooks. */
-export interface Fetching {
+export interface FetchContext {
   readonly instructions: DeploymentInstructionsV2;
   readonly log: UpdateLog;
-  readonly context: DuringUpdate;
+  readonly context: DuringUpdateContext;
 }
 
 /**
@@ -36,7 +36,7 @@ export interface Fetching {
  */
 export async function fetchArtifact(
   subject: UpdateSubject,
-  fetching: Fetching,
+  fetching: FetchContext,
 ): Promise<FetchedArtifact> {
   const { artifact } = fetching.instructions;
   const deviceType = subject.device.provides.device_type;
@@ -46,7 +46,7 @@ export async function fetchArtifact(
   return fetchers[subject.device.cohort.policy.download](subject, fetching);
 }
 
-type Fetcher = (subject: UpdateSubject, fetching: Fetching) => Promise<FetchedArtifact>;
+type Fetcher = (subject: UpdateSubject, fetching: FetchContext) => Promise<FetchedArtifact>;
 
 const fetchers: Readonly<Record<'full' | 'head' | 'none', Fetcher>> = {
   full: async (subject, fetching) => {
@@ -80,7 +80,7 @@ const fetchers: Readonly<Record<'full' | 'head' | 'none', Fetcher>> = {
   },
 };
 
-async function checkedSize(subject: UpdateSubject, fetching: Fetching): Promise<number> {
+async function checkedSize(subject: UpdateSubject, fetching: FetchContext): Promise<number> {
   const { first, totalBytes } = await downloadedHead(downloadOf(subject, fetching));
   if (first.toString('latin1', TAR_MAGIC_AT, TAR_MAGIC_AT + TAR_MAGIC.length) !== TAR_MAGIC) {
     throw new ArtifactError('tar', WHOLE_FILE, 'it does not begin like a tar archive');
@@ -92,7 +92,7 @@ const TAR_MAGIC = 'ustar';
 const TAR_MAGIC_AT = 257;
 
 /** Returns the result for an artifact that was not opened: only its name is known. */
-function unopened({ device }: UpdateSubject, { instructions }: Fetching): FetchedArtifact {
+function unopened({ device }: UpdateSubject, { instructions }: FetchContext): FetchedArtifact {
   const { artifact_name } = instructions.artifact;
   return { provides: { ...device.provides, artifact_name }, settings: undefined };
 }
@@ -102,7 +102,7 @@ const RESTARTS_MAX = 2;
 
 async function checkedDownload(
   subject: UpdateSubject,
-  fetching: Fetching,
+  fetching: FetchContext,
 ): Promise<ArtifactContents> {
   return counted(subject, async () => {
     for (let restarts = 0; ; restarts++) {
@@ -128,7 +128,7 @@ function readable(contents: ArtifactContents): ArtifactContents {
  * Downloads and verifies the file. Continues after the bytes received before a power loss or before
  * the end of an earlier run.
  */
-async function takenIn(subject: UpdateSubject, fetching: Fetching): Promise<ArtifactContents> {
+async function takenIn(subject: UpdateSubject, fetching: FetchContext): Promise<ArtifactContents> {
   const { deployment } = fetching.context;
   const { device, environment } = subject;
   const kept = environment.downloads?.open(device, deployment);
@@ -154,7 +154,7 @@ const BLOCK_BYTES = 2048;
 /** Yields the bytes of the file as the device's behaviour receives them. */
 async function* asReceived(
   { device }: UpdateSubject,
-  { context }: Fetching,
+  { context }: FetchContext,
   pieces: AsyncIterable<Buffer>,
 ): AsyncGenerator<Buffer> {
   const { whileDownloading } = device.behaviour.hooks;
@@ -173,8 +173,8 @@ async function* asReceived(
 
 function downloadOf(
   { device, session, environment }: UpdateSubject,
-  { instructions }: Fetching,
-): Download {
+  { instructions }: FetchContext,
+): DownloadRequest {
   const { uri } = instructions.artifact.source;
   if (uri === undefined)
     throw new UpdateFailure('the instructions contain no link to the artifact');

@@ -1,19 +1,19 @@
 /** The hook context that the contexts of all behaviour hooks extend. */
 import type { Random } from '../../fixtures/random.ts';
 import type { ActiveHookContext, BehaviourParameters } from '../behaviours/behaviour.ts';
-import type { Device } from './device.ts';
+import type { SimulatedDevice } from './device.ts';
 import type { DeviceEnvironment } from './environment.ts';
 
 /** Context of any hook. Hooks may destructure it, because none of its methods uses `this`. */
 export class DeviceHookContext implements ActiveHookContext {
-  readonly #device: Device;
+  readonly #device: SimulatedDevice;
   readonly #environment: DeviceEnvironment;
   readonly parameters: BehaviourParameters;
   readonly index: number;
   readonly memory: Record<string, number>;
   readonly pollIntervalMs: number;
 
-  constructor(device: Device, environment: DeviceEnvironment) {
+  constructor(device: SimulatedDevice, environment: DeviceEnvironment) {
     this.#device = device;
     this.#environment = environment;
     this.parameters = device.behaviour.parameters;

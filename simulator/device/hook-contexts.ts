@@ -12,9 +12,9 @@ import {
   type RebootContext,
   UpdateFailure,
 } from '../behaviours/behaviour.ts';
-import { newSession, type Session } from '../client/session.ts';
+import { type ClientSession, newSession } from '../client/session.ts';
 import { PowerLoss } from '../network/errors.ts';
-import { type Device, type DeviceDeployment, isSettled } from './device.ts';
+import { type DeploymentRecord, isSettled, type SimulatedDevice } from './device.ts';
 import type { UpdateSubject } from './environment.ts';
 import { DeviceHookContext } from './hook-context.ts';
 import { inventoryOf } from './inventory.ts';
@@ -22,7 +22,7 @@ import { inBackground } from './persistence.ts';
 import type { UpdateLog } from './update-log.ts';
 
 /** Context of a hook that runs between two polls. */
-export class BetweenPolls extends DeviceHookContext implements CycleContext {
+export class BetweenPollsContext extends DeviceHookContext implements CycleContext {
   readonly #subject: UpdateSubject;
 
   constructor(subject: UpdateSubject) {
@@ -69,13 +69,13 @@ export class BetweenPolls extends DeviceHookContext implements CycleContext {
   };
 }
 
-const clones = new WeakMap<Device, Session>();
+const clones = new WeakMap<SimulatedDevice, ClientSession>();
 
 /**
  * Returns the session of a second device with the same identity and key but a different token. It
  * is created once for each device.
  */
-function cloneOf(device: Device, { caller, idData, key }: Session): Session {
+function cloneOf(device: SimulatedDevice, { caller, idData, key }: ClientSession): ClientSession {
   const known = clones.get(device) ?? newSession(caller, idData, key);
   clones.set(device, known);
   return known;
@@ -84,7 +84,7 @@ function cloneOf(device: Device, { caller, idData, key }: Session): Session {
 /** Options of the hook context of an update. */
 export interface UpdateContextOptions {
   readonly subject: UpdateSubject;
-  readonly deployment: DeviceDeployment;
+  readonly deployment: DeploymentRecord;
   readonly log: UpdateLog;
 }
 
@@ -92,7 +92,10 @@ export interface UpdateContextOptions {
  * Context of the hooks of an update. The engine sets `fromByte` and `reboots` before it calls a
  * hook.
  */
-export class DuringUpdate extends DeviceHookContext implements DownloadContext, RebootContext {
+export class DuringUpdateContext
+  extends DeviceHookContext
+  implements DownloadContext, RebootContext
+{
   readonly #options: UpdateContextOptions;
   readonly deploymentId: string;
   readonly beginning: number;
@@ -107,7 +110,7 @@ export class DuringUpdate extends DeviceHookContext implements DownloadContext, 
   }
 
   /** The device's record of the deployment, for the engine; hooks do not see it. */
-  get deployment(): DeviceDeployment {
+  get deployment(): DeploymentRecord {
     return this.#options.deployment;
   }
 

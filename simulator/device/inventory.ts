@@ -1,10 +1,10 @@
 /** Builds a device's inventory. Spec: Attribute (inventory) */
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { Attribute } from '../../fixtures/contract/resources.ts';
-import type { Device } from './device.ts';
+import type { SimulatedDevice } from './device.ts';
 
 /** Returns the device's hostname: its serial number in lower case. */
-export function hostnameOf({ identity }: Device): string {
+export function hostnameOf({ identity }: SimulatedDevice): string {
   return identity.serial.toLowerCase();
 }
 
@@ -12,7 +12,7 @@ export function hostnameOf({ identity }: Device): string {
  * Returns the device's attributes: identity, installed software and hardware. Provides beyond the
  * server's limit on attributes are omitted.
  */
-export function inventoryOf(device: Device): Attribute[] {
+export function inventoryOf(device: SimulatedDevice): Attribute[] {
   const { identity, provides, index } = device;
   const constant: Attribute[] = [
     { name: 'hostname', value: hostnameOf(device) },

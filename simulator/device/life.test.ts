@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { FleetStopped } from '../network/errors.ts';
 import { configurationArtifact, instructionsFor, softwareArtifact } from '../testing/artifacts.ts';
 import { Bench, deviceOf, InstantEnvironment, token } from '../testing/bench.ts';
-import { type Answer, type Answers, PretendServer } from '../testing/pretend-server.ts';
+import { type Answers, type PretendAnswer, PretendServer } from '../testing/pretend-server.ts';
 import { live } from './life.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -10,7 +10,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-const recorded = (): Answer => ({ status: 204 });
+const recorded = (): PretendAnswer => ({ status: 204 });
 const kindServer: Answers = {
   'post-auth-request': () => ({ status: 200, body: token }),
   'post-monitor-configuration': recorded,
@@ -43,7 +43,7 @@ async function lived(answers: Answers, rests: number) {
 }
 
 function asked(server: PretendServer): string[] {
-  return server.asked.map(({ operation }) => operation);
+  return server.requests.map(({ operation }) => operation);
 }
 
 function inOrder<Item>(answers: readonly Item[], last: Item): () => Item {
@@ -65,19 +65,19 @@ describe('the life of a device', () => {
       'put-attributes',
       'post-next-deployment-v2',
     ]);
-    const levels = server.askedOf('post-alerts').map(({ body }) => String(body));
+    const levels = server.requestsFor('post-alerts').map(({ body }) => String(body));
     expect(levels[0]).toContain('"level":"CRITICAL"');
     expect(levels[1]).toContain('"level":"OK"');
-    expect(server.askedOf('put-configuration')[0]?.json()).toEqual({ timezone: 'UTC' });
+    expect(server.requestsFor('put-configuration')[0]?.json()).toEqual({ timezone: 'UTC' });
     expect(device).toMatchObject({ life: 'idle', id: 'device-id-1' });
   });
 
   it('continues with polls alone until its inventory is due again', async () => {
     const { server, go } = await lived({}, 62);
     await go();
-    expect(server.askedOf('post-alerts')).toHaveLength(2);
-    expect(server.askedOf('put-attributes')).toHaveLength(2);
-    expect(server.askedOf('post-next-deployment-v2')).toHaveLength(62);
+    expect(server.requestsFor('post-alerts')).toHaveLength(2);
+    expect(server.requestsFor('put-attributes')).toHaveLength(2);
+    expect(server.requestsFor('post-next-deployment-v2')).toHaveLength(62);
   });
 
   it('includes a second inventory when one is requested while the first is sent', async () => {
@@ -92,7 +92,7 @@ describe('the life of a device', () => {
       3,
     );
     await go();
-    expect(server.askedOf('put-attributes')).toHaveLength(2);
+    expect(server.requestsFor('put-attributes')).toHaveLength(2);
   });
 
   it('includes a wait for acceptance with growing back-off, without errors', async () => {
@@ -113,18 +113,18 @@ describe('the life of a device', () => {
   });
 
   it('continues as soon as the operator has accepted the device', async () => {
-    const answers = inOrder<Answer>([{ status: 401 }, { status: 401 }], {
+    const answers = inOrder<PretendAnswer>([{ status: 401 }, { status: 401 }], {
       status: 200,
       body: token,
     });
     const { device, server, go } = await lived({ 'post-auth-request': answers }, 3);
     await go();
     expect(device.life).toBe('idle');
-    expect(server.askedOf('post-auth-request')).toHaveLength(3);
+    expect(server.requestsFor('post-auth-request')).toHaveLength(3);
   });
 
   it('includes growing waits while the server does not answer, and then resumes', async () => {
-    const answers = inOrder<Answer>(['cut', 'cut', 'cut'], { status: 200, body: token });
+    const answers = inOrder<PretendAnswer>(['cut', 'cut', 'cut'], { status: 200, body: token });
     const { device, environment, go } = await lived({ 'post-auth-request': answers }, 4);
     await go();
     expect(device.life).toBe('idle');
@@ -137,7 +137,7 @@ describe('the life of a device', () => {
 
   it('includes the wait that a busy server requests with Retry-After', async () => {
     const busy = { status: 429, headers: { 'retry-after': '90' } };
-    const answers = inOrder<Answer>([busy], { status: 204 });
+    const answers = inOrder<PretendAnswer>([busy], { status: 204 });
     const { environment, go } = await lived({ 'post-next-deployment-v2': answers }, 2);
     await go();
     expect(environment.restsMs).toEqual([0, 90_000, 1000]);
@@ -154,23 +154,23 @@ describe('the life of a device', () => {
       3,
     );
     await go();
-    expect(server.askedOf('post-next-deployment-v2')).toHaveLength(3);
-    expect(server.askedOf('post-alerts')).toHaveLength(2);
+    expect(server.requestsFor('post-next-deployment-v2')).toHaveLength(3);
+    expect(server.requestsFor('post-alerts')).toHaveLength(2);
     expect(environment.metrics.errors().map(({ cause }) => cause)).toEqual(
       expect.arrayContaining(['status/403', 'status/404', 'answer/not-json', 'status/400']),
     );
   });
 
   it('resumes the onboarding at the step where the server broke off', async () => {
-    const answers = inOrder<Answer>([{ status: 503 }], { status: 204 });
+    const answers = inOrder<PretendAnswer>([{ status: 503 }], { status: 204 });
     const { server, go } = await lived({ 'post-alerts': answers }, 3);
     await go();
-    expect(server.askedOf('post-monitor-configuration')).toHaveLength(1);
-    expect(server.askedOf('post-alerts')).toHaveLength(3);
+    expect(server.requestsFor('post-monitor-configuration')).toHaveLength(1);
+    expect(server.requestsFor('post-alerts')).toHaveLength(3);
   });
 
   it('continues after a 409 to a poll and after invalid instructions', async () => {
-    const answers = inOrder<Answer>([{ status: 409 }, { status: 200, body: { id: 'd' } }], {
+    const answers = inOrder<PretendAnswer>([{ status: 409 }, { status: 200, body: { id: 'd' } }], {
       status: 204,
     });
     const { device, environment, go } = await lived({ 'post-next-deployment-v2': answers }, 4);
@@ -188,7 +188,7 @@ describe('the life of a device', () => {
 describe('a device that is offered a deployment', () => {
   it('sends its new artifact name in the inventory and the next poll', async () => {
     const file = await softwareArtifact('release-2');
-    const offers: Answer[] = [];
+    const offers: PretendAnswer[] = [];
     const { server, device, go } = await lived(
       {
         'post-next-deployment-v2': () => offers.shift() ?? { status: 204 },
@@ -198,14 +198,14 @@ describe('a device that is offered a deployment', () => {
     );
     offers.push({ status: 200, body: instructionsFor('release-2', server.baseUrl) });
     await go();
-    const [, second] = server.askedOf('put-attributes');
+    const [, second] = server.requestsFor('put-attributes');
     expect(second?.json()).toEqual(
       expect.arrayContaining([
         { name: 'artifact_name', value: 'release-2' },
         { name: 'rootfs-image.app.version', value: 'release-2' },
       ]),
     );
-    expect(server.askedOf('post-next-deployment-v2')[1]?.json()).toMatchObject({
+    expect(server.requestsFor('post-next-deployment-v2')[1]?.json()).toMatchObject({
       device_provides: { artifact_name: 'release-2', 'rootfs-image.app.version': 'release-2' },
     });
     expect(device.life).toBe('idle');
@@ -213,7 +213,7 @@ describe('a device that is offered a deployment', () => {
 
   it('reports the settings that a deployment has installed', async () => {
     const file = await configurationArtifact('configuration-1', { timezone: 'CET' });
-    const offers: Answer[] = [];
+    const offers: PretendAnswer[] = [];
     const { server, go } = await lived(
       {
         'post-next-deployment-v2': () => offers.shift() ?? { status: 204 },
@@ -223,12 +223,12 @@ describe('a device that is offered a deployment', () => {
     );
     offers.push({ status: 200, body: instructionsFor('configuration-1', server.baseUrl) });
     await go();
-    const reports = server.askedOf('put-configuration').map((each) => each.json());
+    const reports = server.requestsFor('put-configuration').map((each) => each.json());
     expect(reports).toEqual([{ timezone: 'UTC' }, { timezone: 'CET' }]);
   });
 
   it('continues polling after an update that it could not report', async () => {
-    const offers: Answer[] = [];
+    const offers: PretendAnswer[] = [];
     const { server, device, go } = await lived(
       {
         'post-next-deployment-v2': () => offers.shift() ?? { status: 204 },
@@ -239,7 +239,7 @@ describe('a device that is offered a deployment', () => {
     offers.push({ status: 200, body: instructionsFor('release-2', server.baseUrl) });
     await go();
     expect(device.life).toBe('idle');
-    expect(server.askedOf('post-next-deployment-v2')).toHaveLength(3);
+    expect(server.requestsFor('post-next-deployment-v2')).toHaveLength(3);
   });
 });
 

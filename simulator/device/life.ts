@@ -3,16 +3,16 @@
  * inventory, request the next deployment, and wait.
  */
 
-import type { Target } from '../client/management.ts';
-import { deviceCaller, newSession, type Session, tokenSubject } from '../client/session.ts';
+import type { RunDeployment } from '../client/management.ts';
+import { type ClientSession, deviceCaller, newSession, tokenSubject } from '../client/session.ts';
 import { idDataOf } from '../identity/identity.ts';
 import { ClientError, PowerLoss } from '../network/errors.ts';
 import { Link } from '../network/link.ts';
-import { beginDeployment, type Device } from './device.ts';
+import { beginDeployment, type SimulatedDevice } from './device.ts';
 import { deviceTimeMs } from './device-time.ts';
 import type { DeviceEnvironment, UpdateSubject } from './environment.ts';
 import { DeviceHookContext } from './hook-context.ts';
-import { BetweenPolls } from './hook-contexts.ts';
+import { BetweenPollsContext } from './hook-contexts.ts';
 import { inventoryOf } from './inventory.ts';
 import { type LifeEvent, nextLifeState } from './life-states.ts';
 import { onboardingSteps } from './onboarding.ts';
@@ -28,7 +28,7 @@ import { enterUpdateState, runUpdate } from './update-run.ts';
  * @throws FleetStopped at the end of the run; any other error is a bug in the simulator
  */
 export async function live(
-  device: Device,
+  device: SimulatedDevice,
   environment: DeviceEnvironment,
   startsAfterMs: number,
 ): Promise<never> {
@@ -48,7 +48,10 @@ export async function live(
   }
 }
 
-async function sessionFor(device: Device, environment: DeviceEnvironment): Promise<Session> {
+async function sessionFor(
+  device: SimulatedDevice,
+  environment: DeviceEnvironment,
+): Promise<ClientSession> {
   const { hooks, parameters } = device.behaviour;
   const key = await environment.keyFor(device, device.keyGeneration);
   const session = newSession(deviceCaller(device.index), idDataOf(device.idData), key);
@@ -63,7 +66,7 @@ async function sessionFor(device: Device, environment: DeviceEnvironment): Promi
  * Returns the network that the behaviour defines, or else the network of the cohort. Returns
  * undefined when neither simulates a network.
  */
-function linkOf(device: Device, environment: DeviceEnvironment): Link | undefined {
+function linkOf(device: SimulatedDevice, environment: DeviceEnvironment): Link | undefined {
   const { hooks, parameters } = device.behaviour;
   const shape = hooks.link?.(parameters) ?? device.cohort.policy.link;
   if (shape === undefined) return undefined;
@@ -90,7 +93,7 @@ async function oneCycle(subject: UpdateSubject): Promise<number> {
     if (device.onboardingDone < onboardingSteps.length) await onboard(subject);
     if (isInventoryDue(subject)) await sendDueInventory(subject);
     await update(subject);
-    if (hooks.eachCycle) await hooks.eachCycle(new BetweenPolls(subject));
+    if (hooks.eachCycle) await hooks.eachCycle(new BetweenPollsContext(subject));
     device.failuresInRow = 0;
     return untilNextCycleMs(subject);
   } catch (error) {
@@ -229,7 +232,10 @@ async function update(subject: UpdateSubject): Promise<void> {
  * deployed artifact. `target` is the deployment that existed before the poll, because the server
  * cannot have considered a later one.
  */
-function noteNothingDue({ device, environment }: UpdateSubject, target: Target | undefined): void {
+function noteNothingDue(
+  { device, environment }: UpdateSubject,
+  target: RunDeployment | undefined,
+): void {
   if (target === undefined || device.provides.artifact_name !== target.artifactName) return;
   if (device.deployments.some((deployment) => deployment.deploymentId === target.deploymentId))
     return;
@@ -241,7 +247,7 @@ function noteNothingDue({ device, environment }: UpdateSubject, target: Target |
 
 async function reportChanges(
   subject: UpdateSubject,
-  settings: Device['configuration'],
+  settings: SimulatedDevice['configuration'],
 ): Promise<void> {
   const { device, session, environment } = subject;
   await sendInventory(subject);

@@ -1,13 +1,13 @@
 /** The steps of a device after the server has accepted it and before its first poll. */
-import type { Session } from '../client/session.ts';
-import type { Device } from './device.ts';
+import type { ClientSession } from '../client/session.ts';
+import type { SimulatedDevice } from './device.ts';
 import { deviceTimeMs } from './device-time.ts';
 import type { DeviceEnvironment } from './environment.ts';
 
 /** One onboarding step. It throws ClientError when a request fails. */
 type OnboardingStep = (
-  device: Device,
-  session: Session,
+  device: SimulatedDevice,
+  session: ClientSession,
   environment: DeviceEnvironment,
 ) => Promise<void>;
 
@@ -22,24 +22,24 @@ export const onboardingSteps: readonly OnboardingStep[] = [
 const subject = { name: 'telemetry.service', type: 'systemd.unit' } as const;
 
 async function sendMonitorConfiguration(
-  _device: Device,
-  session: Session,
+  _device: SimulatedDevice,
+  session: ClientSession,
   { client }: DeviceEnvironment,
 ): Promise<void> {
   await client.postMonitorConfiguration(session, [{ ...subject, status: 'enabled' }]);
 }
 
 function raiseAlert(
-  device: Device,
-  session: Session,
+  device: SimulatedDevice,
+  session: ClientSession,
   environment: DeviceEnvironment,
 ): Promise<void> {
   return postAlert('CRITICAL', device, { session, environment });
 }
 
 function clearAlert(
-  device: Device,
-  session: Session,
+  device: SimulatedDevice,
+  session: ClientSession,
   environment: DeviceEnvironment,
 ): Promise<void> {
   return postAlert('OK', device, { session, environment });
@@ -47,8 +47,11 @@ function clearAlert(
 
 async function postAlert(
   level: 'OK' | 'CRITICAL',
-  device: Device,
-  { session, environment }: { readonly session: Session; readonly environment: DeviceEnvironment },
+  device: SimulatedDevice,
+  {
+    session,
+    environment,
+  }: { readonly session: ClientSession; readonly environment: DeviceEnvironment },
 ): Promise<void> {
   const status = level === 'OK' ? 'running' : 'not-running';
   const timestamp = new Date(deviceTimeMs(device, environment)).toISOString();
@@ -58,8 +61,8 @@ async function postAlert(
 
 /** Fetches the configuration, applies it and reports it. */
 async function adoptConfiguration(
-  device: Device,
-  session: Session,
+  device: SimulatedDevice,
+  session: ClientSession,
   { client }: DeviceEnvironment,
 ): Promise<void> {
   device.configuration = await client.configuration(session);

@@ -1,7 +1,7 @@
 /** The rules for retries: which errors are retried, how long to wait, and when to give up. */
 import { ClientError, StatusError } from '../network/errors.ts';
 import { backOffMs } from '../network/retry-after.ts';
-import type { Device } from './device.ts';
+import type { SimulatedDevice } from './device.ts';
 import { restUntilDue } from './device-time.ts';
 import type { DeviceEnvironment } from './environment.ts';
 import { DeviceHookContext } from './hook-context.ts';
@@ -34,7 +34,10 @@ export function isTransient(error: unknown): error is ClientError {
 export function waitAfterMs(
   error: ClientError,
   attempt: number,
-  { device, environment }: { readonly device: Device; readonly environment: DeviceEnvironment },
+  {
+    device,
+    environment,
+  }: { readonly device: SimulatedDevice; readonly environment: DeviceEnvironment },
 ): number {
   const defaultMs = defaultWaitMs(error, attempt, { device, environment });
   const { hooks } = device.behaviour;
@@ -52,7 +55,10 @@ export function waitAfterMs(
 function defaultWaitMs(
   error: ClientError,
   attempt: number,
-  { device, environment }: { readonly device: Device; readonly environment: DeviceEnvironment },
+  {
+    device,
+    environment,
+  }: { readonly device: SimulatedDevice; readonly environment: DeviceEnvironment },
 ): number {
   const { backOff } = device.cohort.policy;
   const asked = error instanceof StatusError ? error.retryAfterMs : undefined;
@@ -68,7 +74,7 @@ function defaultWaitMs(
  *   FleetStopped
  */
 export async function withRetries<Result>(
-  device: Device,
+  device: SimulatedDevice,
   environment: DeviceEnvironment,
   act: () => Promise<Result>,
 ): Promise<Result> {

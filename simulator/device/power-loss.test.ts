@@ -8,8 +8,13 @@ import { PowerLoss } from '../network/errors.ts';
 import { FleetState } from '../state/fleet-state.ts';
 import { instructionsFor, softwareArtifact } from '../testing/artifacts.ts';
 import { Bench, deviceOf, InstantEnvironment, sessionOf, token } from '../testing/bench.ts';
-import { type Answer, type Answers, type Asked, PretendServer } from '../testing/pretend-server.ts';
-import { type Device, isSettled, recordedStatus } from './device.ts';
+import {
+  type Answers,
+  type PretendAnswer,
+  type PretendRequest,
+  PretendServer,
+} from '../testing/pretend-server.ts';
+import { isSettled, recordedStatus, type SimulatedDevice } from './device.ts';
 import { resumeUpdates } from './resume-update.ts';
 import { runUpdate } from './update-run.ts';
 
@@ -28,8 +33,8 @@ function named(name: string): Behaviour {
 function ranged(
   file: Buffer,
   etag: string,
-  { headers: { range, 'if-range': held } }: Asked,
-): Answer {
+  { headers: { range, 'if-range': held } }: PretendRequest,
+): PretendAnswer {
   const from = Number(/^bytes=(\d+)-$/.exec(range ?? '')?.[1]);
   if (Number.isNaN(from) || (held !== undefined && held !== etag)) {
     return { status: 200, headers: { etag }, body: file };
@@ -43,7 +48,7 @@ async function offered(behaviour: Behaviour, answers: Answers = {}) {
   const file = await softwareArtifact('release-2');
   const statuses: string[] = [];
   const server = await PretendServer.start({
-    'put-deployment-status': (asked): Answer => {
+    'put-deployment-status': (asked): PretendAnswer => {
       statuses.push((asked.json() as { status: string }).status);
       return { status: 204 };
     },
@@ -60,13 +65,13 @@ async function offered(behaviour: Behaviour, answers: Answers = {}) {
   const environment = new InstantEnvironment(bench);
   const session = { ...(await sessionOf()), token };
   /** What a device does each time it has power: first the interrupted update, then what is due. */
-  const live = async (device: Device): Promise<void> => {
+  const live = async (device: SimulatedDevice): Promise<void> => {
     const subject = { device, session, environment };
     await resumeUpdates(subject);
     if (device.deployments.some(isSettled)) return;
     await runUpdate(subject, instructionsFor('release-2', server.baseUrl));
   };
-  const ranges = () => server.askedOf('download-artifact').map(({ headers }) => headers.range);
+  const ranges = () => server.requestsFor('download-artifact').map(({ headers }) => headers.range);
   return { server, environment, statuses, live, ranges, file, device: deviceOf(behaviour) };
 }
 
@@ -86,7 +91,7 @@ describe('a device that loses power during a download', () => {
     expect(device.deployments).toMatchObject([{ state: 'downloading', cutShort: 'power' }]);
     await live(device);
     expect(ranges()).toEqual([undefined, 'bytes=2048-']);
-    expect(server.askedOf('download-artifact')[1]?.headers['if-range']).toBe('"one"');
+    expect(server.requestsFor('download-artifact')[1]?.headers['if-range']).toBe('"one"');
     expect(statuses).toEqual(['downloading', 'downloading', 'installing', 'rebooting', 'success']);
     expect(device.provides.artifact_name).toBe('release-2');
   });
@@ -191,7 +196,7 @@ describe('a simulator that continues from its state folder', () => {
 
   it('keeps a device deployment aborted after the device ignored a 409', async () => {
     const { again, environment, live } = await untilPowerLoss('ignores-409', {
-      'put-deployment-status': (asked): Answer => {
+      'put-deployment-status': (asked): PretendAnswer => {
         const { status } = asked.json() as { status: string };
         return { status: status === 'downloading' ? 204 : 409 };
       },

@@ -2,7 +2,7 @@
  * Power losses of devices. A device without power sends nothing and has neither connections nor a
  * token.
  */
-import type { Device } from './device.ts';
+import type { SimulatedDevice } from './device.ts';
 import type { DeviceEnvironment } from './environment.ts';
 
 /**
@@ -10,7 +10,7 @@ import type { DeviceEnvironment } from './environment.ts';
  * @throws FleetStopped when the run ends first
  */
 export function losePower(
-  device: Device,
+  device: SimulatedDevice,
   environment: DeviceEnvironment,
   offMs: number,
 ): Promise<void> {
@@ -24,7 +24,7 @@ export function losePower(
  * @throws FleetStopped when the run ends first
  */
 export async function withoutPower(
-  device: Device,
+  device: SimulatedDevice,
   environment: DeviceEnvironment,
   offMs: number,
 ): Promise<void> {
@@ -42,6 +42,9 @@ export async function withoutPower(
 }
 
 /** Returns for how many more milliseconds the device has no power; 0 when it has power. */
-export function powerlessForMs({ offUntilMs }: Device, environment: DeviceEnvironment): number {
+export function powerlessForMs(
+  { offUntilMs }: SimulatedDevice,
+  environment: DeviceEnvironment,
+): number {
   return offUntilMs === undefined ? 0 : Math.max(0, offUntilMs - environment.clock.now());
 }

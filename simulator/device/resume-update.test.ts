@@ -5,13 +5,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FleetState } from '../state/fleet-state.ts';
 import { instructionsFor, softwareArtifact } from '../testing/artifacts.ts';
 import { Bench, deviceOf, InstantEnvironment, sessionOf, token } from '../testing/bench.ts';
-import { type Answer, type Answers, PretendServer } from '../testing/pretend-server.ts';
+import { type Answers, type PretendAnswer, PretendServer } from '../testing/pretend-server.ts';
 import {
   beginDeployment,
-  type Device,
-  type DeviceDeployment,
+  type DeploymentRecord,
   isSettled,
   recordedStatus,
+  type SimulatedDevice,
 } from './device.ts';
 import type { UpdateSubject } from './environment.ts';
 import { resumeUpdates } from './resume-update.ts';
@@ -34,7 +34,7 @@ async function signedIn(answers: Answers = {}) {
   const file = await softwareArtifact('release-2');
   const statuses: string[] = [];
   const server = await PretendServer.start({
-    'put-deployment-status': (asked): Answer => {
+    'put-deployment-status': (asked): PretendAnswer => {
       statuses.push((asked.json() as { status: string }).status);
       return { status: 204 };
     },
@@ -50,7 +50,7 @@ async function signedIn(answers: Answers = {}) {
   );
   const environment = new InstantEnvironment(bench);
   const session = { ...(await sessionOf()), token };
-  const subject = (device: Device): UpdateSubject => ({ device, session, environment });
+  const subject = (device: SimulatedDevice): UpdateSubject => ({ device, session, environment });
   return { server, environment, statuses, subject };
 }
 
@@ -92,7 +92,7 @@ describe('a simulator that is killed during an update', () => {
 });
 
 /** Returns a device whose update was in this state when it restarted. */
-function restarted(change: Partial<DeviceDeployment>): Device {
+function restarted(change: Partial<DeploymentRecord>): SimulatedDevice {
   const device = deviceOf();
   const deployment = beginDeployment(device, 'deployment-1', 'release-2');
   const before = { provides: device.provides, configuration: device.configuration };
@@ -119,7 +119,9 @@ describe('a device that lost power and restarted', () => {
     const device = restarted({ state });
     await resumeUpdates(subject(device));
     expect(statuses).toEqual(reports);
-    expect(server.askedOf('put-deployment-log')).toHaveLength(statuses.includes('failure') ? 1 : 0);
+    expect(server.requestsFor('put-deployment-log')).toHaveLength(
+      statuses.includes('failure') ? 1 : 0,
+    );
     const name = statuses.includes('success') ? 'release-2' : 'factory-image';
     expect(device.provides.artifact_name).toBe(name);
     expect(environment.settledDeployments).toHaveLength(
@@ -143,7 +145,7 @@ describe('a device that lost power and restarted', () => {
   it('says in its log why the update failed', async () => {
     const { subject, server } = await signedIn();
     await resumeUpdates(subject(restarted({ state: 'installing' })));
-    expect(server.askedOf('put-deployment-log')[0]?.body.toString()).toContain(
+    expect(server.requestsFor('put-deployment-log')[0]?.body.toString()).toContain(
       'the device restarted while the update was installing; the update is rolled back',
     );
   });

@@ -9,7 +9,7 @@
 import { UpdateFailure } from '../behaviours/behaviour.ts';
 import { ClientError } from '../network/errors.ts';
 import { ControlMap } from './control-map.ts';
-import { type DeviceDeployment, isBeforeInstall, isSettled } from './device.ts';
+import { type DeploymentRecord, isBeforeInstall, isSettled } from './device.ts';
 import { deviceTimeMs } from './device-time.ts';
 import type { UpdateSubject } from './environment.ts';
 import { withRetries } from './persistence.ts';
@@ -24,7 +24,7 @@ import {
 } from './update-run.ts';
 import { isFinal, nextUpdateState, type UpdateState } from './update-states.ts';
 
-type Recovery = (subject: UpdateSubject, deployment: DeviceDeployment) => Promise<void>;
+type Recovery = (subject: UpdateSubject, deployment: DeploymentRecord) => Promise<void>;
 
 const askAgain: Recovery = async () => undefined;
 
@@ -75,7 +75,7 @@ export async function resumeUpdates(subject: UpdateSubject): Promise<boolean> {
  */
 async function stillDownloads(
   subject: UpdateSubject,
-  deployment: DeviceDeployment,
+  deployment: DeploymentRecord,
 ): Promise<boolean> {
   await reportState(subject, deployment, deployment.state);
   recordAbort(subject, deployment);
@@ -85,7 +85,7 @@ async function stillDownloads(
   return false;
 }
 
-async function fail(subject: UpdateSubject, deployment: DeviceDeployment): Promise<void> {
+async function fail(subject: UpdateSubject, deployment: DeploymentRecord): Promise<void> {
   const { device, environment } = subject;
   const log = new UpdateLog(() => deviceTimeMs(device, environment));
   log.add(
@@ -101,7 +101,7 @@ async function fail(subject: UpdateSubject, deployment: DeviceDeployment): Promi
  * Completes a reboot: commits the installed artifact unless the control map pauses or stops the
  * update.
  */
-async function comeUp(subject: UpdateSubject, deployment: DeviceDeployment): Promise<void> {
+async function comeUp(subject: UpdateSubject, deployment: DeploymentRecord): Promise<void> {
   const { device } = subject;
   const { fetched } = deployment;
   if (fetched === undefined) return fail(subject, deployment);
@@ -117,7 +117,7 @@ async function comeUp(subject: UpdateSubject, deployment: DeviceDeployment): Pro
   if (deployment.state === 'aborted') rollBack(subject, deployment);
 }
 
-async function reportAgain(subject: UpdateSubject, deployment: DeviceDeployment): Promise<void> {
+async function reportAgain(subject: UpdateSubject, deployment: DeploymentRecord): Promise<void> {
   await reportState(subject, deployment, deployment.state);
   if (deployment.state === 'aborted') rollBack(subject, deployment);
 }
@@ -128,7 +128,7 @@ async function reportAgain(subject: UpdateSubject, deployment: DeviceDeployment)
  */
 async function commitAction(
   subject: UpdateSubject,
-  deployment: DeviceDeployment,
+  deployment: DeploymentRecord,
 ): Promise<'continue' | 'fail' | 'stop'> {
   const { device, environment } = subject;
   const controlMap = ControlMap.afterRestart(subject, deployment);
@@ -152,7 +152,7 @@ async function commitAction(
  */
 async function uploadLog(
   { device, session, environment }: UpdateSubject,
-  { deploymentId }: DeviceDeployment,
+  { deploymentId }: DeploymentRecord,
   log: UpdateLog,
 ): Promise<void> {
   try {

@@ -4,7 +4,7 @@ import { type Behaviour, type BehaviourHooks, UpdateFailure } from '../behaviour
 import { FleetStopped } from '../network/errors.ts';
 import { configurationArtifact, instructionsFor, softwareArtifact } from '../testing/artifacts.ts';
 import { Bench, deviceOf, InstantEnvironment, policy, sessionOf, token } from '../testing/bench.ts';
-import { type Answer, type Answers, PretendServer } from '../testing/pretend-server.ts';
+import { type Answers, type PretendAnswer, PretendServer } from '../testing/pretend-server.ts';
 import { triesMax } from './persistence.ts';
 import { runUpdate } from './update-run.ts';
 
@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-const recorded = (): Answer => ({ status: 204 });
+const recorded = (): PretendAnswer => ({ status: 204 });
 
 function behaving(hooks: BehaviourHooks): Behaviour {
   const parameters = { installMs: 200, rebootMs: 300 };
@@ -52,13 +52,13 @@ async function offered(answers: Answers = {}, hooks: BehaviourHooks = {}) {
 }
 
 function statuses(server: PretendServer): unknown[] {
-  const bodies = server.askedOf('put-deployment-status').map((asked) => asked.json());
+  const bodies = server.requestsFor('put-deployment-status').map((asked) => asked.json());
   return bodies.map((body) => (body as { status: string }).status);
 }
 
 function logged(server: PretendServer): string {
   return server
-    .askedOf('put-deployment-log')
+    .requestsFor('put-deployment-log')
     .map(({ body }) => body.toString())
     .join();
 }
@@ -79,7 +79,7 @@ describe('an update on a device', () => {
       { state: 'success', unanswered: undefined },
     ]);
     expect(environment.restsMs).toEqual([100, 100, 300]);
-    expect(server.askedOf('put-deployment-log')).toHaveLength(0);
+    expect(server.requestsFor('put-deployment-log')).toHaveLength(0);
   });
 
   it('of settings needs no reboot, and stores settings that are text only', async () => {
@@ -98,7 +98,7 @@ describe('an update on a device', () => {
     device.provides = { ...device.provides, artifact_name: 'release-2' };
     expect(await run()).toBe(false);
     expect(statuses(server)).toEqual(['already-installed']);
-    expect(server.askedOf('download-artifact')).toHaveLength(0);
+    expect(server.requestsFor('download-artifact')).toHaveLength(0);
     expect(environment.settledDeployments).toMatchObject([{ state: 'already-installed' }]);
   });
 
@@ -113,7 +113,7 @@ describe('an update on a device', () => {
       },
     );
     expect(await run()).toBe(false);
-    const order = server.asked.map(({ operation }) => operation);
+    const order = server.requests.map(({ operation }) => operation);
     expect(order.slice(-2)).toEqual(['put-deployment-log', 'put-deployment-status']);
     expect(statuses(server)).toEqual(['downloading', 'installing', 'failure']);
     expect(logged(server)).toContain('sector 7 is bad');
@@ -149,7 +149,7 @@ describe('an update on a device', () => {
     expect(statuses(server)).toHaveLength(before + 1);
     expect(device.deployments).toMatchObject([{ state: 'aborted', reported: wanted }]);
     expect(environment.settledDeployments).toHaveLength(1);
-    expect(server.askedOf('put-deployment-log')).toHaveLength(0);
+    expect(server.requestsFor('put-deployment-log')).toHaveLength(0);
   });
 
   it('that fails ends as aborted when the server has aborted it', async () => {
@@ -178,7 +178,7 @@ describe('a download in a device update', () => {
     expect(statuses(server)).toEqual(['downloading', 'failure']);
     expect(environment.metrics.errors()[0]?.cause).toContain(cause);
     expect(device.provides.artifact_name).toBe('factory-image');
-    expect(server.askedOf('put-deployment-log')).toHaveLength(1);
+    expect(server.requestsFor('put-deployment-log')).toHaveLength(1);
   });
 
   it('fails the update when the payload does not match the manifest', async () => {
@@ -223,13 +223,13 @@ describe('a download in a device update', () => {
     expect(logged(server)).toContain('not for board');
     await run({ source: {} });
     expect(logged(server)).toContain('no link to the artifact');
-    expect(server.askedOf('download-artifact')).toHaveLength(0);
+    expect(server.requestsFor('download-artifact')).toHaveLength(0);
   });
 });
 
 describe('a status report that gets no answer', () => {
   it('is sent again until it is acknowledged, with growing waits', async () => {
-    const answers: Answer[] = ['cut', { status: 500 }, { status: 502, body: '<html>' }];
+    const answers: PretendAnswer[] = ['cut', { status: 500 }, { status: 502, body: '<html>' }];
     const { server, environment, run } = await offered({
       'put-deployment-status': () => answers.shift() ?? { status: 204 },
     });
@@ -243,7 +243,7 @@ describe('a status report that gets no answer', () => {
   });
 
   it.each([429, 503])('waits after a %i as long as the server requests', async (status) => {
-    const answers: Answer[] = [{ status, headers: { 'retry-after': '37' } }];
+    const answers: PretendAnswer[] = [{ status, headers: { 'retry-after': '37' } }];
     const { environment, run } = await offered({
       'put-deployment-status': () => answers.shift() ?? { status: 204 },
     });
@@ -256,7 +256,7 @@ describe('a status report that gets no answer', () => {
       'put-deployment-status': () => ({ status: 500 }),
     });
     await expect(run()).rejects.toMatchObject({ status: 500 });
-    expect(server.askedOf('put-deployment-status')).toHaveLength(triesMax);
+    expect(server.requestsFor('put-deployment-status')).toHaveLength(triesMax);
     expect(device.deployments).toMatchObject([{ reported: [], unanswered: 'downloading' }]);
     expect(environment.settledDeployments).toEqual([]);
   });
@@ -264,7 +264,7 @@ describe('a status report that gets no answer', () => {
   it('is not sent again after a permanent error such as 404', async () => {
     const { server, run } = await offered({ 'put-deployment-status': () => ({ status: 404 }) });
     await expect(run()).rejects.toMatchObject({ status: 404 });
-    expect(server.askedOf('put-deployment-status')).toHaveLength(1);
+    expect(server.requestsFor('put-deployment-status')).toHaveLength(1);
   });
 
   it('ends when the run ends', async () => {
@@ -281,7 +281,7 @@ describe('a status report that gets no answer', () => {
 
 describe('the update control map', () => {
   const map = (states: Record<string, { action?: string }>) => ({ id: 'deployment-1', states });
-  const answered = (states: Record<string, { action?: string }>): Answer => {
+  const answered = (states: Record<string, { action?: string }>): PretendAnswer => {
     return { status: 200, body: { update_control_map: map(states) } };
   };
 
@@ -293,7 +293,7 @@ describe('the update control map', () => {
     const pause = { [context]: { action: 'pause' } };
     // The map of the first state comes with the instructions, those of the others are fetched.
     const fetched = context === 'ArtifactInstall_Enter' ? 1 : 2;
-    const maps: Answer[] = Array(fetched).fill(answered(pause));
+    const maps: PretendAnswer[] = Array(fetched).fill(answered(pause));
     if (context === 'ArtifactCommit_Enter') maps.unshift(answered(pause));
     const { server, environment, run } = await offered({
       'get-update-control-map': () =>
@@ -322,13 +322,13 @@ describe('the update control map', () => {
   });
 
   it('is requested again when the server does not answer', async () => {
-    const maps: Answer[] = [{ status: 500 }, answered({})];
+    const maps: PretendAnswer[] = [{ status: 500 }, answered({})];
     const { server, run } = await offered({
       'get-update-control-map': () => maps.shift() ?? { status: 404 },
     });
     await run({ update_control_map: map({ ArtifactInstall_Enter: { action: 'pause' } }) });
     // The map is requested twice while the update is paused, and once before each later state.
-    expect(server.askedOf('get-update-control-map')).toHaveLength(4);
+    expect(server.requestsFor('get-update-control-map')).toHaveLength(4);
   });
 
   it.each([

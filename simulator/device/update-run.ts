@@ -11,17 +11,17 @@ import { ClientError, PowerLoss } from '../network/errors.ts';
 import { ControlMap } from './control-map.ts';
 import {
   beginDeployment,
-  type Device,
-  type DeviceDeployment,
+  type DeploymentRecord,
   type FetchedArtifact,
-  type Installed,
+  type InstalledSoftware,
   isBeforeInstall,
   isSettled,
+  type SimulatedDevice,
 } from './device.ts';
 import { deviceTimeMs, restUntilDue } from './device-time.ts';
 import type { UpdateSubject } from './environment.ts';
 import { fetchArtifact } from './fetch-artifact.ts';
-import { DuringUpdate } from './hook-contexts.ts';
+import { DuringUpdateContext } from './hook-contexts.ts';
 import { withRetries } from './persistence.ts';
 import { losePower } from './power.ts';
 import { UpdateLog } from './update-log.ts';
@@ -55,14 +55,14 @@ export async function runUpdate(
  */
 export async function continueUpdate(
   subject: UpdateSubject,
-  deployment: DeviceDeployment,
+  deployment: DeploymentRecord,
 ): Promise<boolean> {
   return completed(subject, deployment, new UpdateRun(subject, deployment));
 }
 
 async function completed(
   subject: UpdateSubject,
-  deployment: DeviceDeployment,
+  deployment: DeploymentRecord,
   run: UpdateRun,
 ): Promise<boolean> {
   try {
@@ -83,7 +83,7 @@ async function completed(
  * Deletes the data for a rollback and a download, which are not needed once the server knows the
  * outcome.
  */
-export function settle({ device, environment }: UpdateSubject, deployment: DeviceDeployment): void {
+export function settle({ device, environment }: UpdateSubject, deployment: DeploymentRecord): void {
   deployment.before = undefined;
   deployment.fetched = undefined;
   environment.downloads?.forget(device);
@@ -94,7 +94,7 @@ export function settle({ device, environment }: UpdateSubject, deployment: Devic
 /** Sets the state of a deployment on a device and emits the event. */
 export function enterUpdateState(
   { device, environment }: Pick<UpdateSubject, 'device' | 'environment'>,
-  deployment: DeviceDeployment,
+  deployment: DeploymentRecord,
   state: UpdateState,
 ): void {
   const nowMs = environment.clock.now();
@@ -119,7 +119,7 @@ export function enterUpdateState(
  */
 export async function reportState(
   subject: UpdateSubject,
-  deployment: DeviceDeployment,
+  deployment: DeploymentRecord,
   status: UpdateState,
 ): Promise<void> {
   if (status === 'offered' || status === 'aborted') return;
@@ -129,7 +129,7 @@ export async function reportState(
 
 async function report(
   { device, session, environment }: UpdateSubject,
-  deployment: DeviceDeployment,
+  deployment: DeploymentRecord,
   status: ReportableStatus,
 ): Promise<void> {
   deployment.unanswered = status;
@@ -158,7 +158,7 @@ async function report(
  */
 export function rollBack(
   { device, environment }: UpdateSubject,
-  deployment: DeviceDeployment,
+  deployment: DeploymentRecord,
 ): void {
   Object.assign(device, deployment.before);
   environment.changed(device, deployment);
@@ -170,7 +170,7 @@ export function rollBack(
  */
 export function recordAbort(
   { device, environment }: UpdateSubject,
-  deployment: DeviceDeployment,
+  deployment: DeploymentRecord,
 ): void {
   if (!deployment.abortIgnored || !isFinal(deployment.state)) return;
   enterUpdateState({ device, environment }, deployment, nextUpdateState(deployment.state, 'abort'));
@@ -186,16 +186,16 @@ class UpdateRun {
   readonly #subject: UpdateSubject;
   /** Undefined for an update that already has its artifact. */
   readonly #instructions: DeploymentInstructionsV2 | undefined;
-  readonly #deployment: DeviceDeployment;
+  readonly #deployment: DeploymentRecord;
   readonly #log: UpdateLog;
   readonly #controlMap: ControlMap;
-  readonly #context: DuringUpdate;
+  readonly #context: DuringUpdateContext;
   /** The state at the start of this run, if the server had acknowledged it; undefined otherwise. */
   #found: UpdateState | undefined;
 
   constructor(
     subject: UpdateSubject,
-    deployment: DeviceDeployment,
+    deployment: DeploymentRecord,
     instructions?: DeploymentInstructionsV2,
   ) {
     const { device, environment } = subject;
@@ -206,7 +206,7 @@ class UpdateRun {
     this.#controlMap = instructions
       ? ControlMap.of(subject, instructions)
       : ControlMap.afterRestart(subject, deployment);
-    this.#context = new DuringUpdate({ subject, deployment, log: this.#log });
+    this.#context = new DuringUpdateContext({ subject, deployment, log: this.#log });
   }
 
   async toItsEnd(): Promise<boolean> {
@@ -383,12 +383,15 @@ class UpdateRun {
   }
 }
 
-function isAborted({ state }: DeviceDeployment): boolean {
+function isAborted({ state }: DeploymentRecord): boolean {
   return state === 'aborted';
 }
 
 /** Returns what a device has installed once the artifact is committed. */
-export function installedBy({ provides, settings }: FetchedArtifact, device: Device): Installed {
+export function installedBy(
+  { provides, settings }: FetchedArtifact,
+  device: SimulatedDevice,
+): InstalledSoftware {
   return { provides, configuration: settings ?? device.configuration };
 }
 

@@ -41,9 +41,9 @@ export const updateEvents = [
  */
 export type UpdateEvent = (typeof updateEvents)[number];
 
-type Row = Readonly<Record<UpdateEvent, UpdateState | null>>;
+type StateRow = Readonly<Record<UpdateEvent, UpdateState | null>>;
 
-const nowhere: Row = {
+const nowhere: StateRow = {
   recognise: null,
   claim: null,
   download: null,
@@ -56,12 +56,12 @@ const nowhere: Row = {
   fail: null,
   abort: null,
 };
-const stoppable: Row = { ...nowhere, fail: 'failure', abort: 'aborted' };
+const stoppable: StateRow = { ...nowhere, fail: 'failure', abort: 'aborted' };
 
 /**
  * Maps each state and event to the next state; `null` when the event cannot happen in that state.
  */
-const updateTable: Readonly<Record<UpdateState, Row>> = {
+const updateTable: Readonly<Record<UpdateState, StateRow>> = {
   offered: {
     ...stoppable,
     recognise: 'already-installed',

@@ -1,13 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import type { DeploymentDevice } from '../../fixtures/contract/management/deployments.ts';
-import { beginDeployment, type Device, isSettled, recordedStatus } from '../device/device.ts';
+import {
+  beginDeployment,
+  isSettled,
+  recordedStatus,
+  type SimulatedDevice,
+} from '../device/device.ts';
 import { deviceOf } from '../testing/bench.ts';
 import { adoptOutcomes } from './deployment.ts';
 import { outcomeOf } from './funnel.ts';
 
 const target = { deploymentId: 'deployment-1', artifactName: 'release-2' };
 
-function knownDevice(): Device {
+function knownDevice(): SimulatedDevice {
   return { ...deviceOf(), id: 'device-0', deployments: [], life: 'idle' };
 }
 

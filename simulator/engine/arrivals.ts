@@ -6,8 +6,8 @@
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import type { Random } from '../../fixtures/random.ts';
 import type { DeviceClient } from '../client/device-client.ts';
-import { newSession, type Session } from '../client/session.ts';
-import type { Device } from '../device/device.ts';
+import { type ClientSession, newSession } from '../client/session.ts';
+import type { SimulatedDevice } from '../device/device.ts';
 import { deviceKey } from '../identity/device-key.ts';
 import { idDataOf, identityData } from '../identity/identity.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
@@ -16,7 +16,7 @@ import type { Arrival } from '../plan/load-fields.ts';
 
 export interface ArrivalsOptions {
   readonly arrivals: readonly Arrival[];
-  readonly devices: readonly Device[];
+  readonly devices: readonly SimulatedDevice[];
   readonly client: DeviceClient;
   readonly clock: Clock;
   /** Random generator of the fleet, made from its seed. */
@@ -92,7 +92,10 @@ export class Arrivals {
   }
 
   /** Returns a random device that is on and signed in, and for which `isFit` is true. */
-  anyDevice(chance: Random, isFit: (device: Device) => boolean = () => true): Device | undefined {
+  anyDevice(
+    chance: Random,
+    isFit: (device: SimulatedDevice) => boolean = () => true,
+  ): SimulatedDevice | undefined {
     const { devices } = this.#options;
     const from = chance.integer(0, devices.length - 1);
     for (let step = 0; step < devices.length; step++) {
@@ -104,7 +107,7 @@ export class Arrivals {
   }
 
   /** Returns the session of a new device that contacts the server once. */
-  unknownDevice(plannedMs: number): Session {
+  unknownDevice(plannedMs: number): ClientSession {
     const random = this.#options.random.stream('unknown-devices');
     const index = this.#unknownDevices++;
     const identity = identityData(random, index, UNKNOWN_DEVICE_PREFIX);
@@ -123,9 +126,9 @@ export class Arrivals {
  * Sends one event. Returns false when no device is able to send it.
  * @throws ClientError, FleetStopped
  */
-type Maker = (arrivals: Arrivals, chance: Random, plannedMs: number) => Promise<boolean>;
+type EventSender = (arrivals: Arrivals, chance: Random, plannedMs: number) => Promise<boolean>;
 
-const makers: Readonly<Record<Arrival['event'], Maker>> = {
+const makers: Readonly<Record<Arrival['event'], EventSender>> = {
   alerts: async (arrivals, chance, plannedMs) => {
     const session = ownSession(arrivals.anyDevice(chance), plannedMs);
     if (session === undefined) return false;
@@ -157,7 +160,10 @@ const makers: Readonly<Record<Arrival['event'], Maker>> = {
  * Returns a copy of the device's session, so that the event does not make the device's own cycle
  * count as late.
  */
-function ownSession(device: Device | undefined, plannedMs: number): Session | undefined {
+function ownSession(
+  device: SimulatedDevice | undefined,
+  plannedMs: number,
+): ClientSession | undefined {
   return device?.session && { ...device.session, plannedMs };
 }
 

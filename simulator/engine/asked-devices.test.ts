@@ -68,7 +68,7 @@ describe('a connected device of the fleet', () => {
     const { server, websocket } = await idleDevice();
     expect(await command(websocket, 'check-update')).toMatchObject({ props: { status: 1 } });
     await server.untilAsked('post-next-deployment-v2', 2);
-    expect(server.askedOf('put-attributes')).toHaveLength(1);
+    expect(server.requestsFor('put-attributes')).toHaveLength(1);
   });
 
   it('sends its inventory immediately on request', async () => {

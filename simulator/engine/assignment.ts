@@ -4,7 +4,7 @@
  */
 
 /** A choice and its weight. */
-export interface Weighted<Choice> {
+export interface WeightedChoice<Choice> {
   readonly choice: Choice;
   /** Weight relative to the other weights, 0 or more. */
   readonly weight: number;
@@ -17,7 +17,7 @@ export interface Weighted<Choice> {
  * @throws RangeError when no weight is above 0
  */
 export function assignedByWeight<Choice>(
-  weighted: readonly Weighted<Choice>[],
+  weighted: readonly WeightedChoice<Choice>[],
   count: number,
 ): readonly Choice[] {
   const quotas = quotasOf(weighted, count);
@@ -37,7 +37,7 @@ export function assignedByWeight<Choice>(
  * @param groups the group of each member
  */
 export function assignedAcrossGroups<Choice, Group>(
-  weighted: readonly Weighted<Choice>[],
+  weighted: readonly WeightedChoice<Choice>[],
   groups: readonly Group[],
 ): readonly Choice[] {
   const members = [...new Set(groups)].flatMap((group) =>
@@ -49,7 +49,7 @@ export function assignedAcrossGroups<Choice, Group>(
   return placed;
 }
 
-function quotasOf(weighted: readonly Weighted<unknown>[], count: number): readonly number[] {
+function quotasOf(weighted: readonly WeightedChoice<unknown>[], count: number): readonly number[] {
   const total = weighted.reduce((sum, { weight }) => sum + weight, 0);
   if (!(total > 0)) throw new RangeError('at least one weight must be above zero');
   const shares = weighted.map(({ weight }) => (count * weight) / total);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Device } from '../device/device.ts';
+import type { SimulatedDevice } from '../device/device.ts';
 import { type BackoffComparison, mergedBackoffComparisons } from '../result/backoff-comparison.ts';
 import { mergeResults } from '../result/merge.ts';
 import { deviceOf, sessionOf } from '../testing/bench.ts';
@@ -89,7 +89,7 @@ describe('the merged backoff comparisons of several processes', () => {
 });
 
 /** Returns a device that had started before the outage. */
-async function begun(): Promise<Device> {
+async function begun(): Promise<SimulatedDevice> {
   return Object.assign(deviceOf(), { session: await sessionOf() });
 }
 

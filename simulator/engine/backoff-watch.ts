@@ -1,5 +1,5 @@
 /** Records how the cohorts of a fleet return after a network outage. */
-import type { Device } from '../device/device.ts';
+import type { SimulatedDevice } from '../device/device.ts';
 import { type BackoffComparison, peakOf } from '../result/backoff-comparison.ts';
 import { grouped } from '../result/merge-rules.ts';
 
@@ -16,13 +16,13 @@ interface FinishedExchange {
 
 /** Records the exchanges of each cohort from the return of the network on. */
 export class BackoffWatch {
-  readonly #devices: readonly Device[];
+  readonly #devices: readonly SimulatedDevice[];
   readonly #perSecond = new Map<string, number[]>();
   /** Milliseconds from the return of the network to the recovery of each device. */
-  readonly #recoveredMs = new Map<Device, number>();
+  readonly #recoveredMs = new Map<SimulatedDevice, number>();
   #returnedMs: number | undefined;
 
-  constructor(devices: readonly Device[]) {
+  constructor(devices: readonly SimulatedDevice[]) {
     this.#devices = devices;
   }
 
@@ -35,7 +35,7 @@ export class BackoffWatch {
    * Records an exchange that has ended. An exchange that failed because of the outage was never
    * sent, so it does not count.
    */
-  record(device: Device, exchange: FinishedExchange, nowMs: number): void {
+  record(device: SimulatedDevice, exchange: FinishedExchange, nowMs: number): void {
     if (this.#returnedMs === undefined) return;
     const { status, cause, elapsedMs } = exchange;
     const sentMs = nowMs - elapsedMs - this.#returnedMs;

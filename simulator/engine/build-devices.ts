@@ -2,7 +2,7 @@
 import { keyTypes } from '../../fixtures/contract/vocabulary.ts';
 import { behaviours } from '../behaviours/catalogue.ts';
 import { withParameters } from '../behaviours/parameters.ts';
-import { type Device, type DeviceSpec, newDevice } from '../device/device.ts';
+import { type DeviceSpec, newDevice, type SimulatedDevice } from '../device/device.ts';
 import type { Identities } from '../identity/identities.ts';
 import { type Cohort, cohortsOf } from '../plan/cohort.ts';
 import type { FleetPlan } from '../plan/plan.ts';
@@ -21,7 +21,7 @@ type Assignment = Pick<DeviceSpec, 'cohort' | 'keyType' | 'behaviour'>;
  * devices. Cohorts, keys and behaviours are assigned over the whole fleet first, so that a device
  * does not depend on the number of shards.
  */
-export function buildDevices(plan: FleetPlan, identities: Identities): readonly Device[] {
+export function buildDevices(plan: FleetPlan, identities: Identities): readonly SimulatedDevice[] {
   const { first, end } = deviceRange(plan);
   const facts = { deployedArtifact: plan.deploy };
   return assignments(plan)

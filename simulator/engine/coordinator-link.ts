@@ -3,8 +3,8 @@
  * index range and otherwise works like a whole fleet. A fleet without a coordinator starts at once
  * and creates its own deployment.
  */
-import type { Target } from '../client/management.ts';
-import type { Ended } from '../result/result.ts';
+import type { RunDeployment } from '../client/management.ts';
+import type { EndReason } from '../result/result.ts';
 import type { ShardFigures } from '../result/shard-figures.ts';
 
 /** The connection of a shard to its coordinator. */
@@ -30,9 +30,12 @@ export interface CoordinatorLink {
    * @param kept the deployment that the devices remember from an earlier run
    * @throws FleetStopped when the run ends first
    */
-  deploymentFor(deviceIds: readonly string[], kept: Target | undefined): Promise<Target>;
+  deploymentFor(
+    deviceIds: readonly string[],
+    kept: RunDeployment | undefined,
+  ): Promise<RunDeployment>;
   /** Resolves when the coordinator ends the run early. */
-  readonly ended: Promise<Ended>;
+  readonly ended: Promise<EndReason>;
   /** Called about once a second. Calls `look` when the coordinator needs new figures. */
   measured(look: () => ShardFigures): void;
   /** Reports that the shard has ended and awaits no further message. */

@@ -4,8 +4,8 @@
  */
 import type { Clock } from '../../fixtures/clock.ts';
 import type { DeploymentDevice } from '../../fixtures/contract/management/deployments.ts';
-import type { ManagementClient, Target } from '../client/management.ts';
-import { beginDeployment, type Device } from '../device/device.ts';
+import type { ManagementClient, RunDeployment } from '../client/management.ts';
+import { beginDeployment, type SimulatedDevice } from '../device/device.ts';
 import { StatusError } from '../network/errors.ts';
 import { givenPhases } from '../plan/deployment-phases.ts';
 import type { FleetPlan } from '../plan/plan.ts';
@@ -16,25 +16,25 @@ import type { CoordinatorLink } from './coordinator-link.ts';
  * is accepted.
  * @throws ClientError when the server refuses or does not respond
  */
-export type DeploymentSource = (deviceIds: readonly string[]) => Promise<Target>;
+export type DeploymentSource = (deviceIds: readonly string[]) => Promise<RunDeployment>;
 
 /** The facts and callbacks from which a deployment source is built. */
-export interface DeploymentCircumstances {
+export interface DeploymentSourceFacts {
   readonly plan: FleetPlan;
   readonly management: ManagementClient;
-  readonly devices: readonly Device[];
+  readonly devices: readonly SimulatedDevice[];
   readonly clock: Clock;
   readonly coordinator: CoordinatorLink | undefined;
   /**
    * Returns the deployment that an earlier process of this run had created; undefined without one.
    */
-  readonly kept: () => Target | undefined;
+  readonly earlierDeployment: () => RunDeployment | undefined;
   /** Called for each device that had finished the deployment before this process started. */
-  readonly adopted: (device: Device) => void;
+  readonly adopted: (device: SimulatedDevice) => void;
 }
 
 /** Returns the source of the plan's deployment; undefined when the plan has no deployment. */
-export function deploymentSource(from: DeploymentCircumstances): DeploymentSource | undefined {
+export function deploymentSource(from: DeploymentSourceFacts): DeploymentSource | undefined {
   const { plan, management, coordinator } = from;
   if (plan.deploymentId !== undefined) {
     const { deploymentId } = plan;
@@ -44,13 +44,13 @@ export function deploymentSource(from: DeploymentCircumstances): DeploymentSourc
   if (deploy === undefined) return undefined;
   if (coordinator) return (deviceIds) => fromCoordinator(coordinator, deviceIds, from);
   return async (deviceIds) => {
-    const kept = from.kept();
+    const kept = from.earlierDeployment();
     if (kept?.artifactName === deploy) return kept;
     return madeDeployment(management, deviceIds, { plan, deploy, nowMs: from.clock.now() });
   };
 }
 
-interface MadeFrom {
+interface DeploymentInput {
   readonly plan: FleetPlan;
   readonly deploy: string;
   /** Current time in milliseconds since the Unix epoch. */
@@ -64,8 +64,8 @@ interface MadeFrom {
 export async function madeDeployment(
   management: ManagementClient,
   deviceIds: readonly string[],
-  { plan, deploy, nowMs }: MadeFrom,
-): Promise<Target> {
+  { plan, deploy, nowMs }: DeploymentInput,
+): Promise<RunDeployment> {
   const { deploymentName, deploymentPhases, devices, seed, shard } = plan;
   const part = shard === undefined ? '' : `, shard ${shard.index}/${shard.of}`;
   const name = deploymentName ?? `${deploy} to ${devices} simulated devices, seed ${seed}${part}`;
@@ -92,8 +92,8 @@ export async function madeDeployment(
 async function fromCoordinator(
   coordinator: CoordinatorLink,
   deviceIds: readonly string[],
-  { plan, management, devices, adopted: adopt, kept }: DeploymentCircumstances,
-): Promise<Target> {
+  { plan, management, devices, adopted: adopt, earlierDeployment: kept }: DeploymentSourceFacts,
+): Promise<RunDeployment> {
   const known = kept();
   const isSame = known?.artifactName === plan.deploy;
   const target = await coordinator.deploymentFor(deviceIds, isSame ? known : undefined);
@@ -114,10 +114,10 @@ async function fromCoordinator(
  * @returns the devices that were changed
  */
 export function adoptOutcomes(
-  devices: readonly Device[],
+  devices: readonly SimulatedDevice[],
   recorded: readonly DeploymentDevice[],
-  target: Target,
-): readonly Device[] {
+  target: RunDeployment,
+): readonly SimulatedDevice[] {
   const statuses = new Map(recorded.map(({ id, status }) => [id, status]));
   return devices.filter((device) => {
     const status = device.id === undefined ? undefined : statuses.get(device.id);
@@ -125,7 +125,11 @@ export function adoptOutcomes(
   });
 }
 
-function adopt(device: Device, status: DeploymentDevice['status'], target: Target): boolean {
+function adopt(
+  device: SimulatedDevice,
+  status: DeploymentDevice['status'],
+  target: RunDeployment,
+): boolean {
   if (device.deployments.some(({ deploymentId }) => deploymentId === target.deploymentId))
     return false;
   const isReported = status === 'success' || status === 'failure';

@@ -2,15 +2,15 @@
 import type { Clock } from '../../fixtures/clock.ts';
 import { type Random, seededRandom } from '../../fixtures/random.ts';
 import { DeviceClient } from '../client/device-client.ts';
-import { ManagementClient, type Target } from '../client/management.ts';
+import { ManagementClient, type RunDeployment } from '../client/management.ts';
 import { deviceOfCaller } from '../client/session.ts';
-import type { Device } from '../device/device.ts';
+import type { SimulatedDevice } from '../device/device.ts';
 import type { DeviceEnvironment } from '../device/environment.ts';
 import { discardedEvents, type EventFact, type EventSink } from '../device/events.ts';
 import { live } from '../device/life.ts';
 import type { Identities } from '../identity/identities.ts';
 import { CheckMetrics, type ExchangeJudge } from '../metrics/check-metrics.ts';
-import type { OpenNow } from '../metrics/generator-watch.ts';
+import type { OpenCounts } from '../metrics/generator-watch.ts';
 import { RunMetrics } from '../metrics/run-metrics.ts';
 import { ScopeMetrics } from '../metrics/scope-metrics.ts';
 import type { Carrier } from '../network/carrier.ts';
@@ -20,23 +20,23 @@ import type { FleetPlan } from '../plan/plan.ts';
 import { deviceRange } from '../plan/shard.ts';
 import type { BackoffComparison } from '../result/backoff-comparison.ts';
 import type { OpenPolls } from '../result/open-polls.ts';
-import type { Ended } from '../result/result.ts';
+import type { EndReason } from '../result/result.ts';
 import type { Reconciliation } from '../result/result-devices.ts';
 import { scopesIn } from '../result/scopes.ts';
-import { type Memory, noMemory } from '../state/memory.ts';
+import { noMemory, type RunStorage } from '../state/memory.ts';
 import { buildDevices } from './build-devices.ts';
 import type { CoordinatorLink } from './coordinator-link.ts';
 import { deploymentSource } from './deployment.ts';
 import type { DeviceControl } from './device-control.ts';
 import { firstFailure, throwOwnError, waitAtMost } from './lives.ts';
-import { Load } from './load.ts';
+import { FleetLoad } from './load.ts';
 import { FleetOperator } from './operator.ts';
 import { untilNextPollMs } from './poll-schedule.ts';
 import { reconcile } from './reconciliation.ts';
 import { RunEnd } from './run-end.ts';
 import { exchangeTaps } from './sample.ts';
 import { Scheduler } from './scheduler.ts';
-import { SettledDevices } from './settled-devices.ts';
+import { FinishedDevices } from './settled-devices.ts';
 import { FleetSockets } from './sockets.ts';
 
 /**
@@ -62,7 +62,7 @@ export interface FleetEnvironment {
   readonly roundMs?: number | undefined;
 }
 
-interface RunOptions {
+interface FleetRunOptions {
   /** When aborted, the end of the run does not wait for deployments in progress. */
   readonly forceStop?: AbortSignal | undefined;
   /**
@@ -70,7 +70,7 @@ interface RunOptions {
    * resolves.
    */
   readonly stay?:
-    | { readonly pollIntervalMs: number; readonly until: (ended: Ended) => Promise<void> }
+    | { readonly pollIntervalMs: number; readonly until: (ended: EndReason) => Promise<void> }
     | undefined;
 }
 
@@ -86,21 +86,21 @@ export class Fleet {
   readonly #identities: Identities;
   readonly #transport: Transport;
   readonly #operator: FleetOperator | undefined;
-  readonly #settled: SettledDevices;
+  readonly #settled: FinishedDevices;
   readonly #control: DeviceControl;
   #startedMs: number;
   #endedMs: number | undefined;
   #stayPollMs: number | undefined;
   #sockets: FleetSockets | undefined;
   #livesCount = 0;
-  readonly #load: Load;
+  readonly #load: FleetLoad;
   #end: RunEnd | undefined;
   /** Storage of the run; set before the run starts. */
-  memory: Memory = noMemory;
+  memory: RunStorage = noMemory;
   readonly metrics: RunMetrics;
   /** Verdicts on the exchanges of watched devices; undefined when no device is watched. */
   readonly checks: CheckMetrics | undefined;
-  readonly devices: readonly Device[];
+  readonly devices: readonly SimulatedDevice[];
   readonly management: ManagementClient | undefined;
 
   constructor(plan: FleetPlan, clock: Clock, around: FleetEnvironment) {
@@ -129,7 +129,7 @@ export class Fleet {
       carrier: around.carrier,
     });
     this.devices = buildDevices(plan, this.#identities);
-    this.#settled = new SettledDevices({
+    this.#settled = new FinishedDevices({
       ...{ plan, clock, devices: this.devices, metrics: this.metrics },
       target: () => this.target,
       onAll: () => this.end('settled'),
@@ -149,7 +149,7 @@ export class Fleet {
   }
 
   /** The deployment of the run, once it has been created. */
-  get target(): Target | undefined {
+  get target(): RunDeployment | undefined {
     return this.#operator?.target;
   }
 
@@ -204,7 +204,7 @@ export class Fleet {
    * Compares the records of devices and server. After an interruption, the wait for the server is
    * short, because the server may be gone.
    */
-  async reconcile(ended: Ended): Promise<Reconciliation> {
+  async reconcile(ended: EndReason): Promise<Reconciliation> {
     const { devices, target, management } = this;
     const forceStop = (): void => this.#transport.breakOff();
     const timer =
@@ -222,7 +222,7 @@ export class Fleet {
    * iterations, by a threshold, or once all devices have finished.
    * @throws ClientError when the operator cannot work
    */
-  async run(signal: AbortSignal, { forceStop, stay }: RunOptions = {}): Promise<Ended> {
+  async run(signal: AbortSignal, { forceStop, stay }: FleetRunOptions = {}): Promise<EndReason> {
     const lateMs = (await this.#coordinator?.started(signal)) ?? 0;
     this.#startedMs = this.#clock.monotonicMs();
     const { durationMs } = this.#plan;
@@ -248,7 +248,7 @@ export class Fleet {
   }
 
   /** Ends the run now, for this reason. */
-  end(because: Ended): void {
+  end(because: EndReason): void {
     this.#end?.now(because);
   }
 
@@ -264,7 +264,7 @@ export class Fleet {
    * Returns the numbers of open sockets, of open connections, and of requests that wait for a
    * connection.
    */
-  openNow(): OpenNow {
+  openNow(): OpenCounts {
     return { sockets: this.socketsOpen, ...this.#transport.load };
   }
 
@@ -342,8 +342,8 @@ export class Fleet {
     };
   }
 
-  #plannedLoad(): Load {
-    return new Load({
+  #plannedLoad(): FleetLoad {
+    return new FleetLoad({
       plan: this.#plan,
       devices: this.devices,
       clock: this.#clock,
@@ -414,12 +414,12 @@ export class Fleet {
         clock: this.#clock,
         coordinator: this.#coordinator,
         adopted: (device) => this.memory.changed(device),
-        kept: () => this.memory.target,
+        earlierDeployment: () => this.memory.target,
       }),
     });
   }
 
-  #openSockets(devices: readonly Device[]): FleetSockets {
+  #openSockets(devices: readonly SimulatedDevice[]): FleetSockets {
     const { baseUrl, requestTimeLimitMs } = this.#plan;
     return new FleetSockets(devices, {
       baseUrl,

@@ -2,41 +2,50 @@
  * The progress of a fleet through its deployment, as counts that add up to the number of devices.
  */
 
-import type { Target } from '../client/management.ts';
-import type { Device, DeviceDeployment } from '../device/device.ts';
+import type { RunDeployment } from '../client/management.ts';
+import type { DeploymentRecord, SimulatedDevice } from '../device/device.ts';
 import { isFinal } from '../device/update-states.ts';
-import { deviceStates, type Outcome } from '../result/device-states.ts';
+import { type DeviceOutcome, deviceStates } from '../result/device-states.ts';
 import type { Funnel } from '../result/result-devices.ts';
-import type { Accounts } from '../result/result-figures.ts';
+import type { DeviceStateCounts } from '../result/result-figures.ts';
 
 /**
  * Returns the device's record of the run's deployment. In a run without a deployment, returns its
  * latest record.
  */
 export function countedDeployment(
-  device: Device,
-  target: Target | undefined,
-): DeviceDeployment | undefined {
+  device: SimulatedDevice,
+  target: RunDeployment | undefined,
+): DeploymentRecord | undefined {
   if (target === undefined) return device.deployments.at(-1);
   return device.deployments.find((deployment) => deployment.deploymentId === target.deploymentId);
 }
 
 /** Returns the current outcome of a device. */
-export function outcomeOf(device: Device, target: Target | undefined): Outcome {
+export function outcomeOf(
+  device: SimulatedDevice,
+  target: RunDeployment | undefined,
+): DeviceOutcome {
   return outcomeBy(device, countedDeployment(device, target));
 }
 
-function outcomeBy(device: Device, deployment: DeviceDeployment | undefined): Outcome {
+function outcomeBy(
+  device: SimulatedDevice,
+  deployment: DeploymentRecord | undefined,
+): DeviceOutcome {
   if (deployment) return isFinal(deployment.state) ? deployment.state : 'updating';
   return device.life === 'unstarted' ? 'no-contact' : device.life;
 }
 
 const fieldOf = Object.fromEntries(
   deviceStates.map(({ outcome, field }) => [outcome, field]),
-) as Readonly<Record<Outcome, (typeof deviceStates)[number]['field']>>;
+) as Readonly<Record<DeviceOutcome, (typeof deviceStates)[number]['field']>>;
 
 /** Returns the counts over all devices. A status that a device reported twice counts once. */
-export function funnelOf(devices: readonly Device[], target: Target | undefined): Funnel {
+export function funnelOf(
+  devices: readonly SimulatedDevice[],
+  target: RunDeployment | undefined,
+): Funnel {
   // This runs once a second during the load, so it counts in place instead of building lists.
   const counts = {
     ...{ devices: devices.length, offered: 0, downloading: 0, installing: 0, rebooting: 0 },
@@ -60,12 +69,12 @@ export function funnelOf(devices: readonly Device[], target: Target | undefined)
  * Returns true when the device received an offer. A device of which the server itself found out
  * that it has the artifact received no offer and reported nothing.
  */
-function wasOffered(deployment: DeviceDeployment): boolean {
+function wasOffered(deployment: DeploymentRecord): boolean {
   return deployment.state !== 'already-installed' || deployment.reported.length > 0;
 }
 
 /** Returns the counts of devices by state. They add up to the number of devices. */
-export function accountsOf(funnel: Funnel): Accounts {
+export function accountsOf(funnel: Funnel): DeviceStateCounts {
   return {
     pending: funnel.pending,
     idle: funnel.idle,

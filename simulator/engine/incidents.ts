@@ -5,23 +5,23 @@
  */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import type { Random } from '../../fixtures/random.ts';
-import type { Device } from '../device/device.ts';
+import type { SimulatedDevice } from '../device/device.ts';
 import type { Incident } from '../plan/load-fields.ts';
 import type { DeviceControl } from './device-control.ts';
 
 /** Actions of an incident on devices and on the run. */
 interface IncidentControl extends DeviceControl {
   /** Cuts the device's power for this many milliseconds; then the device boots. */
-  cutPower(device: Device, lastingMs: number): void;
+  cutPower(device: SimulatedDevice, lastingMs: number): void;
   /** Cuts the network of these devices and restores it for all others. */
-  cutNetwork(devices: readonly Device[]): void;
+  cutNetwork(devices: readonly SimulatedDevice[]): void;
   /** Allows the run to create its deployment. */
   allowDeployment(): void;
 }
 
 export interface IncidentsOptions {
   readonly incidents: readonly Incident[];
-  readonly devices: readonly Device[];
+  readonly devices: readonly SimulatedDevice[];
   readonly clock: Clock;
   /** Random generator of the fleet, made from its seed. */
   readonly random: Random;
@@ -94,7 +94,7 @@ export class Incidents {
     };
   }
 
-  #concerned({ cohort, device }: Incident): readonly Device[] {
+  #concerned({ cohort, device }: Incident): readonly SimulatedDevice[] {
     const { devices } = this.#options;
     if (cohort === undefined && device === undefined) return devices;
     return devices.filter(
@@ -105,14 +105,17 @@ export class Incidents {
   }
 
   /** Returns a random delay within the incident's time window; without jitter, the whole window. */
-  #delayMs({ name, atMs, withinMs = 0, jitter = true }: Incident, { index }: Device): number {
+  #delayMs(
+    { name, atMs, withinMs = 0, jitter = true }: Incident,
+    { index }: SimulatedDevice,
+  ): number {
     if (!jitter) return withinMs;
     const chance = this.#options.random.stream(`device/${index}/${name}/${atMs}`);
     return Math.round(withinMs * chance.fraction());
   }
 
   /** Runs the action on each affected device when the incident reaches the device. */
-  #spread(incident: Incident, act: (device: Device) => void): void {
+  #spread(incident: Incident, act: (device: SimulatedDevice) => void): void {
     const cues = this.#concerned(incident).map((device) => ({
       afterMs: this.#delayMs(incident, device),
       act: () => act(device),
@@ -151,9 +154,9 @@ export class Incidents {
 interface IncidentContext {
   readonly control: IncidentControl;
   readonly onReturn: () => void;
-  readonly devices: readonly Device[];
-  readonly delayMs: (device: Device) => number;
-  readonly spread: (act: (device: Device) => void) => void;
+  readonly devices: readonly SimulatedDevice[];
+  readonly delayMs: (device: SimulatedDevice) => number;
+  readonly spread: (act: (device: SimulatedDevice) => void) => void;
   readonly after: (waitMs: number, act: () => void) => void;
 }
 
@@ -187,7 +190,7 @@ const effects: Readonly<
  * Invalidates the device's token by changing its signature. The server refuses such a token with
  * 401, like an expired one.
  */
-function expireToken({ session }: Device): void {
+function expireToken({ session }: SimulatedDevice): void {
   if (session?.token === undefined) return;
   const [, start = '', first = '', rest = ''] = /^(.*\.)([\w-])([\w-]*)$/.exec(session.token) ?? [];
   if (first !== '') session.token = `${start}${first === 'A' ? 'B' : 'A'}${rest}`;

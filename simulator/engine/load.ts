@@ -5,7 +5,7 @@
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import type { Random } from '../../fixtures/random.ts';
 import { deviceOfCaller } from '../client/session.ts';
-import type { Device } from '../device/device.ts';
+import type { SimulatedDevice } from '../device/device.ts';
 import type { DeviceEnvironment } from '../device/environment.ts';
 import type { EndedExchange, ExchangeSubject } from '../network/transport.ts';
 import type { FleetPlan } from '../plan/plan.ts';
@@ -25,7 +25,7 @@ import { Timeline } from './timeline.ts';
 /** The plan, the devices and the services of a load. */
 export interface LoadOptions {
   readonly plan: FleetPlan;
-  readonly devices: readonly Device[];
+  readonly devices: readonly SimulatedDevice[];
   readonly clock: Clock;
   /** Random generator of the fleet, made from its seed. */
   readonly random: Random;
@@ -36,14 +36,14 @@ export interface LoadOptions {
 }
 
 /** The load of one run. Call `start` when the run starts, and `stop` at its end. */
-export class Load {
+export class FleetLoad {
   readonly #options: LoadOptions;
-  readonly #byIndex: ReadonlyMap<number, Device>;
+  readonly #byIndex: ReadonlyMap<number, SimulatedDevice>;
   readonly #timeline: Timeline | undefined;
   readonly #switches: Switches;
   readonly #incidents: Incidents | undefined;
   readonly #backoff: BackoffWatch | undefined;
-  readonly #spent = new Set<Device>();
+  readonly #spent = new Set<SimulatedDevice>();
   #timers: readonly Timer[] = [];
   #arrivals: Arrivals | undefined;
   #pollRate: PollRate | undefined;
@@ -75,7 +75,7 @@ export class Load {
    * Returns the milliseconds from the start of the run to the device's first contact; Infinity when
    * the device is never switched on.
    */
-  startsAfterMs(device: Device): number {
+  startsAfterMs(device: SimulatedDevice): number {
     const rampMs = firstContactAfterMs(this.#options.plan, device.index);
     return this.#switches.firstOnAfterMs(device, rampMs);
   }
@@ -84,7 +84,7 @@ export class Load {
    * Returns the wait function of one device. A wait also ends when the device is to be switched off
    * or its power is cut.
    */
-  restsOf(device: Device): Pick<DeviceEnvironment, 'rest'> {
+  restsOf(device: SimulatedDevice): Pick<DeviceEnvironment, 'rest'> {
     return {
       rest: (waitMs, wakeable) => {
         const isBetweenPolls = wakeable !== undefined;
@@ -106,7 +106,7 @@ export class Load {
    * Returns true for a device that would now wait for its next poll: one that has to sign in,
    * continues at once, or is off, does not take turns.
    */
-  #takesTurns(device: Device, waitMs: number): boolean {
+  #takesTurns(device: SimulatedDevice, waitMs: number): boolean {
     const isSignedIn = device.session?.token !== undefined;
     return (
       isSignedIn && waitMs > 0 && this.offForMs(device) === 0 && !this.#switches.isSpent(device)
@@ -114,12 +114,12 @@ export class Load {
   }
 
   /** Returns how long the device is off, from now; 0 when it is on, Infinity when it stays off. */
-  offForMs(device: Device): number {
+  offForMs(device: SimulatedDevice): number {
     return this.#switches.offForMs(device);
   }
 
   /** Returns true while the device's network is down. */
-  isCutOff(device: Device): boolean {
+  isCutOff(device: SimulatedDevice): boolean {
     return this.#switches.isCutOff(device);
   }
 
@@ -223,7 +223,7 @@ export class Load {
     });
   }
 
-  #deviceOf(caller: string): Device | undefined {
+  #deviceOf(caller: string): SimulatedDevice | undefined {
     const index = deviceOfCaller(caller);
     return index === undefined ? undefined : this.#byIndex.get(index);
   }

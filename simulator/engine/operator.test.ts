@@ -4,7 +4,12 @@ import { ManagementClient } from '../client/management.ts';
 import { deviceKey } from '../identity/device-key.ts';
 import { FleetStopped } from '../network/errors.ts';
 import { Bench, deviceOf, sessionOf, token } from '../testing/bench.ts';
-import { type Answer, type Answers, type Asked, PretendServer } from '../testing/pretend-server.ts';
+import {
+  type Answers,
+  type PretendAnswer,
+  type PretendRequest,
+  PretendServer,
+} from '../testing/pretend-server.ts';
 import { FleetOperator } from './operator.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -69,7 +74,7 @@ function listed(status: string, sets: readonly ListedSet[]) {
 }
 
 function listsBy(lists: Readonly<Record<string, readonly unknown[]>>) {
-  return ({ query }: Asked): Answer => {
+  return ({ query }: PretendRequest): PretendAnswer => {
     return { status: 200, body: lists[query.get('status') ?? ''] ?? [] };
   };
 }
@@ -88,7 +93,7 @@ describe('the operator of a fleet', () => {
     ];
     lists.pending = [listed('pending', sets)];
     await expect(operator.work()).rejects.toThrow(FleetStopped);
-    const asked = server.askedOf('set-auth-set-status');
+    const asked = server.requestsFor('set-auth-set-status');
     expect(asked.map(({ parameters }) => parameters)).toEqual([{ id: 'device-1', aid: 'set-2' }]);
     expect(device.id).toBe('device-1');
   });
@@ -102,7 +107,7 @@ describe('the operator of a fleet', () => {
     ];
     lists.accepted = [listed('accepted', sets)];
     await expect(operator.work()).rejects.toThrow(FleetStopped);
-    expect(server.askedOf('set-auth-set-status')[0]?.parameters.aid).toBe('set-2');
+    expect(server.requestsFor('set-auth-set-status')[0]?.parameters.aid).toBe('set-2');
   });
 
   it.each([
@@ -113,14 +118,14 @@ describe('the operator of a fleet', () => {
     const { server, operator, pem } = await hired({ 'list-devices': listsBy(lists) }, 2);
     lists.pending = [listed('pending', [{ id: 'set-1', status, pubkey: pem }])];
     await expect(operator.work()).rejects.toThrow(FleetStopped);
-    expect(server.askedOf('set-auth-set-status')).toEqual([]);
+    expect(server.requestsFor('set-auth-set-status')).toEqual([]);
   });
 
   it('requests no list while no device waits', async () => {
     const { server, device, operator } = await hired({}, 3);
     device.life = 'idle';
     await expect(operator.work()).rejects.toThrow(FleetStopped);
-    expect(server.asked).toEqual([]);
+    expect(server.requests).toEqual([]);
   });
 
   it('creates one deployment, and only when it knows every device', async () => {
@@ -131,7 +136,7 @@ describe('the operator of a fleet', () => {
     expect(operator.target).toBeUndefined();
     device.id = 'device-1';
     await expect(operator.work()).rejects.toThrow();
-    expect(server.askedOf('create-deployment').map((asked) => asked.json())).toEqual([
+    expect(server.requestsFor('create-deployment').map((asked) => asked.json())).toEqual([
       { name: 'test', artifact_name: 'release-2', devices: ['device-1'] },
     ]);
     expect(operator.target).toMatchObject({
@@ -146,14 +151,14 @@ describe('the operator of a fleet', () => {
       1000,
     );
     await expect(operator.work()).rejects.toMatchObject({ status: 500 });
-    expect(server.askedOf('list-devices')).toHaveLength(20);
+    expect(server.requestsFor('list-devices')).toHaveLength(20);
     expect(metrics.errorCount).toBe(20);
     expect(restsMs[0]).toBeLessThanOrEqual(250);
     expect(restsMs.at(-1)).toBeGreaterThanOrEqual(5000);
   });
 
   it('waits as long as the server requests', async () => {
-    const busy: Answer = { status: 429, headers: { 'retry-after': '9' } };
+    const busy: PretendAnswer = { status: 429, headers: { 'retry-after': '9' } };
     const { operator, restsMs } = await hired({ 'list-devices': () => busy }, 1);
     await expect(operator.work()).rejects.toThrow(FleetStopped);
     expect(restsMs).toEqual([9000]);
@@ -177,10 +182,10 @@ describe('the operator of a fleet', () => {
   it('gives up at once when its login is no longer accepted', async () => {
     const { server, operator } = await hired({ login: () => ({ status: 401 }) }, 10);
     await expect(operator.work()).rejects.toMatchObject({ operation: 'login', status: 401 });
-    expect(server.askedOf('login')).toHaveLength(1);
+    expect(server.requestsFor('login')).toHaveLength(1);
   });
 
-  it.each<[string, string | undefined, Answer, boolean]>([
+  it.each<[string, string | undefined, PretendAnswer, boolean]>([
     ['done', 'device-1', { status: 204 }, true],
     ['refused', 'device-1', { status: 404 }, false],
     ['unanswered', 'device-1', 'cut', false],

@@ -5,8 +5,8 @@
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Device as ListedDevice } from '../../fixtures/contract/management/devices.ts';
 import type { Random } from '../../fixtures/random.ts';
-import type { ManagementClient, Target } from '../client/management.ts';
-import type { Device } from '../device/device.ts';
+import type { ManagementClient, RunDeployment } from '../client/management.ts';
+import type { SimulatedDevice } from '../device/device.ts';
 import { identityKey } from '../identity/identity.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { ClientError, FleetStopped, StatusError } from '../network/errors.ts';
@@ -16,7 +16,7 @@ import type { DeploymentSource } from './deployment.ts';
 
 export interface FleetOperatorOptions {
   readonly management: ManagementClient;
-  readonly devices: readonly Device[];
+  readonly devices: readonly SimulatedDevice[];
   readonly metrics: RunMetrics;
   readonly random: Random;
   readonly clock: Clock;
@@ -29,14 +29,14 @@ export interface FleetOperatorOptions {
   /** Milliseconds between two rounds of the operator; `ROUND_MS` when undefined. */
   readonly roundMs?: number | undefined;
   /** Called when the server's ID of a device of the fleet becomes known. */
-  readonly onKnown?: (device: Device) => void;
+  readonly onKnown?: (device: SimulatedDevice) => void;
   /**
    * Returns true once the deployment may be created; without this function, it may be created at
    * once.
    */
   readonly mayDeploy?: () => boolean;
   /** Called once the server has acknowledged the deployment. */
-  readonly onDeployed?: (target: Target) => void;
+  readonly onDeployed?: (target: RunDeployment) => void;
   /**
    * Source of the deployment, used once every device is accepted; undefined without a deployment.
    */
@@ -52,14 +52,14 @@ const ERRORS_MAX = 20;
 /** The operator, which works until the run ends. */
 export class FleetOperator {
   readonly #options: FleetOperatorOptions;
-  readonly #own: ReadonlyMap<string, Device>;
+  readonly #own: ReadonlyMap<string, SimulatedDevice>;
   /** The requested deployment. A coordinator answers only after all shards have requested it. */
-  #asked: Promise<Target> | undefined;
-  target: Target | undefined;
+  #asked: Promise<RunDeployment> | undefined;
+  target: RunDeployment | undefined;
   /** True once the operator has asked the server to abort the deployment of the run. */
   isTargetAborted = false;
   /** The key generation with which each device was last accepted. */
-  readonly #accepted = new WeakMap<Device, number>();
+  readonly #accepted = new WeakMap<SimulatedDevice, number>();
   #willLook = false;
 
   constructor(options: FleetOperatorOptions) {
@@ -104,7 +104,7 @@ export class FleetOperator {
    * Aborts the deployments in progress on the device. Returns false when the server refuses or the
    * device's ID is unknown.
    */
-  async abort(device: Device): Promise<boolean> {
+  async abort(device: SimulatedDevice): Promise<boolean> {
     if (device.id === undefined) return false;
     try {
       await this.#options.management.abortDeviceDeployments(device.id);

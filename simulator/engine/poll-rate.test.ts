@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../fixtures/clock.ts';
-import type { Device } from '../device/device.ts';
+import type { SimulatedDevice } from '../device/device.ts';
 import { deviceOf, noonMs, sessionOf } from '../testing/bench.ts';
 import { PollRate } from './poll-rate.ts';
 
 /** Returns devices that wait for their turns at ten polls a second, on a clock of their own. */
 async function turnsOf(count: number) {
   const clock = new ManualClock(noonMs);
-  const wakes = new Map<Device, () => void>();
-  const polled: Device[] = [];
+  const wakes = new Map<SimulatedDevice, () => void>();
+  const polled: SimulatedDevice[] = [];
   const pollRate = new PollRate({
     ...{ perSecond: 10, startsMs: clock.monotonicMs(), clock },
     wake: (device) => {
@@ -16,11 +16,11 @@ async function turnsOf(count: number) {
       wakes.get(device)?.();
     },
   });
-  const devices: Device[] = [];
+  const devices: SimulatedDevice[] = [];
   for (let index = 0; index < count; index++) {
     devices.push(Object.assign(deviceOf(), { session: await sessionOf() }));
   }
-  const rest = (device: Device): Promise<void> =>
+  const rest = (device: SimulatedDevice): Promise<void> =>
     pollRate.waitForTurn(device, () => new Promise((resolve) => wakes.set(device, resolve)));
   return { clock, pollRate, polled, devices, rest, wakes };
 }

@@ -4,7 +4,7 @@
  * first. A poll for which every device is busy is late, and one that is never sent is dropped.
  */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
-import type { Device } from '../device/device.ts';
+import type { SimulatedDevice } from '../device/device.ts';
 import type { OpenPolls } from '../result/open-polls.ts';
 
 export interface PollRateOptions {
@@ -13,7 +13,7 @@ export interface PollRateOptions {
   readonly startsMs: number;
   readonly clock: Clock;
   /** Makes the device start its next cycle at once. */
-  readonly wake: (device: Device) => void;
+  readonly wake: (device: SimulatedDevice) => void;
 }
 
 /** Maximum number of polls that wait for a device; further polls are dropped. */
@@ -26,7 +26,7 @@ const PAST_MAX = 1024;
 
 /** The wait of a device for its turn. */
 interface Place {
-  readonly device: Device;
+  readonly device: SimulatedDevice;
   isWaiting: boolean;
 }
 
@@ -57,7 +57,7 @@ export class PollRate {
    * Waits for the device's turn.
    * @param pause begins a wait between two polls, which `wake` or another cause ends
    */
-  async waitForTurn(device: Device, pause: () => Promise<void>): Promise<void> {
+  async waitForTurn(device: SimulatedDevice, pause: () => Promise<void>): Promise<void> {
     // A device that another cause wakes sends no poll of the rate.
     if (device.session) device.session.plannedMs = undefined;
     const place = { device, isWaiting: true };

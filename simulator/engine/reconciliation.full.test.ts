@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../fixtures/clock.ts';
 import { planWith } from '../testing/plan-with.ts';
-import type { Answers, Asked } from '../testing/pretend-server.ts';
+import type { Answers, PretendRequest } from '../testing/pretend-server.ts';
 import { release, SmallServer } from '../testing/small-server.ts';
 import { simulateFleet } from './simulate-fleet.ts';
 
@@ -42,7 +42,7 @@ function taking(
   environment: SmallServer,
   otherwise: (status: string, id: string) => number | undefined,
 ) {
-  return (asked: Asked) => {
+  return (asked: PretendRequest) => {
     const device = environment.deviceOf(asked);
     if (device === undefined) return { status: 401 };
     const { status } = asked.json() as { status: string };

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { ManagementClient } from '../client/management.ts';
-import { beginDeployment, type Device } from '../device/device.ts';
+import { beginDeployment, type SimulatedDevice } from '../device/device.ts';
 import type { UpdateState } from '../device/update-states.ts';
 import { Bench, deviceOf, token } from '../testing/bench.ts';
-import { type Answer, PretendServer } from '../testing/pretend-server.ts';
+import { type PretendAnswer, PretendServer } from '../testing/pretend-server.ts';
 import { funnelOf, outcomeOf } from './funnel.ts';
 import { reconcile } from './reconciliation.ts';
 
@@ -16,14 +16,14 @@ const target = { deploymentId: 'deployment-1', artifactName: 'release-2' };
 
 interface Story {
   readonly state?: UpdateState;
-  readonly reported?: Device['deployments'][number]['reported'];
-  readonly unanswered?: Device['deployments'][number]['unanswered'];
+  readonly reported?: SimulatedDevice['deployments'][number]['reported'];
+  readonly unanswered?: SimulatedDevice['deployments'][number]['unanswered'];
   readonly abortAsked?: boolean;
-  readonly life?: Device['life'];
+  readonly life?: SimulatedDevice['life'];
   readonly artifactName?: string;
 }
 
-function deviceWith(story: Story, index = 0): Device {
+function deviceWith(story: Story, index = 0): SimulatedDevice {
   const device = { ...deviceOf(), index, id: `device-${index}`, life: story.life ?? 'idle' };
   if (story.artifactName)
     device.provides = { device_type: 'board', artifact_name: story.artifactName };
@@ -37,7 +37,10 @@ function deviceWith(story: Story, index = 0): Device {
 }
 
 /** Compares devices with the server's records of them; `undefined` means no record. */
-async function reconciledOf(devices: readonly Device[], recorded: readonly (string | undefined)[]) {
+async function reconciledOf(
+  devices: readonly SimulatedDevice[],
+  recorded: readonly (string | undefined)[],
+) {
   const listed = recorded.flatMap((status, index) => {
     const created = '2026-01-31T12:00:00Z';
     return status === undefined ? [] : [{ id: `device-${index}`, status, created, log: false }];
@@ -45,7 +48,7 @@ async function reconciledOf(devices: readonly Device[], recorded: readonly (stri
   return reconciledAgainst(devices, { status: 200, body: listed });
 }
 
-async function reconciledAgainst(devices: readonly Device[], answer: Answer) {
+async function reconciledAgainst(devices: readonly SimulatedDevice[], answer: PretendAnswer) {
   const server = await PretendServer.start({
     login: () => ({ status: 200, body: token }),
     'list-deployment-devices': () => answer,
@@ -195,7 +198,7 @@ describe('the reconciliation', () => {
     expect(reconciliation.because).toContain('no user');
   });
 
-  it.each<[string, Answer]>([
+  it.each<[string, PretendAnswer]>([
     ['is refused', { status: 403 }],
     ['is no list', { status: 200, body: {} }],
     ['does not come', 'cut'],

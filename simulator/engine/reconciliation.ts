@@ -1,7 +1,7 @@
 /** Reconciliation: compares the devices' records of their deployments with the server's records. */
 
-import type { ManagementClient, Target } from '../client/management.ts';
-import { type Device, type DeviceDeployment, recordedStatus } from '../device/device.ts';
+import type { ManagementClient, RunDeployment } from '../client/management.ts';
+import { type DeploymentRecord, recordedStatus, type SimulatedDevice } from '../device/device.ts';
 import { isFinal } from '../device/update-states.ts';
 import { ClientError, FleetStopped } from '../network/errors.ts';
 import {
@@ -24,8 +24,8 @@ const DIFFERENCES_MAX = 1000;
 
 /** The devices and the deployment to compare with the server's records. */
 export interface ReconciliationSubject {
-  readonly devices: readonly Device[];
-  readonly target: Target | undefined;
+  readonly devices: readonly SimulatedDevice[];
+  readonly target: RunDeployment | undefined;
   readonly management: ManagementClient | undefined;
   /**
    * True when the devices are only a part of the fleet. The server's totals are not compared then,
@@ -130,24 +130,27 @@ function unchecked(because: string): Reconciliation {
  * contains devices of other shards.
  */
 function unfitCount(
-  devices: readonly Device[],
+  devices: readonly SimulatedDevice[],
   recorded: ReadonlyMap<string, ListedDeployment>,
 ): number {
   return devices.filter(({ id }) => recorded.get(id ?? '')?.status === 'noartifact').length;
 }
 
-interface Compared {
+interface ComparedDeployment {
   readonly deploymentId: string;
   /** The server's records of a deployment, by device ID. */
   readonly servers: ReadonlyMap<string, ListedDeployment>;
-  readonly target: Target | undefined;
+  readonly target: RunDeployment | undefined;
   readonly isAborted: boolean;
 }
 
 const NOT_LISTED = 'not listed';
 const NO_DEPLOYMENT = 'no offer';
 
-function differenceOf(device: Device, compared: Compared): ReconciliationDifference[] {
+function differenceOf(
+  device: SimulatedDevice,
+  compared: ComparedDeployment,
+): ReconciliationDifference[] {
   const { deploymentId, servers } = compared;
   const deployment = device.deployments.find((each) => each.deploymentId === deploymentId);
   const listed = device.id === undefined ? undefined : servers.get(device.id);
@@ -177,7 +180,7 @@ function differenceOf(device: Device, compared: Compared): ReconciliationDiffere
  * report with 409, so the report arrived twice. `unknown`: any other difference.
  */
 function kindOf(
-  deployment: DeviceDeployment | undefined,
+  deployment: DeploymentRecord | undefined,
   theirs: string | undefined,
 ): ReconciliationDifference['kind'] {
   if (deployment === undefined) return 'unknown';
@@ -192,11 +195,11 @@ function kindOf(
  * listed status, because such a server may have offered the artifact again and recorded a later
  * status.
  */
-function lacksSuccess({ reported }: DeviceDeployment, theirs: string | undefined): boolean {
+function lacksSuccess({ reported }: DeploymentRecord, theirs: string | undefined): boolean {
   return reported.includes('success') && theirs !== 'success';
 }
 
-function oursOf(deployment: DeviceDeployment, theirs: string | undefined): string {
+function oursOf(deployment: DeploymentRecord, theirs: string | undefined): string {
   return lacksSuccess(deployment, theirs) ? 'success' : recordedStatus(deployment);
 }
 
@@ -205,9 +208,9 @@ function oursOf(deployment: DeviceDeployment, theirs: string | undefined): strin
  * run may end before a device learns that the operator aborted its deployment.
  */
 function deploymentAgrees(
-  deployment: DeviceDeployment,
+  deployment: DeploymentRecord,
   theirs: string | undefined,
-  { isAborted }: Pick<Compared, 'isAborted'>,
+  { isAborted }: Pick<ComparedDeployment, 'isAborted'>,
 ): boolean {
   if (lacksSuccess(deployment, theirs)) return false;
   if (theirs === recordedStatus(deployment)) return true;
@@ -220,7 +223,11 @@ function deploymentAgrees(
  * Returns true when the server's record fits a device that was offered nothing. The record may be
  * pending, or closed because no artifact is compatible or the device already has the artifact.
  */
-function absenceAgrees(device: Device, theirs: string | undefined, compared: Compared): boolean {
+function absenceAgrees(
+  device: SimulatedDevice,
+  theirs: string | undefined,
+  compared: ComparedDeployment,
+): boolean {
   if (theirs === undefined || theirs === 'pending' || theirs === 'noartifact') return true;
   const { target, deploymentId, isAborted } = compared;
   if (isAborted && theirs === 'aborted') return true;

@@ -1,12 +1,12 @@
 /** Builds the result of a run that has ended. */
-import type { Device } from '../device/device.ts';
+import type { SimulatedDevice } from '../device/device.ts';
 import type { GeneratorWatch } from '../metrics/generator-watch.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 import { judgedGenerator, scheduleOf, validityOf } from '../result/generator.ts';
 import { ratedChecks } from '../result/merge-checks.ts';
 import {
   type DeviceRow,
-  type Ended,
+  type EndReason,
   type FleetResult,
   fleetSchema,
   type PlanSummary,
@@ -27,7 +27,7 @@ export interface RunFacts {
   readonly plan: FleetPlan;
   /** The plan in the form of the result. */
   readonly summary: PlanSummary;
-  readonly ended: Ended;
+  readonly ended: EndReason;
   /** Start of the run, in ISO 8601 and UTC. */
   readonly startedAt: string;
   readonly watch: GeneratorWatch;
@@ -106,7 +106,7 @@ function generatorFacts(fleet: Fleet, { plan, watch }: RunFacts): GeneratorFacts
   });
 }
 
-function deviceRow(device: Device, { target }: Fleet): DeviceRow {
+function deviceRow(device: SimulatedDevice, { target }: Fleet): DeviceRow {
   const deployment = countedDeployment(device, target);
   return {
     index: device.index,

@@ -1,12 +1,12 @@
 /** The end of a run and its reason: duration, interruption, coordinator, or an explicit reason. */
 import type { Clock } from '../../fixtures/clock.ts';
-import type { Ended } from '../result/result.ts';
+import type { EndReason } from '../result/result.ts';
 import type { CoordinatorLink } from './coordinator-link.ts';
 
 /** Minimum remaining time of a restarted shard in milliseconds, however late it starts. */
 const LATE_MIN_MS = 5000;
 
-interface Limits {
+interface RunLimits {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly coordinator: CoordinatorLink | undefined;
@@ -17,14 +17,14 @@ interface Limits {
 
 /** The end of one run. Only the first reason counts. */
 export class RunEnd {
-  readonly reason: Promise<Ended>;
+  readonly reason: Promise<EndReason>;
   /** Ends the run now, for this reason. */
-  readonly now: (because: Ended) => void;
+  readonly now: (because: EndReason) => void;
   /** Cancels the timer and removes the listener. */
   readonly forget: () => void;
 
-  constructor({ clock, signal, coordinator, durationMs, lateMs }: Limits) {
-    let finish: (because: Ended) => void = () => undefined;
+  constructor({ clock, signal, coordinator, durationMs, lateMs }: RunLimits) {
+    let finish: (because: EndReason) => void = () => undefined;
     this.reason = new Promise((resolve) => {
       finish = resolve;
     });

@@ -1,7 +1,7 @@
 /** The waits of a run, which all end when the run ends. */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import { FleetStopped } from '../network/errors.ts';
-import { InProgress, type Placed } from '../network/in-progress.ts';
+import { InProgress, type ItemInProgress } from '../network/in-progress.ts';
 
 /** The properties of a wait. */
 interface Wait {
@@ -13,7 +13,7 @@ interface Wait {
 }
 
 /** A wait in progress. */
-interface Begun extends Placed {
+interface WaitInProgress extends ItemInProgress {
   readonly outlivesDrain: boolean;
   /** Ends the wait as if its time had passed. */
   readonly wake: () => void;
@@ -23,13 +23,13 @@ interface Begun extends Placed {
 /** All waits of a run. `stop` ends them with FleetStopped. */
 export class Scheduler {
   readonly #clock: Clock;
-  readonly #begun = new InProgress<Begun>();
+  readonly #begun = new InProgress<WaitInProgress>();
   /**
    * Waits by sleeper and by worker. Entries stay after their waits end, to avoid the cost of
    * changing maps that `InProgress` explains.
    */
-  readonly #resting = new Map<object, Begun | undefined>();
-  readonly #working = new Map<object, Begun | undefined>();
+  readonly #resting = new Map<object, WaitInProgress | undefined>();
+  readonly #working = new Map<object, WaitInProgress | undefined>();
   /** Sleepers that were woken while not waiting. */
   readonly #woken = new Set<object>();
   #state: 'open' | 'draining' | 'stopped' = 'open';
@@ -115,7 +115,7 @@ export class Scheduler {
         if (sleeper !== undefined) this.#resting.set(sleeper, undefined);
         if (worker !== undefined) this.#working.set(worker, undefined);
       };
-      const begun: Begun = {
+      const begun: WaitInProgress = {
         place: undefined,
         outlivesDrain,
         wake: () => {

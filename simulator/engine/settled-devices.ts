@@ -1,34 +1,34 @@
 /** Tracks which devices have finished their deployment, and measures how long it took. */
 import type { Clock } from '../../fixtures/clock.ts';
-import type { Target } from '../client/management.ts';
-import { type Device, type DeviceDeployment, isSettled } from '../device/device.ts';
+import type { RunDeployment } from '../client/management.ts';
+import { type DeploymentRecord, isSettled, type SimulatedDevice } from '../device/device.ts';
 import { isFinal } from '../device/update-states.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 import { countedDeployment } from './funnel.ts';
 
 /** The plan, the devices and the callback of the tracking. */
-export interface SettledDevicesOptions {
+export interface FinishedDevicesOptions {
   readonly plan: Pick<FleetPlan, 'deploy' | 'deploymentId' | 'until'>;
-  readonly devices: readonly Device[];
+  readonly devices: readonly SimulatedDevice[];
   readonly clock: Clock;
   readonly metrics: RunMetrics;
-  readonly target: () => Target | undefined;
+  readonly target: () => RunDeployment | undefined;
   /** Called when all devices have finished, in a plan with `until: settled`. */
   readonly onAll: () => void;
 }
 
 /** The devices that have finished a deployment. */
-export class SettledDevices {
-  readonly #options: SettledDevicesOptions;
-  readonly #ended = new Set<Device>();
+export class FinishedDevices {
+  readonly #options: FinishedDevicesOptions;
+  readonly #ended = new Set<SimulatedDevice>();
 
-  constructor(options: SettledDevicesOptions) {
+  constructor(options: FinishedDevicesOptions) {
     this.#options = options;
   }
 
   /** Records a deployment that has ended on a device and whose end the server has acknowledged. */
-  settled(device: Device, deployment: DeviceDeployment): void {
+  settled(device: SimulatedDevice, deployment: DeploymentRecord): void {
     this.#count(deployment);
     this.#note(device);
   }
@@ -41,7 +41,7 @@ export class SettledDevices {
     for (const device of this.#options.devices) if (this.#isSettled(device)) this.#note(device);
   }
 
-  #count(deployment: DeviceDeployment): void {
+  #count(deployment: DeploymentRecord): void {
     const { state, offeredMs, deploymentId, endedMs } = deployment;
     if (!isFinal(state) || endedMs !== undefined) return;
     const nowMs = this.#options.clock.now();
@@ -57,7 +57,7 @@ export class SettledDevices {
    * Records a device that has finished a deployment. It may have been an older deployment, so once
    * all devices have finished one, each device is checked again.
    */
-  #note(device: Device): void {
+  #note(device: SimulatedDevice): void {
     const { plan, devices, onAll } = this.#options;
     this.#ended.add(device);
     if (plan.until !== 'settled' || this.#ended.size < devices.length) return;
@@ -65,7 +65,7 @@ export class SettledDevices {
     if (this.#ended.size === devices.length) onAll();
   }
 
-  #isSettled(device: Device): boolean {
+  #isSettled(device: SimulatedDevice): boolean {
     const { deploy, deploymentId } = this.#options.plan;
     const target = this.#options.target();
     const isExpected = deploy !== undefined || deploymentId !== undefined;

@@ -178,7 +178,7 @@ describe('a run without an operator', () => {
     expect(result.errors).toEqual([]);
     expect(result.reconciliation.checked).toBe(false);
     expect(fleetReport(result)).toContain('Reconciliation: not checked');
-    expect(environment.server.askedOf('list-devices')).toEqual([]);
+    expect(environment.server.requestsFor('list-devices')).toEqual([]);
   });
 
   it('ends with its summary when it is interrupted', async () => {
@@ -196,7 +196,7 @@ describe('a run without an operator', () => {
     const environment = await serverOf();
     const result = await run(planAlone(environment.server.baseUrl), AbortSignal.abort());
     expect(result).toMatchObject({ ended: 'interrupted', funnel: { noContact: 8 } });
-    expect(environment.server.askedOf('post-auth-request')).toEqual([]);
+    expect(environment.server.requestsFor('post-auth-request')).toEqual([]);
   });
 
   it('fails with one sentence when nothing listens at the base URL', async () => {
@@ -263,14 +263,14 @@ describe('a run that cannot succeed', () => {
     const environment = await serverOf();
     const running = run(planFor(environment.server.baseUrl, { checkShare: 0.5 }));
     await expect(running).rejects.toThrow('checkShare needs a judge in the hooks');
-    expect(environment.server.asked).toEqual([]);
+    expect(environment.server.requests).toEqual([]);
   });
 
   it('ends at once when the login of the operator is refused', async () => {
     const environment = await serverOf(() => ({ login: () => ({ status: 401 }) }));
     const running = run(planFor(environment.server.baseUrl));
     await expect(running).rejects.toMatchObject({ operation: 'login', status: 401 });
-    expect(environment.server.askedOf('post-auth-request')).toEqual([]);
+    expect(environment.server.requestsFor('post-auth-request')).toEqual([]);
   });
 
   it('ends when its deployment is refused, with the text of the server', async () => {
@@ -280,14 +280,14 @@ describe('a run that cannot succeed', () => {
     }));
     const running = run(planFor(environment.server.baseUrl));
     await expect(running).rejects.toThrow('422: no artifact of that name');
-    expect(environment.server.askedOf('create-deployment')).toHaveLength(1);
+    expect(environment.server.requestsFor('create-deployment')).toHaveLength(1);
   });
 
   it('does not create a second deployment when the first request got no answer', async () => {
     const environment = await serverOf(() => ({ 'create-deployment': () => 'cut' }));
     const running = run(planFor(environment.server.baseUrl));
     await expect(running).rejects.toMatchObject({ operation: 'create-deployment' });
-    expect(environment.server.askedOf('create-deployment')).toHaveLength(1);
+    expect(environment.server.requestsFor('create-deployment')).toHaveLength(1);
   });
 
   it('reports its progress at the start, during the run and at the end', async () => {

@@ -17,7 +17,7 @@ import type { Carrier } from '../network/carrier.ts';
 import { FleetStopped } from '../network/errors.ts';
 import { type FleetPlan, PlanError } from '../plan/plan.ts';
 import { planSummary } from '../result/plan-summary.ts';
-import type { Ended, FleetProgress, FleetResult, LatencySoFar } from '../result/result.ts';
+import type { CurrentLatency, EndReason, FleetProgress, FleetResult } from '../result/result.ts';
 import type { Funnel } from '../result/result-devices.ts';
 import type { ProcessFacts } from '../result/result-generator.ts';
 import { latencySoFar } from '../result/shard-figures.ts';
@@ -38,7 +38,7 @@ export type { ExchangeJudge } from '../metrics/check-metrics.ts';
 export { ClientError } from '../network/errors.ts';
 export { type FleetPlan, PlanError } from '../plan/plan.ts';
 export type { FleetProgress, FleetResult } from '../result/result.ts';
-export { StateError } from '../state/state-error.ts';
+export { FleetStateError as StateError } from '../state/state-error.ts';
 export { NotDeployableError, requireDeployable } from './deployable.ts';
 
 /** Options of a run that the plan does not contain. */
@@ -74,7 +74,7 @@ export interface FleetHooks {
   /** Carries the requests in place of connections. */
   readonly carrier?: Carrier | undefined;
   /** Intervals of the work that visits all devices, which is the largest cost in virtual time. */
-  readonly looks?: FleetLooks | undefined;
+  readonly looks?: FleetIntervals | undefined;
   /** Starts measuring the resources of the process; without it, Node's measurements are used. */
   readonly machine?: () => Machine;
   /** Version of Fleetbed, for the result. */
@@ -86,7 +86,7 @@ export interface FleetHooks {
 }
 
 /** Intervals in milliseconds of the work that visits all devices. */
-export interface FleetLooks {
+export interface FleetIntervals {
   /** Interval of progress reports, threshold checks and the time series; one second by default. */
   readonly progressMs: number;
   /** Interval of the operator's search for devices to accept. */
@@ -154,7 +154,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
     await unlessStopped(preparedKeys(identities, fleet, signal));
     isPreparingKeys = false;
     const { forceStop, stay } = hooks;
-    const resultWhen = async (ended: Ended): Promise<FleetResult> => {
+    const resultWhen = async (ended: EndReason): Promise<FleetResult> => {
       events.emit({ kind: 'ended', because: ended });
       report();
       const sharedKeys = await identities.keyring.sharedKeys(fleet.devices);
@@ -166,7 +166,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
     if (stay === undefined) return await resultWhen(await fleet.run(signal, { forceStop }));
     const { pollIntervalMs } = stay;
     const result = new Deferred<FleetResult>();
-    const until = async (ended: Ended): Promise<void> => {
+    const until = async (ended: EndReason): Promise<void> => {
       result.resolve(await resultWhen(ended));
       await stay.until(await result.value);
     };
@@ -244,6 +244,6 @@ function progressOf(fleet: Fleet, funnel: Funnel, generator: ProcessFacts): Flee
  * Returns percentiles without histograms. Encoding a histogram takes time, so only the result
  * contains them.
  */
-function latenciesSoFar({ metrics }: Fleet): LatencySoFar[] {
+function latenciesSoFar({ metrics }: Fleet): CurrentLatency[] {
   return [...metrics.histograms()].map(latencySoFar);
 }

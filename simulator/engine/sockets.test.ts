@@ -9,8 +9,8 @@ import {
   encodeConnectMessage,
 } from '../../fixtures/formats/connect-message.ts';
 import { seededRandom } from '../../fixtures/random.ts';
-import type { Session } from '../client/session.ts';
-import type { Device } from '../device/device.ts';
+import type { ClientSession } from '../client/session.ts';
+import type { SimulatedDevice } from '../device/device.ts';
 import type { EventFact } from '../device/events.ts';
 import { inventoryOf } from '../device/inventory.ts';
 import { RunMetrics } from '../metrics/run-metrics.ts';
@@ -69,7 +69,7 @@ async function fleetOfOne(baseUrl: string) {
   return { device, session: device.session, ...fleetOf([device], baseUrl) };
 }
 
-function fleetOf(devices: readonly Device[], baseUrl: string) {
+function fleetOf(devices: readonly SimulatedDevice[], baseUrl: string) {
   const clock = new ManualClock(noonMs);
   const metrics = new RunMetrics(clock);
   const random = seededRandom('x');
@@ -102,7 +102,7 @@ async function until(isSo: () => boolean): Promise<void> {
 
 interface Connecting {
   readonly clock: ManualClock;
-  readonly session: Session;
+  readonly session: ClientSession;
   readonly sockets: FleetSockets;
   readonly opened: Happenings<WebSocket>;
 }

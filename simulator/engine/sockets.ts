@@ -8,13 +8,13 @@ import type { Random } from '../../fixtures/random.ts';
 import { DeviceSocket, type DeviceSocketOptions } from '../client/device-socket.ts';
 import { deviceCaller } from '../client/session.ts';
 import { ConnectDevice } from '../device/connect/connect-device.ts';
-import type { Device } from '../device/device.ts';
+import type { SimulatedDevice } from '../device/device.ts';
 import { type EventSink, RUN_ENDED } from '../device/events.ts';
 import { hostnameOf } from '../device/inventory.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
-import { sourceAddressesInTurn, type Wiring } from '../network/connections.ts';
+import { type ConnectionFiles, sourceAddressesInTurn } from '../network/connections.ts';
 import { backOffMs } from '../network/retry-after.ts';
-import type { ExchangeObserver } from '../network/transport.ts';
+import type { ExchangeMeter } from '../network/transport.ts';
 import type { DeviceControl } from './device-control.ts';
 
 /** Options that all sockets of a run share. */
@@ -25,9 +25,9 @@ export interface FleetSocketsOptions {
   readonly metrics: RunMetrics;
   readonly events: EventSink;
   readonly requestTimeLimitMs: number;
-  readonly wiring: Wiring;
+  readonly wiring: ConnectionFiles;
   /** Returns true while the device's network is down. */
-  readonly isCutOff: (device: Device) => boolean;
+  readonly isCutOff: (device: SimulatedDevice) => boolean;
   readonly control: Pick<DeviceControl, 'wake' | 'sendInventory'>;
 }
 
@@ -43,7 +43,7 @@ const TURNS_MAX = 20;
 /** Maximum number of concurrent handshakes; more would overflow the server's accept queue. */
 const HANDSHAKES_MAX = 128;
 
-interface Line {
+interface SocketState {
   socket: DeviceSocket | undefined;
   /** Handles the messages of the device and stores its files; undefined until the first message. */
   spoken: ConnectDevice | undefined;
@@ -60,15 +60,15 @@ interface Line {
 /** The WebSockets of a fleet. `close` closes all of them. */
 export class FleetSockets {
   readonly #options: FleetSocketsOptions;
-  readonly #devices: readonly Device[];
-  readonly #lines = new Map<Device, Line>();
+  readonly #devices: readonly SimulatedDevice[];
+  readonly #lines = new Map<SimulatedDevice, SocketState>();
   readonly #opening = new Set<DeviceSocket>();
   readonly #turns: number;
   #turn = 0;
   readonly #sweeps: Timer;
   readonly #nextAddress: () => string | undefined;
 
-  constructor(devices: readonly Device[], options: FleetSocketsOptions) {
+  constructor(devices: readonly SimulatedDevice[], options: FleetSocketsOptions) {
     this.#devices = devices;
     this.#options = options;
     this.#nextAddress = sourceAddressesInTurn(options.wiring);
@@ -102,7 +102,7 @@ export class FleetSockets {
   }
 
   /** Drops the connection of a device that lost power. This is not counted as an error. */
-  drop(device: Device, cause = 'power-lost'): void {
+  drop(device: SimulatedDevice, cause = 'power-lost'): void {
     const line = this.#lines.get(device);
     if (line?.socket === undefined) return;
     const wasOpen = line.socket.state === 'open';
@@ -119,7 +119,7 @@ export class FleetSockets {
    * Drops a connection that the device's behaviour has held for its maximum time. The device
    * reconnects after its back-off.
    */
-  #dropHeldLong(device: Device, line: Line, nowMs: number): void {
+  #dropHeldLong(device: SimulatedDevice, line: SocketState, nowMs: number): void {
     const { hooks, parameters } = device.behaviour;
     const holdsMs = hooks.socketHoldsMs?.(parameters);
     const isOpen = line.socket?.state === 'open';
@@ -128,7 +128,7 @@ export class FleetSockets {
     line.dueMs = nowMs + this.#backOffMs(device, 1);
   }
 
-  #backOffMs(device: Device, breaks: number): number {
+  #backOffMs(device: SimulatedDevice, breaks: number): number {
     const chance = this.#options.random.stream(`device/${device.index}/socket/${breaks}`);
     return backOffMs(breaks, device.cohort.policy.backOff, chance);
   }
@@ -156,7 +156,7 @@ export class FleetSockets {
     }
   }
 
-  #devicesOfTurn(): readonly Device[] {
+  #devicesOfTurn(): readonly SimulatedDevice[] {
     const size = Math.ceil(this.#devices.length / this.#turns);
     const first = this.#turn * size;
     this.#turn = (this.#turn + 1) % this.#turns;
@@ -167,7 +167,7 @@ export class FleetSockets {
    * Breaks the device's connection and counts an error.
    * @param returnsAfterMs wait before the device reconnects; undefined for the device's back-off
    */
-  cut(device: Device, returnsAfterMs?: number): void {
+  cut(device: SimulatedDevice, returnsAfterMs?: number): void {
     const line = this.#lines.get(device);
     if (line?.socket === undefined) return;
     this.drop(device, 'cut');
@@ -181,7 +181,7 @@ export class FleetSockets {
    * Returns true when the handshake may be sent. As for requests, the delay of both directions
    * passes before that.
    */
-  #passesNetwork(device: Device, line: Line): boolean {
+  #passesNetwork(device: SimulatedDevice, line: SocketState): boolean {
     const link = device.session?.link;
     if (link === undefined || line.isOnWay) return true;
     const waitMs = link.handshakeMs(line.openings++);
@@ -194,14 +194,14 @@ export class FleetSockets {
     return waitMs === 0;
   }
 
-  #unreached(device: Device, line: Line, label: string): void {
+  #unreached(device: SimulatedDevice, line: SocketState, label: string): void {
     line.breaks++;
     line.isOnWay = false;
     this.#options.metrics.countError({ operation: operations.connect.id, label });
     line.dueMs = this.#options.clock.now() + this.#backOffMs(device, line.breaks);
   }
 
-  #line(device: Device): Line {
+  #line(device: SimulatedDevice): SocketState {
     const known = this.#lines.get(device);
     if (known) return known;
     const line = {
@@ -217,7 +217,7 @@ export class FleetSockets {
     return line;
   }
 
-  #broken(device: Device, line: Line, nowMs: number): void {
+  #broken(device: SimulatedDevice, line: SocketState, nowMs: number): void {
     line.breaks = line.socket?.wasOpen ? 1 : line.breaks + 1;
     const label = line.socket?.closedBy ?? 'closed';
     this.#options.metrics.countError({ operation: operations.connect.id, label });
@@ -231,7 +231,7 @@ export class FleetSockets {
     line.dueMs = nowMs + this.#backOffMs(device, line.breaks);
   }
 
-  #open(device: Device, line: Line): void {
+  #open(device: SimulatedDevice, line: SocketState): void {
     const { token, link } = device.session ?? {};
     if (token === undefined) return;
     line.isOnWay = false;
@@ -260,7 +260,7 @@ export class FleetSockets {
   }
 
   /** Returns an observer that counts a handshake and emits an event for it. */
-  #handshakeObserver({ index: device }: Device): ExchangeObserver {
+  #handshakeObserver({ index: device }: SimulatedDevice): ExchangeMeter {
     const { metrics, events, clock } = this.#options;
     const caller = deviceCaller(device);
     const startedMs = clock.monotonicMs();
@@ -281,7 +281,7 @@ export class FleetSockets {
     };
   }
 
-  #spokenDevice(device: Device): ConnectDevice {
+  #spokenDevice(device: SimulatedDevice): ConnectDevice {
     const { clock, control } = this.#options;
     return new ConnectDevice({
       clock,

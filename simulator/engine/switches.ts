@@ -4,7 +4,7 @@
  * its cycle, including its update.
  */
 
-import type { Device } from '../device/device.ts';
+import type { SimulatedDevice } from '../device/device.ts';
 import { PowerLoss, TransportError } from '../network/errors.ts';
 import type { ExchangeSubject } from '../network/transport.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -19,7 +19,7 @@ export interface SwitchesOptions {
   /** Maximum number of polls of each device; undefined for no limit. */
   readonly iterations: number | undefined;
   /** Called when a device has made its last poll. */
-  readonly onSpent: (device: Device) => void;
+  readonly onSpent: (device: SimulatedDevice) => void;
 }
 
 /** Tolerance of timers in milliseconds: a time that is closer than this counts as reached. */
@@ -29,15 +29,15 @@ const SLACK_MS = 1;
 export class Switches {
   readonly #options: SwitchesOptions;
   /** End of each device's power cut, in milliseconds since the start of the run. */
-  readonly #cutUntilMs = new Map<Device, number>();
-  #cutOff: ReadonlySet<Device> = new Set();
+  readonly #cutUntilMs = new Map<SimulatedDevice, number>();
+  #cutOff: ReadonlySet<SimulatedDevice> = new Set();
 
   constructor(options: SwitchesOptions) {
     this.#options = options;
   }
 
   /** Returns the milliseconds until the device is first switched on; Infinity when it never is. */
-  firstOnAfterMs(device: Device, rampMs: number): number {
+  firstOnAfterMs(device: SimulatedDevice, rampMs: number): number {
     const { timeline } = this.#options;
     if (timeline === undefined) return rampMs;
     const { isOn, untilMs } = timeline.presenceOf(device.index, 0);
@@ -45,7 +45,7 @@ export class Switches {
   }
 
   /** Returns how long the device is off, from now; 0 when it is on, Infinity when it stays off. */
-  offForMs(device: Device): number {
+  offForMs(device: SimulatedDevice): number {
     const nowMs = this.#options.elapsedMs();
     const presence = this.#options.timeline?.presenceOf(device.index, nowMs + SLACK_MS);
     const absentMs = presence === undefined || presence.isOn ? 0 : presence.untilMs - nowMs;
@@ -53,7 +53,7 @@ export class Switches {
   }
 
   /** Returns true while the device's network is down. */
-  isCutOff(device: Device): boolean {
+  isCutOff(device: SimulatedDevice): boolean {
     return this.#cutOff.has(device);
   }
 
@@ -61,7 +61,7 @@ export class Switches {
    * Returns the error with which a request of the device fails before it is sent; undefined when it
    * can be sent.
    */
-  obstacleTo(device: Device, { operation, caller }: ExchangeSubject): Error | undefined {
+  obstacleTo(device: SimulatedDevice, { operation, caller }: ExchangeSubject): Error | undefined {
     const cutMs = this.#cutForMs(device);
     if (cutMs > 0) return new PowerLoss(cutMs);
     if (!this.isCutOff(device)) return undefined;
@@ -72,7 +72,7 @@ export class Switches {
    * Waits for a device, between two cycles or within one.
    * @throws FleetStopped, PowerLoss
    */
-  rest(device: Device, waitMs: number, isBetweenRounds: boolean): Promise<void> {
+  rest(device: SimulatedDevice, waitMs: number, isBetweenRounds: boolean): Promise<void> {
     const { scheduler } = this.#options;
     const isUpdating = device.life === 'updating';
     // A device that is off during an update is rebooting, so its wait belongs to the update.
@@ -85,7 +85,7 @@ export class Switches {
   }
 
   /** Cuts the device's power for this many milliseconds. */
-  cut(device: Device, lastingMs: number): void {
+  cut(device: SimulatedDevice, lastingMs: number): void {
     const { scheduler, elapsedMs } = this.#options;
     this.#cutUntilMs.set(device, elapsedMs() + lastingMs);
     scheduler.interrupt(device, new PowerLoss(lastingMs));
@@ -93,12 +93,12 @@ export class Switches {
   }
 
   /** Cuts the network of these devices and restores it for all others. */
-  cutOff(devices: readonly Device[]): void {
+  cutOff(devices: readonly SimulatedDevice[]): void {
     this.#cutOff = new Set(devices);
   }
 
   /** Waits until the next cycle is due, or until the device is to be switched off. */
-  #pause(device: Device, waitMs: number): Promise<void> {
+  #pause(device: SimulatedDevice, waitMs: number): Promise<void> {
     const { scheduler, timeline, elapsedMs } = this.#options;
     if (this.isSpent(device)) return this.#forGood(device);
     const nowMs = elapsedMs();
@@ -108,20 +108,20 @@ export class Switches {
   }
 
   /** Switches off a device that has made its last poll, until the end of the run. */
-  #forGood(device: Device): Promise<void> {
+  #forGood(device: SimulatedDevice): Promise<void> {
     if (device.session) device.session.plannedMs = undefined;
     this.#options.onSpent(device);
     return this.#options.scheduler.rest(Number.POSITIVE_INFINITY);
   }
 
-  #cutForMs(device: Device): number {
+  #cutForMs(device: SimulatedDevice): number {
     const nowMs = this.#options.elapsedMs();
     const cutMs = (this.#cutUntilMs.get(device) ?? nowMs) - nowMs;
     return cutMs < SLACK_MS ? 0 : cutMs;
   }
 
   /** Returns true for a device that has made its last poll. */
-  isSpent({ polls }: Device): boolean {
+  isSpent({ polls }: SimulatedDevice): boolean {
     const { iterations } = this.#options;
     return iterations !== undefined && polls >= iterations;
   }

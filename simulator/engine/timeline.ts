@@ -5,7 +5,7 @@
 import { type LoadStage, stageName } from '../plan/load-fields.ts';
 
 /** A period in which the number of devices changes linearly. */
-interface Stretch {
+interface RampPeriod {
   readonly fromMs: number;
   readonly toMs: number;
   readonly fromDevices: number;
@@ -13,7 +13,7 @@ interface Stretch {
 }
 
 /** Whether a device is on, and until when. */
-export interface Presence {
+export interface DevicePresence {
   readonly isOn: boolean;
   /** Time of the next change; Infinity when there is none. */
   readonly untilMs: number;
@@ -21,7 +21,7 @@ export interface Presence {
 
 /** The stages of a plan in sequence. Devices that are on at the end of the last stage stay on. */
 export class Timeline {
-  readonly #stretches: readonly Stretch[];
+  readonly #stretches: readonly RampPeriod[];
   /** Start and name of each stage, in order. */
   readonly starts: readonly { readonly atMs: number; readonly name: string }[];
   readonly endMs: number;
@@ -39,7 +39,7 @@ export class Timeline {
    * Returns the device's state at a time. Devices are switched on in order of index, and off in
    * reverse order.
    */
-  presenceOf(index: number, atMs: number): Presence {
+  presenceOf(index: number, atMs: number): DevicePresence {
     const intervals = this.#intervalsOf(index);
     const current = intervals.find(({ toMs }) => atMs < toMs);
     if (current === undefined) return { isOn: false, untilMs: Number.POSITIVE_INFINITY };
@@ -64,7 +64,7 @@ export class Timeline {
   }
 }
 
-function stretchesOf(stages: readonly LoadStage[]): readonly Stretch[] {
+function stretchesOf(stages: readonly LoadStage[]): readonly RampPeriod[] {
   let atMs = 0;
   let devices = 0;
   return stages.map(({ kind, durationMs, devices: wanted = 0 }) => {
@@ -84,7 +84,7 @@ function stretchesOf(stages: readonly LoadStage[]): readonly Stretch[] {
  * Returns the interval of the period in which the device is on. The interval is empty when its end
  * is not after its start.
  */
-function within(stretch: Stretch, index: number): { fromMs: number; toMs: number } {
+function within(stretch: RampPeriod, index: number): { fromMs: number; toMs: number } {
   const { fromMs, toMs, fromDevices, toDevices } = stretch;
   const momentMs = (share: number): number => fromMs + (toMs - fromMs) * share;
   const change = toDevices - fromDevices;

@@ -1,12 +1,12 @@
 /** The result of a check of the environment. */
 
 /** Verdict of a check; `warn` does not prevent a run. */
-type Verdict = 'pass' | 'warn' | 'fail';
+type CheckVerdict = 'pass' | 'warn' | 'fail';
 
 /** One row of `fleetbed doctor environment`. */
-export interface Check {
+export interface EnvironmentCheck {
   readonly name: string;
-  readonly verdict: Verdict;
+  readonly verdict: CheckVerdict;
   /** The observation, as one sentence. */
   readonly found: string;
   /** The remedy; absent when the check passes. */
@@ -16,16 +16,16 @@ export interface Check {
 }
 
 /** Returns a check that has passed. */
-export function passed(name: string, found: string): Check {
+export function passed(name: string, found: string): EnvironmentCheck {
   return { name, verdict: 'pass', found };
 }
 
 /** Returns a check with a warning and its remedy. */
-export function warned(name: string, found: string, wayOut: string): Check {
+export function warned(name: string, found: string, wayOut: string): EnvironmentCheck {
   return { name, verdict: 'warn', found, wayOut };
 }
 
 /** Returns a check that has failed, with the remedy. */
-export function failed(name: string, found: string, wayOut: string): Check {
+export function failed(name: string, found: string, wayOut: string): EnvironmentCheck {
   return { name, verdict: 'fail', found, wayOut };
 }

@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { promisify } from 'node:util';
-import { type Check, failed, passed, warned } from './check.ts';
+import { type EnvironmentCheck, failed, passed, warned } from './check.ts';
 
 /** The size of the fleet to run. */
 export interface PlannedFleet {
@@ -30,7 +30,7 @@ const raise =
 export function openFilesCheck(
   text: string | undefined,
   { devices, connect }: PlannedFleet,
-): Check {
+): EnvironmentCheck {
   const name = 'open files';
   const limit = text === 'unlimited' ? Number.POSITIVE_INFINITY : Number(text);
   if (text === undefined || Number.isNaN(limit)) {
@@ -84,7 +84,7 @@ async function shellLimit(): Promise<string | undefined> {
 export function localPortsCheck(
   range: string | undefined,
   { devices, connect }: PlannedFleet,
-): Check {
+): EnvironmentCheck {
   const name = 'outgoing ports';
   const [, first, last] = /^(\d+)\s+(\d+)\s*$/.exec(range ?? '') ?? [];
   if (first === undefined || last === undefined) {
@@ -107,7 +107,7 @@ export async function localPortRange(): Promise<string | undefined> {
 }
 
 /** Checks that a server can listen on this host and port. */
-export async function portCheck(host: string, port: number): Promise<Check> {
+export async function portCheck(host: string, port: number): Promise<EnvironmentCheck> {
   const name = `port ${port}`;
   const code = await new Promise<string | undefined>((resolve) => {
     const server = createServer();

@@ -1,5 +1,5 @@
 /** Checks this machine's clock, by itself and against the clock of a server. */
-import { type Check, failed, passed, warned } from './check.ts';
+import { type EnvironmentCheck, failed, passed, warned } from './check.ts';
 
 /** Earliest plausible time; the program did not exist before this date. */
 const EARLIEST_MS = Date.parse('2026-01-01T00:00:00Z');
@@ -21,7 +21,7 @@ interface ServerTime {
 }
 
 /** Checks that the clock is plausible and, with a server, close to the server's clock. */
-export function clockCheck(nowMs: number, server: ServerTime | undefined): Check {
+export function clockCheck(nowMs: number, server: ServerTime | undefined): EnvironmentCheck {
   const name = 'clock';
   const now = new Date(nowMs).toISOString();
   if (nowMs < EARLIEST_MS || nowMs > LATEST_MS) {

@@ -11,7 +11,7 @@ import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'n
 import type { Clock } from '../../fixtures/clock.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { readPlainFile } from '../../fixtures/plain-file.ts';
-import { type Check, failed, passed, warned } from './check.ts';
+import { type EnvironmentCheck, failed, passed, warned } from './check.ts';
 
 /** The address of the server, and how to connect to it. */
 export interface ServerCheckOptions {
@@ -25,7 +25,7 @@ export interface ServerCheckOptions {
 
 /** The result of the API check, with facts for the clock check. */
 export interface ServerAnswer {
-  readonly check: Check;
+  readonly check: EnvironmentCheck;
   /** The Date header, in milliseconds since the Unix epoch. */
   readonly dateMs?: number;
   /** True when the server's header says that its time differs from the system's. */
@@ -38,7 +38,11 @@ const EXPIRY_NEAR_DAYS = 7;
 const DAY_MS = 86_400_000;
 
 /** Checks that the address of the server accepts connections. */
-export async function reachCheck({ url, clock, sentenceOf }: ServerCheckOptions): Promise<Check> {
+export async function reachCheck({
+  url,
+  clock,
+  sentenceOf,
+}: ServerCheckOptions): Promise<EnvironmentCheck> {
   const name = 'reachability';
   const error = await settled(clock, (done) => {
     const socket = connect({ host: hostOf(url), port: portOf(url) }, () => done(undefined));
@@ -55,7 +59,7 @@ export async function tlsCheck({
   caPem,
   clock,
   sentenceOf,
-}: ServerCheckOptions): Promise<Check> {
+}: ServerCheckOptions): Promise<EnvironmentCheck> {
   const name = 'TLS';
   if (url.protocol === 'http:') return passed(name, 'Not used: the URL is http://.');
   const host = hostOf(url);
@@ -121,7 +125,7 @@ export async function answerCheck({
     ...(Number.isFinite(dateMs) && { dateMs }),
   };
 
-  function other(status = 0): Check {
+  function other(status = 0): EnvironmentCheck {
     const found = `A request without a token was answered with ${status} instead of 401.`;
     return warned(name, found, 'Check the path of --url, and that no other service answers there.');
   }
@@ -131,7 +135,7 @@ export async function answerCheck({
 export async function trustCheck(
   environment: Readonly<Record<string, string | undefined>>,
   nowMs: number,
-): Promise<Check> {
+): Promise<EnvironmentCheck> {
   const name = 'trust';
   if (environment.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
     const found = 'NODE_TLS_REJECT_UNAUTHORIZED=0 disables all certificate checks.';

@@ -37,7 +37,7 @@ export function heldKey(keyType: KeyType, privateKey: KeyObject): DeviceKey {
   return { keyType, privateKey, publicKeyPem: publicPemOf(privateKey) };
 }
 
-interface Origin {
+interface KeyOrigin {
   readonly random: Random;
   readonly stream: string;
   readonly derive: NonNullable<KeyTypeRow['derive']>;
@@ -45,10 +45,10 @@ interface Origin {
 
 class DerivedKey implements DeviceKey {
   readonly keyType: KeyType;
-  readonly #origin: Origin;
+  readonly #origin: KeyOrigin;
   #publicKeyPem: string | undefined;
 
-  constructor(keyType: KeyType, origin: Origin) {
+  constructor(keyType: KeyType, origin: KeyOrigin) {
     this.keyType = keyType;
     this.#origin = origin;
   }

@@ -5,7 +5,7 @@ import { type IdDataOf, identityKey } from './identity.ts';
 import { IdentityError } from './identity-error.ts';
 
 /** The file name and the number of devices for parsing a CSV file. */
-interface RowsWanted {
+interface CsvSource {
   /** File name, which precedes every error message. */
   readonly file: string;
   readonly devices: number;
@@ -17,7 +17,7 @@ const MEMBERS_MAX = 100;
  * Parses one row for each device and ignores further rows.
  * @throws IdentityError with file, line and column
  */
-export function readIdRows(text: string, { file, devices }: RowsWanted): IdDataOf {
+export function readIdRows(text: string, { file, devices }: CsvSource): IdDataOf {
   try {
     const rows = rowsOf(text, devices);
     return ({ index }) => rows[index] ?? {};

@@ -16,7 +16,7 @@ const templateShape = v.pipe(
   v.minEntries(1, 'must have at least one member'),
 );
 
-interface FillIn extends IdDataFacts {
+interface PlaceholderFacts extends IdDataFacts {
   /** The number after a colon, as in `{digits:15}`. */
   readonly length: number | undefined;
   /** Random generator used only for this member of this device. */
@@ -26,7 +26,7 @@ interface FillIn extends IdDataFacts {
 const LENGTH_MAX = 64;
 
 /** The supported placeholders, each with a function that returns its replacement. */
-const places: Readonly<Record<string, (facts: FillIn) => string>> = {
+const places: Readonly<Record<string, (facts: PlaceholderFacts) => string>> = {
   index: ({ index, length = 0 }) => String(index).padStart(length, '0'),
   number: ({ index, length = 0 }) => String(index + 1).padStart(length, '0'),
   mac: ({ identity }) => identity.mac,

@@ -10,7 +10,7 @@ import { FleetStopped } from '../network/errors.ts';
 /** Supported modulus lengths in bits. */
 export type RsaBits = 2048 | 3072;
 
-interface Job {
+interface KeyJob {
   readonly bits: RsaBits;
   readonly resolve: (pem: string) => void;
   readonly reject: (error: unknown) => void;
@@ -36,7 +36,7 @@ parentPort.on('message', (modulusLength) => {
 /** Creates RSA keys. Threads exist only while keys are being created. The owner must close it. */
 export class RsaMakers {
   readonly #threadsMax = Math.min(availableParallelism(), THREADS_MAX);
-  readonly #queue: Job[] = [];
+  readonly #queue: KeyJob[] = [];
   readonly #closing = new AbortController();
   #threads = 0;
 

@@ -5,10 +5,10 @@
 
 import type { WatchedExchange } from '../network/exchange-tap.ts';
 import { foldedBreaches, SECOND_MS, STRETCHES_MAX } from '../result/merge-checks.ts';
-import type { Breach, Checks, RequirementChecks } from '../result/result-checks.ts';
+import type { Checks, FirstBreach, RequirementChecks } from '../result/result-checks.ts';
 
 /** Evidence of a breach of a requirement, without secrets. */
-type BreachEvidence = Pick<Breach, 'expected' | 'seen' | 'request' | 'answer'>;
+type BreachEvidence = Pick<FirstBreach, 'expected' | 'seen' | 'request' | 'answer'>;
 
 /**
  * The verdict on one requirement for one exchange; `breach` is present when the exchange violates
@@ -35,15 +35,15 @@ type BreachNotice = Readonly<Record<'requirement' | 'operation', string>> & {
   readonly device: number;
 };
 
-interface Tally {
+interface CheckTally {
   judged: number;
   broken: number;
 }
 
-interface RequirementTally extends Tally {
+interface RequirementTally extends CheckTally {
   readonly sentence: string;
-  readonly phases: Map<string, Tally>;
-  firstBreach: Omit<Breach, 'requestsPerSecond'> | undefined;
+  readonly phases: Map<string, CheckTally>;
+  firstBreach: Omit<FirstBreach, 'requestsPerSecond'> | undefined;
   /**
    * Number of breaches per interval, by the start of the interval in milliseconds since the Unix
    * epoch. An interval is a second, or longer after folding.

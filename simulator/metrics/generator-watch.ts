@@ -7,7 +7,7 @@ import type { ProcessFacts } from '../result/result-generator.ts';
 import type { Machine } from './generator-machine.ts';
 
 /** Numbers of sockets, connections and queued requests at one time. */
-export interface OpenNow {
+export interface OpenCounts {
   readonly sockets: number;
   readonly connections: number;
   /** Requests that are waiting for a connection. */
@@ -27,7 +27,7 @@ export class GeneratorWatch {
   }
 
   /** Takes a sample. Call it about once a second. */
-  look({ sockets, connections, queued }: OpenNow): void {
+  look({ sockets, connections, queued }: OpenCounts): void {
     const { memoryBytes } = this.#machine.read();
     this.#memoryMaxBytes = Math.max(this.#memoryMaxBytes, memoryBytes);
     this.#socketsMax = Math.max(this.#socketsMax, sockets);

@@ -4,7 +4,7 @@ import type { AnsweredExchange, UnansweredExchange } from '../network/transport.
 import { DurationHistogram } from '../result/histograms.ts';
 import type { OperationCount, OperationLatency } from '../result/result-figures.ts';
 
-interface Entry {
+interface OperationEntry {
   readonly latencies: DurationHistogram;
   readonly waiting: DurationHistogram;
   readonly service: DurationHistogram;
@@ -20,7 +20,7 @@ const classes = ['0xx', '1xx', '2xx', '3xx', '4xx', '5xx', '6xx', '7xx', '8xx', 
 
 /** The metrics of one phase or of a whole run, by operation. */
 export class OperationMetrics {
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, OperationEntry>();
 
   answered({ operation, status, elapsedMs, waitingMs }: AnsweredExchange): void {
     const { answers, latencies, waiting, service } = this.#entry(operation);
@@ -85,11 +85,11 @@ export class OperationMetrics {
   }
 
   /** Returns the entries by name, so that results do not depend on which operation came first. */
-  #sorted(): [string, Entry][] {
+  #sorted(): [string, OperationEntry][] {
     return [...this.#entries].sort(([one], [other]) => (one < other ? -1 : 1));
   }
 
-  #entry(operation: string): Entry {
+  #entry(operation: string): OperationEntry {
     const known = this.#entries.get(operation);
     if (known) return known;
     const entry = {

@@ -4,11 +4,7 @@
  */
 import type { Clock } from '../../fixtures/clock.ts';
 import type { ClientError } from '../network/errors.ts';
-import type {
-  AnsweredExchange,
-  ExchangeObserver,
-  UnansweredExchange,
-} from '../network/transport.ts';
+import type { AnsweredExchange, ExchangeMeter, UnansweredExchange } from '../network/transport.ts';
 import { DurationHistogram } from '../result/histograms.ts';
 import { inErrorOrder } from '../result/merge-figures.ts';
 import type {
@@ -27,7 +23,7 @@ import { UpdateMetrics } from './update-metrics.ts';
 const PHASES_MAX = 64;
 const FIRST_PHASE = 'run';
 
-interface Phase {
+interface PhaseMetrics {
   readonly name: string;
   readonly startMs: number;
   readonly operations: OperationMetrics;
@@ -35,9 +31,9 @@ interface Phase {
 }
 
 /** The metrics of one run. */
-export class RunMetrics implements ExchangeObserver {
+export class RunMetrics implements ExchangeMeter {
   readonly #clock: Clock;
-  readonly #phases: Phase[] = [];
+  readonly #phases: PhaseMetrics[] = [];
   readonly #errors = new Map<string, { operation: string; cause: string; count: number }>();
   readonly #entered = new Map<string, number>();
   /**
@@ -46,7 +42,7 @@ export class RunMetrics implements ExchangeObserver {
    */
   readonly #whole = new OperationMetrics();
   readonly #scopes: ScopeMetrics | undefined;
-  #phase: Phase;
+  #phase: PhaseMetrics;
   readonly updates = new UpdateMetrics();
   readonly series: SeriesCounter;
   /** How late scheduled exchanges were sent, in milliseconds. */
@@ -184,7 +180,7 @@ export class RunMetrics implements ExchangeObserver {
     return this.#phases[index + 1]?.startMs ?? this.#clock.now();
   }
 
-  #began(name: string): Phase {
+  #began(name: string): PhaseMetrics {
     const phase = {
       name,
       startMs: this.#clock.now(),

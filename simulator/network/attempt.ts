@@ -1,7 +1,7 @@
 /** One exchange in progress: its time limit, its end, and the error when it fails. */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import { ClientError, PowerLoss, TimeoutError, TransportError } from './errors.ts';
-import type { Placed } from './in-progress.ts';
+import type { ItemInProgress } from './in-progress.ts';
 
 /** The operation and the caller of an exchange, for its errors and metrics. */
 export interface AttemptSubject {
@@ -18,7 +18,7 @@ export interface AttemptLimits {
 }
 
 /** Tracks one exchange. The time limit starts with `extend`. The owner must call `end`. */
-export class Attempt implements Placed {
+export class Attempt implements ItemInProgress {
   place: number | undefined;
   readonly subject: AttemptSubject;
   readonly #limits: AttemptLimits;

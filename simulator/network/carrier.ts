@@ -8,11 +8,11 @@ import type { Dispatcher } from 'undici';
 import type { AttemptSubject } from './attempt.ts';
 
 /** The part of undici's `Dispatcher` interface that the transport uses. */
-export interface Dispatching {
+export interface RequestDispatcher {
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean;
   request(options: Dispatcher.RequestOptions): Promise<CarriedAnswer>;
   /** Absent for a carrier, whose requests wait for no connection. */
-  compose?(interceptor: Dispatcher.DispatcherComposeInterceptor): Dispatching;
+  compose?(interceptor: Dispatcher.DispatcherComposeInterceptor): RequestDispatcher;
 }
 
 /**
@@ -30,7 +30,7 @@ export type CarrierSubject = Pick<AttemptSubject, 'operation' | 'caller'>;
 /** Carries requests to a server in place of connections. */
 export interface Carrier {
   /** Returns the dispatcher for this request. */
-  over(subject: CarrierSubject): Dispatching;
+  over(subject: CarrierSubject): RequestDispatcher;
   /** Number of requests and responses in transit that wait for virtual time to pass. */
   readonly onTheWayCount: number;
 }

@@ -5,7 +5,7 @@
 import { buildConnector } from 'undici';
 
 /** Certificates and source addresses, used for requests and for sockets. */
-export interface Wiring {
+export interface ConnectionFiles {
   /** Certificates of the authorities to trust in place of Node's built-in list, in PEM. */
   readonly caPem?: string | undefined;
   /** The client certificate of the fleet and its key, in PEM. */
@@ -19,7 +19,7 @@ export interface Wiring {
  * Returns the TLS settings for Node. They always verify certificates, so that
  * NODE_TLS_REJECT_UNAUTHORIZED has no effect.
  */
-export function tlsSettings({ caPem, certPem, keyPem }: Wiring) {
+export function tlsSettings({ caPem, certPem, keyPem }: ConnectionFiles) {
   return {
     rejectUnauthorized: true,
     ...(caPem !== undefined && { ca: caPem }),
@@ -32,13 +32,15 @@ export function tlsSettings({ caPem, certPem, keyPem }: Wiring) {
  * Returns a function that returns the next source address at each call, in a cycle. It returns
  * undefined when the operating system chooses the address.
  */
-export function sourceAddressesInTurn({ sourceAddresses = [] }: Wiring): () => string | undefined {
+export function sourceAddressesInTurn({
+  sourceAddresses = [],
+}: ConnectionFiles): () => string | undefined {
   let next = 0;
   return () => sourceAddresses[next++ % sourceAddresses.length];
 }
 
 /** Returns the connector for undici's connection pool. */
-export function connectorFor(wiring: Wiring, timeoutMs: number): buildConnector.connector {
+export function connectorFor(wiring: ConnectionFiles, timeoutMs: number): buildConnector.connector {
   const settings = { ...tlsSettings(wiring), timeout: timeoutMs };
   const connect = buildConnector(settings);
   const { sourceAddresses } = wiring;

@@ -2,7 +2,7 @@
 import { printable } from '../../fixtures/printable.ts';
 
 /** Context included in every client error. */
-export interface Circumstances {
+export interface ErrorContext {
   /** ID of the contract's operation, such as `put-deployment-status`. */
   readonly operation: string;
   /** The device (`device 3`), or `operator`. */
@@ -26,7 +26,7 @@ export abstract class ClientError extends Error {
   readonly caller: string;
   readonly elapsedMs: number;
 
-  constructor(what: string, circumstances: Circumstances) {
+  constructor(what: string, circumstances: ErrorContext) {
     const { operation, caller, elapsedMs, cause } = circumstances;
     super(`${operation}: ${printable(what, MESSAGE_MAX_CHARACTERS)}`, { cause });
     this.operation = operation;
@@ -46,7 +46,7 @@ export class TransportError extends ClientError {
   readonly label: string;
   readonly passing = true;
 
-  constructor(reason: string, circumstances: Circumstances) {
+  constructor(reason: string, circumstances: ErrorContext) {
     super(`no answer, ${transportSentences[reason] ?? reason}`, circumstances);
     this.reason = reason;
     this.label = `transport/${reason}`;
@@ -94,7 +94,7 @@ export class TimeoutError extends ClientError {
   readonly label = 'timeout';
   readonly passing = true;
 
-  constructor(limitMs: number, circumstances: Circumstances) {
+  constructor(limitMs: number, circumstances: ErrorContext) {
     super(`no complete answer within ${limitMs} ms`, circumstances);
   }
 }
@@ -118,7 +118,7 @@ export class StatusError extends ClientError {
   readonly label: string;
   readonly passing: boolean;
 
-  constructor(answer: RefusedAnswer, circumstances: Circumstances) {
+  constructor(answer: RefusedAnswer, circumstances: ErrorContext) {
     const said = answer.serverSays ? `: ${answer.serverSays}` : '';
     super(`the server answered ${answer.status}${said}`, circumstances);
     this.status = answer.status;
@@ -142,7 +142,7 @@ export class AnswerError extends ClientError {
   readonly label: string;
   readonly passing = false;
 
-  constructor(problem: AnswerProblem, what: string, circumstances: Circumstances) {
+  constructor(problem: AnswerProblem, what: string, circumstances: ErrorContext) {
     super(what, circumstances);
     this.problem = problem;
     this.label = `answer/${problem}`;
@@ -160,7 +160,7 @@ export class DownloadError extends ClientError {
   readonly label: string;
   readonly passing: boolean;
 
-  constructor(problem: DownloadProblem, what: string, circumstances: Circumstances) {
+  constructor(problem: DownloadProblem, what: string, circumstances: ErrorContext) {
     super(what, circumstances);
     this.problem = problem;
     this.label = `download/${problem}`;

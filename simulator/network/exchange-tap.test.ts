@@ -41,7 +41,7 @@ describe('a tap on the exchanges of a device', () => {
       'get-configuration',
     ]);
     const [signIn, read] = seen;
-    expect(String(signIn?.body)).toBe(server.asked[0]?.body.toString());
+    expect(String(signIn?.body)).toBe(server.requests[0]?.body.toString());
     expect(signIn?.headers).toHaveProperty('X-SVC-Signature');
     expect(read).toMatchObject({
       device: 7,

@@ -1,7 +1,7 @@
 /** A collection of items in progress, for many short-lived items. */
 
 /** An item that stores its index in the collection. */
-export interface Placed {
+export interface ItemInProgress {
   /** Set by `InProgress`; undefined while the item is not in a collection. */
   place?: number | undefined;
 }
@@ -13,7 +13,7 @@ export interface Placed {
  * items stay in memory until a full collection. A fleet that polled without pause spent a third of
  * its CPU time on this.
  */
-export class InProgress<Item extends Placed> {
+export class InProgress<Item extends ItemInProgress> {
   readonly #items: Item[] = [];
 
   get size(): number {

@@ -111,7 +111,7 @@ describe('a simulated network link', () => {
     expect(count('through') + count('timeout') + count('transport/LINK_LOST')).toBe(200);
     expect(waitsMs.filter((waitMs) => waitMs > 4000)).toHaveLength(count('timeout'));
     // Some responses were lost on the way back, so the server has received those requests.
-    const asked = server.askedOf('post-alerts').length;
+    const asked = server.requestsFor('post-alerts').length;
     expect(asked).toBeGreaterThan(count('through'));
     expect(asked).toBeLessThan(200);
   });

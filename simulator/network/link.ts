@@ -6,7 +6,7 @@
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Random } from '../../fixtures/random.ts';
 import type { LinkShape } from '../plan/policy.ts';
-import { type Circumstances, type ClientError, TimeoutError, TransportError } from './errors.ts';
+import { type ClientError, type ErrorContext, TimeoutError, TransportError } from './errors.ts';
 import { FrameLink } from './frame-link.ts';
 import type { HttpAnswer, HttpRequest, OpenAnswer } from './transport.ts';
 
@@ -190,7 +190,7 @@ export class Link {
     if (!fate.byReset) await rest(Math.max(0, requestTimeLimitMs - waitedMs));
     const { operation, caller } = request;
     const elapsedMs = clock.monotonicMs() - startedMs;
-    const circumstances: Circumstances = { operation, caller, elapsedMs };
+    const circumstances: ErrorContext = { operation, caller, elapsedMs };
     throw lostExchange(fate, requestTimeLimitMs, circumstances);
   }
 }
@@ -198,7 +198,7 @@ export class Link {
 function lostExchange(
   { byReset }: Fate,
   requestTimeLimitMs: number,
-  circumstances: Circumstances,
+  circumstances: ErrorContext,
 ): ClientError {
   if (byReset) return new TransportError('LINK_LOST', circumstances);
   return new TimeoutError(requestTimeLimitMs, circumstances);

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { Bench } from '../testing/bench.ts';
-import { type Answer, PretendServer } from '../testing/pretend-server.ts';
+import { type PretendAnswer, PretendServer } from '../testing/pretend-server.ts';
 import { expectApi } from './plan-transport.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -8,7 +8,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-async function asked(answer: Answer) {
+async function asked(answer: PretendAnswer) {
   const server = await PretendServer.start({ 'get-configuration': () => answer });
   closers.push(() => server.close());
   const bench = new Bench(server.baseUrl);
@@ -19,7 +19,7 @@ async function asked(answer: Answer) {
 const html = { 'content-type': 'text/html' };
 
 describe('the server behind the base URL', () => {
-  it.each<[string, Answer, RegExp]>([
+  it.each<[string, PretendAnswer, RegExp]>([
     [
       'a static page',
       { status: 200, headers: html, body: '<html><title>Welcome to nginx!</title></html>' },

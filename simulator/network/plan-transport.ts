@@ -9,11 +9,11 @@ import { operations } from '../../fixtures/contract/operations.ts';
 import { printable } from '../../fixtures/printable.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 import type { Carrier } from './carrier.ts';
-import type { Wiring } from './connections.ts';
+import type { ConnectionFiles } from './connections.ts';
 import { AnswerError, TimeoutError } from './errors.ts';
 import {
   type EndedExchange,
-  type ExchangeObserver,
+  type ExchangeMeter,
   type ExchangeSubject,
   Transport,
 } from './transport.ts';
@@ -21,7 +21,7 @@ import {
 /** Options of a transport that the plan does not contain. */
 export interface PlanTransportOptions {
   readonly clock: Clock;
-  readonly observer: ExchangeObserver;
+  readonly observer: ExchangeMeter;
   readonly onExchange?: (ended: EndedExchange) => void;
   /** Returns the error that prevents a request from being sent; undefined when there is none. */
   readonly obstacle?: ((request: ExchangeSubject) => Error | undefined) | undefined;
@@ -37,7 +37,7 @@ export function planTransport(plan: FleetPlan, options: PlanTransportOptions): T
 }
 
 /** Returns the connection settings of the plan, for requests and for sockets. */
-export function planWiring({ tls, sourceAddresses }: FleetPlan): Wiring {
+export function planWiring({ tls, sourceAddresses }: FleetPlan): ConnectionFiles {
   return { ...tls, sourceAddresses };
 }
 

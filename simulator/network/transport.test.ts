@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Bench } from '../testing/bench.ts';
-import { type Answer, closedPortUrl, PretendServer } from '../testing/pretend-server.ts';
+import { closedPortUrl, type PretendAnswer, PretendServer } from '../testing/pretend-server.ts';
 import { AnswerError, ClientError, FleetStopped, TimeoutError, TransportError } from './errors.ts';
 import type { HttpRequest, Transport } from './transport.ts';
 
@@ -26,7 +26,7 @@ function benchFor(baseUrl: string): Bench {
   return bench;
 }
 
-async function answering(answer: Answer) {
+async function answering(answer: PretendAnswer) {
   const server = await PretendServer.start({ 'get-configuration': () => answer });
   closers.push(() => server.close());
   return { server, bench: benchFor(server.baseUrl) };

@@ -7,8 +7,8 @@ import { Agent, type Dispatcher, Pool } from 'undici';
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Method } from '../../fixtures/contract/operation.ts';
 import { Attempt } from './attempt.ts';
-import type { CarriedAnswer, Carrier, Dispatching } from './carrier.ts';
-import { connectorFor, type Wiring } from './connections.ts';
+import type { CarriedAnswer, Carrier, RequestDispatcher } from './carrier.ts';
+import { type ConnectionFiles, connectorFor } from './connections.ts';
 import {
   AnswerError,
   ClientError,
@@ -21,7 +21,7 @@ import { InProgress } from './in-progress.ts';
 import { type WholeAnswer, WholeAnswerReader } from './whole-answer.ts';
 
 /** Receives the metrics of every exchange, with or without a response. */
-export interface ExchangeObserver {
+export interface ExchangeMeter {
   /** Called when a scheduled exchange is sent, with its lateness in milliseconds. */
   sent(latenessMs: number): void;
   answered(exchange: AnsweredExchange): void;
@@ -76,14 +76,14 @@ export interface EndedExchange {
 export type ExchangeSubject = Pick<HttpRequest, 'operation' | 'caller'>;
 
 /** The address of a server, and the settings of the exchanges with it. */
-export interface TransportOptions extends Wiring {
+export interface TransportOptions extends ConnectionFiles {
   /**
    * URL with `http:` or `https:`. If it has a path, that path precedes the path of every operation.
    */
   readonly baseUrl: string;
   readonly requestTimeLimitMs: number;
   readonly clock: Clock;
-  readonly observer: ExchangeObserver;
+  readonly observer: ExchangeMeter;
   /** Called for every exchange when it ends, with its caller. */
   readonly onExchange?: ((ended: EndedExchange) => void) | undefined;
   /** Returns the error that prevents a request from being sent; undefined when there is none. */
@@ -140,7 +140,7 @@ const LINK_ORIGINS_MAX = 32;
 
 /** The connections, the origin and the path of a request. */
 interface ConnectionSlot {
-  readonly dispatcher: Dispatching;
+  readonly dispatcher: RequestDispatcher;
   readonly origin: string;
   readonly path: string;
 }
@@ -205,7 +205,7 @@ export class Transport {
     }
   }
 
-  get observer(): ExchangeObserver {
+  get observer(): ExchangeMeter {
     return this.#options.observer;
   }
 

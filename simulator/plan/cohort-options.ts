@@ -3,9 +3,9 @@
 import * as v from 'valibot';
 import { keyTypes } from '../../fixtures/contract/vocabulary.ts';
 import { inGroup } from '../../fixtures/option-row.ts';
-import { kinds, type UngroupedRows } from './option-row.ts';
+import { kinds, type UngroupedPlanOptions } from './option-row.ts';
 import { number, oneOf, share, weight, yesOrNo } from './plan-values.ts';
-import { backOff, downloads, link, phases } from './policy.ts';
+import { backOff, downloads, link, pollPhases } from './policy.ts';
 
 /** Schema of the weights of the key types; at least one is above 0. */
 const keys = v.pipe(
@@ -65,7 +65,7 @@ export const mixtureOptions = inGroup('Fleet', {
     field: 'behaviourParameters',
     result: v.exactOptional(v.record(v.string(), v.record(v.string(), v.number()))),
   },
-} as const satisfies UngroupedRows);
+} as const satisfies UngroupedPlanOptions);
 
 /** Options for how the devices interact with the server. */
 export const policyOptions = inGroup('Devices', {
@@ -94,8 +94,8 @@ export const policyOptions = inGroup('Devices', {
   phase: {
     flag: '--phase <phase>',
     help: 'spread of polls over the interval',
-    cli: { kind: 'choices', of: phases },
-    value: oneOf(phases),
+    cli: { kind: 'choices', of: pollPhases },
+    value: oneOf(pollPhases),
     field: 'phase',
     absent: 'even',
     result: v.string(),
@@ -154,7 +154,7 @@ export const policyOptions = inGroup('Devices', {
       v.object({ latencyMs: number, jitterMs: number, lossShare: number, bytesPerSecond: number }),
     ),
   },
-} as const satisfies UngroupedRows);
+} as const satisfies UngroupedPlanOptions);
 
 /** Every option that a cohort may override. */
 export const cohortOptions = { ...mixtureOptions, ...policyOptions };

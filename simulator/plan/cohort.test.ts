@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../fixtures/random.ts';
 import { knownBehaviours } from '../behaviours/catalogue.ts';
-import type { Device } from '../device/device.ts';
+import type { SimulatedDevice } from '../device/device.ts';
 import { buildDevices } from '../engine/build-devices.ts';
 import { Identities } from '../identity/identities.ts';
 import { planWith } from '../testing/plan-with.ts';
@@ -33,11 +33,11 @@ const exampleCohorts: FleetPlan['cohorts'] = [
 const random = seededRandom('x');
 const identities = await Identities.open(plan, { random });
 
-function devicesFor(change: Partial<FleetPlan> = {}): readonly Device[] {
+function devicesFor(change: Partial<FleetPlan> = {}): readonly SimulatedDevice[] {
   return buildDevices({ ...plan, ...change }, identities);
 }
 
-function story({ index, identity, keyType, behaviour, cohort }: Device): string {
+function story({ index, identity, keyType, behaviour, cohort }: SimulatedDevice): string {
   return [index, identity.serial, keyType, behaviour.name, cohort.name].join(' ');
 }
 

@@ -61,7 +61,9 @@ export const cohorts = v.pipe(
   ),
 );
 
-type Common = FieldsOf<typeof cohortOptions> & { cohorts?: readonly CohortRow[] | undefined };
+type SharedCohortFields = FieldsOf<typeof cohortOptions> & {
+  cohorts?: readonly CohortRow[] | undefined;
+};
 
 /** A cohort of the fleet, with all defaults applied. */
 export interface Cohort {
@@ -78,7 +80,7 @@ export interface Cohort {
  * Returns the cohorts in the order of the plan. A plan without cohorts has a single one named
  * `all`.
  */
-export function cohortsOf(plan: Common): readonly Cohort[] {
+export function cohortsOf(plan: SharedCohortFields): readonly Cohort[] {
   const { keys, behaviours: mixture } = plan;
   const rows: readonly CohortRow[] = plan.cohorts ?? [{ name: 'all', weight: 1 }];
   return rows.map(({ name, weight: part, ...differs }) => ({
@@ -99,7 +101,10 @@ function parametersOf(behaviourParameters: NonNullable<Cohort['behaviourParamete
  * Returns the policy options of a cohort. A cohort may also override a single member of a composite
  * option such as the back-off.
  */
-function policyFieldsOf(plan: Common, differs: Omit<CohortRow, 'name' | 'weight'>): PolicyFields {
+function policyFieldsOf(
+  plan: SharedCohortFields,
+  differs: Omit<CohortRow, 'name' | 'weight'>,
+): PolicyFields {
   const [whole, own] = [new Map(Object.entries(plan)), new Map(Object.entries(differs))];
   const fields = Object.values(policyOptions).flatMap(({ field }) => {
     const [defaultShares, changed]: unknown[] = [whole.get(field), own.get(field)];

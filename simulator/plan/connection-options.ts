@@ -5,7 +5,7 @@
 import * as v from 'valibot';
 import { defaultHeaderPrefix, headerPrefixPattern } from '../../fixtures/contract/vendor-names.ts';
 import { inGroup } from '../../fixtures/option-row.ts';
-import type { UngroupedRows } from './option-row.ts';
+import type { UngroupedPlanOptions } from './option-row.ts';
 import { duration, filled, number, yesOrNo } from './plan-values.ts';
 
 const defaultUrl = 'http://127.0.0.1:8080';
@@ -109,4 +109,4 @@ export const connectionOptions = inGroup('Connection', {
     owner: 'worker',
     lack: 'source addresses',
   },
-} as const satisfies UngroupedRows);
+} as const satisfies UngroupedPlanOptions);

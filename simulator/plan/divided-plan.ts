@@ -4,11 +4,11 @@
  * that write access to Redis can neither redirect a password nor choose the files that are read.
  */
 import * as v from 'valibot';
-import type { OptionRow } from './option-row.ts';
+import type { PlanOption } from './option-row.ts';
 import { options } from './options.ts';
 import type { FleetPlan, PlanWords } from './plan.ts';
 
-const rows: readonly (readonly [string, OptionRow])[] = Object.entries(options);
+const rows: readonly (readonly [string, PlanOption])[] = Object.entries(options);
 /** Names of plan values that the coordinator sends: its options, and values that have no option. */
 const wordsOfCoordinator = new Set([
   ...rows.flatMap(([name, { owner }]) => (owner === undefined ? [name] : [])),
@@ -42,7 +42,7 @@ const needsFields = {
 };
 /** Schema of the values that a worker needs of its own to take part in a run. */
 export const needsShape = v.strictObject(needsFields);
-export type Needs = v.InferOutput<typeof needsShape>;
+export type WorkerNeeds = v.InferOutput<typeof needsShape>;
 
 const isOfCoordinator = (name: string): boolean => wordsOfCoordinator.has(name);
 
@@ -64,7 +64,7 @@ export interface OwnPlan
 /** Returns the coordinator's part of the plan, and the values that a worker needs of its own. */
 export function dividedPlan(words: OwnPlan) {
   const entries = Object.entries(words).filter(([name]) => isOfCoordinator(name));
-  const needs: Needs = {
+  const needs: WorkerNeeds = {
     url: words.url,
     ...(words.acceptWith && { operator: userName(words.acceptWith) }),
     own: Object.keys(needed).filter((name) => isGiven(words, name)),
@@ -84,7 +84,7 @@ function isGiven(words: OwnPlan, name: string): boolean {
  */
 export function wholePlan(
   half: v.InferOutput<typeof sentPlanShape>,
-  needs: Needs,
+  needs: WorkerNeeds,
   own: OwnPlan,
 ): object {
   const isNeeded = (name: string): boolean => needs.own.includes(name);
@@ -119,7 +119,10 @@ function mayActFor(user: OwnPlan['acceptWith'], operator: string): boolean {
  * Returns the reason why a worker cannot take part, as a clause with the remedy; undefined when it
  * can.
  */
-export function missingIn(own: OwnPlan, { url, operator, own: names }: Needs): string | undefined {
+export function missingIn(
+  own: OwnPlan,
+  { url, operator, own: names }: WorkerNeeds,
+): string | undefined {
   if (own.url !== url) {
     return `the run is against ${url}, but the --url of this worker is ${own.url}`;
   }

@@ -28,15 +28,15 @@ export type CliValue =
   | { readonly kind: 'words'; readonly isList: boolean }
   | { readonly kind: 'device-share' | 'rates' | 'parameters' | 'thresholds' | 'own' };
 
-type CommandRow = CommandOptionRow<CliValue>;
+type CommandOption = CommandOptionRow<CliValue>;
 
 /**
  * One option. Its key in the table is its name in a plan file. `flag` and `help` are absent for an
  * option that several commands share.
  */
-export interface OptionRow
-  extends Partial<Pick<CommandRow, 'flag' | 'help'>>,
-    Pick<CommandRow, 'cli' | 'default'> {
+export interface PlanOption
+  extends Partial<Pick<CommandOption, 'flag' | 'help'>>,
+    Pick<CommandOption, 'cli' | 'default'> {
   readonly group: OptionGroup;
   /** Schema of the value in a plan file, which also converts it to the value in the plan. */
   readonly value: v.GenericSchema;
@@ -54,31 +54,33 @@ export interface OptionRow
   readonly result?: v.GenericSchema;
 }
 
-type Rows = Readonly<Record<string, OptionRow>>;
+type PlanOptions = Readonly<Record<string, PlanOption>>;
 
 /** Option rows without their group, which `inGroup` adds. */
-export type UngroupedRows = Readonly<Record<string, Omit<OptionRow, 'group'>>>;
+export type UngroupedPlanOptions = Readonly<Record<string, Omit<PlanOption, 'group'>>>;
 
 /** The options by name, in the notation of a plan file. All may be absent. */
-export type WordsOf<R extends Rows> = {
+export type WordsOf<R extends PlanOptions> = {
   readonly [Name in keyof R]?: Readonly<v.InferInput<R[Name]['value']>> | undefined;
 };
 
 /** The fields of a plan that a single option defines. A field without a default may be absent. */
-export type FieldsOf<R extends Rows> = {
-  [Name in keyof R as R[Name] extends HasDefault ? FieldOf<R[Name]> : never]: ValueOf<R[Name]>;
+export type FieldsOf<R extends PlanOptions> = {
+  [Name in keyof R as R[Name] extends OptionWithDefault ? FieldOf<R[Name]> : never]: ValueOf<
+    R[Name]
+  >;
 } & {
-  [Name in keyof R as R[Name] extends HasDefault ? never : FieldOf<R[Name]>]?:
+  [Name in keyof R as R[Name] extends OptionWithDefault ? never : FieldOf<R[Name]>]?:
     | ValueOf<R[Name]>
     | undefined;
 };
 
-type HasDefault = { readonly default: object } | { readonly absent: unknown };
+type OptionWithDefault = { readonly default: object } | { readonly absent: unknown };
 type FieldOf<Row> = Row extends { readonly field: infer Field extends string } ? Field : never;
-type ValueOf<Row extends OptionRow> = v.InferOutput<Row['value']>;
+type ValueOf<Row extends PlanOption> = v.InferOutput<Row['value']>;
 
 /** The schemas of a plan in a result, by field. */
-export type ResultEntries<R extends Rows> = {
+export type ResultEntries<R extends PlanOptions> = {
   readonly [Name in keyof R as R[Name] extends { readonly result: v.GenericSchema }
     ? FieldOf<R[Name]>
     : never]: R[Name] extends { readonly result: infer Result extends v.GenericSchema }
@@ -87,7 +89,7 @@ export type ResultEntries<R extends Rows> = {
 };
 
 /** Returns the schemas of a plan file's members, by name, with the defaults. */
-export function entriesOf(rows: Rows): Record<string, v.GenericSchema> {
+export function entriesOf(rows: PlanOptions): Record<string, v.GenericSchema> {
   return mapped(rows, ({ value, default: given, absent }) =>
     v.optional(value, given?.value ?? absent),
   );
@@ -97,18 +99,18 @@ export function entriesOf(rows: Rows): Record<string, v.GenericSchema> {
  * Returns the schemas of a plan file's members, by name, without defaults. A cohort uses them,
  * because it contains only the options that it overrides.
  */
-export function overridesOf(rows: Rows): Record<string, v.GenericSchema> {
+export function overridesOf(rows: PlanOptions): Record<string, v.GenericSchema> {
   return mapped(rows, ({ value }) => v.optional(value));
 }
 
-function mapped(rows: Rows, schemaOf: (row: OptionRow) => v.GenericSchema) {
+function mapped(rows: PlanOptions, schemaOf: (row: PlanOption) => v.GenericSchema) {
   return Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, schemaOf(row)]));
 }
 
 /**
  * Renames values from option names to field names of the plan. Values without a field are omitted.
  */
-export function fieldsOf<R extends Rows>(rows: R, values: object): FieldsOf<R> {
+export function fieldsOf<R extends PlanOptions>(rows: R, values: object): FieldsOf<R> {
   const fields = Object.entries(values).flatMap(([name, value]) => {
     const field = Object.hasOwn(rows, name) ? rows[name]?.field : undefined;
     return field === undefined || value === undefined ? [] : [[field, value]];
@@ -116,7 +118,7 @@ export function fieldsOf<R extends Rows>(rows: R, values: object): FieldsOf<R> {
   return Object.fromEntries(fields) as FieldsOf<R>;
 }
 
-export function resultEntries<R extends Rows>(rows: R): ResultEntries<R> {
+export function resultEntries<R extends PlanOptions>(rows: R): ResultEntries<R> {
   const entries = Object.values(rows).flatMap(({ field, result }) =>
     field === undefined || result === undefined ? [] : [[field, result]],
   );

@@ -11,7 +11,7 @@ import { mixtureOptions, policyOptions } from './cohort-options.ts';
 import { connectionOptions } from './connection-options.ts';
 import { deploymentPhases } from './deployment-phases.ts';
 import { ARRIVALS_PER_SECOND_MAX, arrivals, incidents, stages } from './load-fields.ts';
-import { kinds, type UngroupedRows } from './option-row.ts';
+import { kinds, type UngroupedPlanOptions } from './option-row.ts';
 import { checkShare, count, filled, number, rate, wholeNumber } from './plan-values.ts';
 import { thresholdsShape } from './thresholds-parser.ts';
 
@@ -89,7 +89,7 @@ const fleetOptions = inGroup('Fleet', {
       ),
     ),
   },
-} as const satisfies UngroupedRows);
+} as const satisfies UngroupedPlanOptions);
 
 const loadOptions = inGroup('Load', {
   /** The first contacts of the devices are distributed evenly over this time. */
@@ -183,7 +183,7 @@ const loadOptions = inGroup('Load', {
     default: { value: '30s', shown: '30s' },
     field: 'drainMs',
   },
-} as const satisfies UngroupedRows);
+} as const satisfies UngroupedPlanOptions);
 
 const deviceOptions = inGroup('Devices', {
   ...policyOptions,
@@ -261,7 +261,7 @@ const deviceOptions = inGroup('Devices', {
     ...kinds.path('ledger'),
     field: 'ledger',
   },
-} as const satisfies UngroupedRows);
+} as const satisfies UngroupedPlanOptions);
 
 const resultOptions = inGroup('Results', {
   /** Conditions that the run must meet, such as `p99(poll) < 200ms`. */
@@ -288,7 +288,7 @@ const resultOptions = inGroup('Results', {
     field: 'checkShare',
     result: v.exactOptional(number),
   },
-} as const satisfies UngroupedRows);
+} as const satisfies UngroupedPlanOptions);
 
 /** Every option, by its name in a plan file. */
 export const options = {

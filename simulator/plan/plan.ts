@@ -4,7 +4,7 @@ import { printable } from '../../fixtures/printable.ts';
 import { sentenceOf } from '../../fixtures/shape-sentences.ts';
 import { type CohortRow, cohortsOf } from './cohort.ts';
 import { stageName } from './load-fields.ts';
-import { entriesOf, type FieldsOf, fieldsOf, type OptionRow, type WordsOf } from './option-row.ts';
+import { entriesOf, type FieldsOf, fieldsOf, type PlanOption, type WordsOf } from './option-row.ts';
 import { options } from './options.ts';
 import { filled, given } from './plan-values.ts';
 import { shardShape } from './shard.ts';
@@ -44,11 +44,11 @@ const moreEntries = {
   ),
 };
 const moreShape = v.strictObject(moreEntries);
-type More = v.InferInput<typeof moreShape>;
+type ExtraPlanFields = v.InferInput<typeof moreShape>;
 
 /** The plan of a run; all times in milliseconds. */
 export type FleetPlan = FieldsOf<typeof options> &
-  More & {
+  ExtraPlanFields & {
     seed: string;
     /** The RSA keys that devices share. Without a folder they exist only during the run. */
     rsaPool?:
@@ -59,7 +59,7 @@ export type FleetPlan = FieldsOf<typeof options> &
 /**
  * A plan in the notation of users, with the operator's login and the contents of certificate files.
  */
-export type PlanWords = WordsOf<typeof options> & Readonly<More>;
+export type PlanWords = WordsOf<typeof options> & Readonly<ExtraPlanFields>;
 
 const moreOptions = {
   rsaPool: v.optional(options.rsaPool.value),
@@ -92,19 +92,19 @@ interface PlanRule {
   /** The member that the message names when the rule is broken. */
   readonly word: keyof PlanWords;
   readonly holds: (plan: FleetPlan) => boolean;
-  readonly said: string;
+  readonly message: string;
 }
 
 const planRules: readonly PlanRule[] = [
   {
     word: 'shard',
     holds: ({ shard, devices }) => shard === undefined || shard.of <= devices,
-    said: 'must not have more shards than devices',
+    message: 'must not have more shards than devices',
   },
   {
     word: 'stage',
     holds: ({ stages = [], devices }) => stages.every((stage) => (stage.devices ?? 0) <= devices),
-    said: 'must not use more devices than --devices',
+    message: 'must not use more devices than --devices',
   },
   {
     word: 'incident',
@@ -112,34 +112,35 @@ const planRules: readonly PlanRule[] = [
       incidents.every(
         ({ cohort }) => cohort === undefined || cohorts.some(({ name }) => name === cohort),
       ),
-    said: 'must name a cohort of the plan',
+    message: 'must name a cohort of the plan',
   },
   {
     word: 'deploy',
     holds: ({ deploy, acceptWith }) => deploy === undefined || acceptWith !== undefined,
-    said: 'needs --accept with --password or --token',
+    message: 'needs --accept with --password or --token',
   },
   {
     word: 'deploymentPhase',
     holds: ({ deploymentPhases, deploy }) => deploymentPhases === undefined || deploy !== undefined,
-    said: 'needs --deploy',
+    message: 'needs --deploy',
   },
   {
     word: 'incident',
     holds: ({ incidents = [], acceptWith }) =>
       acceptWith !== undefined || incidents.every(({ name }) => name !== 'abort-deployment'),
-    said: 'must not have an abort-deployment without --accept: a user must abort the deployment',
+    message: 'must not have an abort-deployment without --accept: a user must abort the deployment',
   },
   {
     word: 'deploymentId',
     holds: ({ deploy, deploymentId, acceptWith }) =>
       deploymentId === undefined || (acceptWith !== undefined && deploy === undefined),
-    said: 'needs --accept, and cannot be used with --deploy: a deployment is either joined or created',
+    message:
+      'needs --accept, and cannot be used with --deploy: a deployment is either joined or created',
   },
   {
     word: 'devices',
     holds: ({ deploy, devices }) => deploy === undefined || devices <= DEPLOYED_DEVICES_MAX,
-    said: `must be at most ${DEPLOYED_DEVICES_MAX} with --deploy`,
+    message: `must be at most ${DEPLOYED_DEVICES_MAX} with --deploy`,
   },
 ];
 
@@ -174,7 +175,7 @@ export function planOf(words: object, known: KnownBehaviours): FleetPlan {
   const plan = read.output;
   const broken = planRules.filter(({ holds }) => !holds(plan));
   const problems = [
-    ...broken.map(({ word, said }) => `${word} ${said}`),
+    ...broken.map(({ word, message: said }) => `${word} ${said}`),
     ...behaviourProblems(plan, known),
     ...scopeProblems(plan),
   ];
@@ -255,7 +256,7 @@ function withComparedCohorts(plan: FleetPlan): FleetPlan {
 }
 
 /** Messages must not contain the values of these members, because they are secret. */
-const rows: readonly (readonly [string, OptionRow])[] = Object.entries(options);
+const rows: readonly (readonly [string, PlanOption])[] = Object.entries(options);
 const secretWords = new Set([
   'acceptWith',
   'tls',

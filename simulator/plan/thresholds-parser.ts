@@ -99,7 +99,7 @@ const comparison = String.raw`\s*(<=|>=|<|>|=)\s*`;
 const SCOPE = '{}';
 const target = String.raw`\(\s*([\w-]+)\s*\)(?:\s*\{\})?`;
 
-interface Form {
+interface ThresholdForm {
   readonly example: string;
   readonly pattern: RegExp;
   readonly read: (found: readonly string[]) => Pick<Threshold, 'subject' | 'comparator' | 'limit'>;
@@ -109,7 +109,7 @@ interface Form {
  * The forms of a threshold. `found` contains the groups of the pattern, with '' for a group that
  * did not match.
  */
-const forms: readonly Form[] = [
+const forms: readonly ThresholdForm[] = [
   {
     example: '95% updated within 10m',
     pattern: form(String.raw`${number}\s*% updated within ${duration}`),

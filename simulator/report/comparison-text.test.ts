@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Comparison } from '../result/compare.ts';
+import type { RunComparison } from '../result/compare.ts';
 import { comparisonText } from './comparison-text.ts';
 
-type Row = Comparison['rows'][number];
+type Row = RunComparison['rows'][number];
 
 const row: Row = {
   subject: 'put-attributes',

@@ -4,10 +4,10 @@
  */
 import { counted } from '../../fixtures/counted.ts';
 import { printable } from '../../fixtures/printable.ts';
-import type { Comparison } from '../result/compare.ts';
+import type { RunComparison } from '../result/compare.ts';
 import { columns } from './columns.ts';
 
-type Row = Comparison['rows'][number];
+type ComparedFigure = RunComparison['rows'][number];
 
 /** Verdicts whose rows are listed, in this order; of the other verdicts only the count is shown. */
 const shown = [
@@ -16,8 +16,8 @@ const shown = [
 ] as const;
 
 /** Renders the comparison. The lines contain no control characters. */
-export function comparisonText({ verdict, rows, notes }: Comparison): string {
-  const of = (wanted: Row['verdict']): readonly Row[] =>
+export function comparisonText({ verdict, rows, notes }: RunComparison): string {
+  const of = (wanted: ComparedFigure['verdict']): readonly ComparedFigure[] =>
     rows.filter((row) => row.verdict === wanted);
   const counts = shown.map(([name, word]) => `${of(name).length} ${word}`);
   const lines = [
@@ -30,11 +30,11 @@ export function comparisonText({ verdict, rows, notes }: Comparison): string {
   return lines.map((line) => printable(line)).join('\n');
 }
 
-function measures({ length }: readonly Row[]): string {
+function measures({ length }: readonly ComparedFigure[]): string {
   return counted(length, 'measure');
 }
 
-function listed(word: string, rows: readonly Row[]): readonly string[] {
+function listed(word: string, rows: readonly ComparedFigure[]): readonly string[] {
   if (rows.length === 0) return [];
   const cells = rows.map((row) => [
     row.subject,
@@ -46,11 +46,11 @@ function listed(word: string, rows: readonly Row[]): readonly string[] {
   return [`${word[0]?.toUpperCase()}${word.slice(1)}: ${measures(rows)}`, ...columns(cells)];
 }
 
-function isShare({ measure }: Row): boolean {
+function isShare({ measure }: ComparedFigure): boolean {
   return measure === 'errors' || measure === 'success';
 }
 
-function values(row: Row): string {
+function values(row: ComparedFigure): string {
   const said = (value: number): string =>
     isShare(row) ? `${(100 * value).toFixed(2)}%` : `${value.toFixed(1)} ms`;
   return `${said(row.before)} -> ${said(row.after)}`;
@@ -60,7 +60,7 @@ function values(row: Row): string {
  * Formats a change. The change of a share is in percentage points, and a rise from zero has no
  * percentage.
  */
-function change(row: Row): string {
+function change(row: ComparedFigure): string {
   const { before, after, changePercent } = row;
   const signed = (value: number, unit: string): string =>
     `${value > 0 ? '+' : ''}${value.toFixed(value % 1 === 0 ? 0 : 1)}${unit}`;

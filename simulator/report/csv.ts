@@ -14,7 +14,7 @@ const columns = [
   ...['sent_bytes', 'received_bytes'],
 ];
 
-interface Measured {
+interface MeasuredPhase {
   readonly phase: string;
   readonly durationMs: number;
   readonly latencies: readonly OperationLatency[];
@@ -23,7 +23,7 @@ interface Measured {
 
 /** Renders the rows of the whole run, with an empty phase, and then the rows of each phase. */
 export function fleetCsv({ durationMs, latencies, operations, phases }: FleetResult): string {
-  const parts: readonly Measured[] = [
+  const parts: readonly MeasuredPhase[] = [
     { phase: '', durationMs, latencies, operations },
     ...phases.map(({ name, startMs, endMs, ...measured }) => {
       return { phase: name, durationMs: endMs - startMs, ...measured };
@@ -34,7 +34,7 @@ export function fleetCsv({ durationMs, latencies, operations, phases }: FleetRes
     .join('');
 }
 
-function rowsOf({ phase, durationMs, latencies, operations }: Measured): string[][] {
+function rowsOf({ phase, durationMs, latencies, operations }: MeasuredPhase): string[][] {
   return operations.map((row) => {
     const { exchanges, errors } = countsOf([row], []);
     const seconds = durationMs / 1000;

@@ -5,7 +5,7 @@
 
 import { counted } from '../../fixtures/counted.ts';
 import type { FleetResult } from '../result/result.ts';
-import type { Breach } from '../result/result-checks.ts';
+import type { FirstBreach } from '../result/result-checks.ts';
 import type { ShownSection } from './page-facts.ts';
 import { brokenRates, brokenRequirements, phaseTable, rate } from './text-checks.ts';
 
@@ -50,7 +50,7 @@ export function checkSections({ checks }: FleetResult): readonly ShownSection[] 
   ];
 }
 
-function breachText(breach: Breach): string {
+function breachText(breach: FirstBreach): string {
   const { device, atMs, operation, phase, requestsPerSecond, request, answer } = breach;
   return [
     `device ${device}, ${operation}, ${new Date(atMs).toISOString()}`,
@@ -65,7 +65,10 @@ function breachText(breach: Breach): string {
   ].join('\n');
 }
 
-function messageLines({ headers, body }: Breach['request'] | NonNullable<Breach['answer']>) {
+function messageLines({
+  headers,
+  body,
+}: FirstBreach['request'] | NonNullable<FirstBreach['answer']>) {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return body === undefined ? lines : [...lines, '', body];
 }

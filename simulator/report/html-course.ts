@@ -9,7 +9,7 @@ import type { ShownChart, ShownCourse, ShownLine, ShownMark, ShownTone } from '.
 const POINTS_MAX = 1000;
 const SECOND_MS = 1000;
 
-type Row = Series['rows'][number];
+type CourseRow = Series['rows'][number];
 
 /** Start and end of the load, in milliseconds since the Unix epoch. */
 interface Span {
@@ -44,14 +44,14 @@ function seriesCharts({ series }: FleetResult, span: Span): readonly ShownChart[
   const { widthMs } = series;
   const rows = series.rows.filter(({ startMs }) => startMs + widthMs > span.startMs);
   const seconds = rows.map(({ startMs }) => secondsIn(span, startMs));
-  const over = (of: (row: Row) => number | null): ShownLine['values'] =>
+  const over = (of: (row: CourseRow) => number | null): ShownLine['values'] =>
     rows.map((row) => {
       const value = of(row);
       return value === null ? null : rounded(value);
     });
   const perSecond = (count: number): number => (count * SECOND_MS) / widthMs;
   const bytes = (count?: number): number | null => (count === undefined ? null : perSecond(count));
-  const answered = ({ requests, errors }: Row, ms: number): number | null =>
+  const answered = ({ requests, errors }: CourseRow, ms: number): number | null =>
     requests > errors || ms > 0 ? ms : null;
   return [
     {

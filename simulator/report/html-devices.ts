@@ -88,7 +88,7 @@ export function devicesOf({ devices }: FleetResult): ShownDevices {
   const inOrder = devices.toSorted(
     (one, other) => rank(one) - rank(other) || one.index - other.index,
   );
-  const words = new Words(DEVICES_MAX_BYTES);
+  const words = new TextList(DEVICES_MAX_BYTES);
   const rows: ShownDevice[] = [];
   for (const device of inOrder) {
     const row = shownDevice(device, words);
@@ -99,7 +99,7 @@ export function devicesOf({ devices }: FleetResult): ShownDevices {
   return { words: words.list, rows, missing: devices.length - rows.length };
 }
 
-function shownDevice(row: DeviceRow, words: Words): ShownDevice {
+function shownDevice(row: DeviceRow, words: TextList): ShownDevice {
   const { offeredMs, endedMs } = row;
   const isTimed = offeredMs !== undefined && endedMs !== undefined;
   return [
@@ -117,7 +117,7 @@ function shownDevice(row: DeviceRow, words: Words): ShownDevice {
 }
 
 /** A list that stores each text of many rows once, and tracks the remaining size of the page. */
-class Words {
+class TextList {
   readonly #numbers = new Map<string, number>();
   #room: number;
 

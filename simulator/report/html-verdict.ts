@@ -1,10 +1,15 @@
 /** The verdict of a run and its reasons, as sentences for the top of the page. */
 import { counted } from '../../fixtures/counted.ts';
-import { type Finding, type FindingState, outcomeOf, type Verdict } from '../result/outcome.ts';
+import {
+  type FindingState,
+  outcomeOf,
+  type RunFinding,
+  type RunVerdict,
+} from '../result/outcome.ts';
 import type { FleetResult } from '../result/result.ts';
 import type { FleetFacts, ShownTone } from './page-facts.ts';
 
-type Because = FleetFacts['verdict']['because'][number];
+type VerdictReason = FleetFacts['verdict']['because'][number];
 
 const shown = {
   passed: { title: 'Passed', tone: 'good' },
@@ -14,7 +19,7 @@ const shown = {
   incomplete: { title: 'Incomplete: part of the fleet is unknown', tone: 'busy' },
   invalid: { title: 'Invalid: the load generator was the limit', tone: 'busy' },
   interrupted: { title: 'Interrupted', tone: 'busy' },
-} as const satisfies Readonly<Record<Verdict, object>>;
+} as const satisfies Readonly<Record<RunVerdict, object>>;
 
 const tones: Readonly<Record<FindingState, ShownTone>> = {
   passed: 'good',
@@ -35,7 +40,7 @@ export function verdictOf(result: FleetResult): FleetFacts['verdict'] {
   const { verdict, findings } = outcomeOf(result);
   const named = findings.filter(({ state, isRequirement }) => !isRequirement || state === 'failed');
   const because = [
-    ...named.map(({ state, sentence }): Because => {
+    ...named.map(({ state, sentence }): VerdictReason => {
       return { tone: tones[state], text: shortened(sentence) };
     }),
     ...keptLine(findings),
@@ -46,7 +51,7 @@ export function verdictOf(result: FleetResult): FleetFacts['verdict'] {
   return { ...shown[verdict], because: inOrder.slice(0, NAMED_MAX) };
 }
 
-function keptLine(findings: readonly Finding[]): readonly Because[] {
+function keptLine(findings: readonly RunFinding[]): readonly VerdictReason[] {
   const kept = findings.filter(({ state, isRequirement }) => isRequirement && state === 'passed');
   if (kept.length === 0) return [];
   return [

@@ -6,11 +6,11 @@
 import { XMLBuilder } from 'fast-xml-parser';
 import { counted } from '../../fixtures/counted.ts';
 import { printable } from '../../fixtures/printable.ts';
-import { type Finding, outcomeOf } from '../result/outcome.ts';
+import { outcomeOf, type RunFinding } from '../result/outcome.ts';
 import type { FleetResult } from '../result/result.ts';
 
 /** A test case; it passes when it has neither `failure` nor `skipped`. */
-interface Check {
+interface JunitCase {
   readonly name: string;
   readonly failure?: string;
   readonly skipped?: string;
@@ -52,13 +52,13 @@ export function fleetJunit(result: FleetResult): string {
  * Converts a finding to a test case. A passed finding passes, a finding that was not judged is
  * skipped, and any other fails.
  */
-function checkOf({ state, condition, sentence }: Finding): Check {
+function checkOf({ state, condition, sentence }: RunFinding): JunitCase {
   const name = printable(condition);
   if (state === 'passed') return { name };
   return state === 'not judged' ? { name, skipped: sentence } : { name, failure: sentence };
 }
 
-function testCase({ name, failure, skipped }: Check): object {
+function testCase({ name, failure, skipped }: JunitCase): object {
   return {
     '@classname': 'fleet',
     '@name': name,

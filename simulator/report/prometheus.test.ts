@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { EventFact } from '../device/events.ts';
 import type { UpdateState } from '../device/update-states.ts';
-import { type Family, parseExposition } from '../testing/exposition.ts';
+import { type MetricFamily, parseExposition } from '../testing/exposition.ts';
 import { sampleFunnel, sampleProgress, sampleTraffic } from '../testing/sample-result.ts';
 import { FleetMetrics } from './prometheus.ts';
 
-async function familiesOf(metrics: FleetMetrics): Promise<ReadonlyMap<string, Family>> {
+async function familiesOf(metrics: FleetMetrics): Promise<ReadonlyMap<string, MetricFamily>> {
   return parseExposition((await metrics.exposition()).text);
 }
 
 /** Returns the value of the sample with these labels, or undefined if there is none. */
 function sampleOf(
-  families: ReadonlyMap<string, Family>,
+  families: ReadonlyMap<string, MetricFamily>,
   name: string,
   labels: Readonly<Record<string, string>> = {},
 ): number | undefined {

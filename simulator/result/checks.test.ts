@@ -141,7 +141,7 @@ describe('the checks of a sample', () => {
     const broken = (...seconds: number[]) => metricsOf(0, seconds).broken();
     expect([broken(0, 1), broken(0, 3)]).toEqual([[], ['broken']]);
     const of = (names: readonly string[]) => ({ ...sampleProgress, broken: names });
-    const measured = { together: new MergedFigures([]), kept: [] };
+    const measured = { together: new MergedFigures([]), lastFigures: [] };
     const merged = mergeProgress([of(['a']), of(['b', 'a']), sampleProgress], measured);
     expect(progressLine({ ...sampleProgress, ...merged })).toMatch(/errors, BROKEN a b$/);
     expect(progressLine(of([]))).not.toContain('BROKEN');

@@ -4,7 +4,7 @@
  */
 
 /** A sample as pairs of a value and its count, in ascending order of values. */
-export type Counted = readonly (readonly [value: number, count: number])[];
+export type CountedSample = readonly (readonly [value: number, count: number])[];
 
 /** A percentile with a confidence interval, at the confidence level of `z`. */
 export interface BoundedPercentile {
@@ -14,7 +14,7 @@ export interface BoundedPercentile {
 }
 
 /** Returns the number of values in the sample. */
-export function sizeOf(sample: Counted): number {
+export function sizeOf(sample: CountedSample): number {
   return sample.reduce((sum, [, count]) => sum + count, 0);
 }
 
@@ -24,7 +24,11 @@ export function sizeOf(sample: Counted): number {
  * @param share the percentile as a share from 0 to 1
  * @param z half width of the interval in standard deviations
  */
-export function boundedPercentile(sample: Counted, share: number, z: number): BoundedPercentile {
+export function boundedPercentile(
+  sample: CountedSample,
+  share: number,
+  z: number,
+): BoundedPercentile {
   const size = sizeOf(sample);
   const rank = size * share;
   const slack = z * Math.sqrt(size * share * (1 - share));
@@ -52,7 +56,7 @@ export interface RankTest {
 /**
  * Performs the Mann-Whitney test, with the correction for ties, which are frequent in histograms.
  */
-export function rankTest(first: Counted, second: Counted): RankTest {
+export function rankTest(first: CountedSample, second: CountedSample): RankTest {
   const [firstSize, secondSize] = [sizeOf(first), sizeOf(second)];
   const size = firstSize + secondSize;
   if (firstSize === 0 || secondSize === 0) return { superiority: 0.5, z: 0 };
@@ -88,7 +92,7 @@ export function proportionTest(first: Proportion, second: Proportion): number {
  * Returns the value at a rank, counted from 1. A rank outside the sample returns its first or last
  * value.
  */
-function atRank(sample: Counted, rank: number): number {
+function atRank(sample: CountedSample, rank: number): number {
   let seen = 0;
   let last = 0;
   for (const [value, count] of sample) {
@@ -100,7 +104,10 @@ function atRank(sample: Counted, rank: number): number {
 }
 
 /** Returns the counts of each value in both samples, in ascending order of values. */
-function aligned(first: Counted, second: Counted): (readonly [ours: number, theirs: number])[] {
+function aligned(
+  first: CountedSample,
+  second: CountedSample,
+): (readonly [ours: number, theirs: number])[] {
   const rows = new Map<number, [number, number]>();
   for (const [value, count] of first) rows.set(value, [count, 0]);
   for (const [value, count] of second) rows.set(value, [rows.get(value)?.[0] ?? 0, count]);

@@ -4,7 +4,7 @@
  */
 import {
   boundedPercentile,
-  type Counted,
+  type CountedSample,
   type Proportion,
   proportionTest,
   rankTest,
@@ -39,7 +39,7 @@ interface ComparisonRow {
 type UndirectedRow = Omit<ComparisonRow, 'better' | 'changePercent'>;
 
 /** A comparison of two runs. */
-export interface Comparison {
+export interface RunComparison {
   readonly verdict: ComparisonVerdict;
   /** Whether the plans are the same; `notes` lists their differences. */
   readonly plans: 'same' | 'different';
@@ -91,7 +91,7 @@ export function compareResults(
   before: FleetResult,
   after: FleetResult,
   floor: NoiseFloor = defaultNoiseFloor,
-): Comparison {
+): RunComparison {
   try {
     const rows = [
       ...durationRows(before, after, floor),
@@ -129,10 +129,10 @@ function overall(rows: readonly ComparisonRow[]): ComparisonVerdict {
   return found('no difference') ? 'no difference' : 'not enough data';
 }
 
-interface Pair {
+interface SamplePair {
   readonly subject: string;
-  readonly before: Counted;
-  readonly after: Counted;
+  readonly before: CountedSample;
+  readonly after: CountedSample;
 }
 
 function durationRows(before: FleetResult, after: FleetResult, floor: NoiseFloor): UndirectedRow[] {
@@ -154,13 +154,13 @@ function durationsIn({ latencies, updates }: FleetResult): ReadonlyMap<string, F
   return rows;
 }
 
-function countedOf(durations: ReadonlyMap<string, Figures>, subject: string): Counted {
+function countedOf(durations: ReadonlyMap<string, Figures>, subject: string): CountedSample {
   const figures = durations.get(subject);
   return figures === undefined ? [] : DurationHistogram.of(figures).buckets();
 }
 
 function percentileRow(
-  { subject, before, after }: Pair,
+  { subject, before, after }: SamplePair,
   { measure, share }: (typeof percentiles)[number],
   floor: NoiseFloor,
 ): UndirectedRow {
@@ -178,8 +178,8 @@ function percentileRow(
   return { ...row, verdict: 'no difference', because };
 }
 
-function rankRow({ subject, before, after }: Pair, floor: NoiseFloor): UndirectedRow {
-  const middle = (sample: Counted): number => boundedPercentile(sample, 0.5, 0).value;
+function rankRow({ subject, before, after }: SamplePair, floor: NoiseFloor): UndirectedRow {
+  const middle = (sample: CountedSample): number => boundedPercentile(sample, 0.5, 0).value;
   const medians = { before: middle(before), after: middle(after) };
   const row = { subject, measure: 'ranks' as const, ...medians };
   const fewest = Math.min(sizeOf(before), sizeOf(after));
@@ -234,17 +234,17 @@ function shareRow(
   return { ...row, verdict: isWorse ? 'regression' : 'improvement', because };
 }
 
-type Measured = Omit<UndirectedRow, 'verdict' | 'because'>;
+type MeasuredRow = Omit<UndirectedRow, 'verdict' | 'because'>;
 
-function tooFew(row: Measured, fewest: number): UndirectedRow {
+function tooFew(row: MeasuredRow, fewest: number): UndirectedRow {
   return { ...row, verdict: 'not enough data', because: `only ${fewest} in one of the runs` };
 }
 
-function isBeyond({ before, after }: Measured, { share, milliseconds }: NoiseFloor): boolean {
+function isBeyond({ before, after }: MeasuredRow, { share, milliseconds }: NoiseFloor): boolean {
   return Math.abs(after - before) > Math.max(milliseconds, share * Math.min(before, after));
 }
 
-function direction({ before, after }: Measured): ComparisonVerdict {
+function direction({ before, after }: MeasuredRow): ComparisonVerdict {
   return after > before ? 'regression' : 'improvement';
 }
 

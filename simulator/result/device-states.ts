@@ -20,7 +20,7 @@ export const deviceStates = [
 ] as const;
 
 /** The state of a device at the end of a run. */
-export type Outcome = (typeof deviceStates)[number]['outcome'];
+export type DeviceOutcome = (typeof deviceStates)[number]['outcome'];
 
 /** Returns the name of a state or of its count as words, such as `no contact`. */
 export function stateWords(name: string): string {

@@ -23,16 +23,16 @@ const generatorLimits = {
 /** Minimum number of due sends for a judgement; a smaller run is not judged. */
 const JUDGED_SENDS_MIN = 1000;
 
-type Schedule = GeneratorFacts['schedule'];
+type SendSchedule = GeneratorFacts['schedule'];
 
 /**
  * Merges the schedules of several processes.
  * @throws HistogramError
  */
 export function scheduleOf(
-  schedules: readonly Pick<Schedule, 'due' | 'sent' | 'lateness'>[],
+  schedules: readonly Pick<SendSchedule, 'due' | 'sent' | 'lateness'>[],
   durationMs: number,
-): Schedule {
+): SendSchedule {
   const due = schedules.reduce((sum, each) => sum + each.due, 0);
   const sent = schedules.reduce((sum, each) => sum + each.sent, 0);
   const lateness = mergedDurations(schedules.map((each) => each.lateness));
@@ -62,7 +62,7 @@ export function validityOf({ reasons, schedule }: GeneratorFacts): FleetResult['
   return schedule.due < JUDGED_SENDS_MIN ? 'not-judged' : 'valid';
 }
 
-function scheduleReasons({ due, sent, lateness }: Schedule): string[] {
+function scheduleReasons({ due, sent, lateness }: SendSchedule): string[] {
   const { latenessP99MaxMs, sentShareMin } = generatorLimits;
   const reasons: string[] = [];
   if (lateness.p99Ms > latenessP99MaxMs) {

@@ -2,7 +2,7 @@
  * Merges the conformance checks of several processes, and adds the request rates of the whole
  * fleet.
  */
-import type { Breach, Checks, RequirementChecks } from './result-checks.ts';
+import type { Checks, FirstBreach, RequirementChecks } from './result-checks.ts';
 import type { PhaseFigures, Series } from './result-figures.ts';
 import { countsOf } from './thresholds-measures.ts';
 
@@ -53,11 +53,11 @@ function phaseRate({ operations, startMs, endMs }: PhaseFigures): number {
   return lengthMs <= 0 ? 0 : (countsOf(operations, []).exchanges * 1000) / lengthMs;
 }
 
-function ratedBreach(breach: Breach, series: Series): Breach {
+function ratedBreach(breach: FirstBreach, series: Series): FirstBreach {
   return { ...breach, requestsPerSecond: rateAt(breach.atMs, series) };
 }
 
-function brokenAt(breaches: Breaches, series: Series): Pick<RequirementChecks, 'brokenAt'> {
+function brokenAt(breaches: BreachIntervals, series: Series): Pick<RequirementChecks, 'brokenAt'> {
   if (breaches.length === 0) return {};
   const rates = breaches.map(([startMs]) => rateAt(startMs, series));
   return { brokenAt: { minPerSecond: Math.min(...rates), maxPerSecond: Math.max(...rates) } };
@@ -71,13 +71,13 @@ function rateAt(atMs: number, { rows, widthMs }: Series): number {
 /**
  * Start of each interval with breaches and the number of breaches in it, in chronological order.
  */
-type Breaches = RequirementChecks['breaches'];
+type BreachIntervals = RequirementChecks['breaches'];
 
 /**
  * Merges breaches into intervals of one second, or of two, four, eight and so on when there would
  * be more than `STRETCHES_MAX` intervals.
  */
-export function foldedBreaches(breaches: Breaches): Breaches {
+export function foldedBreaches(breaches: BreachIntervals): BreachIntervals {
   for (let widthMs = SECOND_MS; ; widthMs *= 2) {
     const counts = new Map<number, number>();
     for (const [atMs, count] of breaches) {
@@ -119,7 +119,10 @@ function together(one: RequirementChecks, other: RequirementChecks | undefined):
   };
 }
 
-function earliest(one: Breach | undefined, other: Breach | undefined): Breach | undefined {
+function earliest(
+  one: FirstBreach | undefined,
+  other: FirstBreach | undefined,
+): FirstBreach | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   const isSooner = (other.atMs - one.atMs || other.device - one.device) < 0;
   return isSooner ? other : one;

@@ -4,7 +4,16 @@
  */
 
 import { DurationHistogram } from './histograms.ts';
-import { counts, fields, first, highest, lowest, type Parts, rows, sum } from './merge-rules.ts';
+import {
+  counts,
+  fields,
+  first,
+  highest,
+  lowest,
+  type PartValues,
+  rows,
+  sum,
+} from './merge-rules.ts';
 import type {
   ErrorCount,
   Figures,
@@ -25,7 +34,7 @@ export function mergedDurations(figures: readonly Figures[]): DurationHistogram 
 }
 
 /** Merges rows of one kind by adding their histograms. */
-function durations<Row extends Figures>(parts: Parts<Row>): Row {
+function durations<Row extends Figures>(parts: PartValues<Row>): Row {
   return { ...parts[0], ...mergedDurations(parts).figures() };
 }
 
@@ -37,7 +46,7 @@ function inOrder(answers: OperationCount['answers']): OperationCount['answers'] 
 }
 
 /** Merges latencies and their parts. Parts that are known of some exchanges only count these. */
-function latencyRow(parts: Parts<OperationLatency>): OperationLatency {
+function latencyRow(parts: PartValues<OperationLatency>): OperationLatency {
   const { operation } = parts[0];
   const figures = mergedDurations(parts).figures();
   const known = (part: 'waiting' | 'service'): readonly Figures[] =>

@@ -4,13 +4,13 @@
  */
 
 /** The values of the parts that have one; at least one. */
-export type Parts<T> = readonly [T, ...T[]];
+export type PartValues<T> = readonly [T, ...T[]];
 /** Merges the values of several parts; returns undefined to omit the member. */
-type Rule<T> = (parts: Parts<T>) => T | undefined;
+type MergeRule<T> = (parts: PartValues<T>) => T | undefined;
 /** A merge rule for each member of an object. */
-type Rules<T> = { readonly [Name in keyof T]-?: Rule<Exclude<T[Name], undefined>> };
+type Rules<T> = { readonly [Name in keyof T]-?: MergeRule<Exclude<T[Name], undefined>> };
 
-export const first = <T>([one]: Parts<T>): T => one;
+export const first = <T>([one]: PartValues<T>): T => one;
 export const sum = (parts: readonly number[]): number =>
   parts.reduce((total, each) => total + each, 0);
 export const lowest = (parts: readonly number[]): number => Math.min(...parts);
@@ -18,7 +18,7 @@ export const highest = (parts: readonly number[]): number => Math.max(...parts);
 export const every = (parts: readonly boolean[]): boolean => parts.every((each) => each);
 
 /** Returns the value if all parts have the same one; otherwise undefined. */
-export const agreed = <T>(parts: Parts<T>): T | undefined =>
+export const agreed = <T>(parts: PartValues<T>): T | undefined =>
   parts.every((each) => each === parts[0]) ? parts[0] : undefined;
 
 /** Returns a rule that joins the distinct texts in alphabetical order. */
@@ -55,14 +55,14 @@ function isGiven<T>(value: T): value is Exclude<T, undefined> {
   return value !== undefined;
 }
 
-function areSome<T>(values: readonly T[]): values is Parts<T> {
+function areSome<T>(values: readonly T[]): values is PartValues<T> {
   return values.length > 0;
 }
 
-type Order<Row> = (one: Row, other: Row) => number;
+type RowComparator<Row> = (one: Row, other: Row) => number;
 
 /** Returns a rule that concatenates lists, sorts the rows and keeps at most `max` of them. */
-export function listed<Row>(order: Order<Row> = () => 0, max = Number.POSITIVE_INFINITY) {
+export function listed<Row>(order: RowComparator<Row> = () => 0, max = Number.POSITIVE_INFINITY) {
   return (parts: readonly (readonly Row[])[]): Row[] => parts.flat().sort(order).slice(0, max);
 }
 
@@ -72,8 +72,8 @@ export function listed<Row>(order: Order<Row> = () => 0, max = Number.POSITIVE_I
  */
 export function rows<Row>(
   keyOf: (row: Row) => string,
-  rule: (rows: Parts<Row>) => Row,
-  order: Order<Row> = (one, other) => (keyOf(one) < keyOf(other) ? -1 : 1),
+  rule: (rows: PartValues<Row>) => Row,
+  order: RowComparator<Row> = (one, other) => (keyOf(one) < keyOf(other) ? -1 : 1),
 ) {
   return (parts: readonly (readonly Row[])[]): Row[] =>
     [...grouped(parts.flat(), keyOf).values()].map(rule).sort(order);
@@ -83,7 +83,7 @@ export function rows<Row>(
 export function grouped<Row>(
   all: readonly Row[],
   nameOf: (row: Row) => string,
-): ReadonlyMap<string, Parts<Row>> {
+): ReadonlyMap<string, PartValues<Row>> {
   const groups = new Map<string, [Row, ...Row[]]>();
   for (const row of all) {
     const group = groups.get(nameOf(row));

@@ -1,7 +1,7 @@
 /** Merges the time series of several processes row by row. */
 
 import { counts } from './merge-rules.ts';
-import type { Accounts, Series } from './result-figures.ts';
+import type { DeviceStateCounts, Series } from './result-figures.ts';
 import {
   addCounts,
   emptyAccounts,
@@ -38,7 +38,7 @@ function laidTogether(
   tables: readonly ReadonlyMap<number, SeriesRow>[],
   indices: readonly number[],
 ): ReadonlyMap<number, SeriesRow> {
-  const standing: Accounts[] = tables.map(() => emptyAccounts);
+  const standing: DeviceStateCounts[] = tables.map(() => emptyAccounts);
   const rows = new Map<number, SeriesRow>();
   for (const index of indices) {
     const whole = emptyRow();

@@ -26,11 +26,11 @@ import {
 import { mergedSeries } from './merge-series.ts';
 import { openPollsRule } from './open-polls.ts';
 import { planDifferences } from './plan-differences.ts';
-import type { Ended, FleetResult } from './result.ts';
+import type { EndReason, FleetResult } from './result.ts';
 import type { Reconciliation } from './result-devices.ts';
 import type { GeneratorFacts } from './result-generator.ts';
 import { machinesRule } from './result-machines.ts';
-import type { Spread } from './result-spread.ts';
+import type { ShardSpread } from './result-spread.ts';
 import { scopesRule } from './scopes.ts';
 import type { ShardFigures } from './shard-figures.ts';
 import { mergedSharedKeys } from './shared-keys.ts';
@@ -117,7 +117,7 @@ const mergedSections = fields<Sections>({
   series: mergedSeries,
   sharedKeys: mergedSharedKeys,
   backoffComparison: mergedBackoffComparisons,
-  spread: fields<Spread>({ takeovers: listed(), lost: listed(), missingDeviceMs: sum }),
+  spread: fields<ShardSpread>({ takeovers: listed(), lost: listed(), missingDeviceMs: sum }),
 });
 
 function merged(
@@ -194,7 +194,7 @@ function checkApart(results: readonly FleetResult[]): void {
 }
 
 /** All ends, the worst first. The worst end among the parts applies to the whole. */
-const ends: readonly Ended[] = [
+const ends: readonly EndReason[] = [
   'interrupted',
   'threshold',
   'duration',
@@ -203,7 +203,7 @@ const ends: readonly Ended[] = [
   'settled',
 ];
 
-function worstEnd(results: readonly FleetResult[]): Ended {
+function worstEnd(results: readonly FleetResult[]): EndReason {
   return ends.find((end) => results.some(({ ended }) => ended === end)) ?? 'interrupted';
 }
 

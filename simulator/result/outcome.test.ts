@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { fleetJunit } from '../report/junit.ts';
 import { fleetReport } from '../report/text.ts';
 import { differenceOf, sampleResult } from '../testing/sample-result.ts';
-import { outcomeOf, type Verdict } from './outcome.ts';
+import { outcomeOf, type RunVerdict } from './outcome.ts';
 import type { FleetResult } from './result.ts';
 import { noUser } from './result-devices.ts';
 
@@ -27,7 +27,7 @@ const checksWith = (judged: number, broken: number) => {
 };
 
 /** Kinds of run: the changes to a passed run, the verdict, and the words of the first line. */
-const kinds: readonly [string, Partial<FleetResult>, Verdict, string][] = [
+const kinds: readonly [string, Partial<FleetResult>, RunVerdict, string][] = [
   ['that updated its devices', {}, 'passed', 'reconciliation agrees'],
   [
     'that differs from the server',

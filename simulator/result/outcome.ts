@@ -7,7 +7,7 @@ import { operations as contractOperations } from '../../fixtures/contract/operat
 import { counted } from '../../fixtures/counted.ts';
 import { thresholdOf, thresholdsShape } from '../plan/thresholds-parser.ts';
 import type { FleetResult } from './result.ts';
-import type { Breach } from './result-checks.ts';
+import type { FirstBreach } from './result-checks.ts';
 import { noUser } from './result-devices.ts';
 
 /**
@@ -26,10 +26,10 @@ const states = [
 export type FindingState = (typeof states)[number];
 
 /** The verdict on a run. */
-export type Verdict = Exclude<FindingState, 'not judged'> | 'interrupted';
+export type RunVerdict = Exclude<FindingState, 'not judged'> | 'interrupted';
 
 /** A condition on a run and whether it holds. */
-export interface Finding {
+export interface RunFinding {
   readonly state: FindingState;
   /** The condition, such as `devices reach the server`. */
   readonly condition: string;
@@ -42,16 +42,16 @@ export interface Finding {
 }
 
 /** The outcome of a run. */
-export interface Outcome {
-  readonly verdict: Verdict;
+export interface RunOutcome {
+  readonly verdict: RunVerdict;
   /** Summary such as `1,000 devices: FAILED, 1 of 4 thresholds missed`. */
   readonly headline: string;
   /** The findings about all conditions, in the order of reports. */
-  readonly findings: readonly Finding[];
+  readonly findings: readonly RunFinding[];
 }
 
 /** Returns the outcome of a result, which may be merged from several processes. */
-export function outcomeOf(result: FleetResult): Outcome {
+export function outcomeOf(result: FleetResult): RunOutcome {
   const findings = [
     ...reconciliationFindings(result),
     ...contactFindings(result),
@@ -73,19 +73,19 @@ export function outcomeOf(result: FleetResult): Outcome {
   return { verdict, headline, findings };
 }
 
-function verdictOf({ ended }: FleetResult, findings: readonly Finding[]): Verdict {
+function verdictOf({ ended }: FleetResult, findings: readonly RunFinding[]): RunVerdict {
   if (ended === 'interrupted') return 'interrupted';
   const [worst] = byState(findings.filter(({ state }) => state !== 'not judged'));
   return worst === undefined || worst.state === 'not judged' ? 'undecided' : worst.state;
 }
 
 /** Sorts findings, the worst state first. */
-function byState(findings: readonly Finding[]): readonly Finding[] {
-  const rank = ({ state }: Finding): number => states.indexOf(state);
+function byState(findings: readonly RunFinding[]): readonly RunFinding[] {
+  const rank = ({ state }: RunFinding): number => states.indexOf(state);
   return findings.toSorted((one, other) => rank(one) - rank(other));
 }
 
-function reconciliationFindings({ reconciliation, funnel }: FleetResult): readonly Finding[] {
+function reconciliationFindings({ reconciliation, funnel }: FleetResult): readonly RunFinding[] {
   const condition = 'reconciliation: server and fleet agree on every device';
   const { checked, ok, because = 'no reason is known', deploymentsChecked } = reconciliation;
   if (!checked) {
@@ -126,7 +126,7 @@ export function differencesIn({ differences, statistics }: FleetResult['reconcil
   return differences.length + statistics.length;
 }
 
-function contactFindings(result: FleetResult): readonly Finding[] {
+function contactFindings(result: FleetResult): readonly RunFinding[] {
   const reach = { condition: 'devices reach the server' };
   const accept = { condition: 'the server accepts devices' };
   if (!isAnswered(result)) {
@@ -136,7 +136,7 @@ function contactFindings(result: FleetResult): readonly Finding[] {
       { ...accept, state: 'not judged', sentence },
     ];
   }
-  const reached: Finding = { ...reach, state: 'passed', sentence: 'Devices got answers.' };
+  const reached: RunFinding = { ...reach, state: 'passed', sentence: 'Devices got answers.' };
   if (isAnyAccepted(result)) {
     const sentence = 'Devices were accepted.';
     return [reached, { ...accept, state: 'passed', sentence }];
@@ -228,7 +228,7 @@ export function acceptanceHint(pending: number): string {
   );
 }
 
-function generatorFindings({ validity, generator }: FleetResult): readonly Finding[] {
+function generatorFindings({ validity, generator }: FleetResult): readonly RunFinding[] {
   const condition = 'the load generator is not the limit';
   if (validity === 'valid') {
     return [{ condition, state: 'passed', sentence: 'The load generator was not the limit.' }];
@@ -243,7 +243,7 @@ function generatorFindings({ validity, generator }: FleetResult): readonly Findi
 }
 
 /** Returns the finding about lost shards, whose devices have an unknown outcome. */
-function shardFindings({ spread }: FleetResult): readonly Finding[] {
+function shardFindings({ spread }: FleetResult): readonly RunFinding[] {
   if (spread === undefined) return [];
   const condition = 'every shard comes to its end';
   const { lost } = spread;
@@ -273,10 +273,10 @@ const cutShort: ReadonlySet<string> = new Set(['duration', 'stages', 'iterations
  * Returns the findings about the deployment. A run whose deployment updated no device is undecided,
  * even if all other conditions hold.
  */
-function deploymentFindings(result: FleetResult): readonly Finding[] {
+function deploymentFindings(result: FleetResult): readonly RunFinding[] {
   const { plan, funnel, ended } = result;
   if (ended === 'interrupted' || !isAnswered(result) || !isAnyAccepted(result)) return [];
-  const findings: Finding[] = [];
+  const findings: RunFinding[] = [];
   const isMeantToEnd = plan.incidents?.some(({ name }) => name === 'abort-deployment') === true;
   if (plan.deploy !== undefined && !isMeantToEnd) {
     const condition = 'the deployment updates devices';
@@ -317,7 +317,7 @@ function whyNot({ funnel, reconciliation, plan }: FleetResult): string {
  * Returns a finding for each threshold. If the figures are invalid, a missed threshold is invalid
  * instead of failed.
  */
-function thresholdFindings({ thresholds, validity }: FleetResult): readonly Finding[] {
+function thresholdFindings({ thresholds, validity }: FleetResult): readonly RunFinding[] {
   const count = (wanted: string): number =>
     thresholds.filter(({ verdict }) => verdict === wanted).length;
   const all = counted(thresholds.length, 'threshold');
@@ -336,13 +336,13 @@ function thresholdFindings({ thresholds, validity }: FleetResult): readonly Find
   }));
 }
 
-function requirementFindings({ checks }: FleetResult): readonly Finding[] {
+function requirementFindings({ checks }: FleetResult): readonly RunFinding[] {
   if (checks === undefined) return [];
   const { requirements } = checks;
   const broken = requirements.filter((row) => row.broken > 0).length;
   const brief = `${counted(broken, 'requirement')} broken`;
   const isRequirement = true;
-  const rows = requirements.map((row): Finding => {
+  const rows = requirements.map((row): RunFinding => {
     const condition = `requirement ${row.requirement}: ${row.sentence}`;
     if (row.judged === 0) {
       const sentence = `No watched request tested ${row.requirement}.`;
@@ -363,12 +363,12 @@ function requirementFindings({ checks }: FleetResult): readonly Finding[] {
   return [...rows, { condition, state: 'undecided', sentence, brief: 'no requirement tested' }];
 }
 
-function breachWords({ requestsPerSecond, expected, seen }: Breach): string {
+function breachWords({ requestsPerSecond, expected, seen }: FirstBreach): string {
   const rate = Math.round(requestsPerSecond * 10) / 10;
   return `${rate} requests/s: expected ${expected}, received ${seen}`;
 }
 
-function invariantFindings({ virtual }: FleetResult): readonly Finding[] {
+function invariantFindings({ virtual }: FleetResult): readonly RunFinding[] {
   if (virtual === undefined) return [];
   const condition = 'the invariants of virtual time hold';
   const { violations } = virtual;

@@ -75,4 +75,4 @@ export type Checks = Immutable<v.InferOutput<typeof checksShape>>;
 /** The check of one requirement. */
 export type RequirementChecks = Checks['requirements'][number];
 /** The first breach of a requirement. */
-export type Breach = NonNullable<RequirementChecks['firstBreach']>;
+export type FirstBreach = NonNullable<RequirementChecks['firstBreach']>;

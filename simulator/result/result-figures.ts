@@ -179,4 +179,4 @@ export type UpdateFigures = Immutable<v.InferOutput<typeof updatesShape>>;
 /** The time series of a run. */
 export type Series = Immutable<v.InferOutput<typeof seriesShape>>;
 /** Counts of devices by state. */
-export type Accounts = Immutable<v.InferOutput<typeof accountsShape>>;
+export type DeviceStateCounts = Immutable<v.InferOutput<typeof accountsShape>>;

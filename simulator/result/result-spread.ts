@@ -68,8 +68,8 @@ export const spreadShape = v.object({
 });
 
 /** The restarted and lost shards of a run. */
-export type Spread = Immutable<v.InferOutput<typeof spreadShape>>;
+export type ShardSpread = Immutable<v.InferOutput<typeof spreadShape>>;
 /** A shard that another worker has restarted. */
 export type Takeover = Immutable<v.InferOutput<typeof takeoverShape>>;
 /** The measurements that were kept of a failed worker. */
-export type KeptSpan = Immutable<v.InferOutput<typeof keptShape>>;
+export type FailedWorkerFigures = Immutable<v.InferOutput<typeof keptShape>>;

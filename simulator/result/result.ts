@@ -60,7 +60,7 @@ const virtualShape = v.object({
 /** All reasons why a run ends. */
 const ends = ['settled', 'duration', 'stages', 'iterations', 'interrupted', 'threshold'] as const;
 /** Why a run ended. `threshold`: a threshold could no longer be met. */
-export type Ended = (typeof ends)[number];
+export type EndReason = (typeof ends)[number];
 
 /** Schema of the result of one run, or of the merged results of several processes. */
 export const fleetResultShape = v.object({
@@ -114,7 +114,7 @@ export const fleetResultShape = v.object({
 export type FleetResult = Immutable<v.InferOutput<typeof fleetResultShape>>;
 
 /** Latencies of one operation since the start of the run. */
-export type LatencySoFar = Pick<
+export type CurrentLatency = Pick<
   OperationLatency,
   'operation' | 'count' | 'p50Ms' | 'p90Ms' | 'p99Ms' | 'maxMs'
 >;
@@ -132,7 +132,7 @@ export interface FleetProgress {
   /** Name of the current phase of the plan. */
   readonly phase: string;
   /** Latencies by operation since the start of the run. */
-  readonly latencies: readonly LatencySoFar[];
+  readonly latencies: readonly CurrentLatency[];
   /** Load of the generator's processes since the start of the run. */
   readonly generators: readonly ProcessFacts[];
   /** 99th percentile of the lateness of scheduled cycles. */

@@ -3,7 +3,7 @@
  * run, so that the number of rows is bounded. Rows are aligned to multiples of their width since
  * the Unix epoch, so that the rows of several processes match.
  */
-import type { Accounts, Series } from './result-figures.ts';
+import type { DeviceStateCounts, Series } from './result-figures.ts';
 
 /** Maximum number of rows: 15 minutes in rows of 1 s, 30 minutes in rows of 2 s, and so on. */
 const SERIES_ROWS_MAX = 900;
@@ -22,7 +22,7 @@ export interface SeriesRow {
   receivedBytes: number;
   readonly buckets: Uint32Array;
   /** Device counts at the last observation within the row; undefined without one. */
-  devices: Accounts | undefined;
+  devices: DeviceStateCounts | undefined;
 }
 
 /** The rows of a series by index. Row n starts `n * widthMs` milliseconds after the Unix epoch. */
@@ -32,7 +32,7 @@ export interface SeriesTable {
 }
 
 /** The counts of an empty fleet. */
-export const emptyAccounts: Accounts = {
+export const emptyAccounts: DeviceStateCounts = {
   ...{ pending: 0, idle: 0, updating: 0, done: 0, failed: 0 },
   ...{ off: 0, noContact: 0 },
 };
@@ -73,7 +73,7 @@ export class SeriesCounter implements SeriesTable {
   }
 
   /** Records the current states of the devices. */
-  recordDevices(nowMs: number, devices: Accounts): void {
+  recordDevices(nowMs: number, devices: DeviceStateCounts): void {
     this.#row(nowMs).devices = devices;
   }
 

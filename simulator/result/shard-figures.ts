@@ -5,7 +5,7 @@
  * often than once a second.
  */
 import { DurationHistogram } from './histograms.ts';
-import type { LatencySoFar } from './result.ts';
+import type { CurrentLatency } from './result.ts';
 import type { Checks } from './result-checks.ts';
 import type {
   ErrorCount,
@@ -86,7 +86,7 @@ export class MergedFigures {
   }
 
   /** Returns the latencies by operation, merged exactly from the histograms of all shards. */
-  latencies(): readonly LatencySoFar[] {
+  latencies(): readonly CurrentLatency[] {
     return [...this.#histograms].sort(([one], [other]) => (one < other ? -1 : 1)).map(latencySoFar);
   }
 
@@ -132,7 +132,7 @@ export class MergedFigures {
 export function latencySoFar([operation, histogram]: readonly [
   string,
   DurationHistogram,
-]): LatencySoFar {
+]): CurrentLatency {
   return {
     operation,
     count: histogram.count,

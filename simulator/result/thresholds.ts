@@ -64,7 +64,7 @@ export function canNoLongerBeMet(threshold: Threshold, measures: Measures): bool
   );
 }
 
-interface Observation {
+interface ThresholdObservation {
   /** Value in the unit of the threshold's limit; undefined without measurements. */
   readonly value: number | undefined;
   readonly observed: string;
@@ -75,7 +75,7 @@ function exchangesIn({ scope }: Threshold, measures: Measures): ExchangeMeasures
   return isWholeRun(scope) ? measures : measures.within(scope);
 }
 
-function observation(threshold: Threshold, measures: Measures): Observation {
+function observation(threshold: Threshold, measures: Measures): ThresholdObservation {
   const { subject } = threshold;
   const exchanges = exchangesIn(threshold, measures);
   switch (subject.kind) {
@@ -143,7 +143,7 @@ function isMet({ comparator, limit }: Threshold, value: number): boolean {
   return compare[comparator](value, limit);
 }
 
-function shared(count: number, of: number, what: string): Observation {
+function shared(count: number, of: number, what: string): ThresholdObservation {
   if (of === 0) return nothing(`there were no ${what}`);
   return {
     value: count / of,
@@ -151,7 +151,7 @@ function shared(count: number, of: number, what: string): Observation {
   };
 }
 
-function nothing(because: string): Observation {
+function nothing(because: string): ThresholdObservation {
   return { value: undefined, observed: printable(because) };
 }
 

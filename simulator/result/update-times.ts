@@ -2,7 +2,7 @@
 import type { FleetResult } from './result.ts';
 
 /** The number of updated devices at a point in time. */
-interface UpdateMoment {
+interface UpdateCount {
   /**
    * Milliseconds since the deployment was created, or since the first offer when that time is
    * unknown.
@@ -17,7 +17,7 @@ export interface UpdateTimes {
   /** Number of devices in the result. */
   readonly devices: number;
   /** One row for each updated device, in chronological order. */
-  readonly moments: readonly UpdateMoment[];
+  readonly moments: readonly UpdateCount[];
 }
 
 /**

@@ -8,9 +8,9 @@ import { deviceKey } from '../identity/device-key.ts';
 import { identityData } from '../identity/identity.ts';
 import { noonMs, token } from '../testing/bench.ts';
 import {
-  type Answer,
   type Answers,
   closedPortUrl,
+  type PretendAnswer,
   PretendServer,
 } from '../testing/pretend-server.ts';
 import { cleanUpFleet, type FleetCleanupOptions } from './cleanup.ts';
@@ -53,7 +53,7 @@ function listed(id: string, index: number, pubkey: string) {
 /** A server with these devices and deployments that removes them on request. */
 async function serverWith(known: readonly string[], answers: Answers = {}) {
   const left = new Set(known);
-  const gone = (id = ''): Answer => ({ status: left.delete(id) ? 204 : 404 });
+  const gone = (id = ''): PretendAnswer => ({ status: left.delete(id) ? 204 : 404 });
   const server = await PretendServer.start({
     login: () => ({ status: 200, body: token }),
     'list-devices': () => ({ status: 200, body: [] }),
@@ -107,9 +107,9 @@ describe('a clean-up of the server', () => {
     const { server } = await serverWith(['id-0', 'id-1', 'id-2']);
     keep(ledger, server.baseUrl, ...threeMade);
     await cleanUp();
-    const asked = server.askedOf('decommission-device').length;
+    const asked = server.requestsFor('decommission-device').length;
     await expect(cleanUp()).rejects.toThrow('there is no ledger at');
-    expect(server.askedOf('decommission-device')).toHaveLength(asked);
+    expect(server.requestsFor('decommission-device')).toHaveLength(asked);
   });
 
   it('keeps the ledger when the server knows none of its entries, unless forced', async () => {
@@ -240,6 +240,6 @@ describe('a clean-up that cannot begin', () => {
     const { server } = await serverWith([], { login: () => ({ status: 401 }) });
     const refused = cleanUp({ baseUrl: server.baseUrl, isForced: true });
     await expect(refused).rejects.toThrow('401');
-    expect(server.askedOf('decommission-device')).toEqual([]);
+    expect(server.requestsFor('decommission-device')).toEqual([]);
   });
 });

@@ -17,10 +17,10 @@ import {
   CleanupLedger,
   isEmptyLedger,
   keyFingerprint,
-  type MadeDevice,
+  type LedgerDevice,
   readLedger,
 } from './made-ledger.ts';
-import { StateError } from './state-error.ts';
+import { FleetStateError } from './state-error.ts';
 
 export interface FleetCleanupOptions {
   /** Paths of ledgers, or of state folders that contain ledgers. */
@@ -67,7 +67,7 @@ const AT_ONCE = 8;
 
 /**
  * Cleans up the resources of all ledgers, one ledger after the other.
- * @throws StateError when a ledger cannot be used, or is in use; ClientError when the server cannot
+ * @throws FleetStateError when a ledger cannot be used, or is in use; ClientError when the server cannot
  *   be reached or refuses the login
  */
 export async function cleanUpFleet(options: FleetCleanupOptions): Promise<FleetCleanupResult> {
@@ -86,12 +86,12 @@ function urlOf(ledgers: readonly PlacedLedger[], { baseUrl, isForced }: FleetCle
   const urls = new Set(ledgers.map(({ content }) => content.baseUrl));
   const [url = '', other] = urls;
   if (other !== undefined) {
-    throw new StateError(
+    throw new FleetStateError(
       `the ledgers belong to ${url} and ${other}; clean up one server at a time.`,
     );
   }
   if (baseUrl === undefined || baseUrl === url) return url;
-  throw new StateError(
+  throw new FleetStateError(
     `the ledger ${ledgers[0]?.path} belongs to ${url}, not to ${baseUrl}; leave --url out, or add --force if both are addresses of the same server.`,
   );
 }
@@ -224,7 +224,7 @@ class Cleanup {
    * Looks for the server's IDs of devices that contacted the server but never learned their ID,
    * because they were never accepted.
    */
-  async #findIds(sought: readonly MadeDevice[], ledger: CleanupLedger): Promise<void> {
+  async #findIds(sought: readonly LedgerDevice[], ledger: CleanupLedger): Promise<void> {
     if (sought.length === 0) return;
     const byIdentity = new Map(sought.map((device) => [identityKey(device.identity), device]));
     await this.#noting(`${sought.length} devices without an id`, async () => {
@@ -238,7 +238,7 @@ class Cleanup {
 
   async #findAmong(
     status: AuthSetStatus,
-    byIdentity: ReadonlyMap<string, MadeDevice>,
+    byIdentity: ReadonlyMap<string, LedgerDevice>,
     ledger: CleanupLedger,
   ): Promise<void> {
     for await (const page of this.#management.devices(status)) {

@@ -3,10 +3,10 @@ import * as v from 'valibot';
 import { reportableStatuses } from '../../fixtures/contract/vocabulary.ts';
 import { nextEndpoints } from '../client/session.ts';
 import {
-  type Device,
-  type DeviceDeployment,
+  type DeploymentRecord,
   isSettled,
   rememberDeployment,
+  type SimulatedDevice,
 } from '../device/device.ts';
 import { updateStates } from '../device/update-states.ts';
 
@@ -72,7 +72,7 @@ export const fieldNames = [
 ];
 
 /** Returns the current values of a device's stored fields, in the order of `fieldNames`. */
-export function fieldsOf(device: Device): readonly unknown[] {
+export function fieldsOf(device: SimulatedDevice): readonly unknown[] {
   const { session, remembered } = device;
   return [
     device.id ?? null,
@@ -88,7 +88,7 @@ export function fieldsOf(device: Device): readonly unknown[] {
 }
 
 /** Returns the stored form of a device's record of a deployment. */
-export function deploymentRecord(deployment: DeviceDeployment): DeviceLine['deployment'] {
+export function deploymentRecord(deployment: DeploymentRecord): DeviceLine['deployment'] {
   const { deploymentId, artifactName, state, reported, unanswered, abortAsked } = deployment;
   const { offeredMs, stateSinceMs, endedMs, before, fetched, abortIgnored, beginnings } =
     deployment;
@@ -100,7 +100,7 @@ export function deploymentRecord(deployment: DeviceDeployment): DeviceLine['depl
 }
 
 /** Applies a stored line to a device; ignores a line about a device that does not exist. */
-export function restoreDevice(device: Device | undefined, line: DeviceLine): void {
+export function restoreDevice(device: SimulatedDevice | undefined, line: DeviceLine): void {
   if (device === undefined) return;
   const { id, token, endpoint, keys, provides, configuration, onboardingDone, memory, deployment } =
     line;
@@ -122,11 +122,14 @@ export function restoreDevice(device: Device | undefined, line: DeviceLine): voi
   if (deployment) restoreDeployment(device, deployment);
 }
 
-function restoreDeployment(device: Device, kept: NonNullable<DeviceLine['deployment']>): void {
+function restoreDeployment(
+  device: SimulatedDevice,
+  kept: NonNullable<DeviceLine['deployment']>,
+): void {
   const { deploymentId, artifactName, state, reported, unanswered, abortAsked } = kept;
   const { offeredMs, stateSinceMs, endedMs, before, abortIgnored, beginnings, reboots } = kept;
   const fetched = kept.fetched && { settings: undefined, ...kept.fetched };
-  const deployment: DeviceDeployment = {
+  const deployment: DeploymentRecord = {
     ...{ deploymentId, artifactName, state, reported, unanswered, abortAsked, refused: undefined },
     ...{ abortIgnored, beginnings, reboots, offeredMs, stateSinceMs, endedMs, before, fetched },
     cutShort: kept.cutShort,

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { beginDeployment, type Device } from '../device/device.ts';
+import { beginDeployment, type SimulatedDevice } from '../device/device.ts';
 import { deviceOf, sessionOf } from '../testing/bench.ts';
 import { FleetState, type StateSubject } from './fleet-state.ts';
 import { keptSeed } from './state-head.ts';
@@ -21,7 +21,7 @@ afterEach(() => {
 
 const plan = { baseUrl: 'http://127.0.0.1:8080', seed: 'x', devices: 2 };
 
-function devicesOf(count: number, first = 0): Device[] {
+function devicesOf(count: number, first = 0): SimulatedDevice[] {
   return Array.from({ length: count }, (_, position) => ({
     ...deviceOf(),
     index: first + position,
@@ -29,7 +29,7 @@ function devicesOf(count: number, first = 0): Device[] {
   }));
 }
 
-function stateOf(devices: readonly Device[], change: Partial<StateSubject['plan']> = {}) {
+function stateOf(devices: readonly SimulatedDevice[], change: Partial<StateSubject['plan']> = {}) {
   const state = FleetState.open({ folder, plan: { ...plan, ...change }, devices });
   open.push(state);
   return state;
@@ -42,7 +42,7 @@ function killed(): void {
 }
 
 /** Returns a fleet of two in which device 1 has accumulated state. */
-async function livedFleet(): Promise<Device[]> {
+async function livedFleet(): Promise<SimulatedDevice[]> {
   const devices = devicesOf(2);
   const state = stateOf(devices);
   const [, device = deviceOf()] = devices;
@@ -103,7 +103,7 @@ describe('a fleet kept in a state folder', () => {
     device.deployments[0] = Object.assign(device.deployments[0] ?? {}, {
       state: 'aborted',
       unanswered: undefined,
-    }) as Device['deployments'][number];
+    }) as SimulatedDevice['deployments'][number];
     open[0]?.changed(device, device.deployments[0]);
     killed();
     const again = devicesOf(2);

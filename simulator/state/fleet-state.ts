@@ -8,9 +8,9 @@ import { crc32 } from 'node:zlib';
 import * as v from 'valibot';
 import { makeFolder } from '../../fixtures/make-folder.ts';
 import type { Lock } from '../../fixtures/process-lock.ts';
-import type { Target } from '../client/management.ts';
-import type { Device, DeviceDeployment } from '../device/device.ts';
-import type { KeptDownloads } from '../device/environment.ts';
+import type { RunDeployment } from '../client/management.ts';
+import type { DeploymentRecord, SimulatedDevice } from '../device/device.ts';
+import type { PartialDownloads } from '../device/environment.ts';
 import { identityKey } from '../identity/identity.ts';
 import {
   type DeviceLine,
@@ -20,9 +20,9 @@ import {
   fieldsOf,
   restoreDevice,
 } from './device-record.ts';
-import { Journal, readJournal } from './journal.ts';
+import { readJournal, StateJournal } from './journal.ts';
 import { DownloadFolder } from './kept-downloads.ts';
-import { fileError, StateError } from './state-error.ts';
+import { FleetStateError, fileError } from './state-error.ts';
 import {
   requireSameCut,
   requireSameFleet,
@@ -42,7 +42,7 @@ export interface StateSubject {
     readonly shard?: { readonly index: number; readonly of: number } | undefined;
   };
   /** Devices of this process, in their initial state. */
-  readonly devices: readonly Device[];
+  readonly devices: readonly SimulatedDevice[];
 }
 
 const FOLDER_MODE = 0o700;
@@ -67,9 +67,9 @@ export class FleetState {
   /** Checksum of each field of each device as last stored; initially of the new fleet. */
   readonly #kept: Uint32Array;
   readonly #initial: Uint32Array;
-  #journal: Journal | undefined;
+  #journal: StateJournal | undefined;
   #compactBytes = 0;
-  #target: Target | undefined;
+  #target: RunDeployment | undefined;
   #downloads: DownloadFolder | undefined;
 
   private constructor(subject: StateSubject, lock: Lock) {
@@ -83,7 +83,7 @@ export class FleetState {
   /**
    * Opens the folder and restores the state of these devices. Later changes are stored in the
    * folder.
-   * @throws StateError when another simulator uses the folder, or it belongs to another fleet or is
+   * @throws FleetStateError when another simulator uses the folder, or it belongs to another fleet or is
    *   damaged
    */
   static open(subject: StateSubject): FleetState {
@@ -107,29 +107,29 @@ export class FleetState {
   }
 
   /** The deployment that this run or an earlier one has created; undefined without one. */
-  get target(): Target | undefined {
+  get target(): RunDeployment | undefined {
     return this.#target;
   }
 
   /** Partial downloads of the devices. */
-  get downloads(): KeptDownloads | undefined {
+  get downloads(): PartialDownloads | undefined {
     return this.#downloads;
   }
 
   /**
    * Stores the deployment that the run has created.
-   * @throws StateError
+   * @throws FleetStateError
    */
-  deployed(target: Target): void {
+  deployed(target: RunDeployment): void {
     this.#target = target;
     this.#append({ target });
   }
 
   /**
    * Stores the changes of a device.
-   * @throws StateError
+   * @throws FleetStateError
    */
-  changed(device: Device, deployment?: DeviceDeployment): void {
+  changed(device: SimulatedDevice, deployment?: DeploymentRecord): void {
     const line = this.#lineOf(device, this.#kept);
     if (deployment)
       this.#append({ ...line, device: device.index, deployment: deploymentRecord(deployment) });
@@ -149,7 +149,7 @@ export class FleetState {
     if (grownBytes > Math.max(GROWTH_MIN_BYTES, 2 * this.#compactBytes)) this.#compact(journal);
   }
 
-  #compact(journal: Journal): void {
+  #compact(journal: StateJournal): void {
     journal.replace(this.#allLines());
     this.#compactBytes = journal.sizeBytes;
   }
@@ -163,7 +163,7 @@ export class FleetState {
       number++;
       const line = v.safeParse(lineShape, content);
       if (!line.success || (number === 1) !== 'state' in line.output) {
-        throw new StateError(
+        throw new FleetStateError(
           `line ${number} of ${path} is not the state of a fleet; use another folder.`,
         );
       }
@@ -172,7 +172,7 @@ export class FleetState {
       else if ('target' in output) this.#target = output.target;
       else restoreDevice(devices[output.device - first], output);
     }
-    this.#journal = Journal.begin(path, this.#allLines());
+    this.#journal = StateJournal.begin(path, this.#allLines());
     this.#compactBytes = this.#journal.sizeBytes;
   }
 
@@ -189,12 +189,12 @@ export class FleetState {
     }
   }
 
-  #lineOf(device: Device, kept: Uint32Array): Partial<DeviceLine> | undefined {
+  #lineOf(device: SimulatedDevice, kept: Uint32Array): Partial<DeviceLine> | undefined {
     return this.#changes(device, kept.subarray(...this.#rangeOf(device)));
   }
 
   /** Returns the fields whose values differ from these checksums, and updates the checksums. */
-  #changes(device: Device, checksums: Uint32Array): Partial<DeviceLine> | undefined {
+  #changes(device: SimulatedDevice, checksums: Uint32Array): Partial<DeviceLine> | undefined {
     const changes: [string, unknown][] = [];
     for (const [position, value] of fieldsOf(device).entries()) {
       const checksum = crc32(JSON.stringify(value));
@@ -205,7 +205,7 @@ export class FleetState {
     return changes.length === 0 ? undefined : Object.fromEntries(changes);
   }
 
-  #rangeOf({ index }: Device): [number, number] {
+  #rangeOf({ index }: SimulatedDevice): [number, number] {
     const start = (index - (this.#subject.devices[0]?.index ?? 0)) * fieldNames.length;
     return [start, start + fieldNames.length];
   }
@@ -226,6 +226,6 @@ function headOf({ plan, devices }: StateSubject): StateHead {
   return { state: 'fleetbed-state/1', ...fleet, ...(shard === undefined ? {} : { shard }) };
 }
 
-function checksumsOf(device: Device): number[] {
+function checksumsOf(device: SimulatedDevice): number[] {
   return fieldsOf(device).map((value) => crc32(JSON.stringify(value)));
 }

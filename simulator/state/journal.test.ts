@@ -11,8 +11,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Journal, readJournal } from './journal.ts';
-import { StateError } from './state-error.ts';
+import { readJournal, StateJournal } from './journal.ts';
+import { FleetStateError } from './state-error.ts';
 
 let folder: string;
 let path: string;
@@ -26,7 +26,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 /** Writes a journal of these lines and closes it. */
 function kept(...lines: readonly unknown[]): void {
-  const journal = Journal.begin(path, lines.slice(0, 1));
+  const journal = StateJournal.begin(path, lines.slice(0, 1));
   for (const line of lines.slice(1)) journal.append(line);
   journal.close();
 }
@@ -39,14 +39,14 @@ describe('a journal in a file', () => {
   });
 
   it('has written each line to the file before the call returns', () => {
-    const journal = Journal.begin(path, []);
+    const journal = StateJournal.begin(path, []);
     journal.append({ a: 1 });
     expect([...readJournal(path)]).toEqual([{ a: 1 }]);
     journal.close();
   });
 
   it('continues after all its lines were replaced', () => {
-    const journal = Journal.begin(path, [{ old: 1 }]);
+    const journal = StateJournal.begin(path, [{ old: 1 }]);
     journal.append({ old: 2 });
     journal.replace([{ fresh: 1 }]);
     journal.append({ fresh: 2 });
@@ -92,7 +92,7 @@ describe('a journal that was modified', () => {
     kept({ first: 1 }, { second: 2 }, { third: 3 });
     writeFileSync(path, change(readFileSync(path, 'utf8')));
     const read = () => [...readJournal(path)];
-    expect(read).toThrow(StateError);
+    expect(read).toThrow(FleetStateError);
     expect(read).toThrow(
       /line \d of .*journal is damaged or was not written by Fleetbed; use another place/,
     );
@@ -105,7 +105,7 @@ describe('a journal that was modified', () => {
   });
 
   it('cannot be written where there is no folder', () => {
-    expect(() => Journal.begin(join(folder, 'absent', 'journal'), [])).toThrow(
+    expect(() => StateJournal.begin(join(folder, 'absent', 'journal'), [])).toThrow(
       /^cannot write \S+: there is no such file or folder; use another place\.$/,
     );
   });

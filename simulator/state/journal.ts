@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { plainFile } from '../../fixtures/plain-file.ts';
-import { fileError, StateError } from './state-error.ts';
+import { FleetStateError, fileError } from './state-error.ts';
 
 const OWNER_ONLY = 0o600;
 const CHUNK_BYTES = 2 ** 20;
@@ -25,7 +25,7 @@ const LINE_MAX_BYTES = 16 * 2 ** 20;
 const LINE_END = 0x0a;
 
 /** A journal that is open for appending. The owner must close it. */
-export class Journal {
+export class StateJournal {
   readonly #path: string;
   #file: number;
   #sizeBytes = 0;
@@ -37,10 +37,10 @@ export class Journal {
 
   /**
    * Creates or replaces the file with these lines and opens it for appending.
-   * @throws StateError
+   * @throws FleetStateError
    */
-  static begin(path: string, lines: Iterable<unknown>): Journal {
-    const journal = new Journal(path, -1);
+  static begin(path: string, lines: Iterable<unknown>): StateJournal {
+    const journal = new StateJournal(path, -1);
     journal.replace(lines);
     return journal;
   }
@@ -51,7 +51,7 @@ export class Journal {
 
   /**
    * Appends a line.
-   * @throws StateError
+   * @throws FleetStateError
    */
   append(line: unknown): void {
     try {
@@ -63,7 +63,7 @@ export class Journal {
 
   /**
    * Replaces all lines atomically.
-   * @throws StateError
+   * @throws FleetStateError
    */
   replace(lines: Iterable<unknown>): void {
     const draft = `${this.#path}.draft`;
@@ -92,7 +92,7 @@ export class Journal {
 
 /**
  * Yields the lines of a journal; yields nothing when the file does not exist.
- * @throws StateError when a line is damaged; a truncated last line is not an error
+ * @throws FleetStateError when a line is damaged; a truncated last line is not an error
  */
 export function* readJournal(path: string): Generator<unknown> {
   if (!existsSync(path)) return;
@@ -102,7 +102,7 @@ export function* readJournal(path: string): Generator<unknown> {
     const line = checkedLine(bytes);
     if (line !== undefined) yield line.content;
     else if (isWhole) {
-      throw new StateError(
+      throw new FleetStateError(
         `line ${number} of ${path} is damaged or was not written by Fleetbed; use another place, or remove the file to start over.`,
       );
     }

@@ -22,8 +22,8 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { plainFile } from '../../fixtures/plain-file.ts';
 import type { DownloadProgress } from '../client/download.ts';
-import { type Device, type DeviceDeployment, isSettled } from '../device/device.ts';
-import type { KeptDownload, KeptDownloads } from '../device/environment.ts';
+import { type DeploymentRecord, isSettled, type SimulatedDevice } from '../device/device.ts';
+import type { PartialDownload, PartialDownloads } from '../device/environment.ts';
 import { fileError } from './state-error.ts';
 
 const OWNER_ONLY = 0o600;
@@ -44,7 +44,7 @@ const headShape = v.object({
 const headTextShape = v.pipe(v.string(), v.parseJson(), headShape);
 
 /** The folder of all partial downloads. */
-export class DownloadFolder implements KeptDownloads {
+export class DownloadFolder implements PartialDownloads {
   readonly #folder: string;
   /** Number of stored bytes by device index. */
   readonly #sizes = new Map<number, number>();
@@ -54,7 +54,7 @@ export class DownloadFolder implements KeptDownloads {
    * Opens or creates the folder, and deletes files that no device can resume.
    * @throws StateError
    */
-  constructor(folder: string, devices: readonly Device[], keptMaxBytes = KEPT_MAX_BYTES) {
+  constructor(folder: string, devices: readonly SimulatedDevice[], keptMaxBytes = KEPT_MAX_BYTES) {
     this.#folder = folder;
     this.#leftBytes = keptMaxBytes;
     const underway = new Set(devices.filter(isUnderway).map(({ index }) => String(index)));
@@ -67,7 +67,7 @@ export class DownloadFolder implements KeptDownloads {
     });
   }
 
-  open(device: Device, { deploymentId }: DeviceDeployment): KeptDownload {
+  open(device: SimulatedDevice, { deploymentId }: DeploymentRecord): PartialDownload {
     const { index } = device;
     const path = join(this.#folder, String(index));
     const kept = this.#sizes.has(index) ? headOf(path) : undefined;
@@ -75,13 +75,13 @@ export class DownloadFolder implements KeptDownloads {
     return new OpenDownload({
       path,
       deploymentId,
-      kept: kept?.deploymentId === deploymentId ? kept : undefined,
+      earlierPart: kept?.deploymentId === deploymentId ? kept : undefined,
       makeRoom: (bytes) => this.#grow(index, bytes),
       giveUp: () => this.forget(device),
     });
   }
 
-  forget({ index }: Device): void {
+  forget({ index }: SimulatedDevice): void {
     const size = this.#sizes.get(index);
     if (size === undefined) return;
     const path = join(this.#folder, String(index));
@@ -108,13 +108,13 @@ interface Head {
 interface OpenDownloadOptions {
   readonly path: string;
   readonly deploymentId: string;
-  readonly kept: Head | undefined;
+  readonly earlierPart: Head | undefined;
   /** Reserves bytes for this download; returns false when the limit does not allow them. */
   readonly makeRoom: (bytes: number) => boolean;
   readonly giveUp: () => void;
 }
 
-class OpenDownload implements KeptDownload {
+class OpenDownload implements PartialDownload {
   readonly #options: OpenDownloadOptions;
   #file: number | undefined;
   #isOver = false;
@@ -122,17 +122,17 @@ class OpenDownload implements KeptDownload {
 
   constructor(options: OpenDownloadOptions) {
     this.#options = options;
-    this.progress = options.kept?.progress;
+    this.progress = options.earlierPart?.progress;
   }
 
   pieces(): AsyncIterable<Buffer> {
-    const { path, kept } = this.#options;
+    const { path, earlierPart: kept } = this.#options;
     return createReadStream(path, { start: kept?.startsAt ?? 0 });
   }
 
   append(piece: Buffer, { totalBytes, validator }: DownloadProgress): void {
     if (this.#isOver) return;
-    const { path, deploymentId, kept, makeRoom, giveUp } = this.#options;
+    const { path, deploymentId, earlierPart: kept, makeRoom, giveUp } = this.#options;
     guarded(`cannot write ${path}`, () => {
       const isNew = this.#file === undefined && kept === undefined;
       const head = isNew ? `${JSON.stringify({ deploymentId, totalBytes, validator })}\n` : '';
@@ -154,7 +154,7 @@ class OpenDownload implements KeptDownload {
   }
 }
 
-function isUnderway({ deployments }: Device): boolean {
+function isUnderway({ deployments }: SimulatedDevice): boolean {
   return deployments.some(
     (deployment) => deployment.fetched === undefined && !isSettled(deployment),
   );

@@ -7,7 +7,7 @@ import { basename, dirname, join } from 'node:path';
 import type { Lock } from '../../fixtures/process-lock.ts';
 import { type LedgerContent, readLedger } from './made-ledger.ts';
 import { ledgerFile } from './memory.ts';
-import { fileError, StateError } from './state-error.ts';
+import { FleetStateError, fileError } from './state-error.ts';
 import { shardFolders } from './state-head.ts';
 import { takeStateLock } from './state-lock.ts';
 
@@ -20,7 +20,7 @@ export interface PlacedLedger {
 
 /**
  * Returns the ledgers at these paths, locked. The caller must release the locks.
- * @throws StateError when there is no ledger, or one is in use or invalid
+ * @throws FleetStateError when there is no ledger, or one is in use or invalid
  */
 export function ledgersAt(places: readonly string[]): readonly PlacedLedger[] {
   const taken: PlacedLedger[] = [];
@@ -32,7 +32,7 @@ export function ledgersAt(places: readonly string[]): readonly PlacedLedger[] {
       else taken.push({ path, content, lock });
     }
     if (taken.length > 0) return taken;
-    throw new StateError(
+    throw new FleetStateError(
       `there is no ledger at ${places.join(' or ')}; give a ledger or a folder of --state.`,
     );
   } catch (error) {

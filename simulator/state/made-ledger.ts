@@ -18,10 +18,10 @@ import {
 import * as v from 'valibot';
 import { parsedJson } from '../../fixtures/json.ts';
 import { plainFile } from '../../fixtures/plain-file.ts';
-import type { Target } from '../client/management.ts';
-import type { Device } from '../device/device.ts';
+import type { RunDeployment } from '../client/management.ts';
+import type { SimulatedDevice } from '../device/device.ts';
 import type { IdData } from '../identity/identity.ts';
-import { fileError, StateError } from './state-error.ts';
+import { FleetStateError, fileError } from './state-error.ts';
 
 const OWNER_ONLY = 0o600;
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
@@ -47,10 +47,10 @@ const lineShape = v.union([
   removedShape,
   absentShape,
 ]);
-type Line = v.InferOutput<typeof lineShape>;
+type LedgerRow = v.InferOutput<typeof lineShape>;
 
 /** A device that the fleet has created on the server, or was about to create. */
-export interface MadeDevice {
+export interface LedgerDevice {
   readonly index: number;
   identity: IdData;
   /** SHA-256 of the public key with which the device was recorded. */
@@ -64,7 +64,7 @@ export interface MadeDevice {
 /** The devices and deployments of a fleet that may still exist on its server. */
 export interface LedgerContent {
   readonly baseUrl: string;
-  readonly devices: ReadonlyMap<number, MadeDevice>;
+  readonly devices: ReadonlyMap<number, LedgerDevice>;
   /** IDs of deployments that have not been closed. */
   readonly deployments: ReadonlySet<string>;
 }
@@ -96,12 +96,12 @@ export class CleanupLedger {
 
   /**
    * Opens or creates a ledger.
-   * @throws StateError when the file cannot be used or belongs to another server
+   * @throws FleetStateError when the file cannot be used or belongs to another server
    */
   static open(path: string, baseUrl: string): CleanupLedger {
     const known = readLedger(path);
     if (known !== undefined && known.baseUrl !== baseUrl) {
-      throw new StateError(
+      throw new FleetStateError(
         `the ledger ${path} belongs to ${known.baseUrl}, not to ${baseUrl}; use another file.`,
       );
     }
@@ -115,7 +115,7 @@ export class CleanupLedger {
   }
 
   /** Records a device before its first contact, and its ID as soon as it has one. */
-  note(device: Device): void {
+  note(device: SimulatedDevice): void {
     const { index, id = '', idData, session } = device;
     const noted = this.#noted.get(index);
     if (noted === undefined && session !== undefined) {
@@ -129,15 +129,15 @@ export class CleanupLedger {
   }
 
   /** Records a deployment that the run has created. */
-  deployed({ deploymentId }: Target): void {
+  deployed({ deploymentId }: RunDeployment): void {
     this.append({ deployment: deploymentId });
   }
 
   /**
    * Appends a line.
-   * @throws StateError
+   * @throws FleetStateError
    */
-  append(line: Line): void {
+  append(line: LedgerRow): void {
     try {
       writeSync(this.#file, `${JSON.stringify(line)}\n`);
     } catch (error) {
@@ -152,14 +152,14 @@ export class CleanupLedger {
 
 /**
  * Reads a ledger. Returns undefined when the file does not exist or is empty.
- * @throws StateError when the file cannot be read or is not a ledger
+ * @throws FleetStateError when the file cannot be read or is not a ledger
  */
 export function readLedger(path: string): LedgerContent | undefined {
   const reading = new LedgerReading();
   for (const [position, text] of linesOf(path).entries()) {
     const line = parsedLine(text);
     if (position === 0 && (line === undefined || !('ledger' in line))) {
-      throw new StateError(
+      throw new FleetStateError(
         `${path} is not the ledger of a fleet; give the file that the run wrote.`,
       );
     }
@@ -172,17 +172,17 @@ export function readLedger(path: string): LedgerContent | undefined {
 
 /** Returns true when the ledger lists nothing that may still exist on the server. */
 export function isEmptyLedger({ devices, deployments }: LedgerContent): boolean {
-  const isLeft = ({ ids, isSought }: MadeDevice) => ids.size > 0 || isSought;
+  const isLeft = ({ ids, isSought }: LedgerDevice) => ids.size > 0 || isSought;
   return deployments.size === 0 && ![...devices.values()].some(isLeft);
 }
 
 class LedgerReading {
-  readonly #byId = new Map<string, MadeDevice>();
-  readonly devices = new Map<number, MadeDevice>();
+  readonly #byId = new Map<string, LedgerDevice>();
+  readonly devices = new Map<number, LedgerDevice>();
   readonly deployments = new Set<string>();
   baseUrl: string | undefined;
 
-  take(line: Line): void {
+  take(line: LedgerRow): void {
     if ('ledger' in line) this.baseUrl = line.baseUrl;
     else if ('deployment' in line) this.deployments.add(line.deployment);
     else if ('removed' in line) this.#remove(line.removed);
@@ -226,7 +226,7 @@ function linesOf(path: string): readonly string[] {
   }
 }
 
-function parsedLine(text: string): Line | undefined {
+function parsedLine(text: string): LedgerRow | undefined {
   const read = v.safeParse(lineShape, parsedJson(text));
   return read.success ? read.output : undefined;
 }

@@ -1,9 +1,9 @@
 /** Storage of a run outside the process: the state of its devices, and its ledger. */
 import { join } from 'node:path';
 import type { Lock } from '../../fixtures/process-lock.ts';
-import type { Target } from '../client/management.ts';
-import type { Device, DeviceDeployment } from '../device/device.ts';
-import type { KeptDownloads } from '../device/environment.ts';
+import type { RunDeployment } from '../client/management.ts';
+import type { DeploymentRecord, SimulatedDevice } from '../device/device.ts';
+import type { PartialDownloads } from '../device/environment.ts';
 import { FleetState, type StateSubject, stateFolder } from './fleet-state.ts';
 import { CleanupLedger } from './made-ledger.ts';
 import { takeStateLock } from './state-lock.ts';
@@ -11,26 +11,26 @@ import { takeStateLock } from './state-lock.ts';
 /**
  * Stores everything that must survive the simulator. Each method returns once the change is stored.
  */
-export interface Memory {
+export interface RunStorage {
   /** The deployment that this run or an earlier one has created; undefined without one. */
-  readonly target: Target | undefined;
+  readonly target: RunDeployment | undefined;
   /** Partial downloads of devices; undefined in a run without a state folder. */
-  readonly downloads?: KeptDownloads | undefined;
+  readonly downloads?: PartialDownloads | undefined;
   /**
    * Stores the changes of a device.
    * @throws StateError when they cannot be stored
    */
-  changed(device: Device, deployment?: DeviceDeployment): void;
+  changed(device: SimulatedDevice, deployment?: DeploymentRecord): void;
   /**
    * Stores the deployment that the run has created.
    * @throws StateError when it cannot be stored
    */
-  deployed(target: Target): void;
+  deployed(target: RunDeployment): void;
   close(): void;
 }
 
 /** The storage of a run that stores nothing. */
-export const noMemory: Memory = {
+export const noMemory: RunStorage = {
   target: undefined,
   changed: () => undefined,
   deployed: () => undefined,
@@ -56,14 +56,14 @@ export const ledgerFile = 'ledger.ndjson';
  * Opens the state folder and the ledger of the plan, and restores the devices.
  * @throws StateError when either is in use, belongs to another fleet, or cannot be used
  */
-export function openMemory(plan: MemoryPlan, devices: readonly Device[]): Memory {
+export function openMemory(plan: MemoryPlan, devices: readonly SimulatedDevice[]): RunStorage {
   const { state: folder, baseUrl } = plan;
   const subject: StateSubject | undefined =
     folder === undefined ? undefined : { folder, plan, devices };
   const state = subject && FleetState.open(subject);
   try {
     const ledger = openLedger(ledgerPlace(plan, subject), baseUrl, plan.ledger !== undefined);
-    return new RunMemory(state, ledger);
+    return new FolderStorage(state, ledger);
   } catch (error) {
     state?.close();
     throw error;
@@ -93,7 +93,7 @@ function openLedger(path: string | undefined, baseUrl: string, isNamed: boolean)
   }
 }
 
-class RunMemory implements Memory {
+class FolderStorage implements RunStorage {
   readonly #state: FleetState | undefined;
   readonly #made: OpenLedger | undefined;
 
@@ -102,20 +102,20 @@ class RunMemory implements Memory {
     this.#made = made;
   }
 
-  get target(): Target | undefined {
+  get target(): RunDeployment | undefined {
     return this.#state?.target;
   }
 
-  get downloads(): KeptDownloads | undefined {
+  get downloads(): PartialDownloads | undefined {
     return this.#state?.downloads;
   }
 
-  changed(device: Device, deployment?: DeviceDeployment): void {
+  changed(device: SimulatedDevice, deployment?: DeploymentRecord): void {
     this.#made?.ledger.note(device);
     this.#state?.changed(device, deployment);
   }
 
-  deployed(target: Target): void {
+  deployed(target: RunDeployment): void {
     this.#made?.ledger.deployed(target);
     this.#state?.deployed(target);
   }

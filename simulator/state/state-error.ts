@@ -2,13 +2,13 @@
 import { reasonOf } from '../identity/identity-error.ts';
 
 /** Thrown with one sentence that says what is wrong, where, and how to correct it. */
-export class StateError extends Error {
-  override readonly name = 'StateError';
+export class FleetStateError extends Error {
+  override readonly name = 'FleetStateError';
 }
 
 /** Returns the error for a file that cannot be accessed. */
-export function fileError(what: string, error: unknown): StateError {
-  return error instanceof StateError
+export function fileError(what: string, error: unknown): FleetStateError {
+  return error instanceof FleetStateError
     ? error
-    : new StateError(`${what}: ${reasonOf(error)}; use another place.`, { cause: error });
+    : new FleetStateError(`${what}: ${reasonOf(error)}; use another place.`, { cause: error });
 }

@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { readJournal } from './journal.ts';
-import { fileError, StateError } from './state-error.ts';
+import { FleetStateError, fileError } from './state-error.ts';
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
@@ -20,7 +20,7 @@ export type StateHead = v.InferOutput<typeof stateHeadShape>;
 
 /**
  * Checks that the state in a folder belongs to the fleet of the plan.
- * @throws StateError that names the first difference
+ * @throws FleetStateError that names the first difference
  */
 export function requireSameFleet(kept: StateHead, planned: StateHead, folder: string): void {
   const differences: readonly (readonly [string, unknown, unknown])[] = [
@@ -33,17 +33,19 @@ export function requireSameFleet(kept: StateHead, planned: StateHead, folder: st
   for (const [what, theirs, ours] of differences) {
     if (theirs === ours) continue;
     const said = `${what} is ${JSON.stringify(theirs)} there and ${JSON.stringify(ours)} in the plan`;
-    throw new StateError(`the state folder ${folder} belongs to another fleet: ${said}; ${way}.`);
+    throw new FleetStateError(
+      `the state folder ${folder} belongs to another fleet: ${said}; ${way}.`,
+    );
   }
   if (kept.identities === planned.identities) return;
-  throw new StateError(
+  throw new FleetStateError(
     `the state folder ${folder} belongs to another fleet: its devices have other key types or id_data; ${way}.`,
   );
 }
 
 /**
  * Returns the seed of the fleet in a folder; undefined when the folder contains no state.
- * @throws StateError when the journal is damaged
+ * @throws FleetStateError when the journal is damaged
  */
 export function keptSeed(folder: string): string | undefined {
   for (const each of [folder, ...shardFolders(folder)]) {
@@ -57,7 +59,7 @@ export function keptSeed(folder: string): string | undefined {
 
 /**
  * Checks that the folder does not contain the state of a fleet with another number of shards.
- * @throws StateError
+ * @throws FleetStateError
  */
 export function requireSameCut(folder: string, shard: StateHead['shard']): void {
   const planned = shard === undefined ? 'one process' : `${shard.of} shards`;
@@ -65,7 +67,7 @@ export function requireSameCut(folder: string, shard: StateHead['shard']): void 
   if (existsSync(join(folder, stateFile))) kept.push('one process');
   const other = kept.find((each) => each !== planned);
   if (other === undefined) return;
-  throw new StateError(
+  throw new FleetStateError(
     `the state folder ${folder} belongs to a fleet in ${other}, not in ${planned}; ` +
       'use the same number as before, or another folder.',
   );

@@ -1,18 +1,18 @@
 /** Locks of state folders and ledgers of a fleet. */
 import { type Lock, LockHeldError, takeLock } from '../../fixtures/process-lock.ts';
-import { fileError, StateError } from './state-error.ts';
+import { FleetStateError, fileError } from './state-error.ts';
 
 /**
  * Locks a state folder or a ledger.
  * @param file path of the lock file
  * @param what name of the locked object in the error message, such as `the state folder x`
- * @throws StateError when another process holds the lock, or the lock file cannot be created
+ * @throws FleetStateError when another process holds the lock, or the lock file cannot be created
  */
 export function takeStateLock(file: string, what: string): Lock {
   try {
     return takeLock(file, what);
   } catch (error) {
-    if (error instanceof LockHeldError) throw new StateError(error.message, { cause: error });
+    if (error instanceof LockHeldError) throw new FleetStateError(error.message, { cause: error });
     throw fileError(`cannot use ${what}`, error);
   }
 }

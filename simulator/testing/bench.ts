@@ -5,10 +5,10 @@ import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 import { freshRsaKey, seededRandom } from '../../fixtures/random.ts';
 import type { Behaviour } from '../behaviours/behaviour.ts';
 import { DeviceClient } from '../client/device-client.ts';
-import type { Target } from '../client/management.ts';
-import { newSession, type Session } from '../client/session.ts';
-import { type Device, type DeviceDeployment, newDevice } from '../device/device.ts';
-import type { DeviceEnvironment, KeptDownloads } from '../device/environment.ts';
+import type { RunDeployment } from '../client/management.ts';
+import { type ClientSession, newSession } from '../client/session.ts';
+import { type DeploymentRecord, newDevice, type SimulatedDevice } from '../device/device.ts';
+import type { DeviceEnvironment, PartialDownloads } from '../device/environment.ts';
 import type { EventFact } from '../device/events.ts';
 import { type DeviceKey, deviceKey, heldKey } from '../identity/device-key.ts';
 import { idDataOf, identityData } from '../identity/identity.ts';
@@ -76,7 +76,7 @@ export class Bench {
 }
 
 /** Returns a session of device 0 of the seed `x` that is not signed in. */
-export async function sessionOf(keyType: KeyType = 'ed25519'): Promise<Session> {
+export async function sessionOf(keyType: KeyType = 'ed25519'): Promise<ClientSession> {
   const key = await keyOf(keyType);
   return newSession('device 0', idDataOf(identityData(random, 0, 'FB')), key);
 }
@@ -87,7 +87,10 @@ async function keyOf(keyType: KeyType): Promise<DeviceKey> {
 }
 
 /** Returns device 0 of the seed `x`, which has type `board` and the artifact `factory-image`. */
-export function deviceOf(behaviour: Behaviour = steady, differs: Partial<Policy> = {}): Device {
+export function deviceOf(
+  behaviour: Behaviour = steady,
+  differs: Partial<Policy> = {},
+): SimulatedDevice {
   const identity = identityData(random, 0, 'FB');
   return newDevice({
     index: 0,
@@ -112,15 +115,15 @@ export class InstantEnvironment implements DeviceEnvironment {
   readonly facts: EventFact[] = [];
   readonly events = { emit: (fact: EventFact) => void this.facts.push(fact) };
   readonly restsMs: number[] = [];
-  readonly settledDeployments: DeviceDeployment[] = [];
-  readonly socketsLost: Device[] = [];
+  readonly settledDeployments: DeploymentRecord[] = [];
+  readonly socketsLost: SimulatedDevice[] = [];
   /** Called at each wait. It may throw to end the run there. */
   onRest: (waitMs: number) => void = () => undefined;
   /** Called at each change that a device must remember. */
-  onChange: (device: Device, deployment?: DeviceDeployment) => void = () => undefined;
+  onChange: (device: SimulatedDevice, deployment?: DeploymentRecord) => void = () => undefined;
   onAbort: () => Promise<boolean> = async () => false;
-  targetOf: Target | undefined;
-  downloads: KeptDownloads | undefined;
+  targetOf: RunDeployment | undefined;
+  downloads: PartialDownloads | undefined;
 
   constructor(bench: Bench) {
     this.client = bench.client;
@@ -129,11 +132,11 @@ export class InstantEnvironment implements DeviceEnvironment {
     this.metrics = bench.metrics;
   }
 
-  async keyFor(_device: Device, generation = 0) {
+  async keyFor(_device: SimulatedDevice, generation = 0) {
     return deviceKey(random, 0, 'ed25519', generation);
   }
 
-  changed(device: Device, deployment?: DeviceDeployment): void {
+  changed(device: SimulatedDevice, deployment?: DeploymentRecord): void {
     this.onChange(device, deployment);
   }
 
@@ -143,7 +146,7 @@ export class InstantEnvironment implements DeviceEnvironment {
     this.clock.advance(waitMs);
   }
 
-  losesSocket(device: Device): void {
+  losesSocket(device: SimulatedDevice): void {
     this.socketsLost.push(device);
   }
 
@@ -155,11 +158,11 @@ export class InstantEnvironment implements DeviceEnvironment {
     return policy.pollIntervalMs;
   }
 
-  target(): Target | undefined {
+  target(): RunDeployment | undefined {
     return this.targetOf;
   }
 
-  settled(_device: Device, deployment: DeviceDeployment): void {
+  settled(_device: SimulatedDevice, deployment: DeploymentRecord): void {
     this.settledDeployments.push(deployment);
   }
 

@@ -15,12 +15,12 @@ export const facts: DeviceDescription = {
 /** A device with its clock, and the requests to its update client. */
 export class ConnectBench {
   readonly clock = new ManualClock(noonMs);
-  readonly asked: string[] = [];
+  readonly clientRequests: string[] = [];
   readonly device = new ConnectDevice({
     clock: this.clock,
     facts,
-    checkUpdate: () => this.asked.push('check-update'),
-    sendInventory: () => this.asked.push('send-inventory'),
+    checkUpdate: () => this.clientRequests.push('check-update'),
+    sendInventory: () => this.clientRequests.push('send-inventory'),
   });
 
   /** Sends a message in the session `s-1` and returns the replies. */

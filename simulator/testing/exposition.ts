@@ -1,17 +1,17 @@
 /** Parses Prometheus' text format with Prometheus' strictness, for tests. */
 
 /** A line of the exposition. */
-interface Sample {
+interface MetricSample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
 /** A metric: its type, its help text and its samples. */
-export interface Family {
+export interface MetricFamily {
   readonly type: string;
   readonly help: string;
-  readonly samples: readonly Sample[];
+  readonly samples: readonly MetricSample[];
 }
 
 const NAME = '[a-zA-Z_:][a-zA-Z0-9_:]*';
@@ -25,9 +25,9 @@ const suffixes: Readonly<Record<string, readonly string[]>> = {
  * Returns the metrics by name.
  * @throws Error naming the invalid line
  */
-export function parseExposition(text: string): ReadonlyMap<string, Family> {
+export function parseExposition(text: string): ReadonlyMap<string, MetricFamily> {
   if (!text.endsWith('\n')) throw new Error('the last line has no end');
-  const families = new Map<string, { type: string; help: string; samples: Sample[] }>();
+  const families = new Map<string, { type: string; help: string; samples: MetricSample[] }>();
   const helps = new Map<string, string>();
   const seen = new Set<string>();
   for (const line of text.split('\n')) {
@@ -50,7 +50,7 @@ export function parseExposition(text: string): ReadonlyMap<string, Family> {
   return families;
 }
 
-function parsed(line: string): Sample {
+function parsed(line: string): MetricSample {
   const [, name, pairs = '', number = ''] = sampleLine.exec(line) ?? [];
   const value = number === '+Inf' ? Number.POSITIVE_INFINITY : Number(number);
   if (name === undefined || Number.isNaN(value)) throw new Error(`no sample: ${line}`);
@@ -76,7 +76,7 @@ function familyOf<Kind extends { type: string }>(name: string, families: Map<str
  * Checks that the buckets of a histogram never decrease and that the last one equals the total
  * count.
  */
-function checkHistogram(name: string, samples: readonly Sample[]): void {
+function checkHistogram(name: string, samples: readonly MetricSample[]): void {
   const before = new Map<string, number>();
   for (const { name: own, labels, value } of samples) {
     const { le, ...group } = labels;

@@ -13,7 +13,7 @@ const rows = { ...operations, ...managementOperations, ...storageOperations };
 export type AnyOperationId = keyof typeof rows;
 
 /** A recorded request. */
-export interface Asked {
+export interface PretendRequest {
   readonly operation: AnyOperationId;
   /** Values of the path parameters, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
@@ -25,7 +25,7 @@ export interface Asked {
 }
 
 /** A response, `silence` for none, or `cut` to close the connection. */
-export type Answer =
+export type PretendAnswer =
   | {
       readonly status: number;
       readonly headers?: Readonly<Record<string, string>>;
@@ -37,15 +37,17 @@ export type Answer =
   | 'silence'
   | 'cut';
 
-export type Answers = Partial<Record<AnyOperationId, (asked: Asked) => Answer | Promise<Answer>>>;
+export type Answers = Partial<
+  Record<AnyOperationId, (asked: PretendRequest) => PretendAnswer | Promise<PretendAnswer>>
+>;
 
-interface Route {
+interface PretendRoute {
   readonly operation: AnyOperationId;
   readonly method: string;
   readonly pattern: RegExp;
 }
 
-const routes: readonly Route[] = Object.values(rows).map(({ id, method, path }) => ({
+const routes: readonly PretendRoute[] = Object.values(rows).map(({ id, method, path }) => ({
   operation: id,
   method,
   pattern: new RegExp(`^${path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
@@ -55,8 +57,8 @@ const routes: readonly Route[] = Object.values(rows).map(({ id, method, path }) 
 export class PretendServer {
   readonly #answers: Answers;
   readonly #server = createServer((request, response) => void this.#serve(request, response));
-  readonly #waiting = new Set<() => void>();
-  readonly asked: Asked[] = [];
+  readonly #silentRequests = new Set<() => void>();
+  readonly requests: PretendRequest[] = [];
   baseUrl = '';
 
   private constructor(answers: Answers) {
@@ -73,16 +75,16 @@ export class PretendServer {
   }
 
   /** Returns the requests for one operation, in order. */
-  askedOf(operation: AnyOperationId): Asked[] {
-    return this.asked.filter((asked) => asked.operation === operation);
+  requestsFor(operation: AnyOperationId): PretendRequest[] {
+    return this.requests.filter((asked) => asked.operation === operation);
   }
 
   /** Resolves once the operation has been requested `count` times. */
-  async untilAsked(operation: AnyOperationId, count = 1): Promise<Asked[]> {
-    while (this.askedOf(operation).length < count) {
-      await new Promise<void>((resolve) => this.#waiting.add(resolve));
+  async untilAsked(operation: AnyOperationId, count = 1): Promise<PretendRequest[]> {
+    while (this.requestsFor(operation).length < count) {
+      await new Promise<void>((resolve) => this.#silentRequests.add(resolve));
     }
-    return this.askedOf(operation);
+    return this.requestsFor(operation);
   }
 
   /** The HTTP server, for tests that handle upgrades. */
@@ -112,14 +114,14 @@ export class PretendServer {
     const { headers } = request;
     const json = (): unknown => JSON.parse(body.toString());
     const asked = { operation, parameters, query, headers, body, json };
-    this.asked.push(asked);
-    for (const wake of this.#waiting) wake();
-    this.#waiting.clear();
+    this.requests.push(asked);
+    for (const wake of this.#silentRequests) wake();
+    this.#silentRequests.clear();
     send(response, (await this.#answers[operation]?.(asked)) ?? { status: 404 });
   }
 }
 
-function send(response: ServerResponse, answer: Answer): void {
+function send(response: ServerResponse, answer: PretendAnswer): void {
   if (answer === 'silence') return;
   if (answer === 'cut') {
     response.destroy();

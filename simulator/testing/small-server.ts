@@ -3,9 +3,14 @@
  * one deployment, and records and lists statuses. It has no other rules.
  */
 import { softwareArtifact } from './artifacts.ts';
-import { type Answer, type Answers, type Asked, PretendServer } from './pretend-server.ts';
+import {
+  type Answers,
+  type PretendAnswer,
+  type PretendRequest,
+  PretendServer,
+} from './pretend-server.ts';
 
-interface KnownDevice {
+interface ServerDevice {
   readonly id: string;
   readonly authSetId: string;
   readonly identity_data: unknown;
@@ -16,13 +21,13 @@ interface KnownDevice {
 }
 
 const when = '2026-01-31T12:00:00Z';
-const recorded: Answer = { status: 204 };
+const recorded: PretendAnswer = { status: 204 };
 /** Name of the artifact that the server deploys. */
 export const release = 'release-2';
 
 /** The small server with its records. */
 export class SmallServer {
-  readonly devices = new Map<string, KnownDevice>();
+  readonly devices = new Map<string, ServerDevice>();
   deployedTo: ReadonlySet<string> | undefined;
   readonly server: PretendServer;
   readonly #file: Buffer;
@@ -45,14 +50,14 @@ export class SmallServer {
   }
 
   /** Returns the device to which a token belongs. */
-  deviceOf({ headers }: Asked): KnownDevice | undefined {
+  deviceOf({ headers }: PretendRequest): ServerDevice | undefined {
     const claims = headers.authorization?.split('.')[1] ?? '';
     const id = /"sub":"(.*)"/.exec(Buffer.from(claims, 'base64url').toString())?.[1];
     return [...this.devices.values()].find((device) => device.id === id);
   }
 
   /** Offers the deployment to a device that belongs to it and has not finished it. */
-  next(asked: Asked): Answer {
+  next(asked: PretendRequest): PretendAnswer {
     const device = this.deviceOf(asked);
     if (device === undefined) return { status: 401 };
     const ended = ['success', 'failure', 'aborted', 'already-installed'];
@@ -105,7 +110,7 @@ export class SmallServer {
     };
   }
 
-  #letIn(asked: Asked): Answer {
+  #letIn(asked: PretendRequest): PretendAnswer {
     const { id_data, pubkey } = asked.json() as { id_data: string; pubkey: string };
     const number = this.devices.size + 1;
     const known = this.devices.get(pubkey) ?? {
@@ -143,7 +148,7 @@ export class SmallServer {
     return counts;
   }
 
-  #report(asked: Asked): Answer {
+  #report(asked: PretendRequest): PretendAnswer {
     const device = this.deviceOf(asked);
     if (device === undefined) return { status: 401 };
     if (device.status === 'aborted') return { status: 409 };

@@ -100,7 +100,7 @@ describe('a conform run that was killed with -9', { timeout: KILL_MAX_MS }, () =
     const ledger = join(folder, 'twice.ledger');
     await killedRun(ledger);
     const first = startCommand(clean(ledger));
-    await first.said('stderr', /^removed /m);
+    await first.waitForOutput('stderr', /^removed /m);
     await first.end('SIGKILL');
     const { code, stderr } = await runCommand(clean(ledger));
     expect(code, stderr).toBe(0);

@@ -5,7 +5,7 @@
 
 import type { Command } from 'commander';
 import { comparisonText } from '../../../conformance/report/differences.ts';
-import { type Comparison, compareReports } from '../../../conformance/result/compare.ts';
+import { compareReports, type ResultComparison } from '../../../conformance/result/compare.ts';
 import { addExamples } from '../../options/examples.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import { createOutput } from '../../output/output.ts';
@@ -31,7 +31,7 @@ export function configure(command: Command): void {
  * A regression fails the comparison. It is undecided when a case had a verdict before and has none
  * now.
  */
-function exitCodeOf({ changes }: Comparison): ExitCode {
+function exitCodeOf({ changes }: ResultComparison): ExitCode {
   if (changes.some(({ kind }) => kind === 'regression')) return exitCodes.failed;
   return changes.some(({ kind }) => kind === 'undecided-now')
     ? exitCodes.undecided

@@ -37,7 +37,7 @@ import { openRunLines } from './run-lines.ts';
 import { prepareScripts, writeScripts } from './script-files.ts';
 import { verdictPrinter, waitPrinter } from './suite-watch.ts';
 
-type RunSettings = Awaited<ReturnType<typeof runSettingsOf>>;
+type ConformSettings = Awaited<ReturnType<typeof runSettingsOf>>;
 
 const subcommands: Subcommands = {
   cleanup: {
@@ -111,7 +111,7 @@ const commandRows = {
   },
 } as const satisfies OptionRows;
 
-type Options = ConformOptions & ValuesOf<typeof commandRows>;
+type ConformCommandOptions = ConformOptions & ValuesOf<typeof commandRows>;
 
 /** Adds the options, the subcommands and the action of `fleetbed conform`. */
 export function configure(command: Command): void {
@@ -127,7 +127,7 @@ export function configure(command: Command): void {
   addSubcommands(command, subcommands);
   command.argument('[id-prefix...]', 'run only cases whose ID starts with this');
   addOptionRows(addRunOptions(command), commandRows).action(
-    async (selection: readonly string[], options: Options) => {
+    async (selection: readonly string[], options: ConformCommandOptions) => {
       const isUrlGiven = command.getOptionValueSource('url') !== 'default';
       process.exitCode = await act(selection, options, isUrlGiven);
     },
@@ -136,7 +136,7 @@ export function configure(command: Command): void {
 
 async function act(
   selection: readonly string[],
-  options: Options,
+  options: ConformCommandOptions,
   isUrlGiven: boolean,
 ): Promise<ExitCode> {
   if (options.coverage !== undefined) {
@@ -167,7 +167,7 @@ function list(cases: readonly CaseListing[], output: Output): ExitCode {
 
 async function conform(
   { selection, cases }: { selection: readonly string[]; cases: readonly CaseListing[] },
-  options: Options,
+  options: ConformCommandOptions,
   output: Output,
 ): Promise<ExitCode> {
   await prepareReports(options.report);
@@ -218,7 +218,7 @@ async function conform(
 }
 
 /** Warns, before the run creates anything, about resources that no clean-up can remove. */
-function printFootprint({ credentials, hooks, readOnly }: RunSettings, output: Output): void {
+function printFootprint({ credentials, hooks, readOnly }: ConformSettings, output: Output): void {
   if (readOnly) return;
   const stays =
     credentials === 'none' && !hooks

@@ -18,10 +18,10 @@ import { startServer } from '../../../server/server.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import type { Output } from '../../output/output.ts';
 
-type RunSettings = Omit<ConformanceOptions, 'clock' | 'random'>;
+type DryRunSettings = Omit<ConformanceOptions, 'clock' | 'random'>;
 
 /** Performs a dry run, and prints what the run would do. */
-export async function dryRun(settings: RunSettings, output: Output): Promise<ExitCode> {
+export async function dryRun(settings: DryRunSettings, output: Output): Promise<ExitCode> {
   output.progress(
     'rehearsing against a reference server in this process; no request is sent to the target',
   );
@@ -49,7 +49,7 @@ interface Plan {
   readonly secondsAtLeast: number | null;
 }
 
-async function rehearse(settings: RunSettings, output: Output): Promise<ConformanceResult> {
+async function rehearse(settings: DryRunSettings, output: Output): Promise<ConformanceResult> {
   const { headerPrefix, credentials, hooks, control } = settings;
   const server = await startServer({ port: 0, controlPort: 0, logLevel: 'silent', headerPrefix });
   const { baseUrl, adminEmail: email, adminPassword: password, controlUrl, controlToken } = server;
@@ -70,14 +70,14 @@ async function rehearse(settings: RunSettings, output: Output): Promise<Conforma
 }
 
 /** Returns the settings without those that address the target, and without its rate limit. */
-function rehearsed(settings: RunSettings) {
+function rehearsed(settings: DryRunSettings) {
   const { baseUrl, credentials, hooks, control, tls, requestsPerSecondMax, ...rest } = settings;
   return rest;
 }
 
 function planOf(
   { verdicts, made, footprint }: ConformanceResult,
-  { requestsPerSecondMax: rate }: RunSettings,
+  { requestsPerSecondMax: rate }: DryRunSettings,
 ): Plan {
   const isSkipped = ({ verdict }: { readonly verdict: string }): boolean => verdict === 'skip';
   return {

@@ -1,7 +1,7 @@
 /**
  * Reads the report file that a subcommand receives as an argument, or rejects it with one sentence.
  */
-import { type Report, ReportError, readReport } from '../../../conformance/result/schema.ts';
+import { ReportError, readReport, type StoredResult } from '../../../conformance/result/schema.ts';
 import { CommandError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
 import { readNamedFile } from '../../output/files.ts';
@@ -11,7 +11,7 @@ import { readNamedFile } from '../../output/files.ts';
  * @param name the argument that names the file, such as `REPORT`
  * @throws CommandError
  */
-export async function readReportFile(name: string, path: string): Promise<Report> {
+export async function readReportFile(name: string, path: string): Promise<StoredResult> {
   const json = await readNamedFile(name, path);
   try {
     return readReport(json);

@@ -9,7 +9,7 @@ import {
   type ReplayedCase,
   replayedCases,
 } from '../../../conformance/result/replay.ts';
-import type { Report } from '../../../conformance/result/schema.ts';
+import type { StoredResult } from '../../../conformance/result/schema.ts';
 import { replayedOptions, suiteOptions } from '../../../conformance/suite/options.ts';
 import type { OptionRows, ValuesOf } from '../../../fixtures/option-row.ts';
 import { addExamples } from '../../options/examples.ts';
@@ -57,7 +57,7 @@ export function configure(command: Command): void {
 }
 
 /** Returns the options of the earlier run for every option that the command line omits. */
-function recorded({ target, seed, settings }: Report, command: Command): object {
+function recorded({ target, seed, settings }: StoredResult, command: Command): object {
   const facts: readonly (readonly [string, unknown])[] = [
     ['--url', target.baseUrl],
     [suiteOptions.headerPrefix.flag, target.headerPrefix],
@@ -72,7 +72,7 @@ function recorded({ target, seed, settings }: Report, command: Command): object 
   return Object.fromEntries(kept);
 }
 
-async function replay(report: Report, options: ReplayOptions): Promise<ExitCode> {
+async function replay(report: StoredResult, options: ReplayOptions): Promise<ExitCode> {
   const output = createOutput(options.json ?? false);
   await prepareReports(options.report);
   await prepareScripts(options.scripts);

@@ -2,7 +2,7 @@
 import { type ConformanceResult, listCases } from '../../../conformance/conformance.ts';
 import { conformanceHtml } from '../../../conformance/report/html.ts';
 import { conformanceJunit } from '../../../conformance/report/junit.ts';
-import type { Comparison } from '../../../conformance/result/compare.ts';
+import type { ResultComparison } from '../../../conformance/result/compare.ts';
 import { coverageOf } from '../../../conformance/result/coverage.ts';
 import { jsonFile, type ReportForm } from '../../options/reports.ts';
 
@@ -10,7 +10,7 @@ import { jsonFile, type ReportForm } from '../../options/reports.ts';
 interface JudgedRun {
   readonly result: ConformanceResult;
   /** The comparison with an earlier run, if one was requested. */
-  readonly comparison?: Comparison | undefined;
+  readonly comparison?: ResultComparison | undefined;
   /** The files of the repro scripts, by case id. */
   readonly scripts?: ReadonlyMap<string, string> | undefined;
 }

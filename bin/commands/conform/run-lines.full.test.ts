@@ -57,7 +57,7 @@ describe('fleetbed conform --ndjson', () => {
   it('leaves only whole lines when the run is killed', async () => {
     const path = join(folder, 'killed.ndjson');
     const running = startCommand([...words(), '--jobs', '1', '--ndjson', path]);
-    await running.said('stderr', /suite: 50 of/);
+    await running.waitForOutput('stderr', /suite: 50 of/);
     await running.end('SIGKILL');
     const lines = linesOf(readFileSync(path, 'utf8'));
     expect(lines.length).toBeGreaterThan(50);
@@ -70,7 +70,7 @@ describe('fleetbed conform --ndjson', () => {
     ) as [string, string, string];
     const reports = ['--report', `json=${json}`, '--report', `junit=${junit}`];
     const running = startCommand([...words(), '--json', '--ndjson', lines, ...reports]);
-    await running.said('stderr', /suite: 50 of/);
+    await running.waitForOutput('stderr', /suite: 50 of/);
     const { code, stdout, stderr } = await running.end('SIGINT');
     expect(code, stderr).toBe(130);
     const result = JSON.parse(stdout);

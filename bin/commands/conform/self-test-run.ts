@@ -5,15 +5,15 @@ import { listCases } from '../../../conformance/conformance.ts';
 import type { Defect } from '../../../conformance/self-test/defect.ts';
 import { type Baseline, runBaseline } from '../../../conformance/self-test/self-test.ts';
 import {
+  type DefectWorkers,
   forkedWorkers,
   ownWorker,
-  type WorkerPool,
 } from '../../../conformance/self-test/workers.ts';
 import { secretVariables } from '../../options/secret-option.ts';
 import type { Output } from '../../output/output.ts';
 import { stopSignal } from '../../output/stop-signal.ts';
 import { withKnownIds } from './options.ts';
-import { type GivenTarget, selfTestOn } from './self-test/good-targets.ts';
+import { type CallerTarget, selfTestOn } from './self-test/good-targets.ts';
 import { defaultSeed, type SelfTestRowValues } from './self-test-options.ts';
 
 /** The options as commander parses them. */
@@ -26,7 +26,7 @@ export interface SelfTestCommandOptions extends SelfTestRowValues {
 }
 
 /** A self-test whose run without a defect has finished. The caller must close its workers. */
-interface BegunSelfTest extends WorkerPool {
+interface PreparedSelfTest extends DefectWorkers {
   readonly baseline: Baseline;
   readonly signal: AbortSignal;
 }
@@ -36,7 +36,7 @@ export async function begin(
   defects: readonly Defect[],
   options: SelfTestCommandOptions,
   output: Output,
-): Promise<BegunSelfTest> {
+): Promise<PreparedSelfTest> {
   const signal = stopSignal();
   const selfTestOptions = selfTestOn(targetOf(options), { signal });
   output.progress('self-test: running every case without a defect');
@@ -54,7 +54,7 @@ export function targetOf({
   url,
   token = '',
   headerPrefix,
-}: SelfTestCommandOptions): GivenTarget | 'own' {
+}: SelfTestCommandOptions): CallerTarget | 'own' {
   return url === undefined ? 'own' : { baseUrl: url, headerPrefix, userToken: token };
 }
 

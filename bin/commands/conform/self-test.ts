@@ -23,7 +23,7 @@ import {
   sampleOf,
 } from '../../../conformance/self-test/matrix.ts';
 import {
-  type FindRecorded,
+  type FindRecordedRow,
   recordedResults,
   recordPath,
   recordText,
@@ -181,7 +181,7 @@ async function knownResults(
   defects: readonly Defect[],
   { record, sample, seed = defaultSeed }: SelfTestCommandOptions,
   output: Output,
-): Promise<FindRecorded> {
+): Promise<FindRecordedRow> {
   if (!record && sample === undefined) return () => undefined;
   const recorded = await recordedResults();
   if (sample === undefined) return recorded;

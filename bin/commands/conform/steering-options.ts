@@ -63,11 +63,11 @@ export const steeringRows = {
   },
 } as const satisfies OptionRows;
 
-type ControlOptions = ValuesOf<typeof controlRows>;
-type SteeringOptions = ValuesOf<typeof steeringRows>;
+type ControlValues = ValuesOf<typeof controlRows>;
+type SteeringValues = ValuesOf<typeof steeringRows>;
 
 /** Converts these options to settings of a run. @throws CommandError */
-export async function steeringOf(options: SteeringOptions) {
+export async function steeringOf(options: SteeringValues) {
   const control = controlOf(options);
   const { hooks: hookFile } = options;
   const declared = await declarationOf(options);
@@ -83,10 +83,7 @@ export async function steeringOf(options: SteeringOptions) {
  * listener, because the environment may set it for other commands.
  * @throws CommandError
  */
-export function controlOf({
-  controlUrl,
-  controlToken,
-}: ControlOptions): ControlAddress | undefined {
+export function controlOf({ controlUrl, controlToken }: ControlValues): ControlAddress | undefined {
   if (controlUrl === undefined) return undefined;
   if (controlToken !== undefined) return { url: controlUrl, token: controlToken };
   const token = `--control-token (env: ${secretVariables.controlToken})`;
@@ -98,7 +95,7 @@ async function hooksOf(path: string) {
   return usable('--hooks', path, () => readHookFile(text, dirname(resolve(path))));
 }
 
-async function declarationOf(options: SteeringOptions): Promise<Declaration> {
+async function declarationOf(options: SteeringValues): Promise<Declaration> {
   const { capabilities: path, with: offered = [], without = [] } = options;
   const text = path === undefined ? '{}' : await readNamedFile('--capabilities', path);
   const inFile = usable('--capabilities', path ?? '', () => readDeclaration(text));

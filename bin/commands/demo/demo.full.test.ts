@@ -16,8 +16,8 @@ describe('fleetbed demo', () => {
     timeout: DEMO_MAX_MS,
   }, async () => {
     demo = startCommand(['demo']);
-    await demo.said('stderr', /press Ctrl-C to stop/);
-    const shown = await demo.said('stdout', /#token=\S+\n/);
+    await demo.waitForOutput('stderr', /press Ctrl-C to stop/);
+    const shown = await demo.waitForOutput('stdout', /#token=\S+\n/);
     for (const part of [/│ success +│ 7 +│ 7 +│ 7 +│ 21 /, /Suite: pass/, /URL {7}http:/]) {
       expect(shown).toMatch(part);
     }

@@ -82,12 +82,12 @@ const rows = inGroup('Options', {
 
 type DemoOptions = ValuesOf<typeof rows>;
 
-interface Ports {
+interface DemoPorts {
   readonly port: number;
   readonly controlPort: number;
 }
 
-const wantedPorts: Ports = { port: 8080, controlPort: 8081 };
+const wantedPorts: DemoPorts = { port: 8080, controlPort: 8081 };
 
 /** Adds the options and the action of `fleetbed demo`. */
 export function configure(command: Command): void {
@@ -134,7 +134,7 @@ async function demo(options: DemoOptions): Promise<ExitCode> {
 }
 
 async function startOnFreePorts(
-  ports: Ports,
+  ports: DemoPorts,
   output: Output,
   startRun: RunStarter,
 ): Promise<RunningServer> {
@@ -152,7 +152,7 @@ async function startOnFreePorts(
 /** Prints the ports that replace busy ones. */
 function printReplacedPorts(
   { baseUrl, controlUrl }: RunningServer,
-  ports: Ports,
+  ports: DemoPorts,
   output: Output,
 ): void {
   const taken = { port: new URL(baseUrl).port, controlPort: new URL(controlUrl).port };
@@ -166,7 +166,7 @@ function printReplacedPorts(
  * Returns the ports with 0 (any free port) in place of the busy port; undefined for any other
  * error.
  */
-function withoutBusyPort(ports: Ports, error: unknown): Ports | undefined {
+function withoutBusyPort(ports: DemoPorts, error: unknown): DemoPorts | undefined {
   if (!(error instanceof Error && 'port' in error && 'code' in error)) return undefined;
   if (error.code !== 'EADDRINUSE') return undefined;
   if (error.port === ports.port) return { ...ports, port: 0 };

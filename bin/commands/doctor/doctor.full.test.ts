@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../fixtures/clock.ts';
 import { signatureMistakeVectors } from '../../../fixtures/vectors/signature-mistakes.ts';
-import type { Check } from '../../../simulator/environment/check.ts';
+import type { EnvironmentCheck } from '../../../simulator/environment/check.ts';
 import { runCommand, startServe } from '../../testing/built-command.ts';
 import { openTlsFront } from '../../testing/tls-front.ts';
 
@@ -182,7 +182,7 @@ describe('fleetbed doctor signature', () => {
 interface Environment {
   readonly verdict: string;
   readonly connectedDevicesMax?: number;
-  readonly checks: readonly Check[];
+  readonly checks: readonly EnvironmentCheck[];
 }
 
 /** Runs the environment check, on free ports by default. */

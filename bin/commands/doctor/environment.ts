@@ -5,7 +5,7 @@
 import { type Command, Option } from 'commander';
 import { systemClock } from '../../../fixtures/clock.ts';
 import { defaultSettings } from '../../../server/settings.ts';
-import type { Check } from '../../../simulator/environment/check.ts';
+import type { EnvironmentCheck } from '../../../simulator/environment/check.ts';
 import * as machine from '../../../simulator/environment/machine.ts';
 import { clockCheck } from '../../../simulator/environment/time.ts';
 import {
@@ -106,11 +106,16 @@ async function examine(options: EnvironmentOptions): Promise<ExitCode> {
   return isFailed ? exitCodes.failed : exitCodes.pass;
 }
 
-async function portChecks({ host, port, controlPort, url }: EnvironmentOptions): Promise<Check[]> {
+async function portChecks({
+  host,
+  port,
+  controlPort,
+  url,
+}: EnvironmentOptions): Promise<EnvironmentCheck[]> {
   const defaults = url === undefined ? defaultSettings : undefined;
   const ports = [port ?? defaults?.port, controlPort ?? defaults?.controlPort];
   const wanted = ports.filter((each) => each !== undefined && each !== 0);
-  const checks: Check[] = [];
+  const checks: EnvironmentCheck[] = [];
   for (const each of new Set(wanted)) {
     if (each !== undefined) checks.push(await machine.portCheck(host, each));
   }
@@ -120,7 +125,7 @@ async function portChecks({ host, port, controlPort, url }: EnvironmentOptions):
 /**
  * Runs the checks of a server up to the first error, because each check needs the one before it.
  */
-async function serverChecks(way: ServerCheckOptions | undefined): Promise<Check[]> {
+async function serverChecks(way: ServerCheckOptions | undefined): Promise<EnvironmentCheck[]> {
   if (!way) return [clockCheck(systemClock.now(), undefined)];
   const checks = [];
   for (const step of [reachCheck, tlsCheck]) {
@@ -132,12 +137,12 @@ async function serverChecks(way: ServerCheckOptions | undefined): Promise<Check[
   return [...checks, answer.check, clockCheck(systemClock.now(), answer)];
 }
 
-function linesOf(checks: readonly Check[]): string[] {
+function linesOf(checks: readonly EnvironmentCheck[]): string[] {
   const rows = checks.flatMap(({ name, verdict, found, wayOut }) => [
     `${verdict}  ${name.padEnd(NAME_COLUMNS)} ${found}`,
     ...(wayOut === undefined ? [] : [`${' '.repeat(NAME_COLUMNS + 7)}${wayOut}`]),
   ]);
-  const count = (verdict: Check['verdict']) =>
+  const count = (verdict: EnvironmentCheck['verdict']) =>
     checks.filter((row) => row.verdict === verdict).length;
   return [...rows, `${count('fail')} fail, ${count('warn')} warn, ${count('pass')} pass`];
 }

@@ -4,10 +4,10 @@ import { readFile, stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { plainFile } from '../../../fixtures/plain-file.ts';
-import { type DeviceKey, OTHER_KEYS_MAX } from '../../../server/crypto/refused-signature.ts';
+import { type NamedDeviceKey, OTHER_KEYS_MAX } from '../../../server/crypto/refused-signature.ts';
 import {
+  type DoctorFinding,
   examine,
-  type Finding,
   keysOf,
   memberText,
 } from '../../../server/explain/doctor/finding.ts';
@@ -88,7 +88,7 @@ async function examineFiles(options: SignatureOptions): Promise<ExitCode> {
   return finding.fits ? exitCodes.pass : exitCodes.failed;
 }
 
-function printFinding(finding: Finding, output: Output): void {
+function printFinding(finding: DoctorFinding, output: Output): void {
   output.data(finding);
   if (output.json) return;
   const { mistake, sentence, detail, remedy, also = [] } = finding;
@@ -145,7 +145,7 @@ async function readKeyFile(option: string, path: string): Promise<string> {
   throw new CommandError(`${option} ${path} is not a key: it is too large.`, exitCodes.setUp);
 }
 
-async function readOtherKeys(paths: readonly string[]): Promise<DeviceKey[]> {
+async function readOtherKeys(paths: readonly string[]): Promise<NamedDeviceKey[]> {
   if (paths.length >= OTHER_KEYS_MAX) {
     const sentence = `--other-key can be given at most ${OTHER_KEYS_MAX - 1} times.`;
     throw new CommandError(sentence, exitCodes.usage);

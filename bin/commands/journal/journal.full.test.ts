@@ -6,7 +6,7 @@ import { openRecording } from '../../../conformance/recordings/open-recording.ts
 import type { RecordedExchange } from '../../../conformance/recordings/recording.ts';
 import type { ServerReady } from '../../server-access/ready.ts';
 import {
-  type Ended,
+  type CommandEnd,
   type RunningCommand,
   runCommand,
   startCommand,
@@ -45,7 +45,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function run(...words: string[]): Promise<Ended> {
+function run(...words: string[]): Promise<CommandEnd> {
   return runCommand(words);
 }
 
@@ -110,7 +110,7 @@ describe('fleetbed journal', () => {
   it('exits with 0 when Ctrl-C arrives together with the first line', async () => {
     await (await fetch(`${ready.baseUrl}/seen-at-once`)).text();
     const following = startCommand(['journal', ...at, '--follow', '--text', 'seen-at-once']);
-    await following.said('stdout', /seen-at-once/);
+    await following.waitForOutput('stdout', /seen-at-once/);
     const { code, stderr } = await following.end('SIGINT');
     expect([code, stderr]).toEqual([0, '']);
   });
@@ -122,9 +122,13 @@ describe('fleetbed journal', () => {
       await ask('/followed/before');
       const words = ['--follow', '--after', '0', '--text', 'followed'];
       const following = startCommand(['journal', ...at, ...words]);
-      expect(await following.said('stdout', /before/)).toMatch(/GET 404 {2}\/followed\/before/);
+      expect(await following.waitForOutput('stdout', /before/)).toMatch(
+        /GET 404 {2}\/followed\/before/,
+      );
       await ask('/followed/live');
-      expect(await following.said('stdout', /live/)).toMatch(/GET 404 {2}\/followed\/live/);
+      expect(await following.waitForOutput('stdout', /live/)).toMatch(
+        /GET 404 {2}\/followed\/live/,
+      );
       const { code, stderr } = await following.end('SIGINT');
       expect([code, stderr]).toEqual([0, '']);
     },

@@ -103,14 +103,14 @@ async function journal(options: ReadOptions): Promise<ExitCode> {
   const whole = String(output.json);
   const limit = String(options.limit);
   const { body } = await ask(options, `/journal?${queryOf(options, { limit, whole })}`);
-  const { entries, next } = (await body.json()) as Page;
+  const { entries, next } = (await body.json()) as JournalPage;
   for (const entry of entries) show(entry, output);
   if (!stop) return exitCodes.pass;
   await follow({ ...options, after: String(next) }, output, stop);
   return exitCodes.pass;
 }
 
-interface Page {
+interface JournalPage {
   readonly entries: readonly ShownEntry[];
   readonly next: number;
 }

@@ -4,10 +4,10 @@ import { type Command, Option } from 'commander';
 import type { FleetResult } from '../../../simulator/engine/simulate-fleet.ts';
 import { comparisonText } from '../../../simulator/report/comparison-text.ts';
 import {
-  type Comparison,
   ComparisonError,
   compareResults,
   type NoiseFloor,
+  type RunComparison,
 } from '../../../simulator/result/compare.ts';
 import { addExamples } from '../../options/examples.ts';
 import * as values from '../../options/option-values.ts';
@@ -58,7 +58,7 @@ export function configure(command: Command): void {
     });
 }
 
-function compared(before: FleetResult, after: FleetResult, floor: NoiseFloor): Comparison {
+function compared(before: FleetResult, after: FleetResult, floor: NoiseFloor): RunComparison {
   try {
     return compareResults(before, after, floor);
   } catch (error) {
@@ -68,7 +68,7 @@ function compared(before: FleetResult, after: FleetResult, floor: NoiseFloor): C
 }
 
 /** A regression fails the comparison; too little data leaves it undecided. */
-function exitCodeOf({ verdict }: Comparison): ExitCode {
+function exitCodeOf({ verdict }: RunComparison): ExitCode {
   if (verdict === 'regression') return exitCodes.failed;
   return verdict === 'not enough data' ? exitCodes.undecided : exitCodes.pass;
 }

@@ -93,7 +93,7 @@ describe('the ready message of serve', () => {
   it('is one readable line without --json', async () => {
     const command = startCommand(['serve', ...free, '--admin-password', 'of-the-test']);
     running = command;
-    const line = await command.said('stdout', /\n/);
+    const line = await command.waitForOutput('stdout', /\n/);
     expect(line).toMatch(/^ready at http:\S+, admin@example\.com with password of-the-test, /);
     expect(line).toMatch(/console http:\S+\/#token=\S+\n$/);
   });
@@ -140,7 +140,7 @@ describe('the ready message of serve', () => {
       FLEETBED_ADMIN_PASSWORD: 'of-the-environment',
     });
     running = command;
-    const ready = JSON.parse(await command.said('stdout', /\n/));
+    const ready = JSON.parse(await command.waitForOutput('stdout', /\n/));
     expect(ready.adminPassword).toBe('of-the-environment');
   });
 });

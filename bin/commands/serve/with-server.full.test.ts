@@ -60,7 +60,7 @@ describe('fleetbed with-server', { timeout: 60_000 }, () => {
       console.log(process.env.FLEETBED_URL);
     `;
       const running = startCommand(['with-server', '--', ...node(script)]);
-      const url = (await running.said('stdout', /\n/)).trim();
+      const url = (await running.waitForOutput('stdout', /\n/)).trim();
       expect((await fetch(url)).status).toBe(404);
       expect((await running.end(signal)).code).toBe(code);
       await expect(fetch(url)).rejects.toThrow();

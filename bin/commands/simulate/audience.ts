@@ -20,14 +20,14 @@ import { listenForScrapes, type MetricsListener } from './metrics-listener.ts';
 export const STANDARD_OUTPUT = '-';
 
 /** Which observers to open. */
-export interface AudienceOptions {
+export interface RunObserversOptions {
   /** File of the event stream; `-` for standard output. */
   readonly events?: string;
   readonly metrics?: ListenAddress;
 }
 
 /** The dependencies of the observers. */
-interface AudienceDependencies {
+interface RunObserversDependencies {
   readonly clock: Clock;
   readonly output: Output;
   /** One-line title of the run for the live view. */
@@ -37,7 +37,7 @@ interface AudienceDependencies {
 }
 
 /** The observers of a run. Call `close` after the run. */
-export interface Audience {
+export interface RunObservers {
   /** The hooks to pass to the run. */
   readonly hooks: Pick<FleetHooks, 'onEvent' | 'onEventsLost'>;
   see(progress: FleetProgress): void;
@@ -55,9 +55,9 @@ export interface Audience {
  * @throws CommandError when a file cannot be written, or the command cannot listen at the address
  */
 export async function openAudience(
-  { events, metrics }: AudienceOptions,
-  { clock, output, title, signal }: AudienceDependencies,
-): Promise<Audience> {
+  { events, metrics }: RunObserversOptions,
+  { clock, output, title, signal }: RunObserversDependencies,
+): Promise<RunObservers> {
   const lines = events === undefined ? undefined : await eventLines(events, clock);
   const counted = metrics && new FleetMetrics();
   let listener: MetricsListener | undefined;

@@ -8,7 +8,9 @@ export async function judgeFor({
 }: Pick<FleetPlan, 'checkShare' | 'headerPrefix'>): Promise<ExchangeJudge | undefined> {
   if (checkShare === undefined) return undefined;
   // The suite is loaded only when there is a sample.
-  const { Watch, watchedRequirements } = await import('../../../conformance/passive/watch.ts');
-  const watch = new Watch(headerPrefix);
+  const { DeviceWatch, watchedRequirements } = await import(
+    '../../../conformance/passive/watch.ts'
+  );
+  const watch = new DeviceWatch(headerPrefix);
   return { requirements: watchedRequirements, see: (exchange) => watch.see(exchange) };
 }

@@ -26,7 +26,7 @@ const REQUEST_TIME_LIMIT_MS = 30_000;
 const DEVICES_NAMED = 100;
 
 /** The options as commander parses them. */
-export interface FleetCleanupOptions extends LoginOptions {
+export interface FleetCleanupValues extends LoginOptions {
   readonly url?: string;
   readonly force?: boolean;
   readonly ca?: string;
@@ -52,7 +52,7 @@ export function addCleanup(simulate: Command): void {
     .argument('<ledger...>', 'file of --ledger, or folder of --state')
     .option('--ca <file>', 'PEM file with the certificate of the server or of its CA')
     .option('--json', 'write the result to stdout as JSON')
-    .action(async (places: readonly string[], options: FleetCleanupOptions) => {
+    .action(async (places: readonly string[], options: FleetCleanupValues) => {
       process.exitCode = await cleanUpFleets(places, options, command);
     });
 }
@@ -76,7 +76,7 @@ export function addFleetCleanupOptions(command: Command): Command {
  */
 export async function cleanUpFleets(
   places: readonly string[],
-  options: FleetCleanupOptions,
+  options: FleetCleanupValues,
   command: Command,
 ): Promise<ExitCode> {
   const credentials = userOf(options);
@@ -84,11 +84,11 @@ export async function cleanUpFleets(
   return cleanup(places, { ...options, credentials });
 }
 
-type Credentials = NonNullable<ReturnType<typeof userOf>>;
+type OperatorCredentials = NonNullable<ReturnType<typeof userOf>>;
 
 async function cleanup(
   places: readonly string[],
-  options: FleetCleanupOptions & { readonly credentials: Credentials },
+  options: FleetCleanupValues & { readonly credentials: OperatorCredentials },
 ): Promise<ExitCode> {
   const output = createOutput(options.json ?? false);
   const { url: baseUrl, ca, cert, key, credentials } = options;

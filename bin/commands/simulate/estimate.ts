@@ -20,7 +20,7 @@ import { stopSignals } from '../../output/stop-signal.ts';
 import { packageVersion } from '../../output/version.ts';
 import { type VirtualHooks, virtualRun } from '../../virtual/run.ts';
 import { connectedShare, machineLimits, socketsWithin } from './preflight.ts';
-import { type Traffic, TrafficMeter } from './traffic-meter.ts';
+import { type MeteredTraffic, TrafficMeter } from './traffic-meter.ts';
 
 export { virtualUser } from '../../virtual/virtual-server.ts';
 
@@ -74,7 +74,7 @@ export async function estimate(
   return exitCodes.pass;
 }
 
-interface Sample {
+interface TrafficSample {
   readonly plan: FleetPlan;
   /** Virtual time over which traffic is counted. */
   readonly durationMs: number;
@@ -84,7 +84,7 @@ interface Sample {
  * Returns the plan with few devices and without an update; all devices sign in before counting
  * begins.
  */
-function sampleOf(plan: FleetPlan): Sample {
+function sampleOf(plan: FleetPlan): TrafficSample {
   const {
     deploy: _deploy,
     deploymentPhases: _phases,
@@ -131,7 +131,7 @@ export async function trafficOf(
 ): Promise<DeviceTraffic> {
   const { plan, durationMs } = sampleOf(whole);
   const meter = new TrafficMeter(plan.headerPrefix);
-  let before: Traffic | undefined;
+  let before: MeteredTraffic | undefined;
   await virtualRun(
     { plan, startMs, faults: [], restarts: [], isInterleaved: false },
     {
@@ -144,7 +144,7 @@ export async function trafficOf(
     },
   );
   const after = meter.totals;
-  const perSecond = (name: keyof Traffic): number =>
+  const perSecond = (name: keyof MeteredTraffic): number =>
     (after[name] - (before?.[name] ?? 0)) / plan.devices / (durationMs / 1000);
   return {
     requests: perSecond('requests'),

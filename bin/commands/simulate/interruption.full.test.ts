@@ -51,9 +51,9 @@ async function installing(seed: string, installMs: number, ...more: readonly str
     ...['--events', '-', '--report', `json=${report}`, '--drain', '30s', ...more],
   ]);
   const all = `("kind":"update"[^\\n]*"state":"installing"[^]*){${DEVICES}}`;
-  await run.said('stdout', new RegExp(all));
+  await run.waitForOutput('stdout', new RegExp(all));
   // The deployment event may come after update events from another process.
-  await run.said('stdout', ofDeployment);
+  await run.waitForOutput('stdout', ofDeployment);
   return { run, report };
 }
 
@@ -107,7 +107,7 @@ describe.concurrent.each(['1', '2'])(
       const group = groupOf(run);
       expect(group).toHaveLength(processes === '1' ? 1 : 3);
       interrupt(group);
-      await run.said(
+      await run.waitForOutput(
         'stderr',
         /stopping: open deployments have 30 s to finish; press Ctrl-C again to stop now/,
       );

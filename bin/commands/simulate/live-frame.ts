@@ -2,7 +2,13 @@
 
 import type { FleetProgress } from '../../../simulator/engine/simulate-fleet.ts';
 import { brokenWords } from '../../../simulator/report/text-checks.ts';
-import { type LineStyle, type Piece, styledLine, type Tone, widthOf } from './live-pieces.ts';
+import {
+  type LineStyle,
+  styledLine,
+  type TextPiece,
+  type TextTone,
+  widthOf,
+} from './live-pieces.ts';
 
 /** The facts that one frame of the live view shows. */
 export interface LiveFacts {
@@ -44,15 +50,15 @@ export function liveFrame(facts: LiveFacts, size: LiveSize): string {
   return lines.map((pieces) => styledLine(pieces, size)).join('\n');
 }
 
-type Line = readonly Piece[];
+type FrameRow = readonly TextPiece[];
 
-function titleLines({ title, progress, ending }: LiveFacts): Line[] {
-  const words: Piece[] = [{ text: clock(progress.elapsedMs), tone: 'strong' }];
+function titleLines({ title, progress, ending }: LiveFacts): FrameRow[] {
+  const words: TextPiece[] = [{ text: clock(progress.elapsedMs), tone: 'strong' }];
   const now = ending ? 'stopping …' : progress.phase;
   return [[...words, '  ', { text: now, tone: ending ? 'warn' : 'dim' }, `  ${title}`]];
 }
 
-function deploymentLines({ progress, rates }: LiveFacts): Line[] {
+function deploymentLines({ progress, rates }: LiveFacts): FrameRow[] {
   const { deployment, funnel } = progress;
   if (deployment === undefined) return [];
   const ended = endedCount(funnel);
@@ -75,8 +81,8 @@ export function endedCount(funnel: FleetProgress['funnel']): number {
   return funnel.success + funnel.failure + funnel.aborted + funnel.alreadyInstalled;
 }
 
-function funnelLines({ funnel }: FleetProgress): Line[] {
-  const rows: readonly (readonly [string, number, Tone?])[] = [
+function funnelLines({ funnel }: FleetProgress): FrameRow[] {
+  const rows: readonly (readonly [string, number, TextTone?])[] = [
     ['offered', funnel.offered],
     ['downloading', funnel.downloading],
     ['installing', funnel.installing],
@@ -90,7 +96,7 @@ function funnelLines({ funnel }: FleetProgress): Line[] {
     const filled = bar(count / Math.max(1, funnel.devices));
     const number = String(count).padStart(NUMBER_COLUMNS);
     if (filled === '') return [label.padEnd(LABEL_COLUMNS), number];
-    const mark: Piece = tone ? { text: `  ${filled}`, tone } : `  ${filled}`;
+    const mark: TextPiece = tone ? { text: `  ${filled}`, tone } : `  ${filled}`;
     return [label.padEnd(LABEL_COLUMNS), number, mark];
   });
 }
@@ -103,9 +109,9 @@ function bar(share: number): string {
   return '█'.repeat(Math.floor(shown / EIGHTHS.length)) + part;
 }
 
-function standingLines({ progress, rates }: LiveFacts): Line[] {
+function standingLines({ progress, rates }: LiveFacts): FrameRow[] {
   const { funnel, socketsOpen, exchanges, errors } = progress;
-  const counted = (label: string, count: number, tone: Tone): Piece =>
+  const counted = (label: string, count: number, tone: TextTone): TextPiece =>
     count > 0 ? { text: `${label} ${count}  `, tone } : `${label} ${count}  `;
   return [
     [
@@ -120,7 +126,7 @@ function standingLines({ progress, rates }: LiveFacts): Line[] {
       counted('errors', errors, 'bad'),
       `(${rates.errors.toFixed(1)}/s)`,
     ],
-    ...brokenWords(progress).map((text): Line => [{ text, tone: 'bad' }]),
+    ...brokenWords(progress).map((text): FrameRow => [{ text, tone: 'bad' }]),
   ];
 }
 
@@ -128,7 +134,7 @@ function standingLines({ progress, rates }: LiveFacts): Line[] {
  * Returns the lines about the load generator; with several processes, about the process with the
  * worst figures.
  */
-function generatorLines({ generators, latenessP99Ms }: FleetProgress): Line[] {
+function generatorLines({ generators, latenessP99Ms }: FleetProgress): FrameRow[] {
   if (generators.length === 0) return [];
   const worst = (of: (facts: (typeof generators)[number]) => number): number =>
     generators.reduce((most, facts) => Math.max(most, of(facts)), 0);
@@ -153,7 +159,7 @@ function percentOf(share: number): string {
  * Returns the lines with latencies and causes that fit. When space is short, each list gets a part
  * of it.
  */
-function listLines({ latencies, causes }: FleetProgress, room: number): Line[] {
+function listLines({ latencies, causes }: FleetProgress, room: number): FrameRow[] {
   const busiest = latencies.toSorted((one, other) => other.count - one.count);
   const wanted = { latencies: busiest.length, causes: causes.length };
   const rows = room - (wanted.latencies > 0 ? 2 : 0) - (wanted.causes > 0 ? 2 : 0);
@@ -167,7 +173,7 @@ function listLines({ latencies, causes }: FleetProgress, room: number): Line[] {
   ];
 }
 
-function latencyLines(rows: FleetProgress['latencies']): Line[] {
+function latencyLines(rows: FleetProgress['latencies']): FrameRow[] {
   if (rows.length === 0) return [];
   const label = Math.max('latency in ms'.length, ...rows.map(({ operation }) => operation.length));
   const cells = (texts: readonly string[]): string =>
@@ -176,20 +182,20 @@ function latencyLines(rows: FleetProgress['latencies']): Line[] {
   return [
     [],
     [{ text: heading, tone: 'dim' }],
-    ...rows.map(({ operation, p50Ms, p90Ms, p99Ms, maxMs, count }): Line => {
+    ...rows.map(({ operation, p50Ms, p90Ms, p99Ms, maxMs, count }): FrameRow => {
       const times = [p50Ms, p90Ms, p99Ms, maxMs].map((ms) => ms.toFixed(1));
       return [operation.padEnd(label), cells([...times, String(count)])];
     }),
   ];
 }
 
-function causeLines(rows: FleetProgress['causes']): Line[] {
+function causeLines(rows: FleetProgress['causes']): FrameRow[] {
   if (rows.length === 0) return [];
   const label = Math.max(...rows.map(({ operation }) => widthOf(operation)));
   return [
     [],
     [{ text: 'errors by cause', tone: 'dim' }],
-    ...rows.map(({ operation, cause, count }): Line => {
+    ...rows.map(({ operation, cause, count }): FrameRow => {
       const number = String(count).padStart(NUMBER_COLUMNS);
       return [{ text: number, tone: 'bad' }, `  ${operation.padEnd(label)}  ${cause}`];
     }),

@@ -2,12 +2,12 @@
 import { printable } from '../../../fixtures/printable.ts';
 
 /** The meaning of a colour; each has one SGR code below. */
-export type Tone = 'good' | 'bad' | 'warn' | 'dim' | 'strong';
+export type TextTone = 'good' | 'bad' | 'warn' | 'dim' | 'strong';
 
 /** Text, with or without a colour. */
-export type Piece = string | { readonly text: string; readonly tone: Tone };
+export type TextPiece = string | { readonly text: string; readonly tone: TextTone };
 
-const codes: Readonly<Record<Tone, readonly [number, number]>> = {
+const codes: Readonly<Record<TextTone, readonly [number, number]>> = {
   good: [32, 39],
   bad: [31, 39],
   warn: [33, 39],
@@ -25,7 +25,7 @@ export interface LineStyle {
 }
 
 /** Returns the pieces as one printable line, cut to the width of the terminal. */
-export function styledLine(pieces: readonly Piece[], { columns, colour }: LineStyle): string {
+export function styledLine(pieces: readonly TextPiece[], { columns, colour }: LineStyle): string {
   let room = columns;
   let line = '';
   for (const piece of pieces) {
@@ -37,7 +37,7 @@ export function styledLine(pieces: readonly Piece[], { columns, colour }: LineSt
   return line;
 }
 
-function coloured(text: string, tone: Tone): string {
+function coloured(text: string, tone: TextTone): string {
   const [on, off] = codes[tone];
   return text === '' ? '' : `\u001b[${on}m${text}\u001b[${off}m`;
 }

@@ -121,13 +121,13 @@ class TerminalView implements LiveView {
   }
 }
 
-interface Sample extends Rates {
+interface RateSample extends Rates {
   readonly elapsedMs: number;
 }
 
 /** Computes the rate of events per second over the last few seconds. */
 class RateGauge {
-  #samples: readonly Sample[] = [];
+  #samples: readonly RateSample[] = [];
 
   after({ elapsedMs, exchanges, errors, funnel }: FleetProgress): Rates {
     const now = { elapsedMs, exchanges, errors, ended: endedCount(funnel) };

@@ -2,7 +2,7 @@
  * The options of `fleetbed simulate` that form its plan, generated from the table of plan options.
  */
 import { type Command, InvalidArgumentError } from 'commander';
-import type { CliValue, OptionRow } from '../../../simulator/plan/option-row.ts';
+import type { CliValue, PlanOption } from '../../../simulator/plan/option-row.ts';
 import { options } from '../../../simulator/plan/options.ts';
 import { type PartName, PlanWordsError, readPlanPart } from '../../../simulator/plan/plan-words.ts';
 import { ThresholdError, thresholdOf } from '../../../simulator/plan/thresholds-parser.ts';
@@ -10,14 +10,14 @@ import { addLoginOptions } from '../../options/login-options.ts';
 import {
   addOptionRow,
   parserOf as commonParserOf,
-  type Parser,
+  type OptionParser,
 } from '../../options/option-rows.ts';
 import * as values from '../../options/option-values.ts';
 import { addUrlOption } from '../../options/url-option.ts';
 
 /** Adds the options of a plan to the command, in groups. */
 export function addPlanOptions(command: Command): Command {
-  const rows: readonly (readonly [string, OptionRow])[] = Object.entries(options);
+  const rows: readonly (readonly [string, PlanOption])[] = Object.entries(options);
   command.optionsGroup('Fleet:');
   command.option('--plan <file>', 'plan file: YAML or JSON with these options by name');
   for (const [name, { flag, help, ...row }] of rows) {
@@ -38,7 +38,7 @@ const addShared: Readonly<Record<string, (command: Command) => void>> = {
   email: addLoginOptions,
 };
 
-function parserOf(name: string, cli: CliValue): Parser | undefined {
+function parserOf(name: string, cli: CliValue): OptionParser | undefined {
   switch (cli.kind) {
     case 'weights':
       return values.weights(cli.names);
@@ -63,7 +63,7 @@ function parserOf(name: string, cli: CliValue): Parser | undefined {
 }
 
 /** Returns a parser that checks a text but returns it unchanged, because the plan converts it. */
-function asWritten(parse: Parser | undefined): Parser {
+function asWritten(parse: OptionParser | undefined): OptionParser {
   return (text, previous) => {
     parse?.(text, previous);
     return text;

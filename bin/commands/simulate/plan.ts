@@ -23,13 +23,13 @@ import { certificatesIn } from './certificates.ts';
 import { defaultPoolFolder } from './identity-options.ts';
 
 /** The options as commander parses them, including those of the plan. */
-type Options = PlanWords & { readonly plan?: string };
+type PlanOptionValues = PlanWords & { readonly plan?: string };
 
 /**
  * Values that a plan file cannot contain: the user that accepts the devices, the shard, and the
  * deployment to join.
  */
-type More = Pick<PlanWords, 'acceptWith' | 'shard' | 'deploymentId'>;
+type RunOnlyValues = Pick<PlanWords, 'acceptWith' | 'shard' | 'deploymentId'>;
 
 /** A plan with the text values that it was built from. */
 export interface WrittenPlan {
@@ -42,8 +42,8 @@ export interface WrittenPlan {
  * defaults.
  * @throws CommandError when a file cannot be read, or the plan file is wrong
  */
-export async function planFrom(command: Command, more: More = {}): Promise<WrittenPlan> {
-  const options: Options = command.opts();
+export async function planFrom(command: Command, more: RunOnlyValues = {}): Promise<WrittenPlan> {
+  const options: PlanOptionValues = command.opts();
   const file = options.plan === undefined ? {} : await readPlanFile(options.plan);
   const { ca, cert, key, accept, email, password, token, ...written } = {
     ...file,
@@ -89,10 +89,10 @@ function inOptions(error: unknown, command: Command): unknown {
   return new PlanError(named);
 }
 
-type UserWords = Pick<PlanWords, 'accept' | 'email' | 'password' | 'token'>;
+type OperatorValues = Pick<PlanWords, 'accept' | 'email' | 'password' | 'token'>;
 
 /** Returns the user that accepts the devices, if any. */
-function userIn(words: UserWords, command: Command): FleetPlan['acceptWith'] {
+function userIn(words: OperatorValues, command: Command): FleetPlan['acceptWith'] {
   const { accept, password, token } = words;
   const email = words.email ?? String(command.getOptionValue('email'));
   const isGiven = (name: string): boolean => command.getOptionValueSource(name) === 'cli';
@@ -121,7 +121,7 @@ function seedIn(folder: string | undefined): string | undefined {
  * Returns only the options that were set on the command line or by the environment; the plan adds
  * the defaults.
  */
-function givenOptions(options: Options, command: Command): PlanWords {
+function givenOptions(options: PlanOptionValues, command: Command): PlanWords {
   const names = planWordNames.filter(
     (name) => options[name] !== undefined && command.getOptionValueSource(name) !== 'default',
   );

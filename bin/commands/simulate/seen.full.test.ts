@@ -129,7 +129,7 @@ describe('the metrics of a run', { timeout: 30_000 }, () => {
     ['two processes', ['--processes', '2']],
   ])('can be scraped only while the run lasts, with %s', async (_what, more) => {
     const running = startCommand([...small(), '--metrics', '0', ...more]);
-    const said = await running.said('stderr', /metrics at (http:\S+)\n/);
+    const said = await running.waitForOutput('stderr', /metrics at (http:\S+)\n/);
     const url = /metrics at (http:\S+)/.exec(said)?.[1] ?? '';
     expect(url).toContain('127.0.0.1');
     const scraped = async () => parseExposition(await (await fetch(url)).text());

@@ -41,7 +41,7 @@ const login = () => ['--accept', '--token', ready.adminToken];
 /** Runs a fleet, and interrupts it once all devices have finished. */
 async function runUntilSettled(words: readonly string[]): Promise<FleetResult> {
   const fleet = startCommand(['simulate', '--json', ...words]);
-  await fleet.said('stderr', /\b(\d+) of \1 finished/);
+  await fleet.waitForOutput('stderr', /\b(\d+) of \1 finished/);
   const { code, stdout, stderr } = await fleet.end('SIGINT');
   expect(code, stderr).toBe(130);
   return JSON.parse(stdout);

@@ -70,12 +70,12 @@ const resultRows = inGroup('Results', {
 } as const satisfies UngroupedRows);
 
 /** The options for the run and its reports; all other options form the plan. */
-type RunOptions = SpreadOptions & VirtualOptions & ValuesOf<typeof resultRows>;
+type SimulateOptions = SpreadOptions & VirtualOptions & ValuesOf<typeof resultRows>;
 
 /** Adds the options and the action of `fleetbed simulate`. */
 export function configure(command: Command): void {
   addCleanup(command.enablePositionalOptions());
-  addRunOptions(command).action(async (options: RunOptions) => {
+  addRunOptions(command).action(async (options: SimulateOptions) => {
     process.exitCode = await act(command, options);
   });
   addExamples(
@@ -107,7 +107,7 @@ const subcommands: Subcommands = {
   },
 };
 
-async function act(command: Command, options: RunOptions): Promise<ExitCode> {
+async function act(command: Command, options: SimulateOptions): Promise<ExitCode> {
   if (options.planSchema) {
     process.stdout.write(`${JSON.stringify(planSchema(), null, 2)}\n`);
     return exitCodes.pass;
@@ -137,7 +137,7 @@ function wordsOf(command: Command): readonly string[] {
   return process.argv.slice(process.argv.indexOf(command.name()) + 1);
 }
 
-async function actVirtually(command: Command, options: RunOptions): Promise<ExitCode> {
+async function actVirtually(command: Command, options: SimulateOptions): Promise<ExitCode> {
   const { simulateVirtually, virtualUser } = await import('./virtual.ts');
   const { plan } = await planFrom(command, { acceptWith: virtualUser });
   const wrong = virtualPlanProblem(plan, options);
@@ -148,7 +148,7 @@ async function actVirtually(command: Command, options: RunOptions): Promise<Exit
 
 async function simulate(
   written: WrittenPlan,
-  options: RunOptions,
+  options: SimulateOptions,
   command: Command,
 ): Promise<ExitCode> {
   const { plan } = written;
@@ -211,7 +211,7 @@ function stoppingLine({ drainMs }: FleetPlan): string {
 }
 
 /** Returns the output: if events go to standard output, text goes to standard error. */
-function outputOf({ json = false, events }: RunOptions): Output {
+function outputOf({ json = false, events }: SimulateOptions): Output {
   if (events !== STANDARD_OUTPUT) return createOutput(json);
   return createOutput(json, { stdout: process.stderr, stderr: process.stderr });
 }

@@ -10,7 +10,7 @@ import { pathOf } from '../../../fixtures/contract/operation.ts';
 import type { FleetResult } from '../../../simulator/engine/simulate-fleet.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
 import {
-  type Ended,
+  type CommandEnd,
   type RunningCommand,
   runCommand,
   startCommand,
@@ -56,16 +56,16 @@ const words = () => [
 ];
 
 /** Runs a simulator, and kills it once a device has reached this state of its update. */
-async function killedAt(updateState: string): Promise<Ended> {
+async function killedAt(updateState: string): Promise<CommandEnd> {
   const fleet = startCommand([...words(), '--seed', 'killed', '--events', '-']);
   const seen = new RegExp(`"kind":"update"[^\\n]*"state":"${updateState}"`);
-  await fleet.said('stdout', seen);
+  await fleet.waitForOutput('stdout', seen);
   return fleet.end('SIGKILL');
 }
 
 describe('a simulator killed repeatedly during an update', () => {
   let result: FleetResult;
-  let killed: Ended[];
+  let killed: CommandEnd[];
 
   beforeAll(async () => {
     killed = [];

@@ -9,7 +9,7 @@ import type {
 } from '../../../server/listeners/memory-listener.ts';
 
 /** Requests and bytes since the meter was created. */
-export interface Traffic {
+export interface MeteredTraffic {
   readonly requests: number;
   readonly sentBytes: number;
   readonly receivedBytes: number;
@@ -60,7 +60,7 @@ export class TrafficMeter {
     };
   };
 
-  get totals(): Traffic {
+  get totals(): MeteredTraffic {
     return {
       requests: this.#requests,
       sentBytes: this.#sentBytes,

@@ -24,7 +24,7 @@ import { packageVersion } from '../../output/version.ts';
 import { trialOptions } from '../../virtual/command-line.ts';
 import { EventLog, type EventLogSummary } from '../../virtual/event-log.ts';
 import { explore, type FailedTrial } from '../../virtual/explore.ts';
-import type { Violation } from '../../virtual/invariants.ts';
+import type { InvariantViolation } from '../../virtual/invariants.ts';
 import type { VirtualOptions } from '../../virtual/options.ts';
 import { type VirtualHooks, type VirtualTrial, virtualRun } from '../../virtual/run.ts';
 import { RestartError } from '../../virtual/server-process.ts';
@@ -35,7 +35,7 @@ import { printKeyProgress } from './identity-options.ts';
 export { virtualUser } from '../../virtual/virtual-server.ts';
 
 /** The options of a run in virtual time that are not part of its plan. */
-type Options = VirtualOptions & {
+type VirtualCommandOptions = VirtualOptions & {
   readonly events?: string;
   readonly report?: ReportFiles;
 };
@@ -46,7 +46,7 @@ const DAY_MS = 86_400_000;
 /** The input of a run in virtual time. */
 interface VirtualCommand {
   readonly plan: FleetPlan;
-  readonly options: Options;
+  readonly options: VirtualCommandOptions;
   readonly output: Output;
   /** The command with the arguments that the user typed. */
   readonly command: Command;
@@ -85,7 +85,7 @@ async function runOnce(
 ): Promise<ExitCode> {
   await prepareReports(options.report);
   const log = new EventLog(await eventStream(options.events));
-  const progress = new Progress(output, plan);
+  const progress = new ProgressLines(output, plan);
   const cpu = process.cpuUsage();
   const { result, violations } = await virtualRun(trial, {
     ...hooks,
@@ -126,7 +126,7 @@ interface RunSummary {
   /** CPU time of the process in seconds. */
   readonly seconds: number;
   readonly logged: EventLogSummary;
-  readonly violations: readonly Violation[];
+  readonly violations: readonly InvariantViolation[];
 }
 
 function virtualReport({ durationMs, seconds, logged, violations }: RunSummary): string {
@@ -171,7 +171,7 @@ async function exploreSeeds(
 async function violationsOf(
   trial: VirtualTrial,
   hooks: VirtualHooks,
-): Promise<readonly Violation[]> {
+): Promise<readonly InvariantViolation[]> {
   try {
     return (await virtualRun(trial, hooks)).violations;
   } catch (error) {
@@ -197,7 +197,7 @@ function failureReport(
   ].join('\n');
 }
 
-function violationLines(violations: readonly Violation[]): string[] {
+function violationLines(violations: readonly InvariantViolation[]): string[] {
   return violations.map(({ invariant, said }) => `  ${invariant}: ${said}`);
 }
 
@@ -206,7 +206,7 @@ function daysOf(durationMs: number): string {
 }
 
 /** Prints an occasional line of progress during a run. */
-class Progress {
+class ProgressLines {
   readonly #timer: { cancel(): void };
   #last: FleetProgress | undefined;
 

@@ -4,7 +4,7 @@
  */
 import type { Readable, Writable } from 'node:stream';
 import { printable } from '../../../fixtures/printable.ts';
-import type { RemoteShell, Screen, ScreenSize } from './remote-shell.ts';
+import type { RemoteShell, ScreenSize, ShellScreen } from './remote-shell.ts';
 
 /** The members of a process's standard streams that a terminal needs. */
 export interface LocalStreams {
@@ -28,7 +28,7 @@ const NEWLINE = 0x0a;
 const defaultSize: ScreenSize = { height: 40, width: 80 };
 
 /** The terminal of the user. It connects once; `restore` resets it. */
-export class LocalTerminal implements Screen {
+export class LocalTerminal implements ShellScreen {
   readonly #streams: LocalStreams;
   readonly #undo: (() => void)[] = [];
   /** True when the input is a terminal, where keys arrive one by one. */

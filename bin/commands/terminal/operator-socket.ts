@@ -17,7 +17,7 @@ import {
 } from '../../../fixtures/formats/connect-message.ts';
 import { statusError } from '../../../simulator/client/answers.ts';
 import {
-  type Circumstances,
+  type ErrorContext,
   TimeoutError,
   TransportError,
 } from '../../../simulator/network/errors.ts';
@@ -147,7 +147,7 @@ function listen(socket: WebSocket, events: OperatorSocketEvents): void {
 function opened(socket: WebSocket, options: OperatorSocketOptions): Promise<void> {
   const { clock, requestTimeLimitMs } = options;
   const startedMs = clock.monotonicMs();
-  const circumstances = (cause?: unknown): Circumstances => {
+  const circumstances = (cause?: unknown): ErrorContext => {
     const elapsedMs = clock.monotonicMs() - startedMs;
     return { operation: operation.id, caller: 'operator', elapsedMs, cause };
   };

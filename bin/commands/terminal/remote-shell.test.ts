@@ -9,7 +9,13 @@ import {
 import { noonMs, token } from '../../../simulator/testing/bench.ts';
 import { closedPortUrl, PretendServer } from '../../../simulator/testing/pretend-server.ts';
 import { RemoteShell, ShellRefused } from './remote-shell.ts';
-import { type Answering, Sheet, SID, startRelay, willingDevice } from './testing/relay-server.ts';
+import {
+  type AnswerMessage,
+  RecordedScreen,
+  SID,
+  startRelay,
+  willingDevice,
+} from './testing/relay-server.ts';
 
 const closers: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -24,13 +30,13 @@ async function relay(...device: Parameters<typeof startRelay>) {
 
 function start(baseUrl: string) {
   const clock = new ManualClock(noonMs);
-  const screen = new Sheet();
+  const screen = new RecordedScreen();
   const options = { baseUrl, token, deviceId: 'device/1', clock, requestTimeLimitMs: 5000 };
   const started = RemoteShell.start(options, screen);
   return { clock, screen, started };
 }
 
-async function shellOn(answering: Answering = willingDevice()) {
+async function shellOn(answering: AnswerMessage = willingDevice()) {
   const server = await relay(answering);
   const { clock, screen, started } = start(server.baseUrl);
   const remote = await started;
@@ -46,7 +52,7 @@ async function faultOf(work: Promise<unknown>): Promise<unknown> {
 
 describe("an operator's shell", () => {
   it('is requested with the token, the subprotocol and the screen size', async () => {
-    const { requests, heard, remote } = await shellOn();
+    const { requests, received: heard, remote } = await shellOn();
     const [request] = requests;
     expect(request?.url).toMatch(/\/devices\/device%2F1\/connect$/);
     expect(request?.headers.authorization).toBe(`Bearer ${token}`);
@@ -59,7 +65,7 @@ describe("an operator's shell", () => {
   });
 
   it("shows the device's output, and sends keys under its session", async () => {
-    const { screen, remote, heard } = await shellOn();
+    const { screen, remote, received: heard } = await shellOn();
     await screen.until(/# $/);
     await remote.type(Buffer.from('echo größe\r'));
     await screen.until(/\r\ngröße\r\n.*# $/s);
@@ -76,7 +82,7 @@ describe("an operator's shell", () => {
   });
 
   it('splits many keys into messages that a device can read', async () => {
-    const { screen, remote, heard } = await shellOn();
+    const { screen, remote, received: heard } = await shellOn();
     await remote.type(Buffer.from(`${'x'.repeat(9000)}\x15pwd\r`));
     await screen.until(/\r\n\/root\r\n/);
     const sizes = heard.slice(1).map(({ body }) => body?.length);
@@ -102,7 +108,7 @@ describe("an operator's shell", () => {
   });
 
   it('is stopped when the operator leaves', async () => {
-    const { remote, heard, websocket } = await shellOn();
+    const { remote, received: heard, websocket } = await shellOn();
     const closed = new Promise((resolve) => websocket.once('close', resolve));
     await remote.stop();
     expect(await remote.ended).toEqual({});
@@ -111,7 +117,7 @@ describe("an operator's shell", () => {
   });
 
   it('that does not end by itself is stopped once it is quiet', async () => {
-    const deaf: Answering = ({ typ }) => (typ === 'new' ? [{ proto: 1, typ, sid: SID }] : []);
+    const deaf: AnswerMessage = ({ typ }) => (typ === 'new' ? [{ proto: 1, typ, sid: SID }] : []);
     const { remote, clock } = await shellOn(deaf);
     await remote.endInput();
     let isOver = false;
@@ -160,7 +166,7 @@ describe("an operator's shell", () => {
   it('waits for a screen whose output is full', async () => {
     const { websocket, remote, screen } = await shellOn();
     await screen.until(/# $/);
-    screen.room = false;
+    screen.hasRoom = false;
     const show = (text: string) =>
       websocket.send(encodeConnectMessage({ proto: 1, typ: 'shell', body: Buffer.from(text) }));
     show('first');
@@ -168,7 +174,7 @@ describe("an operator's shell", () => {
     show('second');
     for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve));
     expect(screen.shown).toMatch(/first$/);
-    screen.room = true;
+    screen.hasRoom = true;
     remote.drained();
     await screen.until(/second$/);
     await remote.stop();
@@ -186,7 +192,7 @@ describe("an operator's shell", () => {
 });
 
 describe('a shell that fails', () => {
-  it.each<[string, Answering, RegExp]>([
+  it.each<[string, AnswerMessage, RegExp]>([
     [
       'the device refuses',
       () => [{ proto: 1, typ: 'new', props: { status: 2 }, body: Buffer.from('too many shells') }],

@@ -19,7 +19,7 @@ export interface ScreenSize {
 }
 
 /** The screen on which the shell is shown. */
-export interface Screen {
+export interface ShellScreen {
   readonly size: ScreenSize;
   /** Shows the bytes unchanged. Returns false when the caller should wait for `drained`. */
   show(bytes: Uint8Array): boolean;
@@ -51,7 +51,7 @@ const LEAVE_MAX_MS = 2000;
 
 /** A shell on a device, from its start to its end. */
 export class RemoteShell {
-  readonly #screen: Screen;
+  readonly #screen: ShellScreen;
   readonly #options: OperatorSocketOptions;
   #socket: OperatorSocket | undefined;
   #sid: string | undefined;
@@ -62,7 +62,7 @@ export class RemoteShell {
   /** Resolves once the shell has ended. Never rejects. */
   readonly ended: Promise<ShellEnd>;
 
-  private constructor(options: OperatorSocketOptions, screen: Screen) {
+  private constructor(options: OperatorSocketOptions, screen: ShellScreen) {
     this.#options = options;
     this.#screen = screen;
     this.ended = new Promise((resolve) => {
@@ -74,7 +74,7 @@ export class RemoteShell {
    * Opens the socket and starts a shell.
    * @throws ClientError when the socket cannot be opened; ShellRefused when there is no shell
    */
-  static async start(options: OperatorSocketOptions, screen: Screen): Promise<RemoteShell> {
+  static async start(options: OperatorSocketOptions, screen: ShellScreen): Promise<RemoteShell> {
     const remote = new RemoteShell(options, screen);
     await remote.#begin();
     return remote;

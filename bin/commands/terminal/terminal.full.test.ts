@@ -6,7 +6,7 @@ import { managementOperations } from '../../../fixtures/contract/management/inde
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import type { ServerReady } from '../../server-access/ready.ts';
 import {
-  type Ended,
+  type CommandEnd,
   type RunningCommand,
   runCommand,
   startCommand,
@@ -63,7 +63,7 @@ async function untilConnected(count: number): Promise<Device[]> {
 }
 
 /** Opens a terminal, types this text, and waits for the end of the terminal. */
-function typed(input: string, words: readonly string[]): Promise<Ended> {
+function typed(input: string, words: readonly string[]): Promise<CommandEnd> {
   const child = spawn(process.execPath, [builtCommand, 'terminal', ...words]);
   const written = { stdout: '', stderr: '' };
   for (const stream of ['stdout', 'stderr'] as const) {

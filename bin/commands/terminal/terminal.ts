@@ -12,7 +12,7 @@ import { createOutput } from '../../output/output.ts';
 import { aborted, stopSignal } from '../../output/stop-signal.ts';
 import { ManagementApi } from '../../server-access/management-api.ts';
 import { namedDevices } from '../../server-access/named-devices.ts';
-import { addServerOptions, type ServerOptions } from '../../server-access/server-options.ts';
+import { addServerOptions, type ServerAccess } from '../../server-access/server-options.ts';
 import { LocalTerminal } from './local-terminal.ts';
 import { RemoteShell, ShellRefused } from './remote-shell.ts';
 
@@ -22,7 +22,7 @@ const REQUEST_TIME_LIMIT_MS = 30_000;
 export function configure(command: Command): void {
   addServerOptions(command)
     .argument('<device>', 'ID, or a value of the identity such as the MAC address', values.filled)
-    .action(async (device: string, options: ServerOptions) => {
+    .action(async (device: string, options: ServerAccess) => {
       process.exitCode = await terminal(device, options);
     });
   addExamples(
@@ -32,7 +32,7 @@ export function configure(command: Command): void {
   );
 }
 
-async function terminal(device: string, options: ServerOptions): Promise<ExitCode> {
+async function terminal(device: string, options: ServerAccess): Promise<ExitCode> {
   const stop = stopSignal();
   const local = new LocalTerminal(process);
   if (local.isInteractive) createOutput(false).progress('Press Ctrl-] to leave the device.');
@@ -56,7 +56,7 @@ async function terminal(device: string, options: ServerOptions): Promise<ExitCod
 
 async function started(
   device: string,
-  options: ServerOptions,
+  options: ServerAccess,
   local: LocalTerminal,
 ): Promise<RemoteShell> {
   const { url: baseUrl, ca } = options;
@@ -83,7 +83,7 @@ async function deviceIdOf(name: string, api: ManagementApi): Promise<string> {
  * Converts an expected error of the start to a sentence with a remedy; returns any other error
  * unchanged.
  */
-function terminalError(error: unknown, device: string, options: ServerOptions): unknown {
+function terminalError(error: unknown, device: string, options: ServerAccess): unknown {
   const { url: baseUrl } = options;
   if (error instanceof ShellRefused) {
     const sentence = `${device} refuses a shell: ${error.message}`;

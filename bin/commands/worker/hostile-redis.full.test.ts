@@ -93,7 +93,7 @@ beforeAll(async () => {
   coordinator = startCommand(words, { ...environment, FLEETBED_PASSWORD: '' });
   closers.push(() => coordinator.end('SIGKILL'));
   [, run = ''] =
-    /run (\w+): /.exec(await coordinator.said('stderr', /run \w+: 1 shards wait/)) ?? [];
+    /run (\w+): /.exec(await coordinator.waitForOutput('stderr', /run \w+: 1 shards wait/)) ?? [];
   const { prefix, info } = runKeys(run);
   const options = { connection: redis.client, prefix, skipVersionCheck: true };
   queue = new Queue(QUEUE_NAME, options);
@@ -110,7 +110,7 @@ beforeAll(async () => {
   await job?.remove();
   worker = startCommand(['worker', '--url', urlOf(target)], environment);
   closers.push(() => worker.end('SIGKILL'));
-  await worker.said('stderr', /worker: ready for runs/);
+  await worker.waitForOutput('stderr', /worker: ready for runs/);
 }, RUN_MAX_MS);
 
 afterAll(async () => {
@@ -242,7 +242,7 @@ describe('a writer to Redis without the secret', { timeout: RUN_MAX_MS }, () => 
   });
 
   it('causes only one line of output for each refused job', async () => {
-    const stderr = await worker.said('stderr', /refuses/);
+    const stderr = await worker.waitForOutput('stderr', /refuses/);
     expect(callers).toEqual({ target: 0, foreign: 0 });
     expect(existsSync(at('ran'))).toBe(false);
     const [, ...lines] = stderr.trimEnd().split('\n');
@@ -271,7 +271,7 @@ describe('a writer to Redis without the secret', { timeout: RUN_MAX_MS }, () => 
     const withoutNumbers = events.map((line) => line.replace(/"sequence":\d+/, ''));
     expect(new Set(withoutNumbers).size).toBe(events.length);
     expect(events.filter((line) => line.includes('"exchange"'))).toHaveLength(exchangesIn(result));
-    for (const said of [stderr, await worker.said('stderr', /has completed the shard/)]) {
+    for (const said of [stderr, await worker.waitForOutput('stderr', /has completed the shard/)]) {
       expect(said.match(/not signed with --worker-secret; they are ignored/g)).toHaveLength(1);
     }
   });

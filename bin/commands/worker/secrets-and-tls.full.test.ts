@@ -81,7 +81,7 @@ async function startWorker(
 ) {
   const words = ['worker', ...reach(), ...trusted(), ...own];
   const worker = startCommand(words, { ...shared, ...environment });
-  await worker.said('stderr', /worker: ready for runs against \S+ at rediss:/);
+  await worker.waitForOutput('stderr', /worker: ready for runs against \S+ at rediss:/);
   return worker;
 }
 

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { FleetResult } from '../../../simulator/engine/simulate-fleet.ts';
 import type { ServerReady } from '../../server-access/ready.ts';
 import {
-  type Ended,
+  type CommandEnd,
   type RunningCommand,
   runCommand,
   startCommand,
@@ -19,7 +19,7 @@ const SECRET = 'a-secret-of-coordinator-and-workers';
 let server: RunningCommand;
 let ready: ServerReady;
 let redis: RedisServer;
-let lostMidway: Promise<readonly Ended[]>;
+let lostMidway: Promise<readonly CommandEnd[]>;
 const workers: RunningCommand[] = [];
 const closers: (() => unknown)[] = [];
 
@@ -43,14 +43,14 @@ afterAll(async () => {
  * A coordinator and a worker that lose Redis, in parallel with the other tests because they are
  * slow.
  */
-async function loseRedis(): Promise<readonly Ended[]> {
+async function loseRedis(): Promise<readonly CommandEnd[]> {
   const other = await startRedis(PASSWORD);
   const environment = { FLEETBED_REDIS: other.url, FLEETBED_WORKER_SECRET: SECRET };
   const worker = startCommand(['worker'], environment);
   const coordinator = startCommand(['simulate', '--devices', '2', '--shards', '2'], environment);
   await Promise.all([
-    worker.said('stderr', /ready for runs/),
-    coordinator.said('stderr', /shards wait for workers/),
+    worker.waitForOutput('stderr', /ready for runs/),
+    coordinator.waitForOutput('stderr', /shards wait for workers/),
   ]);
   await other.kill();
   return Promise.all([worker.ended, coordinator.ended]);
@@ -67,7 +67,7 @@ async function startWorker(
     ...environment,
   });
   workers.push(worker);
-  await worker.said('stderr', /worker: ready for runs/);
+  await worker.waitForOutput('stderr', /worker: ready for runs/);
   return worker;
 }
 
@@ -121,7 +121,7 @@ describe('a fleet on workers', { timeout: RUN_MAX_MS }, () => {
   it('survives a killed worker, and reports which worker took over the shard', async () => {
     const [lost] = await startTwoWorkers();
     const run = fleet('--until', 'settled', '--duration', '30s', '--takeover-after', '1s');
-    await lost.said('stderr', /runs shard/);
+    await lost.waitForOutput('stderr', /runs shard/);
     await lost.end('SIGKILL');
     const result = await resultOf(run);
     expect(indices(result)).toHaveLength(8);
@@ -139,7 +139,7 @@ describe('a fleet on workers', { timeout: RUN_MAX_MS }, () => {
 
   it('leaves only keys that expire when its coordinator is killed', async () => {
     const run = fleet();
-    await run.said('stderr', /shards wait for workers/);
+    await run.waitForOutput('stderr', /shards wait for workers/);
     await run.end('SIGKILL');
     const keys = await redis.client.keys('*');
     expect(keys.length).toBeGreaterThan(5);

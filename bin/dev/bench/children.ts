@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { CommandError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
 import type { ServerReady } from '../../server-access/ready.ts';
-import type { Pinning, Side } from './pinning.ts';
+import type { PinnedSide, Pinning } from './pinning.ts';
 
 /** The bundled command that users run; the path is relative to the built form of this file. */
 const command = fileURLToPath(new URL('../../../../dist/bin/fleetbed.js', import.meta.url));
@@ -24,7 +24,7 @@ export interface ServerChild extends Child {
 }
 
 /** Arguments of a command line. */
-export type Words = readonly string[];
+export type CommandWords = readonly string[];
 
 /** Starts processes, and keeps a list of the running ones. */
 export class Children {
@@ -44,8 +44,8 @@ export class Children {
    * @param stderr the destination of its standard error
    */
   spawn(
-    side: Side,
-    words: Words,
+    side: PinnedSide,
+    words: CommandWords,
     environment: Readonly<Record<string, string>> = {},
     stderr: 'inherit' | 'ignore' = 'inherit',
   ) {
@@ -60,7 +60,7 @@ export class Children {
   }
 
   /** Starts Node with these arguments; the caller reads its stderr. */
-  spawnHeard(side: Side, words: Words, environment: Readonly<Record<string, string>>) {
+  spawnHeard(side: PinnedSide, words: CommandWords, environment: Readonly<Record<string, string>>) {
     const [program = '', ...rest] = [...this.#pinning.launcher(side), process.execPath, ...words];
     const child = spawn(program, rest, {
       env: { ...process.env, ...environment },
@@ -75,7 +75,7 @@ export class Children {
    * Starts Node with these arguments and waits for its first line.
    * @throws Error when the process exits before it has printed a line
    */
-  start(side: Side, words: Words): Promise<Child> {
+  start(side: PinnedSide, words: CommandWords): Promise<Child> {
     const child = this.spawn(side, words);
     return new Promise((resolve, reject) => {
       child.once('error', reject);
@@ -87,12 +87,12 @@ export class Children {
   }
 
   /** Starts a script of the folder `children`. */
-  script(side: Side, name: string, ...words: Words): Promise<Child> {
+  script(side: PinnedSide, name: string, ...words: CommandWords): Promise<Child> {
     return this.start(side, [scriptFile(name), ...words]);
   }
 
   /** Starts the reference server on free ports, with further options. */
-  async serve(...options: Words): Promise<ServerChild> {
+  async serve(...options: CommandWords): Promise<ServerChild> {
     const child = await this.start('subject', fleetbed(...serveOptions, ...options));
     return { ...child, ready: JSON.parse(child.firstLine) as ServerReady };
   }
@@ -104,7 +104,7 @@ export class Children {
 }
 
 /** Returns the arguments for Node that run `fleetbed` with these arguments. */
-export function fleetbed(...words: Words): Words {
+export function fleetbed(...words: CommandWords): CommandWords {
   return [command, ...words];
 }
 
@@ -122,9 +122,9 @@ export function exitOnSignals(): void {
 
 const ports = ['--port', '0', '--control-port', '0'];
 /** The arguments that start every server of the benchmark. */
-export const serveOptions: Words = ['serve', '--json', '--log-level', 'error', ...ports];
+export const serveOptions: CommandWords = ['serve', '--json', '--log-level', 'error', ...ports];
 
-function endedEarly([script]: Words, code: number | null): CommandError {
+function endedEarly([script]: CommandWords, code: number | null): CommandError {
   const sentence = `${script} ended with exit code ${code} before its first line; see its output above.`;
   return new CommandError(sentence, exitCodes.internal);
 }

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import type { Request } from 'autocannon';
 
 /** A response as received. */
-export interface Answer {
+export interface BenchAnswer {
   readonly status: number;
   /** Alternating names and values. */
   readonly rawHeaders: readonly string[];
@@ -40,7 +40,7 @@ export async function exchange(baseUrl: string, { method, path, headers, body }:
       .end(body);
   });
   const { statusCode: status = 0, rawHeaders } = response;
-  return { status, rawHeaders, body: await text(response) } satisfies Answer;
+  return { status, rawHeaders, body: await text(response) } satisfies BenchAnswer;
 }
 
 /**
@@ -48,7 +48,7 @@ export async function exchange(baseUrl: string, { method, path, headers, body }:
  * @throws Error when the status is unexpected
  */
 export function peerAnswerLike(
-  answer: Answer,
+  answer: BenchAnswer,
   { method = 'GET', path = '/' }: Request,
 ): PeerAnswer {
   const { rawHeaders } = answer;
@@ -71,12 +71,12 @@ export function peerAnswerLike(
  * have a fixed length; header names may differ in case.
  * @throws Error when the sizes differ
  */
-export function requireSameBytes(one: Answer, other: Answer): void {
+export function requireSameBytes(one: BenchAnswer, other: BenchAnswer): void {
   if (sizesOf(one) === sizesOf(other)) return;
   throw new Error(`the answers differ: ${sizesOf(one)}; ${sizesOf(other)}`);
 }
 
-function sizesOf({ status, rawHeaders, body }: Answer): string {
+function sizesOf({ status, rawHeaders, body }: BenchAnswer): string {
   const names = rawHeaders.filter((_, at) => at % 2 === 0);
   const sizes = names.map((name, at) => `${name.toLowerCase()} ${rawHeaders[2 * at + 1]?.length}`);
   return `${status}, ${sizes.sort().join(', ')}, body ${Buffer.byteLength(body)}`;

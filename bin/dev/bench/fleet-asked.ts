@@ -3,7 +3,7 @@ import { planDefaults } from '../../../simulator/plan/plan.ts';
 import { CommandError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
 import type { ServerReady } from '../../server-access/ready.ts';
-import type { FleetBench, FleetMeasurement, Unsettled } from './children/fleet.ts';
+import type { FleetBench, FleetMeasurement, UnsettledFleet } from './children/fleet.ts';
 import type { Children, ServerChild } from './children.ts';
 
 const RAMP_MS = 1000;
@@ -57,7 +57,7 @@ export async function measuredFleet(
   asked: FleetBench,
 ): Promise<FleetMeasurement> {
   const fleet = await children.script('generator', 'fleet', JSON.stringify(asked));
-  const seen = JSON.parse(fleet.firstLine) as FleetMeasurement | Unsettled;
+  const seen = JSON.parse(fleet.firstLine) as FleetMeasurement | UnsettledFleet;
   if ('unsettled' in seen) {
     const settleMs = asked.settleMs * SETTLE_GROWTH;
     if (settleMs <= SETTLE_MAX_MS) return measuredFleet(children, { ...asked, settleMs });

@@ -13,7 +13,7 @@ import { systemClock } from '../../../fixtures/clock.ts';
 import { CommandError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
 import { type BenchContext, inRounds } from './rounds.ts';
-import { limitRow, type Row, rowOf } from './row.ts';
+import { type BenchRow, limitRow, rowOf } from './row.ts';
 
 const FIRST_LINE_MAX_S = 15;
 const SECOND_START_MAX_S = 3;
@@ -21,7 +21,7 @@ const SECOND_MS = 1000;
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 
 /** Measures a temporary copy of the files that git tracks. */
-export async function freshCloneRows(context: BenchContext): Promise<Row[]> {
+export async function freshCloneRows(context: BenchContext): Promise<BenchRow[]> {
   const clone = copyOfClone();
   try {
     context.output.progress('installing the packages of a fresh clone');

@@ -14,7 +14,7 @@ const SAMPLE_MS = 20;
 const WAIT_MAX = 30;
 
 /** A load on one server; each connection sends its next request after a response. */
-export interface Load {
+export interface BenchLoad {
   readonly baseUrl: string;
   /** Process ID of the server, whose CPU time is measured. */
   readonly pid: number;
@@ -46,7 +46,7 @@ export interface LoadFigures {
 }
 
 /** Sends the requests of a load. @throws Error when a response has another status */
-export async function load({ pid, status, ...asked }: Load): Promise<LoadFigures> {
+export async function load({ pid, status, ...asked }: BenchLoad): Promise<LoadFigures> {
   const [startedMs, spentBefore] = [systemClock.monotonicMs(), spentMs(pid)];
   const own = process.cpuUsage();
   const endMs = asked.cpuSeconds === 'once' ? Infinity : spentBefore + asked.cpuSeconds * 1000;
@@ -87,7 +87,7 @@ function optionsOf({
   requests,
   cpuSeconds,
   connections = CONNECTIONS,
-}: Omit<Load, 'pid' | 'status'>): autocannon.Options {
+}: Omit<BenchLoad, 'pid' | 'status'>): autocannon.Options {
   let connection = 0;
   return {
     url: baseUrl,

@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 import { systemClock } from '../../../fixtures/clock.ts';
 
 /** Memory of a process, in bytes. */
-export interface Memory {
+export interface ProcessMemory {
   readonly resident: number;
   /** Live data on and off the heap, without memory that the engine reserves. */
   readonly used: number;
@@ -17,7 +17,7 @@ const PAGES_RETURNED_MS = 1500;
 let collector: (() => void) | undefined;
 
 /** Reads the memory of this process after garbage collections, which stop all other work. */
-export async function memoryNow(): Promise<Memory> {
+export async function memoryNow(): Promise<ProcessMemory> {
   collector ??= garbageCollector();
   for (let collections = 0; collections < COLLECTIONS; collections += 1) {
     collector();

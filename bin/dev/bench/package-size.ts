@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { limitRow, type Row } from './row.ts';
+import { type BenchRow, limitRow } from './row.ts';
 
 const BYTES_PER_MB = 1_000_000;
 const DIST_MAX_MB = 3;
@@ -16,11 +16,11 @@ interface LockedPackage {
 }
 
 /** Measures both sizes; they do not vary between rounds. */
-export function packageSizeRows(): Row[] {
+export function packageSizeRows(): BenchRow[] {
   const dist = bytesIn(join(root, 'dist'));
   const folders = runtimePackages();
   const installed = folders.reduce((sum, folder) => sum + bytesIn(folder), 0);
-  const row = (what: string, bytes: number, limit: number, note: string): Row =>
+  const row = (what: string, bytes: number, limit: number, note: string): BenchRow =>
     limitRow({
       ...{ what, unit: 'MB', limit, note },
       subject: { name: 'fleetbed', values: [bytes / BYTES_PER_MB] },

@@ -5,16 +5,16 @@
 import { spawnSync } from 'node:child_process';
 
 /** The side of a measurement that a process is on; an `alone` process may use both cores. */
-export type Side = 'generator' | 'subject' | 'alone';
+export type PinnedSide = 'generator' | 'subject' | 'alone';
 
-const cores: Readonly<Record<Side, string>> = { generator: '0', subject: '1', alone: '0,1' };
+const cores: Readonly<Record<PinnedSide, string>> = { generator: '0', subject: '1', alone: '0,1' };
 
 /** How the processes of a benchmark are pinned to cores. */
 export interface Pinning {
   /** A description in one line, for the head of a report. */
   readonly text: string;
   /** Returns the arguments to put in front of a command; empty when nothing is pinned. */
-  launcher(side: Side): readonly string[];
+  launcher(side: PinnedSide): readonly string[];
 }
 
 /** Leaves the choice of cores to the system. */

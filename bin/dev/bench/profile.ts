@@ -11,7 +11,13 @@ import { describeError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
 import { createOutput } from '../../output/output.ts';
 import type { ServerReady } from '../../server-access/ready.ts';
-import { Children, exitOnSignals, scriptFile, serveOptions, type Words } from './children.ts';
+import {
+  Children,
+  type CommandWords,
+  exitOnSignals,
+  scriptFile,
+  serveOptions,
+} from './children.ts';
 import { busyFleet } from './fleet-asked.ts';
 import { load } from './load.ts';
 import { poll } from './parts/exchanges.ts';
@@ -40,7 +46,7 @@ try {
   await children.end();
 }
 
-async function profile([name = '', ...rest]: Words): Promise<number> {
+async function profile([name = '', ...rest]: CommandWords): Promise<number> {
   if (!isSubject(name) || rest.length > 0) {
     output.progress(`profile takes one of ${Object.keys(subjects).join(', ')}`);
     return exitCodes.usage;
@@ -59,7 +65,7 @@ function isSubject(name: string): name is keyof typeof subjects {
 }
 
 /** Profiles the server while autocannon polls as known devices. */
-async function profileServer(profiler: Words): Promise<void> {
+async function profileServer(profiler: CommandWords): Promise<void> {
   const words = [...profiler, command, ...serveOptions, '--auto-accept'];
   const server = await children.start('subject', words);
   const ready = JSON.parse(server.firstLine) as ServerReady;
@@ -71,7 +77,7 @@ async function profileServer(profiler: Words): Promise<void> {
 }
 
 /** Profiles a small fleet that polls and ends by itself. */
-async function profileSimulator(profiler: Words): Promise<void> {
+async function profileSimulator(profiler: CommandWords): Promise<void> {
   const server = await children.serve('--auto-accept');
   const present = { devices: 1, sockets: 0 };
   const asked = { ...busyFleet(server, FLEET_DEVICES, SECONDS), present };

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { CommandError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
 import { readNamedFile } from '../../output/files.ts';
-import { type Row, rowShape } from './row.ts';
+import { type BenchRow, rowShape } from './row.ts';
 
 const resultShape = v.object({
   schema: v.literal('fleetbed-benchmark/1'),
@@ -89,7 +89,7 @@ export function dayOf({ environment }: BenchResult): string {
 }
 
 /** The change of one row between two results. */
-export interface Change {
+export interface RowChange {
   readonly part: string;
   readonly what: string;
   /** Median of the ratio; undefined when that run lacks the row. */
@@ -103,7 +103,7 @@ export interface Change {
  * Returns the change of every row in the parts that were measured now, in their order, followed by
  * rows that only the earlier result has.
  */
-export function changesOf(before: BenchResult, now: BenchResult): readonly Change[] {
+export function changesOf(before: BenchResult, now: BenchResult): readonly RowChange[] {
   const measured = now.parts.map(({ name }) => name);
   const parts = before.parts.filter(({ name }) => measured.includes(name));
   const [old, recent] = [ratiosOf({ ...before, parts }), ratiosOf(now)];
@@ -115,7 +115,7 @@ export function changesOf(before: BenchResult, now: BenchResult): readonly Chang
   });
 }
 
-function ratiosOf({ parts }: BenchResult): Map<string, { part: string; row: Row }> {
+function ratiosOf({ parts }: BenchResult): Map<string, { part: string; row: BenchRow }> {
   return new Map(
     parts.flatMap(({ name: part, rows }) =>
       rows.map((row) => [keyOf(part, row.what), { part, row }] as const),

@@ -4,7 +4,7 @@
  */
 import type { Output } from '../../output/output.ts';
 import type { Children } from './children.ts';
-import type { Measured } from './row.ts';
+import type { RoundFigures } from './row.ts';
 
 /** The input of every part of the benchmark. */
 export interface BenchContext {
@@ -30,7 +30,7 @@ export interface Contender {
 export async function inRounds<const All extends readonly Contender[]>(
   { output }: Pick<BenchContext, 'output'>,
   { what, rounds, contenders }: { what: string; rounds: number; contenders: All },
-): Promise<{ [At in keyof All]: Measured }> {
+): Promise<{ [At in keyof All]: RoundFigures }> {
   const figures = contenders.map(({ name }) => ({ name, values: [] as number[] }));
   for (let round = 1; round <= rounds; round++) {
     output.progress(`${what}, round ${round} of ${rounds}`);
@@ -39,5 +39,5 @@ export async function inRounds<const All extends readonly Contender[]>(
       figures[at]?.values.push(await measure());
     }
   }
-  return figures as { [At in keyof All]: Measured };
+  return figures as { [At in keyof All]: RoundFigures };
 }

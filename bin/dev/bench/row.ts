@@ -27,11 +27,11 @@ export const rowShape = v.object({
 });
 
 /** Median and range of the figures of all rounds. */
-export type Spread = v.InferOutput<typeof spreadShape>;
-export type Row = v.InferOutput<typeof rowShape>;
+export type FigureSpread = v.InferOutput<typeof spreadShape>;
+export type BenchRow = v.InferOutput<typeof rowShape>;
 
 /** A contender with one figure for each round, in order. */
-export interface Measured {
+export interface RoundFigures {
   readonly name: string;
   readonly values: readonly number[];
 }
@@ -43,9 +43,9 @@ export interface RowFacts {
   /** The direction of good figures: `higher` for a rate, `lower` for a time or a size. */
   readonly better: 'higher' | 'lower';
   readonly goal?: number;
-  readonly subject: Measured;
-  readonly baseline: Measured;
-  readonly others?: readonly Measured[];
+  readonly subject: RoundFigures;
+  readonly baseline: RoundFigures;
+  readonly others?: readonly RoundFigures[];
   readonly note?: string;
 }
 
@@ -62,8 +62,16 @@ const RATIO_MAX = 99;
  * Returns the row of these measurements. A ratio is computed for each round; the median of the
  * ratios counts.
  */
-export function rowOf({ what, unit, better, goal, subject, baseline, ...rest }: RowFacts): Row {
-  const against = (one: Measured): Spread => ratioOf(one, baseline, better);
+export function rowOf({
+  what,
+  unit,
+  better,
+  goal,
+  subject,
+  baseline,
+  ...rest
+}: RowFacts): BenchRow {
+  const against = (one: RoundFigures): FigureSpread => ratioOf(one, baseline, better);
   const ratio = against(subject);
   return {
     what,
@@ -86,7 +94,7 @@ export function rowOf({ what, unit, better, goal, subject, baseline, ...rest }: 
 export function limitRow({
   limit,
   ...facts
-}: Omit<RowFacts, 'better' | 'goal' | 'baseline'> & { readonly limit: number }): Row {
+}: Omit<RowFacts, 'better' | 'goal' | 'baseline'> & { readonly limit: number }): BenchRow {
   const values = facts.subject.values.map(() => limit);
   return rowOf({ ...facts, better: 'lower', goal: 1, baseline: { name: 'limit', values } });
 }
@@ -95,7 +103,7 @@ export function limitRow({
  * Returns true when the ratio is so far below its goal that the run fails. The best round counts,
  * because a busy machine spoils some rounds.
  */
-export function isFailing({ goal, ratio }: Row): boolean {
+export function isFailing({ goal, ratio }: BenchRow): boolean {
   return goal !== null && ratio.max < goal * FAILING_SHARE;
 }
 
@@ -103,7 +111,7 @@ export function isFailing({ goal, ratio }: Row): boolean {
  * Returns the least value, the greatest, and the median: the upper of the two middle values for an
  * even number.
  */
-export function spreadOf(values: readonly number[]): Spread {
+export function spreadOf(values: readonly number[]): FigureSpread {
   return { median: median(values), min: Math.min(...values), max: Math.max(...values) };
 }
 
@@ -113,12 +121,12 @@ export function median(values: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }
 
-function figuresOf({ name, values }: Measured) {
+function figuresOf({ name, values }: RoundFigures) {
   return { name, figures: spreadOf(values) };
 }
 
 /** Returns the ratios of all rounds as a spread. @throws Error when a round has no ratio */
-function ratioOf(one: Measured, base: Measured, better: RowFacts['better']): Spread {
+function ratioOf(one: RoundFigures, base: RoundFigures, better: RowFacts['better']): FigureSpread {
   return spreadOf(
     one.values.map((value, round) => {
       const other = base.values[round] ?? Number.NaN;

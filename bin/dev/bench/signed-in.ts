@@ -20,7 +20,7 @@ export interface NewDevice {
 }
 
 /** A device that the server knows. */
-export interface KnownDevice extends NewDevice {
+export interface SignedInDevice extends NewDevice {
   readonly token: string;
 }
 
@@ -39,8 +39,8 @@ export async function knownDevices(
   server: Server,
   count: number,
   first = 0,
-): Promise<KnownDevice[]> {
-  const devices: KnownDevice[] = [];
+): Promise<SignedInDevice[]> {
+  const devices: SignedInDevice[] = [];
   let next = 0;
   const lane = async (): Promise<void> => {
     while (next < count) {
@@ -71,7 +71,7 @@ export function newDevice(headerPrefix: string, index: number): NewDevice {
   return { authRequest: { headers, body }, publicKeyPem };
 }
 
-async function signIn({ baseUrl, headerPrefix }: Server, index: number): Promise<KnownDevice> {
+async function signIn({ baseUrl, headerPrefix }: Server, index: number): Promise<SignedInDevice> {
   const device = newDevice(headerPrefix, index);
   const { method, path } = operations['post-auth-request'];
   const ask = () => exchange(baseUrl, { method, path: pathOf({ path }), ...device.authRequest });

@@ -1,7 +1,7 @@
 /** Formats a result as text: ratios first, then absolute figures. */
 import Table from 'cli-table3';
-import { type BenchResult, type Change, changesOf, dayOf } from './result.ts';
-import type { Row, Spread } from './row.ts';
+import { type BenchResult, changesOf, dayOf, type RowChange } from './result.ts';
+import type { BenchRow, FigureSpread } from './row.ts';
 
 /** Table style without colours, because the report may go to a file. */
 const plain = { style: { head: [], border: [] } };
@@ -28,7 +28,7 @@ export function resultMarkdown(result: BenchResult): string {
   return [head, '', ...lines].join('\n');
 }
 
-function markdownCells(row: Row): string[] {
+function markdownCells(row: BenchRow): string[] {
   const { what, ratio, goal, verdict, subject, baseline, others, unit } = row;
   const isOnce = ratio.min === ratio.max;
   const ours = `${shownFigure(subject.figures.median)} ${unit}`;
@@ -54,14 +54,14 @@ export function changesText(before: BenchResult, now: BenchResult): string {
 /**
  * Returns the ratio before, the ratio now and the change as text; empty where a run lacks the row.
  */
-function changeCells({ before, now, change }: Change): [string, string, string] {
+function changeCells({ before, now, change }: RowChange): [string, string, string] {
   const sign = (change ?? 0) < 0 ? '' : '+';
   const percent = change === undefined ? '' : `${sign}${(change * 100).toFixed(0)} %`;
   return [shownRatio(before), shownRatio(now), percent];
 }
 
 /** Returns one line with the number of rows that met or missed their goal. */
-function verdictLine(rows: readonly Row[]): string {
+function verdictLine(rows: readonly BenchRow[]): string {
   const judged = rows.filter(({ verdict }) => verdict !== 'no goal');
   const missed = judged.filter(({ verdict }) => verdict === 'missed');
   const names = missed.map(({ what }) => what).join(', ');
@@ -74,7 +74,7 @@ function shownRatio(ratio: number | undefined | null): string {
 }
 
 /** Formats median and range, such as `0.62 (0.60..0.64)`. */
-function shownSpread({ median, min, max }: Spread): string {
+function shownSpread({ median, min, max }: FigureSpread): string {
   return `${shownRatio(median)} (${shownRatio(min)}..${shownRatio(max)})`;
 }
 
@@ -85,11 +85,11 @@ export function shownFigure(value: number): string {
 }
 
 /** Returns the name of a contender with its median. */
-function shownSide({ name, figures }: Row['subject']): string {
+function shownSide({ name, figures }: BenchRow['subject']): string {
   return `${name} ${shownFigure(figures.median)}`;
 }
 
-function partText(name: string, rows: readonly Row[]): string {
+function partText(name: string, rows: readonly BenchRow[]): string {
   const head = ['measured', 'ratio', 'goal', 'verdict', 'ours', 'held against', 'unit'];
   const table = new Table({ head, ...plain });
   for (const row of rows) {

@@ -20,7 +20,7 @@ export class NewCaseError extends Error {
 }
 
 /** The case to add, and the requirement that it tests. */
-export interface Wish {
+export interface CaseToAdd {
   /** ID of the new case, such as `monitor/alerts-keep-their-order`. */
   readonly id: string;
   /** ID of the requirement that the case tests. */
@@ -47,7 +47,7 @@ export interface ChangedFile {
  * @param root the folder of the package
  * @throws NewCaseError
  */
-export function newRows(root: string, wish: Wish): readonly ChangedFile[] {
+export function newRows(root: string, wish: CaseToAdd): readonly ChangedFile[] {
   const [, area = '', name = ''] = /^([a-z0-9-]+)\/([a-z0-9]+(?:-[a-z0-9]+)*)$/.exec(wish.id) ?? [];
   if (name === '') {
     const found = wish.id || 'nothing';
@@ -67,7 +67,7 @@ export function newRows(root: string, wish: Wish): readonly ChangedFile[] {
 }
 
 /** Returns the existing or the new requirement of the case. */
-function ruleOf({ requirement: id, after = '', sentence }: Wish): Requirement {
+function ruleOf({ requirement: id, after = '', sentence }: CaseToAdd): Requirement {
   const known: ReadonlyMap<string, Requirement> = new Map(Object.entries(requirements));
   const found = known.get(id);
   if (sentence === undefined) {

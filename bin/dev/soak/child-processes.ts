@@ -14,7 +14,7 @@ const built = new URL(
 const pathOf = (script: string): string => fileURLToPath(new URL(script, built));
 
 /** A server in a separate process. */
-export interface ServerProcess {
+export interface ServerChildProcess {
   readonly ready: ServerReady;
   readonly pid: number;
   /** Returns the number of currently open files and connections. */
@@ -32,7 +32,7 @@ export interface ServerProcess {
 export function startLimitedServer(
   openFilesMax: number,
   words: readonly string[] = [],
-): Promise<ServerProcess> {
+): Promise<ServerChildProcess> {
   const quiet = ['--port', '0', '--control-port', '0', '--auto-accept', '--log-level', 'error'];
   const command = [pathOf('fleetbed.js'), 'serve', '--json', ...quiet, ...words];
   const limited = ['-c', 'ulimit -n "$0" && exec "$@"', String(openFilesMax), process.execPath];

@@ -9,8 +9,8 @@ import { systemClock } from '../../../fixtures/clock.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import { signInDevices } from '../bench/signed-in.ts';
-import { type ServerProcess, startClient, startLimitedServer } from './child-processes.ts';
-import type { AnsweredWebsockets, WantedWebsockets } from './held-websockets.ts';
+import { type ServerChildProcess, startClient, startLimitedServer } from './child-processes.ts';
+import type { AnsweredWebsockets, WebsocketOrder } from './held-websockets.ts';
 
 /** Number of connections in each part. */
 interface ConnectionCounts {
@@ -64,7 +64,7 @@ export async function soakConnections(
 /** Runs a part on a new server. SIGTERM must end the server cleanly, even with open connections. */
 async function withServer(
   openFiles: number,
-  part: (server: ServerProcess) => Promise<string[]>,
+  part: (server: ServerChildProcess) => Promise<string[]>,
 ): Promise<string[]> {
   const server = await startLimitedServer(openFiles);
   const problems: string[] = [];
@@ -78,7 +78,7 @@ async function withServer(
 }
 
 async function refuseUpgrades(
-  server: ServerProcess,
+  server: ServerChildProcess,
   count: number,
   say: (line: string) => void,
 ): Promise<string[]> {
@@ -116,7 +116,7 @@ async function refusedUpgrade(url: string, method: string): Promise<void> {
 }
 
 async function askTooMany(
-  server: ServerProcess,
+  server: ServerChildProcess,
   count: number,
   say: (line: string) => void,
 ): Promise<string[]> {
@@ -130,7 +130,7 @@ async function askTooMany(
     clients.map(async (client, index) => {
       const own = tokens.filter((_, place) => place % CLIENTS === index);
       const heard = once(client, 'message');
-      client.send({ port, tokens: own } satisfies WantedWebsockets);
+      client.send({ port, tokens: own } satisfies WebsocketOrder);
       const [message] = (await heard) as [AnsweredWebsockets];
       return message;
     }),
@@ -158,7 +158,7 @@ async function askTooMany(
 }
 
 async function stallBodies(
-  server: ServerProcess,
+  server: ServerChildProcess,
   count: number,
   say: (line: string) => void,
 ): Promise<string[]> {
@@ -226,7 +226,7 @@ function watchControl(controlUrl: string) {
 }
 
 /** Checks that the server still answers: users, new devices, and the control listener. */
-async function healthProblems({ ready }: ServerProcess): Promise<string[]> {
+async function healthProblems({ ready }: ServerChildProcess): Promise<string[]> {
   const { baseUrl, adminToken, controlUrl } = ready;
   const { path } = managementOperations['count-devices'];
   const authorization = { Authorization: `Bearer ${adminToken}` };

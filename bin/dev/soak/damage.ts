@@ -39,9 +39,9 @@ interface DamageOptions {
   readonly cases?: number;
 }
 
-type Damage = (path: string, random: Random) => void;
+type DamageFile = (path: string, random: Random) => void;
 
-const damages: Readonly<Record<string, Damage>> = {
+const damages: Readonly<Record<string, DamageFile>> = {
   missing: (path) => rmSync(path, { recursive: true }),
   empty: (path) => {
     if (!statSync(path).isDirectory()) truncateSync(path);
@@ -65,20 +65,20 @@ const damages: Readonly<Record<string, Damage>> = {
  * The data that was written to the folder; after damage the server must still have it, or refuse
  * the folder.
  */
-interface Written {
+interface WrittenData {
   readonly devices: readonly string[];
   readonly artifacts: readonly string[];
   readonly tenants: readonly string[];
 }
 
-interface State {
+interface FolderState {
   readonly name: string;
   readonly folder: string;
-  readonly written: Written;
+  readonly written: WrittenData;
 }
 
 interface Case {
-  readonly state: State;
+  readonly state: FolderState;
   /** Path of the damaged file within the data folder. */
   readonly file: string;
   readonly damage: string;
@@ -109,7 +109,7 @@ export async function damageSoak({ output, random, cases }: DamageOptions): Prom
 }
 
 /** Creates the data folder of a closed server, and that of a killed one. */
-async function statesIn(folder: string): Promise<State[]> {
+async function statesIn(folder: string): Promise<FolderState[]> {
   const data = join(folder, 'data');
   const first = new ServedFolder(data);
   const before = await writeSome(await readyOf(first), 'closed');
@@ -136,7 +136,7 @@ async function readyOf(served: ServedFolder): Promise<ServerReady> {
   return ready;
 }
 
-async function writeSome(server: ServerReady, name: string): Promise<Written> {
+async function writeSome(server: ServerReady, name: string): Promise<WrittenData> {
   const device = await signIn(server, name);
   const json = [{ name: 'color', value: name }];
   await call(server, 'put-attributes', { token: device.token, json });
@@ -148,7 +148,7 @@ async function writeSome(server: ServerReady, name: string): Promise<Written> {
 }
 
 /** Returns every file and folder with every damage that applies to it. */
-function casesOf(state: State): Case[] {
+function casesOf(state: FolderState): Case[] {
   const files = readdirSync(state.folder, { recursive: true }).map(String);
   return files.flatMap((file) =>
     Object.keys(damages)
@@ -228,7 +228,7 @@ async function exportOf(folder: string) {
  * Returns true when the server still has all written data. A file that has changed must not be
  * served.
  */
-async function keptOf(server: ServerReady, written: Written) {
+async function keptOf(server: ServerReady, written: WrittenData) {
   const tenants = await callControl(server, { method: 'GET', path: '/tenants' });
   if (!written.tenants.every((id) => tenants.text.includes(id))) return 'lost';
   for (const id of written.devices) {

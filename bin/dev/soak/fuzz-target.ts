@@ -6,7 +6,7 @@ import type { ServerReady } from '../../server-access/ready.ts';
 import { Children, type ServerChild } from '../bench/children.ts';
 import { unpinned } from '../bench/pinning.ts';
 import { signInDevices } from '../bench/signed-in.ts';
-import type { Insider } from './hostile-requests.ts';
+import type { AuthorizedCaller } from './hostile-requests.ts';
 
 const DEVICES = 100;
 /** A value that is slow to match against patterns, reported by every tenth device. */
@@ -16,7 +16,7 @@ const blob = `${'a'.repeat(4000)}!`;
 export interface FuzzTarget {
   readonly child: ServerChild;
   readonly ready: ServerReady;
-  readonly insider: Insider;
+  readonly insider: AuthorizedCaller;
   /** The tokens of all devices. */
   readonly deviceTokens: readonly string[];
 }

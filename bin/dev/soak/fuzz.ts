@@ -35,7 +35,7 @@ const STALL_MAX_MS_SHORT = 250;
 const CLOSED_WITHIN_SECONDS = 70;
 
 /** A request for one of the two listeners. */
-interface Shot extends HostileRequest {
+interface AimedRequest extends HostileRequest {
   readonly port: number;
 }
 
@@ -46,7 +46,7 @@ export const fuzz: SoakPart = async ({ output, seed, short, times }) => {
   const { pid } = target.child;
   try {
     const openBefore = openDescriptors(pid);
-    const volley = new Volley();
+    const volley = new RequestBatch();
     let isOver = false;
     const reader = readJournal(target.ready, () => isOver);
     let warmMib = 0;
@@ -76,8 +76,8 @@ export const fuzz: SoakPart = async ({ output, seed, short, times }) => {
   }
 };
 
-function shotsAt({ ready, insider }: FuzzTarget): fc.Arbitrary<Shot> {
-  const to = (url: string, arbitrary: fc.Arbitrary<HostileRequest>): fc.Arbitrary<Shot> =>
+function shotsAt({ ready, insider }: FuzzTarget): fc.Arbitrary<AimedRequest> {
+  const to = (url: string, arbitrary: fc.Arbitrary<HostileRequest>): fc.Arbitrary<AimedRequest> =>
     arbitrary.map((request) => ({ ...request, port: Number(new URL(url).port) }));
   return fc.oneof(
     { weight: 12, arbitrary: to(ready.baseUrl, hostileRequests(insider)) },
@@ -87,12 +87,12 @@ function shotsAt({ ready, insider }: FuzzTarget): fc.Arbitrary<Shot> {
 }
 
 /** Sends several requests at a time, and counts the responses. */
-class Volley {
+class RequestBatch {
   /** Count of each status class; refusals for lack of capacity separately. */
   readonly classes = new Map<string, number>();
   readonly problems: string[] = [];
 
-  async fire(shots: readonly Shot[]): Promise<void> {
+  async fire(shots: readonly AimedRequest[]): Promise<void> {
     const queue = shots.values();
     const lane = async (): Promise<void> => {
       for (const shot of queue) this.#take(shot, await statusOf(shot.port, shot.bytes));
@@ -100,7 +100,7 @@ class Volley {
     await Promise.all(Array.from({ length: LANES }, lane));
   }
 
-  #take(shot: Shot, status: number): void {
+  #take(shot: AimedRequest, status: number): void {
     const hundred = status === 503 ? '503' : `${Math.floor(status / 100)}xx`;
     const name = status > 0 ? hundred : 'none';
     this.classes.set(name, (this.classes.get(name) ?? 0) + 1);

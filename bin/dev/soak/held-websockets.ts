@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net';
 import { operations } from '../../../fixtures/contract/operations.ts';
 
 /** The parent's order to open WebSockets, one per token. */
-export interface WantedWebsockets {
+export interface WebsocketOrder {
   readonly port: number;
   readonly tokens: readonly string[];
 }
@@ -24,11 +24,11 @@ export interface AnsweredWebsockets {
 const LANES = 256;
 const PING = 0x89;
 
-process.once('message', (wanted: WantedWebsockets) => {
+process.once('message', (wanted: WebsocketOrder) => {
   void openAll(wanted).then((answered) => process.send?.(answered));
 });
 
-async function openAll({ port, tokens }: WantedWebsockets): Promise<AnsweredWebsockets> {
+async function openAll({ port, tokens }: WebsocketOrder): Promise<AnsweredWebsockets> {
   const answers: string[] = [];
   const queue = tokens.values();
   const lane = async (): Promise<void> => {

@@ -33,7 +33,7 @@ export interface HostileRequest {
 }
 
 /** Credentials and IDs with which requests pass the token check. */
-export interface Insider {
+export interface AuthorizedCaller {
   readonly headerPrefix: string;
   readonly deviceToken: string;
   readonly userToken: string;
@@ -57,7 +57,7 @@ const spared = new Set([
 ]);
 
 /** Generates hostile requests with valid tokens and IDs. */
-export function hostileRequests(insider: Insider): fc.Arbitrary<HostileRequest> {
+export function hostileRequests(insider: AuthorizedCaller): fc.Arbitrary<HostileRequest> {
   const { privateKey } = generateKeyPairSync('ed25519');
   const names = vendorNames(insider.headerPrefix);
   const parameter = fc.oneof(
@@ -107,12 +107,15 @@ export function hostileRequests(insider: Insider): fc.Arbitrary<HostileRequest> 
   return fc.oneof({ weight: 30, arbitrary: made }, { weight: 1, arbitrary: noise });
 }
 
-interface Drawn {
+interface DrawnOperation {
   readonly row: Operation;
   readonly token: string;
 }
 
-function authorizationOf({ deviceToken, userToken }: Insider, { row, token }: Drawn): string[] {
+function authorizationOf(
+  { deviceToken, userToken }: AuthorizedCaller,
+  { row, token }: DrawnOperation,
+): string[] {
   if (token === 'none') return [];
   const own = row.authorization === 'user' ? userToken : deviceToken;
   return [`Authorization: Bearer ${token === 'own' ? own : token}`];
@@ -164,7 +167,7 @@ export function hostileControlRequests(controlToken: string): fc.Arbitrary<Hosti
  * Generates handshakes of a device, or of a user with that device, each followed directly by
  * frames.
  */
-export function hostileSockets(insider: Insider): fc.Arbitrary<HostileRequest> {
+export function hostileSockets(insider: AuthorizedCaller): fc.Arbitrary<HostileRequest> {
   const device = pathOf(operations.connect);
   const user = pathOf(managementOperations['connect-device'], { id: insider.ids[0] ?? '' });
   return fc

@@ -39,7 +39,7 @@ const EARLY_ONE_IN = 8;
 const TENANTS_KEPT_MAX = 20;
 
 /** An acknowledged write, with the query that shows if it still exists. */
-interface Acknowledged {
+interface AcknowledgedWrite {
   readonly what: string;
   holds(server: ServerReady): Promise<boolean>;
 }
@@ -49,8 +49,8 @@ export async function killsSoak({ output, random, kills }: KillsOptions): Promis
   const folder = mkdtempSync(join(tmpdir(), 'fleetbed-soak-'));
   const data = join(folder, 'data');
   const problems: string[] = [];
-  const acknowledged: Acknowledged[] = [];
-  let recent: Acknowledged[] = [];
+  const acknowledged: AcknowledgedWrite[] = [];
+  let recent: AcknowledgedWrite[] = [];
   try {
     for (let round = 1; round <= kills; round += 1) {
       if (random.integer(1, EARLY_ONE_IN) === 1) {
@@ -88,7 +88,7 @@ async function killEarly(data: string, random: Random): Promise<void> {
 }
 
 /** Checks everything once more, after a last start that ends cleanly. */
-async function lostAtTheEnd(data: string, writes: readonly Acknowledged[]): Promise<string[]> {
+async function lostAtTheEnd(data: string, writes: readonly AcknowledgedWrite[]): Promise<string[]> {
   const served = new ServedFolder(data);
   const ready = await served.ready;
   if (!ready) return [`the last start failed: ${(await served.ended).stderr.trim()}`];
@@ -97,7 +97,10 @@ async function lostAtTheEnd(data: string, writes: readonly Acknowledged[]): Prom
   return code === 0 ? lost : [...lost, `the last server ended with exit code ${code}`];
 }
 
-async function lostOf(server: ServerReady, writes: readonly Acknowledged[]): Promise<string[]> {
+async function lostOf(
+  server: ServerReady,
+  writes: readonly AcknowledgedWrite[],
+): Promise<string[]> {
   const lost: string[] = [];
   for (const { what, holds } of writes) {
     if (!(await holds(server))) lost.push(`lost: ${what}`);
@@ -105,7 +108,7 @@ async function lostOf(server: ServerReady, writes: readonly Acknowledged[]): Pro
   return lost;
 }
 
-function counted(writes: readonly Acknowledged[]): Map<string, number> {
+function counted(writes: readonly AcknowledgedWrite[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { what } of writes) {
     const kind = what.split(' ')[0] ?? '';
@@ -119,8 +122,8 @@ async function loadedUntilKilled(
   served: ServedFolder,
   server: ServerReady,
   { round, random }: { round: number; random: Random },
-): Promise<{ writes: Acknowledged[]; surprises: string[] }> {
-  const writes: Acknowledged[] = [];
+): Promise<{ writes: AcknowledgedWrite[]; surprises: string[] }> {
+  const writes: AcknowledgedWrite[] = [];
   const surprises: string[] = [];
   let isKilled = false;
   const keepsTenant = round <= TENANTS_KEPT_MAX;
@@ -129,10 +132,10 @@ async function loadedUntilKilled(
   const isEnough = new Promise<void>((resolve) => {
     enough = resolve;
   });
-  const note = (write: Acknowledged): void => {
+  const note = (write: AcknowledgedWrite): void => {
     if (writes.push(write) >= wanted) enough();
   };
-  const load = new Load(server, { name: `r${round}`, keepsTenant, note });
+  const load = new WriteLoad(server, { name: `r${round}`, keepsTenant, note });
   const lanes = load.lanes().map(async (lane) => {
     try {
       for (let at = 0; !isKilled && (await lane(at)); at += 1);
@@ -151,15 +154,15 @@ async function loadedUntilKilled(
 
 const statuses = ['downloading', 'installing', 'success'] as const;
 
-class Load {
+class WriteLoad {
   readonly #server: ServerReady;
   readonly #name: string;
   readonly #keepsTenant: boolean;
-  readonly #note: (write: Acknowledged) => void;
+  readonly #note: (write: AcknowledgedWrite) => void;
 
   constructor(
     server: ServerReady,
-    rest: { name: string; keepsTenant: boolean; note: (write: Acknowledged) => void },
+    rest: { name: string; keepsTenant: boolean; note: (write: AcknowledgedWrite) => void },
   ) {
     this.#server = server;
     this.#name = rest.name;

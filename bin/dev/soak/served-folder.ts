@@ -23,14 +23,14 @@ export interface EndedCommand {
 }
 
 /** A response, read to its end. */
-export interface Answer {
+export interface FolderAnswer {
   readonly status: number;
   readonly location: string;
   readonly text: string;
 }
 
 /** The token, the parameters and the body of a call; `form` is sent only without `json`. */
-export interface Call {
+export interface FolderCall {
   readonly token?: string;
   readonly parameters?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
@@ -88,8 +88,8 @@ export class ServedFolder {
 export async function call(
   { baseUrl, adminToken }: ServerReady,
   id: keyof typeof rows,
-  { token = adminToken, parameters = {}, query = {}, json, form }: Call = {},
-): Promise<Answer> {
+  { token = adminToken, parameters = {}, query = {}, json, form }: FolderCall = {},
+): Promise<FolderAnswer> {
   const { method, path } = rows[id];
   const search = new URLSearchParams(query).toString();
   const url = `${baseUrl}${pathOf({ path }, parameters)}${search === '' ? '' : `?${search}`}`;
@@ -103,13 +103,13 @@ export async function call(
 export async function callControl(
   { controlUrl, controlToken }: ServerReady,
   { method, path, json }: { method: string; path: string; json?: unknown },
-): Promise<Answer> {
+): Promise<FolderAnswer> {
   const headers = { Authorization: `Bearer ${controlToken}`, 'Content-Type': 'application/json' };
   const body = json === undefined ? null : JSON.stringify(json);
   return answerOf(await fetch(controlUrl + path, { method, headers, body }));
 }
 
-async function answerOf(response: Response): Promise<Answer> {
+async function answerOf(response: Response): Promise<FolderAnswer> {
   const text = await response.text();
   const location = response.headers.get('location')?.split('/').at(-1) ?? '';
   return { status: response.status, location, text };
@@ -141,7 +141,7 @@ export async function signIn(
 }
 
 /** Uploads a small artifact with this name. */
-export async function upload(server: ServerReady, name: string): Promise<Answer> {
+export async function upload(server: ServerReady, name: string): Promise<FolderAnswer> {
   const content = Buffer.from(name.repeat(500));
   const file = await writeArtifact({
     name,

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { startClient } from './child-processes.ts';
 
 /** A server in a separate process. */
-interface Probed {
+interface ProbedServer {
   readonly pid: number;
   readonly baseUrl: string;
 }
@@ -23,7 +23,7 @@ export interface StallProber {
 }
 
 /** Starts a prober; resolves once it has received its first response. */
-export async function startStallProber({ pid, baseUrl }: Probed): Promise<StallProber> {
+export async function startStallProber({ pid, baseUrl }: ProbedServer): Promise<StallProber> {
   const child = startClient('probing.js', [String(pid), baseUrl]);
   const ended = once(child, 'exit').then(() => {
     throw new Error('the prober lost its connection to the server');

@@ -34,15 +34,15 @@ export interface WorstRequest {
 }
 
 /** The headers and the body of a request. */
-interface Sent {
+interface RequestParts {
   readonly headers?: readonly string[];
   readonly body?: Buffer;
 }
 
-type Caller = 'nobody' | 'device' | 'user' | 'control';
+type SenderKind = 'nobody' | 'device' | 'user' | 'control';
 
 interface RequestRow {
-  readonly as: Caller;
+  readonly as: SenderKind;
   /** The method and the path of the request line. */
   readonly line: string;
   /** Number of concurrent connections. */
@@ -51,7 +51,7 @@ interface RequestRow {
   readonly pipelined?: number;
   /** Creates what the request needs; its time does not count. */
   readonly before?: (target: FuzzTarget) => Promise<void>;
-  readonly sent: () => Sent | Promise<Sent>;
+  readonly sent: () => RequestParts | Promise<RequestParts>;
 }
 
 const { bodyMaxBytes, bodyValuesMax, logValuesMax, msgpackValuesMax, uploadPartsMax } = limits;
@@ -79,15 +79,15 @@ const fullObject = (opening: string): string => {
   const values = `${opening}${members(bodyValuesMax - 100)},"z":"`;
   return `${values}${'z'.repeat(bodyMaxBytes - values.length - 100)}"`;
 };
-const json = (text: string): Sent => ({
+const json = (text: string): RequestParts => ({
   headers: ['Content-Type: application/json'],
   body: Buffer.from(text),
 });
-const formOf = (body: Buffer): Sent => ({
+const formOf = (body: Buffer): RequestParts => ({
   headers: [`Content-Type: multipart/form-data; boundary=${formBoundary}`],
   body,
 });
-const filters = (count: number, filter: (index: number) => object): Sent =>
+const filters = (count: number, filter: (index: number) => object): RequestParts =>
   json(
     JSON.stringify({
       filters: Array.from({ length: count }, (_, index) => ({
@@ -97,7 +97,7 @@ const filters = (count: number, filter: (index: number) => object): Sent =>
       })),
     }),
   );
-const yaml = (text: string): Sent => ({ body: Buffer.from(text) });
+const yaml = (text: string): RequestParts => ({ body: Buffer.from(text) });
 const onePattern = filters(1, () => ({ type: '$regex', value: '(\\w?){120}b$' }));
 /** Number of attributes that fill a device; each value consists of characters that JSON escapes. */
 const ATTRIBUTES = 98;
@@ -108,7 +108,8 @@ const terms = Array.from({ length: SORT_KEYS }, (_, at) => ({
   attribute: `a${at}`,
 }));
 const slowPattern = { type: '$regex', value: '(a*)*(b*)*z' };
-const onePage = (asked: object): Sent => json(JSON.stringify({ page: 1, per_page: 1, ...asked }));
+const onePage = (asked: object): RequestParts =>
+  json(JSON.stringify({ page: 1, per_page: 1, ...asked }));
 const credentials = '{"id_data":"{}","pubkey":"x",';
 
 const requests: Readonly<Record<string, RequestRow>> = {
@@ -324,7 +325,7 @@ function prepared({
   };
 }
 
-function authorizationOf({ insider, ready }: FuzzTarget, as: Caller): readonly string[] {
+function authorizationOf({ insider, ready }: FuzzTarget, as: SenderKind): readonly string[] {
   if (as === 'nobody') return [];
   const { deviceToken: device, userToken: user } = insider;
   const tokens = { device, user, control: ready.controlToken };

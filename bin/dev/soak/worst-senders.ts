@@ -39,7 +39,7 @@ function closed(socket: ReturnType<typeof connect>): Promise<void> {
   });
 }
 
-interface Messages {
+interface RepeatedMessage {
   readonly message: Buffer;
   readonly times: number;
 }
@@ -48,7 +48,7 @@ interface Messages {
  * Returns a function that opens a WebSocket as a device, or as a user of that device, and sends the
  * same message repeatedly until the server has read all of them or closes the socket.
  */
-export function sendMessages(from: 'device' | 'user', { message, times }: Messages) {
+export function sendMessages(from: 'device' | 'user', { message, times }: RepeatedMessage) {
   return async ({ ready, insider }: FuzzTarget) => {
     const base = ready.baseUrl.replace('http', 'ws');
     const [id = ''] = insider.ids;

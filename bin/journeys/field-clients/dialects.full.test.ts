@@ -89,7 +89,9 @@ describe("Debian's mender-client on a server with a dialect", { timeout: 60_000 
     it('stops the update when the deployment is aborted', async () => {
       const rollout = await startPaused();
       expect((await abort(server, rollout.deployment)).status).toBe(204);
-      await device.client.said(/aborted from the server(.*\n)*.*cleanup \[Error\](.*\n)*.*-> idle/);
+      await device.client.waitForOutput(
+        /aborted from the server(.*\n)*.*cleanup \[Error\](.*\n)*.*-> idle/,
+      );
       const part = await deviceDeploymentOf(server, rollout.deployment, rollout.known);
       expect(part?.status).toBe('aborted');
       expect(existsSync(application())).toBe(false);

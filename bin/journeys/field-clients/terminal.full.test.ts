@@ -189,9 +189,9 @@ describe("Debian's mender-connect, by HTTP,", { timeout: 40_000 }, () => {
 
   it('makes its client poll for an update and send the inventory', async () => {
     expect((await server.call('check-device-update', call())).status).toBe(202);
-    await device.client.said(/Forcing state machine to: update-check/);
+    await device.client.waitForOutput(/Forcing state machine to: update-check/);
     expect((await server.call('send-device-inventory', call())).status).toBe(202);
-    await device.client.said(/Forcing state machine to: inventory-update/);
+    await device.client.waitForOutput(/Forcing state machine to: inventory-update/);
   });
 });
 

@@ -13,7 +13,7 @@ import { abort, deviceDeploymentOf } from '../../../server/testing/test-deployme
 import { startTestServer, type TestServer } from '../../../server/testing/test-server.ts';
 import { runCommand } from '../../testing/built-command.ts';
 import { openArtifactTool } from './testing/artifact-tool.ts';
-import { type DeviceFiles, modulesFolder } from './testing/device-root.ts';
+import { type DeviceRootFiles, modulesFolder } from './testing/device-root.ts';
 import {
   type FieldDevice,
   firstContact,
@@ -44,12 +44,12 @@ afterAll(() => server.close());
 
 afterEach(() => device.end());
 
-async function start(name: string, files?: Partial<DeviceFiles>): Promise<void> {
+async function start(name: string, files?: Partial<DeviceRootFiles>): Promise<void> {
   device = await startFieldDevice(server, name, files);
 }
 
 /** Starts a field device and accepts it. */
-async function startLetIn(name: string, files?: Partial<DeviceFiles>) {
+async function startLetIn(name: string, files?: Partial<DeviceRootFiles>) {
   await start(name, files);
   return { server, device, known: await letIn(server, device) };
 }
@@ -92,7 +92,7 @@ describe("the authorization of Debian's mender-client", {
 }, () => {
   it('is refused until a user accepts the device, which then sends its inventory', async () => {
     await start('inventory', { inventory: ['color=red', 'port=a', 'port=b', 'note=é "x"'] });
-    await device.client.said(/rejected server error message: device not authorized/);
+    await device.client.waitForOutput(/rejected server error message: device not authorized/);
     const known = await firstContact(server, device);
     expect(known.status).toBe('pending');
     expect(known.auth_sets[0]?.pubkey).toMatch(/^-----BEGIN PUBLIC KEY-----/);
@@ -110,7 +110,7 @@ describe("the authorization of Debian's mender-client", {
     const { known } = await startLetIn('rejected', { inventory: ['color=red'] });
     await inventory(known, 'color', 'red');
     await judge(server, known, 'rejected');
-    await device.client.said(
+    await device.client.waitForOutput(
       /Reauthorization successful(.*\n)+.*Device unauthorized(.*\n)+.*Reauthorization failed/,
     );
   });
@@ -206,11 +206,13 @@ describe("Debian's mender-client", { timeout: 60_000 }, () => {
     try {
       await publish(server, { name: 'gated', payloadType: 'gated' });
       const { deployment, known } = await rollOut(on, 'gated');
-      await device.client.said(/at the gate/);
+      await device.client.waitForOutput(/at the gate/);
       expect((await deviceDeploymentOf(server, deployment, known))?.status).toBe('installing');
       expect((await abort(server, deployment)).status).toBe(204);
       writeSync(gate, 'go\n');
-      await device.client.said(/aborted at the backend(.*\n)*.*cleanup \[Error\](.*\n)*.*-> idle/);
+      await device.client.waitForOutput(
+        /aborted at the backend(.*\n)*.*cleanup \[Error\](.*\n)*.*-> idle/,
+      );
       expect(existsSync(join(device.root, 'tmp/rolled-back'))).toBe(true);
       expect((await deviceDeploymentOf(server, deployment, known))?.status).toBe('aborted');
     } finally {

@@ -9,8 +9,8 @@ import { resolve } from 'node:path';
 import { Stryker } from '@stryker-mutator/core';
 import {
   contractScoreText,
+  type MutantCounts,
   mutatedFiles,
-  type Row,
   readResult,
   recordRows,
   scoreOf,
@@ -51,7 +51,7 @@ async function mutate(files: readonly string[]): Promise<void> {
   recordRows(Object.fromEntries(rows));
 }
 
-function rowOf(file: string, mutants: readonly MutantResult[]): Row {
+function rowOf(file: string, mutants: readonly MutantResult[]): MutantCounts {
   const lines = readFileSync(file, 'utf8').split('\n');
   const row = { worse: 0, observed: 0, survived: 0, unreached: 0, notMade: 0 };
   for (const mutant of mutants) row[outcomeOf(mutant)]++;
@@ -64,14 +64,14 @@ function rowOf(file: string, mutants: readonly MutantResult[]): Row {
   return { sha256: sha256Of(file), ...row, survivors: [...new Set(survivors)].sort() };
 }
 
-type Outcome = Exclude<keyof Row, 'sha256' | 'survivors'>;
+type MutantOutcome = Exclude<keyof MutantCounts, 'sha256' | 'survivors'>;
 
-function outcomeOf({ status, statusReason = '' }: MutantResult): Outcome {
+function outcomeOf({ status, statusReason = '' }: MutantResult): MutantOutcome {
   // The suite runner prefixes the reason with the kind of change.
   if (status === 'Killed') {
     return /^(regression|undecided-now):/.test(statusReason) ? 'worse' : 'observed';
   }
-  const outcome = new Map<string, Outcome>(Object.entries(outcomes)).get(status);
+  const outcome = new Map<string, MutantOutcome>(Object.entries(outcomes)).get(status);
   if (outcome === undefined) throw new Error(`a mutant ended as ${status}: ${statusReason}`);
   return outcome;
 }

@@ -7,7 +7,7 @@ const folders = ['server/api/device', 'server/rules'];
 const resultFile = 'bin/testing/mutation/result.json';
 
 /** The number of mutants of one file by outcome. */
-export interface Row {
+export interface MutantCounts {
   /** Digest of the file's source, in hex. */
   readonly sha256: string;
   /** Number of mutants for which a case fails or becomes undecided. */
@@ -24,9 +24,9 @@ export interface Row {
 }
 
 /** Rows by file, as a path from the root of the clone. */
-export type MutationResult = Readonly<Record<string, Row>>;
+export type MutationResult = Readonly<Record<string, MutantCounts>>;
 
-interface Score extends Omit<Row, 'sha256' | 'survivors'> {
+interface MutationScore extends Omit<MutantCounts, 'sha256' | 'survivors'> {
   /**
    * Number of mutants that count: those with a worse verdict, survivors, and mutants in code that
    * is not executed.
@@ -88,7 +88,7 @@ export function recordRows(rows: MutationResult): void {
 }
 
 /** Returns the score of all files, or of the files for devices or for management. */
-export function scoreOf(result: MutationResult, side?: 'device' | 'management'): Score {
+export function scoreOf(result: MutationResult, side?: 'device' | 'management'): MutationScore {
   const sum = { worse: 0, observed: 0, survived: 0, unreached: 0, notMade: 0 };
   for (const [file, row] of Object.entries(result)) {
     if (side !== undefined && managementFiles.has(file) !== (side === 'management')) continue;

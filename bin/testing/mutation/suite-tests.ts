@@ -7,7 +7,7 @@
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { listCases, runConformance } from '../../../conformance/conformance.ts';
-import { kindOfChange, type Outcome } from '../../../conformance/result/compare.ts';
+import { type ComparedOutcome, kindOfChange } from '../../../conformance/result/compare.ts';
 import { HurriedClock } from '../../../conformance/self-test/hurried-clock.ts';
 import { systemClock } from '../../../fixtures/clock.ts';
 import { seededRandom } from '../../../fixtures/random.ts';
@@ -97,7 +97,7 @@ async function timed(measure: () => Promise<string>): Promise<TestResult> {
 const recordsFolder = '.fleetbed/mutation/outcomes';
 mkdirSync(recordsFolder, { recursive: true });
 
-type Outcomes = Readonly<Record<string, Outcome>>;
+type Outcomes = Readonly<Record<string, ComparedOutcome>>;
 
 async function firstChange(
   title: string,
@@ -131,11 +131,11 @@ async function runCases(
   server: RunningServer,
   title: string,
   ids: ReadonlySet<string>,
-  look: (id: string, outcome: Outcome, enough: () => void) => void = () => undefined,
+  look: (id: string, outcome: ComparedOutcome, enough: () => void) => void = () => undefined,
 ): Promise<Outcomes> {
   const { baseUrl, headerPrefix, adminEmail: email, adminPassword: password } = server;
   const { controlUrl: url, controlToken: token } = server;
-  const outcomes: Record<string, Outcome> = {};
+  const outcomes: Record<string, ComparedOutcome> = {};
   const enough = new AbortController();
   await runConformance({
     baseUrl,

@@ -11,8 +11,8 @@ import type {
   TargetAdmin,
 } from '../../context/target-admin.ts';
 import type { SigningKey } from '../../signing/signing-key.ts';
-import { bearer, Caller } from '../../target/call.ts';
-import type { Session } from '../../target/target.ts';
+import { ApiCaller, bearer } from '../../target/call.ts';
+import type { TargetSession } from '../../target/target.ts';
 import { MissingCapability } from '../missing-capability.ts';
 import type { HookStep, StepAnswer } from './hook-steps.ts';
 import type { Hooks } from './hooks.ts';
@@ -23,28 +23,28 @@ const decisions = {
   pending: 'postpone',
 } as const satisfies Readonly<Record<SettableAuthSetStatus, HookStep>>;
 
-type Identity = Readonly<Record<string, unknown>>;
+type HookIdentity = Readonly<Record<string, unknown>>;
 
 /** An operator that acts by hooks, whose runs are recorded in one session. */
 export class HookAdmin implements TargetAdmin {
   readonly #hooks: Hooks;
-  readonly #session: Session;
+  readonly #session: TargetSession;
   readonly #userToken: string | undefined;
 
   /** @param userToken token for the management API; without it the audit log is unavailable */
-  constructor(hooks: Hooks, session: Session, userToken: string | undefined) {
+  constructor(hooks: Hooks, session: TargetSession, userToken: string | undefined) {
     this.#hooks = hooks;
     this.#session = session;
     this.#userToken = userToken;
   }
 
-  get caller(): Caller {
-    if (this.#userToken !== undefined) return new Caller(this.#session, bearer(this.#userToken));
+  get caller(): ApiCaller {
+    if (this.#userToken !== undefined) return new ApiCaller(this.#session, bearer(this.#userToken));
     const because = 'no login hook and no credentials are given';
     throw new MissingCapability('operator/login', because);
   }
 
-  async findDevice(identity: Identity, status?: string): Promise<ManagedDevice | undefined> {
+  async findDevice(identity: HookIdentity, status?: string): Promise<ManagedDevice | undefined> {
     const { device } = await this.#ask('find-device', { identity, status: status ?? null });
     return device ?? undefined;
   }
@@ -53,7 +53,7 @@ export class HookAdmin implements TargetAdmin {
     return (await this.#ask('show-device', { deviceId })).device ?? undefined;
   }
 
-  async preauthorize(identity: Identity, { publicKeyPem }: SigningKey): Promise<string> {
+  async preauthorize(identity: HookIdentity, { publicKeyPem }: SigningKey): Promise<string> {
     return (await this.#ask('preauthorize', { identity, publicKeyPem })).deviceId;
   }
 

@@ -3,7 +3,7 @@ import type { ManagementId } from '../../../fixtures/contract/management/index.t
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import type { Capability } from '../../context/capabilities.ts';
 import type { Control, ControlledTenant, RateLimit, TenantOrder } from '../../context/control.ts';
-import type { Session } from '../../target/target.ts';
+import type { TargetSession } from '../../target/target.ts';
 import { MissingCapability } from '../missing-capability.ts';
 import { HookAdmin } from './hook-admin.ts';
 import type { HookStep } from './hook-steps.ts';
@@ -25,8 +25,8 @@ export class HookControl implements Control {
   readonly offers: ReadonlySet<Capability>;
   readonly isolates = false;
   readonly #hooks: Hooks;
-  readonly #lasting: Session;
-  readonly #session: Session;
+  readonly #lasting: TargetSession;
+  readonly #session: TargetSession;
   readonly #hasTenants: boolean;
 
   /**
@@ -35,8 +35,11 @@ export class HookControl implements Control {
    */
   constructor(
     hooks: Hooks,
-    lasting: Session,
-    { session = lasting, hasTenants = true }: { session?: Session; hasTenants?: boolean } = {},
+    lasting: TargetSession,
+    {
+      session = lasting,
+      hasTenants = true,
+    }: { session?: TargetSession; hasTenants?: boolean } = {},
   ) {
     this.#hooks = hooks;
     this.#lasting = lasting;
@@ -48,7 +51,7 @@ export class HookControl implements Control {
     this.offers = new Set(offered.filter((name) => hasTenants || !takesTenants.includes(name)));
   }
 
-  on(session: Session): Control {
+  on(session: TargetSession): Control {
     return new HookControl(this.#hooks, this.#lasting, { session, hasTenants: this.#hasTenants });
   }
 

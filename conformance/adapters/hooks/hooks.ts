@@ -8,7 +8,7 @@
 import * as v from 'valibot';
 import { AdminFailure } from '../../context/target-admin.ts';
 import { shown } from '../../target/expectations.ts';
-import type { Session } from '../../target/target.ts';
+import type { TargetSession } from '../../target/target.ts';
 import { MissingCapability } from '../missing-capability.ts';
 import type { HookBook } from './hook-file.ts';
 import { HookEnded, type HookOutcome, runHook } from './hook-process.ts';
@@ -48,7 +48,7 @@ export class Hooks {
    * @throws MissingCapability, AdminFailure
    */
   async ask<Step extends HookStep>(
-    session: Session,
+    session: TargetSession,
     step: Step,
     input: object = {},
   ): Promise<StepAnswer<Step>> {

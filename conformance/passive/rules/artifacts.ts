@@ -7,7 +7,7 @@ import { isObject } from '../../../fixtures/json.ts';
 import { shown } from '../../target/expectations.ts';
 import { memberAt, momentOf, requirementOn } from '../answer-parts.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
-import type { Memory, PassiveRule, Violation } from '../rule.ts';
+import type { ExchangeMemory, PassiveRule, Violation } from '../rule.ts';
 import type { RunMemory } from '../run-memory.ts';
 
 /** Longer lists are not compared, since the comparison takes quadratic time. */
@@ -100,7 +100,7 @@ function violationIn(
   };
 }
 
-function changedArtifact(exchange: JudgedExchange, { run }: Memory): Violation | undefined {
+function changedArtifact(exchange: JudgedExchange, { run }: ExchangeMemory): Violation | undefined {
   const body = exchange.json;
   const artifacts = Array.isArray(body) ? [...body.entries()] : [['', body] as const];
   for (const [index, artifact] of artifacts) {
@@ -115,7 +115,10 @@ function changedArtifact(exchange: JudgedExchange, { run }: Memory): Violation |
  * Checks the artifact in deployment instructions. A deployed configuration is skipped, since it is
  * generated for one device and has no artifact id.
  */
-function changedInstruction(exchange: JudgedExchange, { run }: Memory): Violation | undefined {
+function changedInstruction(
+  exchange: JudgedExchange,
+  { run }: ExchangeMemory,
+): Violation | undefined {
   const artifact = memberAt(exchange.json, ['artifact']);
   const [id, uri] = [memberAt(artifact, ['id']), memberAt(artifact, ['source', 'uri'])];
   const isOfFile = typeof uri === 'string' && !uri.includes('/download/configuration/');

@@ -13,7 +13,7 @@ import type { PassiveRule, Violation } from '../rule.ts';
 const ORDINARY_PAGE_MAX = 20;
 const MS_PER_SECOND = 1000;
 
-interface Filter {
+interface FilterRule {
   readonly name: string;
   readonly requirement: RequirementId;
   readonly place: readonly string[];
@@ -24,13 +24,14 @@ interface Filter {
   readonly keeps: (wanted: string, value: unknown) => boolean | undefined;
 }
 
-const isSame: Filter['keeps'] = (wanted, value) => (wanted === '' ? undefined : value === wanted);
+const isSame: FilterRule['keeps'] = (wanted, value) =>
+  wanted === '' ? undefined : value === wanted;
 
-function isSameOf(words: readonly string[]): Filter['keeps'] {
+function isSameOf(words: readonly string[]): FilterRule['keeps'] {
   return (wanted, value) => (words.includes(wanted) ? value === wanted : undefined);
 }
 
-function isInTime(holds: (second: number, bound: number) => boolean): Filter['keeps'] {
+function isInTime(holds: (second: number, bound: number) => boolean): FilterRule['keeps'] {
   return (wanted, value) => {
     const ms = momentOf(value);
     if (!/^\d{1,11}$/.test(wanted) || ms === undefined) return undefined;
@@ -38,13 +39,13 @@ function isInTime(holds: (second: number, bound: number) => boolean): Filter['ke
   };
 }
 
-const isSameAddress: Filter['keeps'] = (wanted, value) => {
+const isSameAddress: FilterRule['keeps'] = (wanted, value) => {
   // The email of an actor is optional in an entry.
   if (value === undefined || !/^[\w.+-]+@[\w.-]+$/.test(wanted)) return undefined;
   return typeof value === 'string' && value.toLowerCase() === wanted.toLowerCase();
 };
 
-const filters: readonly Filter[] = [
+const filters: readonly FilterRule[] = [
   { name: 'actor_id', requirement: 'audit.actor-filters', place: ['actor', 'id'], keeps: isSame },
   {
     name: 'actor_type',
@@ -103,7 +104,7 @@ function filteredOut(exchange: JudgedExchange): Violation | undefined {
 }
 
 /** Returns a violation for the first time that breaks the requested order; skips other values. */
-function outOfOrder(exchange: JudgedExchange, times: readonly unknown[], where: Places) {
+function outOfOrder(exchange: JudgedExchange, times: readonly unknown[], where: OrderRequirements) {
   const asked = exchange.parameter('sort');
   const sort = asked ?? 'desc';
   if (sort !== 'asc' && sort !== 'desc') return undefined;
@@ -122,7 +123,7 @@ function outOfOrder(exchange: JudgedExchange, times: readonly unknown[], where: 
 }
 
 /** The requirements on the order of entries, and `of`, which names the place of a time. */
-interface Places extends Readonly<Record<'asc' | 'desc' | 'unasked', RequirementId>> {
+interface OrderRequirements extends Readonly<Record<'asc' | 'desc' | 'unasked', RequirementId>> {
   readonly of: (index: number) => string;
 }
 

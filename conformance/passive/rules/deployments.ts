@@ -10,9 +10,9 @@ import { instructionFields, instructionForms } from '../../suite/instruction-fie
 import { shown, shownAnswer } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
 import { memberAt, momentOf } from '../answer-parts.ts';
-import { type OfferedDeployment, SOURCE } from '../device-memory.ts';
+import { type ObservedDeployment, SOURCE } from '../device-memory.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
-import { type Memory, otherStatus, type PassiveRule, type Violation } from '../rule.ts';
+import { type ExchangeMemory, otherStatus, type PassiveRule, type Violation } from '../rule.ts';
 import { isWronglyRefused, succeedsWith } from './device-answers.ts';
 
 const asking = ['get-next-deployment', 'post-next-deployment', 'post-next-deployment-v2'] as const;
@@ -94,17 +94,21 @@ function keysSuffice(
   };
 }
 
-type OverMs = (deployment: OfferedDeployment) => number | undefined;
+type EndTimeOf = (deployment: ObservedDeployment) => number | undefined;
 
 /** Returns the ids of the deployments that, by `overMs`, ended before the device asked. */
-function overBefore(sentMs: number, { device }: Memory, overMs: OverMs): readonly string[] {
+function overBefore(
+  sentMs: number,
+  { device }: ExchangeMemory,
+  overMs: EndTimeOf,
+): readonly string[] {
   return [...device.deployments].flatMap(([id, deployment]) => {
     const atMs = overMs(deployment);
     return atMs !== undefined && atMs <= sentMs ? [id] : [];
   });
 }
 
-function isOverOnce(requirement: RequirementId, how: string, overMs: OverMs): PassiveRule {
+function isOverOnce(requirement: RequirementId, how: string, overMs: EndTimeOf): PassiveRule {
   return {
     requirement,
     operations: asking,
@@ -122,7 +126,7 @@ function isOverOnce(requirement: RequirementId, how: string, overMs: OverMs): Pa
   };
 }
 
-function finishedMs({ recorded }: OfferedDeployment): number | undefined {
+function finishedMs({ recorded }: ObservedDeployment): number | undefined {
   const isOver = recorded?.status === 'success' || recorded?.status === 'failure';
   return isOver ? recorded.atMs : undefined;
 }
@@ -186,8 +190,8 @@ function otherMapId(id: unknown, wanted: unknown): Violation | undefined {
 
 function deploymentOf(
   { deploymentId }: JudgedExchange,
-  { device }: Memory,
-): OfferedDeployment | undefined {
+  { device }: ExchangeMemory,
+): ObservedDeployment | undefined {
   return device.deployments.get(deploymentId);
 }
 
@@ -206,7 +210,7 @@ const ends: readonly unknown[] = ['success', 'failure'];
  * Returns true if a server must accept the report although the contract leaves the order of
  * statuses open: the report is the first one, repeats the recorded status, or advances from it.
  */
-function isInOrder(exchange: JudgedExchange, memory: Memory): boolean {
+function isInOrder(exchange: JudgedExchange, memory: ExchangeMemory): boolean {
   const { reports = 1, recorded } = deploymentOf(exchange, memory) ?? {};
   const { status } = membersOf(exchange.sent);
   if (reports === 0 || recorded?.status === status) return true;
@@ -214,10 +218,13 @@ function isInOrder(exchange: JudgedExchange, memory: Memory): boolean {
   return at >= 0 && (ends.includes(status) || way.indexOf(status) > at);
 }
 
-type Report = v.InferOutput<typeof deploymentStatusShape>;
+type ReceivedReport = v.InferOutput<typeof deploymentStatusShape>;
 
 /** Returns the report if it is valid and the server accepted it or should have accepted it. */
-function judgedReport(exchange: JudgedExchange, memory: Memory): Report | undefined {
+function judgedReport(
+  exchange: JudgedExchange,
+  memory: ExchangeMemory,
+): ReceivedReport | undefined {
   const { sent, isSuccess, status } = exchange;
   if (!v.is(deploymentStatusShape, sent)) return undefined;
   return isSuccess || (status === 400 && isInOrder(exchange, memory)) ? sent : undefined;
@@ -225,7 +232,7 @@ function judgedReport(exchange: JudgedExchange, memory: Memory): Report | undefi
 
 function accepts(
   requirement: RequirementId,
-  isSuch: (report: Report, recorded: OfferedDeployment['recorded']) => boolean,
+  isSuch: (report: ReceivedReport, recorded: ObservedDeployment['recorded']) => boolean,
 ): PassiveRule {
   return {
     requirement,

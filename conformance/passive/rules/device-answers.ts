@@ -6,7 +6,7 @@ import { shown } from '../../target/expectations.ts';
 import { requirementOn } from '../answer-parts.ts';
 import { invariants } from '../catalogue.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
-import { type Memory, otherStatus, type PassiveRule } from '../rule.ts';
+import { type ExchangeMemory, otherStatus, type PassiveRule } from '../rule.ts';
 
 /** Bodies up to this size are not refused as too large, although the contract sets no limit. */
 const SMALL_BODY_BYTES = 4096;
@@ -98,7 +98,7 @@ export const answerRules: readonly PassiveRule[] = [
  * Returns true if the request was refused with 400 although its body has the contract's shape, is
  * small, and is no longer than a body that the server accepted from this device before.
  */
-export function isWronglyRefused(exchange: JudgedExchange, { device }: Memory): boolean {
+export function isWronglyRefused(exchange: JudgedExchange, { device }: ExchangeMemory): boolean {
   const { contractOperation: operation, status, request, sent } = exchange;
   if (status !== 400 || operation === undefined) return false;
   const acceptedBytes = device.taken.get(operation);

@@ -6,9 +6,9 @@ import type { RequirementId } from '../../../fixtures/contract/requirements/inde
 import { isObject, parsedJson } from '../../../fixtures/json.ts';
 import { shownAnswer } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
-import { type Grant, isOpened, type Refusal } from '../device-memory.ts';
+import { isOpened, type TokenGrant, type TokenRefusal } from '../device-memory.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
-import type { Memory, PassiveRule } from '../rule.ts';
+import type { ExchangeMemory, PassiveRule } from '../rule.ts';
 import { deviceOperations, invariantOn } from './device-answers.ts';
 
 const WEEK_SECONDS = 604_800;
@@ -33,8 +33,8 @@ function isSigningIn({ row }: JudgedExchange): boolean {
  */
 function wrongRefusal(
   { status, sent, request }: JudgedExchange,
-  { device }: Memory,
-): Refusal | undefined {
+  { device }: ExchangeMemory,
+): TokenRefusal | undefined {
   const { refusal } = device;
   if (refusal === undefined || status !== 200) return undefined;
   const { grant, ageMs, exchange } = refusal;
@@ -44,7 +44,10 @@ function wrongRefusal(
 }
 
 /** Returns a rule: requests with a token for which `isItsStretch` holds pass authentication. */
-function opens(requirement: RequirementId, isItsStretch: (grant: Grant) => boolean): PassiveRule {
+function opens(
+  requirement: RequirementId,
+  isItsStretch: (grant: TokenGrant) => boolean,
+): PassiveRule {
   return {
     requirement,
     operations: deviceOperations,

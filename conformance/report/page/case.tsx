@@ -7,7 +7,7 @@ import { usePrinting } from '../../../fixtures/page/printing.ts';
 import type { PageFacts, ShownVerdict } from '../page-facts.ts';
 import { CaseLink } from './case-link.tsx';
 import { ExchangeBlock } from './exchange.tsx';
-import type { Entry } from './filters.tsx';
+import type { FilteredCase } from './filters.tsx';
 import { Prose } from './prose.tsx';
 import {
   changeWords,
@@ -21,7 +21,7 @@ import {
 } from './words.ts';
 
 /** Renders a line that opens; its content is rendered when it is first opened or printed. */
-export function Case({ entry, facts }: { entry: Entry; facts: PageFacts }) {
+export function Case({ entry, facts }: { entry: FilteredCase; facts: PageFacts }) {
   const { verdict, change } = entry;
   const [isChosen, setChosen] = useState(false);
   const isPrinting = usePrinting();

@@ -5,7 +5,7 @@ import { Group } from '../../../fixtures/page/group.tsx';
 import { Empty } from '../../../fixtures/page/states.tsx';
 import type { PageFacts } from '../page-facts.ts';
 import { Case } from './case.tsx';
-import { type Entry, entriesOf, type Filter, Filters, filtered } from './filters.tsx';
+import { type CaseFilter, entriesOf, type FilteredCase, Filters, filtered } from './filters.tsx';
 import { areaOf, isQuiet, toneOf, verdictOrder } from './words.ts';
 
 /** Renders the filters, and the cases that they select. */
@@ -15,8 +15,8 @@ export function Cases({
   onFilter,
 }: {
   facts: PageFacts;
-  filter: Filter;
-  onFilter: (filter: Filter) => void;
+  filter: CaseFilter;
+  onFilter: (filter: CaseFilter) => void;
 }) {
   const entries = useMemo(() => entriesOf(facts), [facts]);
   const shown = useMemo(() => filtered(entries, filter), [entries, filter]);
@@ -40,13 +40,13 @@ function Area({
   facts,
 }: {
   area: string;
-  entries: readonly Entry[];
+  entries: readonly FilteredCase[];
   isAsked: boolean;
   facts: PageFacts;
 }) {
   const loud = entries.filter(({ verdict }) => !isQuiet(verdict));
   const quiet = entries.filter(({ verdict }) => isQuiet(verdict));
-  const list = (of: readonly Entry[]) =>
+  const list = (of: readonly FilteredCase[]) =>
     of.map((entry) => <Case key={entry.verdict.id} entry={entry} facts={facts} />);
   return (
     <Group
@@ -72,15 +72,17 @@ function Area({
 }
 
 /** Groups the entries by area; areas with the worst verdicts come first. */
-function byArea(entries: readonly Entry[]): readonly (readonly [string, readonly Entry[]])[] {
-  const areas = new Map<string, Entry[]>();
+function byArea(
+  entries: readonly FilteredCase[],
+): readonly (readonly [string, readonly FilteredCase[]])[] {
+  const areas = new Map<string, FilteredCase[]>();
   for (const entry of entries) {
     const area = areaOf(entry.verdict);
     const own = areas.get(area);
     if (own) own.push(entry);
     else areas.set(area, [entry]);
   }
-  const rank = (own: readonly Entry[]): number =>
+  const rank = (own: readonly FilteredCase[]): number =>
     own.every(({ verdict }) => isQuiet(verdict))
       ? verdictOrder.length
       : verdictOrder.indexOf(own[0]?.verdict.verdict ?? '');
@@ -89,7 +91,7 @@ function byArea(entries: readonly Entry[]): readonly (readonly [string, readonly
   );
 }
 
-function Counts({ entries }: { entries: readonly Entry[] }) {
+function Counts({ entries }: { entries: readonly FilteredCase[] }) {
   const counts = verdictOrder.flatMap((name) => {
     const count = entries.filter(({ verdict }) => verdict.verdict === name).length;
     return count > 0 ? [{ name, count }] : [];

@@ -7,9 +7,20 @@ import { Choice, FilterField } from '../../../fixtures/page/field.tsx';
 import { Group } from '../../../fixtures/page/group.tsx';
 import { Empty } from '../../../fixtures/page/states.tsx';
 import type { PageFacts, ShownJudgement, ShownRequirement } from '../page-facts.ts';
-import { Requirement, type Row, type State, stateTones } from './requirement.tsx';
+import {
+  Requirement,
+  type RequirementRow,
+  type RequirementState,
+  stateTones,
+} from './requirement.tsx';
 
-const states: readonly State[] = ['failed', 'not decided', 'passed', 'observed', 'not testable'];
+const states: readonly RequirementState[] = [
+  'failed',
+  'not decided',
+  'passed',
+  'observed',
+  'not testable',
+];
 
 /** Renders filters, and the requirements in groups by heading. */
 export function Coverage({ facts }: { facts: PageFacts }) {
@@ -52,7 +63,11 @@ export function Coverage({ facts }: { facts: PageFacts }) {
   );
 }
 
-function rowsOf({ requirements, verdicts, judgedEverywhere }: PageFacts): readonly Row[] {
+function rowsOf({
+  requirements,
+  verdicts,
+  judgedEverywhere,
+}: PageFacts): readonly RequirementRow[] {
   const byCase = new Map(verdicts.map((each) => [each.id, each.verdict]));
   const judged = new Map(judgedEverywhere.map((each) => [each.requirement, each]));
   return requirements.map((requirement) => {
@@ -73,7 +88,7 @@ function stateOf(
   { standing }: ShownRequirement,
   found: readonly string[],
   judgement: ShownJudgement | undefined,
-): State {
+): RequirementState {
   const operations = judgement?.operations ?? [];
   if (found.includes('fail') || operations.some(({ broken }) => broken > 0)) return 'failed';
   if (['excluded', 'client'].includes(standing)) return 'not testable';
@@ -89,7 +104,7 @@ function Heading({
 }: {
   heading: string;
   isAsked: boolean;
-  rows: readonly Row[];
+  rows: readonly RequirementRow[];
 }) {
   const loud = rows.filter(({ state }) => state === 'failed' || state === 'not decided');
   const quiet = rows.filter((row) => !loud.includes(row));
@@ -116,7 +131,7 @@ function Heading({
   );
 }
 
-function Counts({ rows }: { rows: readonly Row[] }) {
+function Counts({ rows }: { rows: readonly RequirementRow[] }) {
   const counts = states.flatMap((state) => {
     const count = rows.filter((row) => row.state === state).length;
     return count > 0 ? [{ state, count }] : [];
@@ -132,7 +147,7 @@ function Counts({ rows }: { rows: readonly Row[] }) {
   );
 }
 
-function RequirementList({ rows }: { rows: readonly Row[] }) {
+function RequirementList({ rows }: { rows: readonly RequirementRow[] }) {
   if (rows.length === 0) return null;
   return (
     <ul class="requirements">

@@ -19,16 +19,16 @@ const titles: Readonly<Record<string, string>> = {
 };
 
 /** One missed requirement, and the failed cases that name it. */
-interface Missed {
+interface MissedRequirement {
   readonly id: string;
   readonly sentence: string;
   readonly cases: readonly ShownVerdict[];
 }
 
 /** The missed requirements of one level. */
-interface MissedOfLevel {
+interface MissedByLevel {
   readonly level: string;
-  readonly missed: readonly Missed[];
+  readonly missed: readonly MissedRequirement[];
 }
 
 /** Levels of requirements, the strictest first. */
@@ -64,13 +64,13 @@ export function Decision({ facts }: { facts: PageFacts }) {
   );
 }
 
-function titleOf(outcome: string, missed: readonly MissedOfLevel[]): string {
+function titleOf(outcome: string, missed: readonly MissedByLevel[]): string {
   const title = titles[outcome] ?? outcome;
   const [worst] = missed.filter((each) => each.missed.length > 0);
   return outcome === 'fail' && worst ? `${title}: ${missedText(worst)}` : title;
 }
 
-function missedText({ level, missed }: MissedOfLevel): string {
+function missedText({ level, missed }: MissedByLevel): string {
   return `${counted(missed.length, level.toUpperCase())} failed`;
 }
 
@@ -79,7 +79,7 @@ function missedOf(
   { requirements }: PageFacts,
   failed: readonly ShownVerdict[],
   level: string,
-): readonly Missed[] {
+): readonly MissedRequirement[] {
   const known = new Map(requirements.map((each) => [each.id, each]));
   const missed = new Map<string, ShownVerdict[]>();
   for (const verdict of failed) {
@@ -93,7 +93,7 @@ function missedOf(
   });
 }
 
-function MissedList({ level, missed }: MissedOfLevel) {
+function MissedList({ level, missed }: MissedByLevel) {
   if (missed.length === 0) return null;
   return (
     <Lines

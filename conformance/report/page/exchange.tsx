@@ -1,6 +1,6 @@
 /** A request and its answer as recorded. */
 import { Group } from '../../../fixtures/page/group.tsx';
-import type { Message, ShownExchange } from '../page-facts.ts';
+import type { MessageFacts, ShownExchange } from '../page-facts.ts';
 
 /** Renders a line with the request and its outcome, and both messages below. */
 export function ExchangeBlock({ exchange }: { exchange: ShownExchange }) {
@@ -24,7 +24,7 @@ export function ExchangeBlock({ exchange }: { exchange: ShownExchange }) {
   );
 }
 
-function messageLines({ headers, body }: Message): readonly string[] {
+function messageLines({ headers, body }: MessageFacts): readonly string[] {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return body === undefined ? lines : [...lines, '', body];
 }

@@ -5,7 +5,7 @@ import type { PageFacts, ShownVerdict } from '../page-facts.ts';
 import { changeWords, findingOf, toneOf, verdictOrder } from './words.ts';
 
 /** The filters that the reader has set; an empty member selects every case. */
-export interface Filter {
+export interface CaseFilter {
   readonly words: string;
   readonly verdicts: readonly string[];
   readonly level: string;
@@ -14,7 +14,7 @@ export interface Filter {
 }
 
 /** The empty filter, which every case passes. */
-export const noFilter: Filter = {
+export const noFilter: CaseFilter = {
   words: '',
   verdicts: [],
   level: '',
@@ -23,7 +23,7 @@ export const noFilter: Filter = {
 };
 
 /** A case with the data that filters use. */
-export interface Entry {
+export interface FilteredCase {
   readonly verdict: ShownVerdict;
   /** The kind of change since the earlier run. */
   readonly change: string;
@@ -32,7 +32,11 @@ export interface Entry {
 }
 
 /** Returns the cases with the data that filters use, the worst first. */
-export function entriesOf({ verdicts, requirements, comparison }: PageFacts): readonly Entry[] {
+export function entriesOf({
+  verdicts,
+  requirements,
+  comparison,
+}: PageFacts): readonly FilteredCase[] {
   const sentences = new Map(requirements.map(({ id, sentence }) => [id, sentence]));
   const changes = new Map(comparison?.changes.map(({ id, kind }) => [id, kind]));
   const entries = verdicts.map((verdict) => {
@@ -41,12 +45,15 @@ export function entriesOf({ verdicts, requirements, comparison }: PageFacts): re
     const searched = [id, title, findingOf(verdict), ...verdict.requirements, ...texts];
     return { verdict, change: changes.get(id) ?? '', searched: searched.join('\n').toLowerCase() };
   });
-  const rank = ({ verdict: { verdict } }: Entry): number => verdictOrder.indexOf(verdict);
+  const rank = ({ verdict: { verdict } }: FilteredCase): number => verdictOrder.indexOf(verdict);
   return entries.toSorted((one, other) => rank(one) - rank(other));
 }
 
 /** Returns the entries that pass the filter. */
-export function filtered(entries: readonly Entry[], filter: Filter): readonly Entry[] {
+export function filtered(
+  entries: readonly FilteredCase[],
+  filter: CaseFilter,
+): readonly FilteredCase[] {
   const sought = filter.words.toLowerCase().split(/\s+/).filter(Boolean);
   const requirement = filter.requirement.trim();
   return entries.filter(
@@ -67,12 +74,12 @@ export function Filters({
   onFilter,
 }: {
   facts: PageFacts;
-  filter: Filter;
+  filter: CaseFilter;
   /** Number of cases that pass the filter. */
   shown: number;
-  onFilter: (filter: Filter) => void;
+  onFilter: (filter: CaseFilter) => void;
 }) {
-  const change = (part: Partial<Filter>): void => onFilter({ ...filter, ...part });
+  const change = (part: Partial<CaseFilter>): void => onFilter({ ...filter, ...part });
   const levels = [...new Set(facts.verdicts.map(({ level }) => level))].toSorted();
   const named = [...new Set(facts.verdicts.flatMap(({ requirements }) => requirements))];
   return (
@@ -125,8 +132,8 @@ function VerdictBoxes({
   onFilter,
 }: {
   facts: PageFacts;
-  filter: Filter;
-  onFilter: (filter: Filter) => void;
+  filter: CaseFilter;
+  onFilter: (filter: CaseFilter) => void;
 }) {
   const toggled = (name: string): readonly string[] =>
     filter.verdicts.includes(name)

@@ -20,12 +20,12 @@ export const stateTones = {
 } as const;
 
 /** The state of a requirement after the run. */
-export type State = keyof typeof stateTones;
+export type RequirementState = keyof typeof stateTones;
 
 /** A requirement with its state and the verdicts of its cases in the run. */
-export interface Row {
+export interface RequirementRow {
   readonly requirement: ShownRequirement;
-  readonly state: State;
+  readonly state: RequirementState;
   /** The cases that test the requirement; the verdict of a case that was not run is undefined. */
   readonly cases: readonly { readonly id: string; readonly verdict: string | undefined }[];
   readonly judgement: ShownJudgement | undefined;
@@ -34,7 +34,7 @@ export interface Row {
 }
 
 /** Renders a requirement as a list entry. */
-export function Requirement({ row }: { row: Row }) {
+export function Requirement({ row }: { row: RequirementRow }) {
   const { requirement, state, judgement, cases } = row;
   const { id, level, plan, sentence, standing, reason } = requirement;
   return (
@@ -68,7 +68,7 @@ export function Requirement({ row }: { row: Row }) {
   );
 }
 
-function CaseCounts({ cases }: Pick<Row, 'cases'>) {
+function CaseCounts({ cases }: Pick<RequirementRow, 'cases'>) {
   const counts = verdictOrder.flatMap((name) => {
     const count = cases.filter(({ verdict }) => verdict === name).length;
     return count > 0 ? [`${count} ${name}`] : [];
@@ -77,7 +77,7 @@ function CaseCounts({ cases }: Pick<Row, 'cases'>) {
   return <>{`${counted(cases.length, 'case')}${played}`}</>;
 }
 
-function CaseList({ cases }: Pick<Row, 'cases'>) {
+function CaseList({ cases }: Pick<RequirementRow, 'cases'>) {
   return (
     <ul class="report-list">
       {cases.map(({ id, verdict }) => (

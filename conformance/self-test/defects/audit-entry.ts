@@ -33,7 +33,7 @@ function missing([path, requirement]: [string, RequirementId]): Defect {
   };
 }
 
-interface Odd {
+interface EntryFieldDefect {
   readonly id: string;
   readonly title: string;
   readonly violates: Defect['violates'];
@@ -42,7 +42,7 @@ interface Odd {
 }
 
 /** Fields with a forbidden value. */
-const oddFields: readonly Odd[] = [
+const oddFields: readonly EntryFieldDefect[] = [
   {
     id: 'audit-actor-type-is-another-word',
     title: 'The type of an actor is `admin`.',
@@ -129,7 +129,7 @@ const oddFields: readonly Odd[] = [
   },
 ];
 
-function odd({ path, value, violates, ...words }: Odd): Defect {
+function odd({ path, value, violates, ...words }: EntryFieldDefect): Defect {
   return { ...words, violates, operations, mutation: fieldBecomes(path, value) };
 }
 

@@ -96,7 +96,7 @@ function parameterBecomes(
 }
 
 /** The signatures offered so far, and each with its expiry time. */
-interface Offers {
+interface OfferedSignatures {
   readonly signatures: ReadonlySet<string | undefined>;
   readonly signedTimes: ReadonlySet<string>;
 }
@@ -104,7 +104,7 @@ interface Offers {
 /** Changes the status of refused links that the predicate on earlier offers matches. */
 function refusedLinkBecomes(
   status: number,
-  isHit: (request: ProxiedRequest, offers: Offers) => boolean,
+  isHit: (request: ProxiedRequest, offers: OfferedSignatures) => boolean,
 ): () => Mutation {
   return () => {
     const signatures = new Set<string | undefined>();
@@ -126,11 +126,11 @@ function refusedLinkBecomes(
   };
 }
 
-function isSigned(request: ProxiedRequest, { signatures }: Offers): boolean {
+function isSigned(request: ProxiedRequest, { signatures }: OfferedSignatures): boolean {
   return signatures.has(parameterOf(queryOf(request), '-signature'));
 }
 
-function hasSignedTime(request: ProxiedRequest, { signedTimes }: Offers): boolean {
+function hasSignedTime(request: ProxiedRequest, { signedTimes }: OfferedSignatures): boolean {
   const query = queryOf(request);
   const time = `${parameterOf(query, '-signature')} ${parameterOf(query, '-expire')}`;
   return signedTimes.has(time);

@@ -1,7 +1,7 @@
 /** Defects in the frames of /connect, by section of RFC 6455. */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { type Frame, opcodes } from '../../target/frames.ts';
-import type { Defect, Line, Mutation, Side } from '../defect.ts';
+import type { Defect, FrameSide, FrameTunnel, Mutation } from '../defect.ts';
 
 const operations = ['connect'] as const;
 const { text, binary, close, ping, pong } = opcodes;
@@ -9,8 +9,8 @@ const continuation = 0;
 
 /** Changes or drops frames of one side. */
 function frames(
-  side: Side,
-  change: (frame: Frame, line: Line) => Frame | readonly Frame[],
+  side: FrameSide,
+  change: (frame: Frame, line: FrameTunnel) => Frame | readonly Frame[],
 ): () => Mutation {
   return () => ({ frame: (frame, from, line) => (from === side ? change(frame, line) : frame) });
 }
@@ -138,7 +138,7 @@ export const connectFrameDefects: readonly Defect[] = [
   row('pings-wait-for-the-last-fragment', 'A ping between fragments ends the connection.', [
     'connect.fragments',
     () => {
-      const open = new WeakSet<Line>();
+      const open = new WeakSet<FrameTunnel>();
       return {
         frame: (frame, from, line) => {
           if (from === 'target') return frame;
@@ -164,7 +164,7 @@ export const connectFrameDefects: readonly Defect[] = [
   row('close-without-code-is-not-answered', 'A close frame without a code is not answered.', [
     'connect.close-without-code',
     () => {
-      const bare = new WeakSet<Line>();
+      const bare = new WeakSet<FrameTunnel>();
       return {
         frame: (frame, from, line) => {
           if (frame.opcode !== close) return frame;
@@ -181,7 +181,7 @@ export const connectFrameDefects: readonly Defect[] = [
   row('decommission-keeps-the-connection', 'A decommissioned device keeps its connection.', [
     ['connect.ends-with-decommission'],
     () => {
-      const kept = new WeakSet<Line>();
+      const kept = new WeakSet<FrameTunnel>();
       return {
         frame: (frame, from, line) => {
           if (from !== 'target' || frame.opcode !== close || codeOf(frame) !== 1008) return frame;

@@ -5,7 +5,7 @@ import { isTimestamp } from '../../../fixtures/contract/text.ts';
 import { isSuccess, objectOf, ownAnswer, tokenOf, withJson, withStatus } from '../alter.ts';
 import type { Defect, ProxiedRequest } from '../defect.ts';
 import { answerBecomes, sentFieldBecomes, statusBecomes } from '../mutations.ts';
-import { type Relation, relationOf } from '../own-deployment.ts';
+import { type DeploymentRelation, relationOf } from '../own-deployment.ts';
 import {
   holds,
   holdsOther,
@@ -17,12 +17,12 @@ import {
   sentAt,
 } from '../sent.ts';
 
-type Picks = (request: ProxiedRequest) => boolean;
+type RequestFilter = (request: ProxiedRequest) => boolean;
 
 const uploads = ['put-deployment-log'] as const;
 
 /** A defect: a log that must be refused with 400 is accepted. */
-function taken(what: string, requirement: RequirementId, picks: Picks): Defect {
+function taken(what: string, requirement: RequirementId, picks: RequestFilter): Defect {
   return {
     id: `log-with-${what.replaceAll(' ', '-')}-is-204`,
     title: `A log with ${what} is answered 204.`,
@@ -33,7 +33,7 @@ function taken(what: string, requirement: RequirementId, picks: Picks): Defect {
 }
 
 /** A defect: a valid log is refused. */
-function refused(what: string, requirement: RequirementId, picks: Picks): Defect {
+function refused(what: string, requirement: RequirementId, picks: RequestFilter): Defect {
   return {
     id: `log-with-${what.replaceAll(' ', '-')}-is-400`,
     title: `A log with ${what} is answered 400.`,
@@ -47,7 +47,7 @@ function refused(what: string, requirement: RequirementId, picks: Picks): Defect
 }
 
 /** A defect: a log for a deployment with this relation to the device is accepted. */
-function takenOn(relation: Relation, ...violates: Defect['violates']): Defect {
+function takenOn(relation: DeploymentRelation, ...violates: Defect['violates']): Defect {
   return {
     id: `log-of-${relation}-deployment-is-204`,
     title: `A log for a deployment that is ${relation} to the device is answered 204.`,

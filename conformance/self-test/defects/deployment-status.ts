@@ -13,7 +13,7 @@ import {
 } from '../alter.ts';
 import type { Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
 import { answerBecomes, sentFieldBecomes, statusBecomes } from '../mutations.ts';
-import { callerOf, type Relation, relationOf } from '../own-deployment.ts';
+import { callerOf, type DeploymentRelation, relationOf } from '../own-deployment.ts';
 import { requestFor } from '../requests.ts';
 import {
   both,
@@ -26,14 +26,14 @@ import {
   lacks,
 } from '../sent.ts';
 
-type Picks = (request: ProxiedRequest) => boolean;
+type RequestFilter = (request: ProxiedRequest) => boolean;
 
 const reports = ['put-deployment-status'] as const;
 
 const LOOKS_BEFORE_ABORT = 8;
 
 /** A defect: a report that must be refused with 400 is accepted. */
-function taken(what: string, requirement: RequirementId, picks: Picks): Defect {
+function taken(what: string, requirement: RequirementId, picks: RequestFilter): Defect {
   return {
     id: `report-with-${what.replaceAll(' ', '-')}-is-204`,
     title: `A report with ${what} is answered 204.`,
@@ -44,7 +44,7 @@ function taken(what: string, requirement: RequirementId, picks: Picks): Defect {
 }
 
 /** A defect: a valid report is refused. */
-function refused(what: string, violates: Defect['violates'], picks: Picks): Defect {
+function refused(what: string, violates: Defect['violates'], picks: RequestFilter): Defect {
   return {
     id: `report-with-${what.replaceAll(' ', '-')}-is-400`,
     title: `A report with ${what} is answered 400.`,
@@ -54,7 +54,7 @@ function refused(what: string, violates: Defect['violates'], picks: Picks): Defe
   };
 }
 
-function refusing(picks: Picks): Defect['mutation'] {
+function refusing(picks: RequestFilter): Defect['mutation'] {
   return answerBecomes(
     (answer) => (answer.status === 204 ? ownAnswer(400, { error: 'no' }) : answer),
     picks,
@@ -62,7 +62,7 @@ function refusing(picks: Picks): Defect['mutation'] {
 }
 
 /** A defect: a report on a deployment with this relation to the device is accepted. */
-function takenOn(relation: Relation, ...violates: Defect['violates']): Defect {
+function takenOn(relation: DeploymentRelation, ...violates: Defect['violates']): Defect {
   return {
     id: `report-on-${relation}-deployment-is-204`,
     title: `A report on a deployment that is ${relation} to the device is answered 204.`,

@@ -8,7 +8,11 @@ import type { ManagementId } from '../../../fixtures/contract/management/index.t
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
-import { type Field, fieldsOf, tables } from '../../../fixtures/contract/resource-tables.ts';
+import {
+  fieldsOf,
+  type ResourceField,
+  tables,
+} from '../../../fixtures/contract/resource-tables.ts';
 import { linkPlaces, requirementOn } from '../../passive/answer-parts.ts';
 import {
   changedAt,
@@ -37,7 +41,7 @@ function isJudgedRefusal({ status }: ProxiedAnswer, row: Operation): boolean {
   return status >= 400 && named.includes(status) && !row.bodilessRefusals?.includes(status);
 }
 
-interface Kind {
+interface DefectKind {
   readonly kind: string;
   /** The mistake, phrased to follow the name of the operation. */
   readonly says: string;
@@ -51,14 +55,14 @@ interface Kind {
 /** Changes listed refusals of an operation. */
 function refusalBecomes(
   change: (answer: ProxiedAnswer, request: ProxiedRequest) => ProxiedAnswer,
-): Kind['mutation'] {
+): DefectKind['mutation'] {
   return (row) =>
     answerBecomes((answer, request) =>
       isJudgedRefusal(answer, row) ? change(answer, request) : answer,
     );
 }
 
-function memberBecomes(name: string, change: (value: unknown) => unknown): Kind['mutation'] {
+function memberBecomes(name: string, change: (value: unknown) => unknown): DefectKind['mutation'] {
   return refusalBecomes((answer) => changedJson(answer, (body) => changedAt(body, name, change)));
 }
 
@@ -76,7 +80,7 @@ const own =
   (part: string) =>
   (id: OperationId): readonly [RequirementId] => [requirementOn(id, [part])];
 
-const refusalKinds: readonly Kind[] = [
+const refusalKinds: readonly DefectKind[] = [
   {
     kind: 'unlisted-status',
     says: 'refuses with 422 instead of its own status',
@@ -173,7 +177,7 @@ function nowAndThen(): Mutation {
 /** The 2xx status that replaces each success; clients give up early on other classes. */
 const wrongSuccess: Readonly<Record<number, number>> = { 101: 200, 200: 206, 204: 202 };
 
-const successKinds: readonly Kind[] = [
+const successKinds: readonly DefectKind[] = [
   {
     kind: 'fault-now-and-then',
     says: 'answers one good request of three with 500',
@@ -259,14 +263,14 @@ const answered: Readonly<Partial<Record<OperationId, readonly [resource: string,
   'list-audit-logs': ['AuditLog entry', '*.'],
 };
 
-interface FieldKind {
+interface FieldDefectKind {
   readonly kind: string;
   readonly says: string;
-  readonly fits: (field: Field) => boolean;
+  readonly fits: (field: ResourceField) => boolean;
   readonly change: (path: string) => (body: unknown) => unknown;
 }
 
-const fieldKinds: readonly FieldKind[] = [
+const fieldKinds: readonly FieldDefectKind[] = [
   {
     kind: 'field-of-wrong-type',
     says: 'is of another type',

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { attributesShape } from '../../../fixtures/contract/resources.ts';
 import { entriesOf, isMap, type Members, membersOf } from '../../target/json-members.ts';
 import { isSuccess, jsonOf, listOf, ownAnswer, tokenOf, withJson } from '../alter.ts';
-import type { Ask, Defect, Mutation, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
+import type { AskTarget, Defect, Mutation, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
 import { answerBecomes, requestBecomes, statusBecomes } from '../mutations.ts';
 import { requestFor } from '../requests.ts';
 
@@ -46,7 +46,7 @@ function valueBecomes(change: (value: unknown) => unknown): () => Mutation {
 }
 
 /** State of a mutation by attribute: the kind of its first value. */
-type Known = Map<string, string>;
+type KnownValueKinds = Map<string, string>;
 
 function kindOf(value: unknown): string {
   return Array.isArray(value) ? `array of ${typeof value[0]}` : typeof value;
@@ -54,10 +54,10 @@ function kindOf(value: unknown): string {
 
 /** Forwards only those attributes that match, given what the device wrote before. */
 function remembering(
-  picks: (attribute: Members, known: Known, method: string) => boolean,
+  picks: (attribute: Members, known: KnownValueKinds, method: string) => boolean,
 ): () => Mutation {
   return () => {
-    const writers = new Map<string, Known>();
+    const writers = new Map<string, KnownValueKinds>();
     return {
       request: (request) => {
         const parsed = v.safeParse(attributesShape, jsonOf(request));
@@ -88,7 +88,7 @@ function writesForOthers(): Mutation {
   };
 }
 
-async function writeAs(token: string, request: ProxiedRequest, ask: Ask): Promise<void> {
+async function writeAs(token: string, request: ProxiedRequest, ask: AskTarget): Promise<void> {
   await ask(requestFor('put-attributes', { token, json: jsonOf(request) }));
 }
 

@@ -14,10 +14,10 @@ import {
 import type { Defect, Mutation, ProxiedRequest } from '../defect.ts';
 import { answerBecomes, requestBecomes } from '../mutations.ts';
 
-type Picks = (request: ProxiedRequest) => boolean;
+type RequestFilter = (request: ProxiedRequest) => boolean;
 
 /** Refuses the requests that `picks` selects. */
-function refused(status: number, picks: Picks): () => Mutation {
+function refused(status: number, picks: RequestFilter): () => Mutation {
   return () => ({
     request: (request) =>
       picks(request) ? ownAnswer(status, { error: 'refused', request_id: 'defect' }) : request,
@@ -29,7 +29,7 @@ interface FormDefect {
   readonly id: string;
   readonly title: string;
   readonly status: number;
-  readonly picks: Picks;
+  readonly picks: RequestFilter;
   readonly violates?: Defect['violates'];
 }
 

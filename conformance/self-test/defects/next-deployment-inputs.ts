@@ -15,14 +15,14 @@ import {
   sentAt,
 } from '../sent.ts';
 
-type Picks = (request: ProxiedRequest) => boolean;
-type Form = 'get-next-deployment' | 'post-next-deployment' | 'post-next-deployment-v2';
+type RequestFilter = (request: ProxiedRequest) => boolean;
+type PollOperation = 'get-next-deployment' | 'post-next-deployment' | 'post-next-deployment-v2';
 
 /** A defect: a request that must be refused is answered as if there were no update. */
 function taken(
-  form: Form,
+  form: PollOperation,
   [what, requirement]: readonly [string, RequirementId],
-  picks: Picks,
+  picks: RequestFilter,
 ): Defect {
   return {
     id: `${form}-takes-${what.replaceAll(' ', '-')}`,
@@ -35,9 +35,9 @@ function taken(
 
 /** A defect: a valid request is refused. */
 function refused(
-  form: Form,
+  form: PollOperation,
   [what, requirement]: readonly [string, RequirementId],
-  picks: Picks,
+  picks: RequestFilter,
 ): Defect {
   return {
     id: `${form}-refuses-${what.replaceAll(' ', '-')}`,
@@ -58,12 +58,12 @@ const isBoolean = (value: unknown): boolean => typeof value === 'boolean';
 const isMissingOrText = (value: unknown): boolean => value === undefined || isText(value);
 
 /** Matches bodies of the suite's input tables, by their artifact name. */
-function isInput(form: keyof typeof own): Picks {
+function isInput(form: keyof typeof own): RequestFilter {
   return holds(`${own[form]}artifact_name`, 'conformance-input');
 }
 
 /** Matches bodies with a free pair that is not a string. */
-function hasOtherPair(form: keyof typeof own): Picks {
+function hasOtherPair(form: keyof typeof own): RequestFilter {
   return (request) => {
     const pairs = form === v1 ? objectOf(request) : sentAt(request, 'device_provides');
     return isObject(pairs) && !isMissingOrText(pairs.colour);

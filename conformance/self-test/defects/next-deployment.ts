@@ -37,10 +37,10 @@ function withChecksum(request: ProxiedRequest): ProxiedRequest {
 
 /** Repeats the last offer to a device after its deployment ended, which `over` detects. */
 function offersAgain(
-  over: (request: ProxiedRequest, answer: ProxiedAnswer, offers: Offers) => readonly string[],
+  over: (request: ProxiedRequest, answer: ProxiedAnswer, offers: LastOffers) => readonly string[],
 ): Defect['mutation'] {
   return () => {
-    const offers: Offers = new Map();
+    const offers: LastOffers = new Map();
     const ended = new Set<string>();
     return {
       answer: (answer, request) => {
@@ -56,7 +56,7 @@ function offersAgain(
 }
 
 /** The last offer, by device token. */
-type Offers = Map<string, ProxiedAnswer>;
+type LastOffers = Map<string, ProxiedAnswer>;
 
 export const nextDeploymentDefects: readonly Defect[] = [
   {

@@ -10,7 +10,7 @@ const EACH = 3;
 const SAMPLE = 12;
 const longAgo = '2020-01-31T12:00:00Z';
 
-type Change = (answer: ProxiedAnswer, request: ProxiedRequest) => ProxiedAnswer;
+type AnswerChange = (answer: ProxiedAnswer, request: ProxiedRequest) => ProxiedAnswer;
 
 function seldom(
   id: string,
@@ -22,14 +22,14 @@ function seldom(
   }: {
     readonly violates: readonly [RequirementId, ...RequirementId[]];
     readonly on: ProxiedOperation;
-    readonly change: Change;
+    readonly change: AnswerChange;
   },
 ): Defect {
   const mutation = oneAnswerOf(EACH, change);
   return { id: `seldom-${id}`, title, violates, operations: [on], sample: SAMPLE, mutation };
 }
 
-function inJson(change: (body: unknown) => unknown): Change {
+function inJson(change: (body: unknown) => unknown): AnswerChange {
   return (answer) => {
     if (answer.status !== 200) return answer;
     const made = changedJson(answer, change);
@@ -37,11 +37,11 @@ function inJson(change: (body: unknown) => unknown): Change {
   };
 }
 
-function at(path: string, change: (value: unknown) => unknown): Change {
+function at(path: string, change: (value: unknown) => unknown): AnswerChange {
   return inJson((body) => changedAt(body, path, change));
 }
 
-function header(name: string, change: (value: string) => string | undefined): Change {
+function header(name: string, change: (value: string) => string | undefined): AnswerChange {
   return (answer) => {
     const value = answer.headers[name];
     if (value === undefined) return answer;
@@ -139,7 +139,10 @@ const connections: readonly Defect[] = [
   }),
 ];
 
-function ofLog(change: Change): { readonly on: 'list-audit-logs'; readonly change: Change } {
+function ofLog(change: AnswerChange): {
+  readonly on: 'list-audit-logs';
+  readonly change: AnswerChange;
+} {
   return { on: 'list-audit-logs', change };
 }
 

@@ -2,14 +2,14 @@
 import { objectOf, ownAnswer } from '../alter.ts';
 import type { Defect } from '../defect.ts';
 import { answerBecomes, bodyBecomes, fieldBecomes, statusBecomes } from '../mutations.ts';
-import { type Relation, relationOf } from '../own-deployment.ts';
+import { type DeploymentRelation, relationOf } from '../own-deployment.ts';
 import { requestFor } from '../requests.ts';
 import { isObject } from '../sent.ts';
 
 const fetches = ['get-update-control-map'] as const;
 
 /** A defect: the map of a deployment with this relation to the device is returned. */
-function givenOn(relation: Relation, ...violates: Defect['violates']): Defect {
+function givenOn(relation: DeploymentRelation, ...violates: Defect['violates']): Defect {
   return {
     id: `map-of-${relation}-deployment-is-given`,
     title: `The map of a deployment that is ${relation} to the device is answered 200.`,

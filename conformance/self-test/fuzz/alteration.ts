@@ -15,7 +15,7 @@ const UNAUTHORIZED = 401;
  * The level of the requirement that an alteration violates. `nothing`: the altered answer is legal,
  * so no case may fail because of it.
  */
-export type Bond = 'must' | 'should' | 'nothing';
+export type ViolatedLevel = 'must' | 'should' | 'nothing';
 
 /** A change of one place in the answers of an operation, which a suite should notice. */
 export interface Alteration {
@@ -23,7 +23,7 @@ export interface Alteration {
   readonly kind: string;
   /** The effect, phrased to follow "The operation get-artifact answers". */
   readonly says: string;
-  readonly bond: Bond;
+  readonly bond: ViolatedLevel;
   /** The requirement that covers the altered place, whether the alteration violates it or not. */
   readonly about: RequirementId;
   /** Returns the altered answer, or `answer` itself if it does not have the place. */
@@ -31,7 +31,7 @@ export interface Alteration {
 }
 
 /** The entry of a list or the member of a map that is altered, if there are several. */
-export type Pick = 'first' | 'last' | 'every';
+export type AlteredPlace = 'first' | 'last' | 'every';
 
 /** Changes the object that holds a member, by the member's name. */
 type ChangeOwner = (
@@ -46,7 +46,7 @@ type ChangeOwner = (
 export function alteredAt(
   value: unknown,
   [step = '', ...rest]: readonly string[],
-  pick: Pick,
+  pick: AlteredPlace,
   change: ChangeOwner,
 ): unknown {
   if (Array.isArray(value)) {
@@ -67,7 +67,7 @@ export function alteredAt(
   return owner;
 }
 
-function picked<Key>(keys: readonly Key[], pick: Pick): readonly Key[] {
+function picked<Key>(keys: readonly Key[], pick: AlteredPlace): readonly Key[] {
   if (pick === 'every') return keys;
   return pick === 'first' ? keys.slice(0, 1) : keys.slice(-1);
 }

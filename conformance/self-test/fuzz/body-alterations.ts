@@ -8,9 +8,9 @@ import {
   type Alteration,
   aboutPart,
   alteredAt,
-  type Bond,
   jsonOfStatus,
   ofStatus,
+  type ViolatedLevel,
   withoutMember,
 } from './alteration.ts';
 
@@ -40,30 +40,30 @@ export function bodyAlterations(id: OperationId, row: Operation): readonly Alter
   ];
 }
 
-interface Row {
+interface BodyAlteration {
   readonly kind: string;
   readonly says: string;
-  readonly bond: Bond;
+  readonly bond: ViolatedLevel;
 }
 
 function alteration(
   id: OperationId,
-  { kind, says, bond }: Row,
+  { kind, says, bond }: BodyAlteration,
   change: Alteration['change'],
 ): Alteration {
   return { kind, says: `200 ${says}`, bond, about: aboutPart(id, 'body'), change };
 }
 
-type Success = Operation['success'][number];
-const isJson = ({ shape, mediaType }: Success): boolean =>
+type SuccessRow = Operation['success'][number];
+const isJson = ({ shape, mediaType }: SuccessRow): boolean =>
   shape !== undefined && mediaType === undefined;
-const isOther = ({ mediaType }: Success): boolean => mediaType !== undefined;
-const isToken = ({ mediaType = '' }: Success): boolean => mediaType.endsWith('jwt');
-const isCsv = ({ mediaType }: Success): boolean => mediaType === 'text/csv';
-const isNone = (success: Success): boolean => !isJson(success) && !isOther(success);
+const isOther = ({ mediaType }: SuccessRow): boolean => mediaType !== undefined;
+const isToken = ({ mediaType = '' }: SuccessRow): boolean => mediaType.endsWith('jwt');
+const isCsv = ({ mediaType }: SuccessRow): boolean => mediaType === 'text/csv';
+const isNone = (success: SuccessRow): boolean => !isJson(success) && !isOther(success);
 
-interface ByteRow extends Row {
-  readonly fits: (success: Success) => boolean;
+interface ByteRow extends BodyAlteration {
+  readonly fits: (success: SuccessRow) => boolean;
   readonly change: (answer: ProxiedAnswer) => ProxiedAnswer;
 }
 
@@ -208,7 +208,7 @@ function spaced(text: string): string {
   }
 }
 
-interface JsonRow<Body = unknown> extends Row {
+interface JsonRow<Body = unknown> extends BodyAlteration {
   readonly change: (body: Body) => unknown;
 }
 

@@ -4,7 +4,7 @@ import { type RequirementId, requirements } from '../../../fixtures/contract/req
 import { type Random, seededRandom } from '../../../fixtures/random.ts';
 import type { Defect } from '../defect.ts';
 import { oneAnswerOf } from '../mutations.ts';
-import type { Alteration, Bond } from './alteration.ts';
+import type { Alteration, ViolatedLevel } from './alteration.ts';
 import { bodyAlterations } from './body-alterations.ts';
 import { errorAlterations } from './error-alterations.ts';
 import { headerAlterations } from './header-alterations.ts';
@@ -27,7 +27,7 @@ const frequencies = [
 export interface FuzzDefect extends Defect {
   readonly kind: string;
   readonly operation: OperationId;
-  readonly bond: Bond;
+  readonly bond: ViolatedLevel;
 }
 
 const every = Object.keys(requirements) as [RequirementId, ...RequirementId[]];
@@ -46,7 +46,7 @@ function drawn(number: number, seeded: Random): FuzzDefect {
   const random = seeded.stream(String(number));
   const pool = everyAlteration();
   const kind = oneOf([...pool.keys()], random);
-  const alterations: OfKind = pool.get(kind) ?? new Map();
+  const alterations: AlterationsOfKind = pool.get(kind) ?? new Map();
   const operation = oneOf([...alterations.keys()], random);
   const alteration = oneOf(alterations.get(operation) ?? [], random);
   const { each, says } = oneOf(frequencies, random);
@@ -71,12 +71,12 @@ function oneOf<Item>(items: readonly Item[], random: Random): Item {
   return item;
 }
 
-type OfKind = ReadonlyMap<OperationId, readonly Alteration[]>;
-type Pool = ReadonlyMap<string, OfKind>;
-let whole: Pool | undefined;
+type AlterationsOfKind = ReadonlyMap<OperationId, readonly Alteration[]>;
+type AlterationPool = ReadonlyMap<string, AlterationsOfKind>;
+let whole: AlterationPool | undefined;
 
 /** Groups alterations by kind and operation, so that rare kinds are drawn as often as others. */
-function everyAlteration(): Pool {
+function everyAlteration(): AlterationPool {
   if (whole) return whole;
   const pool = new Map<string, Map<OperationId, readonly Alteration[]>>();
   for (const id of ids) {

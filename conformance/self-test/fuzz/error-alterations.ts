@@ -5,11 +5,11 @@ import type { RequirementId } from '../../../fixtures/contract/requirements/inde
 import { isObject, type JsonObject } from '../../../fixtures/json.ts';
 import { changedJson, withHeaders, withJson, withText } from '../alter.ts';
 import type { ProxiedAnswer, ProxiedRequest } from '../defect.ts';
-import { type Alteration, type Bond, refusalsOf } from './alteration.ts';
+import { type Alteration, refusalsOf, type ViolatedLevel } from './alteration.ts';
 
 const named = [400, 401, 403, 404, 409];
 
-type Change = Alteration['change'];
+type AlterationChange = Alteration['change'];
 
 /** Returns the alterations of those refusals for which the contract shows an Error body. */
 export function errorAlterations(_: OperationId, row: Operation): readonly Alteration[] {
@@ -28,11 +28,11 @@ export function errorAlterations(_: OperationId, row: Operation): readonly Alter
   );
 }
 
-function member(name: string, value: unknown): Change {
+function member(name: string, value: unknown): AlterationChange {
   return withError((body) => (Object.hasOwn(body, name) ? { ...body, [name]: value } : body));
 }
 
-function withError(change: (body: JsonObject) => unknown): Change {
+function withError(change: (body: JsonObject) => unknown): AlterationChange {
   return (answer) => changedJson(answer, (body) => (isObject(body) ? change(body) : body));
 }
 
@@ -41,32 +41,32 @@ function requestIdHeader({ headers }: ProxiedAnswer | ProxiedRequest): string | 
 }
 
 /** Replaces the request id consistently in body and header, so that only the caller can notice. */
-const anotherId: Change = (answer, request) => {
+const anotherId: AlterationChange = (answer, request) => {
   const name = requestIdHeader(answer);
   if (name === undefined || requestIdHeader(request) === undefined) return answer;
   return withHeaders(member('request_id', 'fuzz')(answer, request), { [name]: 'fuzz' });
 };
 
-function header(value: string | undefined): Change {
+function header(value: string | undefined): AlterationChange {
   return (answer) => {
     const name = requestIdHeader(answer);
     return name === undefined ? answer : withHeaders(answer, { [name]: value });
   };
 }
 
-interface Row {
+interface ErrorAlteration {
   readonly kind: string;
   readonly says: string;
-  readonly bond: Bond;
+  readonly bond: ViolatedLevel;
   readonly about: RequirementId;
-  readonly change: Change;
+  readonly change: AlterationChange;
 }
 
 const text = 'errors.error-is-a-text';
 const isError = 'errors.body-is-error';
 const sameId = 'errors.request-id-equals-header';
 
-const rows: readonly Row[] = [
+const rows: readonly ErrorAlteration[] = [
   must('error-of-another-type', 'with a number as /error', text, member('error', 7)),
   must('error-of-another-type', 'with an object as /error', text, member('error', { text: 'no' })),
   must('error-of-another-type', 'with null as /error', text, member('error', null)),
@@ -145,10 +145,21 @@ const rows: readonly Row[] = [
   ),
 ];
 
-function must(kind: string, says: string, about: RequirementId, change: Change): Row {
+function must(
+  kind: string,
+  says: string,
+  about: RequirementId,
+  change: AlterationChange,
+): ErrorAlteration {
   return other(kind, says, 'must', about, change);
 }
 
-function other(kind: string, says: string, bond: Bond, about: RequirementId, change: Change): Row {
+function other(
+  kind: string,
+  says: string,
+  bond: ViolatedLevel,
+  about: RequirementId,
+  change: AlterationChange,
+): ErrorAlteration {
   return { kind, says, bond, about, change };
 }

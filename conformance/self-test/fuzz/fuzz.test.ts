@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { Defect } from '../defect.ts';
 import type { DefectResult } from '../judgement.ts';
 import { fuzzText } from '../report/fuzz-text.ts';
-import type { Bond } from './alteration.ts';
+import type { ViolatedLevel } from './alteration.ts';
 import type { FuzzDefect } from './draw.ts';
 import { isSharp, runFuzz } from './fuzz.ts';
 
-function defect(id: string, bond: Bond): FuzzDefect {
+function defect(id: string, bond: ViolatedLevel): FuzzDefect {
   return {
     ...{ id, bond, kind: 'member-missing', operation: 'get-artifact', sample: 1 },
     title: `The operation get-artifact answers without /${id}, always.`,
@@ -25,7 +25,7 @@ interface Outcome {
 
 /** Runs the defects against three cases; each takes effect unless its outcome says otherwise. */
 function casesRun(
-  bonds: Readonly<Record<string, Bond>>,
+  bonds: Readonly<Record<string, ViolatedLevel>>,
   outcomes: Readonly<Record<string, Outcome>>,
 ) {
   const defects = Object.entries(bonds).map(([id, bond]) => defect(id, bond));

@@ -2,7 +2,7 @@
 import type { DefectResult } from '../judgement.ts';
 import { type RunDefect, sampleOf } from '../matrix.ts';
 import { type AffectedCases, casesTouched } from '../self-test.ts';
-import type { Bond } from './alteration.ts';
+import type { ViolatedLevel } from './alteration.ts';
 import type { FuzzDefect } from './draw.ts';
 
 /**
@@ -17,7 +17,7 @@ export interface FuzzRow {
   readonly title: string;
   readonly operation: string;
   readonly kind: string;
-  readonly bond: Bond;
+  readonly bond: ViolatedLevel;
   readonly outcome: FuzzOutcome;
   /** Ids of the cases that failed. */
   readonly by: readonly string[];

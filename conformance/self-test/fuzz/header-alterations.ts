@@ -4,9 +4,9 @@ import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { withHeaders } from '../alter.ts';
 import type { ProxiedAnswer } from '../defect.ts';
-import { type Alteration, aboutPart, type Bond } from './alteration.ts';
+import { type Alteration, aboutPart, type ViolatedLevel } from './alteration.ts';
 
-type Value = (old: string) => string | undefined;
+type HeaderReplacement = (old: string) => string | undefined;
 
 export function headerAlterations(id: OperationId, row: Operation): readonly Alteration[] {
   return [
@@ -20,9 +20,9 @@ export function headerAlterations(id: OperationId, row: Operation): readonly Alt
 
 function header(
   kind: string,
-  bond: Bond,
+  bond: ViolatedLevel,
   name: string,
-  value: Value,
+  value: HeaderReplacement,
   about: RequirementId,
   says = kind === 'header-missing' ? `without ${name}` : `with another ${name}`,
 ): Alteration {

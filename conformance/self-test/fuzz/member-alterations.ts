@@ -1,20 +1,24 @@
 /** Alterations of the members of successful answers, by the field tables of the contract. */
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
-import { type Field, fieldsOf, tables } from '../../../fixtures/contract/resource-tables.ts';
+import {
+  fieldsOf,
+  type ResourceField,
+  tables,
+} from '../../../fixtures/contract/resource-tables.ts';
 import {
   type Alteration,
+  type AlteredPlace,
   aboutPart,
   alteredAt,
-  type Bond,
   jsonOfStatus,
-  type Pick,
+  type ViolatedLevel,
   withoutMember,
 } from './alteration.ts';
 import { answeredResources } from './answered-resources.ts';
-import { otherTypes, type Variant, variantsOf } from './value-variants.ts';
+import { otherTypes, type ValueVariant, variantsOf } from './value-variants.ts';
 
-const picks: readonly Pick[] = ['first', 'last', 'every'];
+const picks: readonly AlteredPlace[] = ['first', 'last', 'every'];
 const STATUS = 200;
 
 /** A member of the answers of an operation. */
@@ -22,9 +26,9 @@ interface Member {
   readonly id: OperationId;
   /** Path from the body; `*` is any entry of a list or map. */
   readonly steps: readonly string[];
-  readonly field: Field;
+  readonly field: ResourceField;
   /** The bond of an answer without the member; undefined if the contract is not clear. */
-  readonly absence: Bond | undefined;
+  readonly absence: ViolatedLevel | undefined;
 }
 
 export function memberAlterations(id: OperationId, row: Operation): readonly Alteration[] {
@@ -54,7 +58,11 @@ function isAnyEntry(step: string): boolean {
 /** Optional members that other sentences of the contract require nevertheless. */
 const needed = [/update_control_map/, /^\*\.object\.(user|deployment|device)$/];
 
-function absenceOf(steps: readonly string[], field: Field, row: Operation): Bond | undefined {
+function absenceOf(
+  steps: readonly string[],
+  field: ResourceField,
+  row: Operation,
+): ViolatedLevel | undefined {
   const place = steps.join('.');
   if (field.isRequired) return 'must';
   if (row.answer?.removable?.includes(place)) return 'nothing';
@@ -92,7 +100,7 @@ function retyped(member: Member): readonly Alteration[] {
   );
 }
 
-function revalued(member: Member, { kind, says, bond, of }: Variant): readonly Alteration[] {
+function revalued(member: Member, { kind, says, bond, of }: ValueVariant): readonly Alteration[] {
   return altered(member, { kind, says: `with ${says}`, bond }, (owner, name) => ({
     ...owner,
     [name]: of(owner[name]),
@@ -101,7 +109,7 @@ function revalued(member: Member, { kind, says, bond, of }: Variant): readonly A
 
 function altered(
   { id, steps }: Member,
-  { kind, says, bond }: Words,
+  { kind, says, bond }: AlterationWords,
   change: Parameters<typeof alteredAt>[3],
 ): readonly Alteration[] {
   const own = steps.includes('*') ? picks : (['every'] as const);
@@ -116,4 +124,8 @@ function altered(
   }));
 }
 
-type Words = { readonly kind: string; readonly says: string; readonly bond: Bond };
+type AlterationWords = {
+  readonly kind: string;
+  readonly says: string;
+  readonly bond: ViolatedLevel;
+};

@@ -3,7 +3,13 @@ import type { Operation } from '../../../fixtures/contract/operation.ts';
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import { jsonOf, ownAnswer, withJson, withStatus } from '../alter.ts';
 import type { ProxiedAnswer } from '../defect.ts';
-import { type Alteration, aboutPart, type Bond, ofStatus, refusalsOf } from './alteration.ts';
+import {
+  type Alteration,
+  aboutPart,
+  ofStatus,
+  refusalsOf,
+  type ViolatedLevel,
+} from './alteration.ts';
 
 /** Statuses of refusals that cases provoke without control over the server. */
 const provoked = [400, 401, 403, 404, 409];
@@ -101,7 +107,7 @@ function isShould(id: OperationId, from: number): boolean {
 }
 
 /** Returns the bond of a changed status; undefined if the contract is unclear about the two. */
-function bondOf(id: OperationId, from: number, to: number): Bond | undefined {
+function bondOf(id: OperationId, from: number, to: number): ViolatedLevel | undefined {
   if (to === UNLISTED || to === FAULT) return 'must';
   // These operations send only an id, and a malformed id may be answered 404 as well as 400.
   const isById = ['get-artifact', 'get-artifact-link', 'get-update-control-map'].includes(id);

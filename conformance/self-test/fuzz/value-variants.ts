@@ -1,6 +1,6 @@
 /** Replacements for a value: values of another type, and wrong values of the same type. */
 import type { Operation } from '../../../fixtures/contract/operation.ts';
-import type { Field } from '../../../fixtures/contract/resource-tables.ts';
+import type { ResourceField } from '../../../fixtures/contract/resource-tables.ts';
 import {
   actorTypes,
   auditActions,
@@ -8,17 +8,17 @@ import {
   controlMapActions,
 } from '../../../fixtures/contract/vocabulary.ts';
 import { isObject } from '../../../fixtures/json.ts';
-import type { Bond } from './alteration.ts';
+import type { ViolatedLevel } from './alteration.ts';
 
 const MS_PER_DAY = 86_400_000;
 const FAR_DAYS = 400;
 
 /** A replacement of the same type. `of` returns a value unchanged if it cannot replace it. */
-export interface Variant {
+export interface ValueVariant {
   readonly kind: string;
   /** Description of the replacement, phrased to precede the name of the place. */
   readonly says: string;
-  readonly bond: Bond;
+  readonly bond: ViolatedLevel;
   readonly of: (value: unknown) => unknown;
 }
 
@@ -28,7 +28,7 @@ interface OtherType {
 }
 
 /** Returns replacements of types that the field cannot have. */
-export function otherTypes({ type, path }: Field): readonly OtherType[] {
+export function otherTypes({ type, path }: ResourceField): readonly OtherType[] {
   const isNullable = type.includes('null') || path.at(-1) === 'update_control_map';
   return [
     { says: 'a number', of: () => 7, isOwn: type === 'integer' },
@@ -46,9 +46,9 @@ const free = [/description$/, /meta_?data$/, /files\.\*\.date$/, /change$/, /sig
 /** Returns replacements of the same type. */
 export function variantsOf(
   steps: readonly string[],
-  { type }: Field,
+  { type }: ResourceField,
   row: Operation,
-): readonly Variant[] {
+): readonly ValueVariant[] {
   const place = steps.join('.');
   if (free.some((form) => form.test(place))) return [];
   if (type === 'time') return timesAt(place);
@@ -64,11 +64,11 @@ function isJudgedWord(place: string, says: string): boolean {
   return says !== notAWord.says || !place.endsWith('action');
 }
 
-function ofText(change: (text: string) => string): Variant['of'] {
+function ofText(change: (text: string) => string): ValueVariant['of'] {
   return (value) => (typeof value === 'string' ? change(value) : value);
 }
 
-const texts: readonly Variant[] = [
+const texts: readonly ValueVariant[] = [
   {
     kind: 'text-altered',
     says: 'more at the end of',
@@ -84,7 +84,7 @@ function turned(text: string): string {
   return capitals === text ? text.toLowerCase() : capitals;
 }
 
-const uuids: readonly Variant[] = [
+const uuids: readonly ValueVariant[] = [
   {
     kind: 'id-altered',
     says: 'another UUID as',
@@ -94,11 +94,11 @@ const uuids: readonly Variant[] = [
   { kind: 'text-emptied', says: 'an empty string as', bond: 'must', of: ofText(() => '') },
 ];
 
-function ofNumber(change: (number: number) => number): Variant['of'] {
+function ofNumber(change: (number: number) => number): ValueVariant['of'] {
   return (value) => (typeof value === 'number' ? change(value) : value);
 }
 
-const numbers: readonly Variant[] = [
+const numbers: readonly ValueVariant[] = [
   {
     kind: 'number-altered',
     says: 'one more in',
@@ -119,7 +119,7 @@ const numbers: readonly Variant[] = [
   },
 ];
 
-const maps: readonly Variant[] = [
+const maps: readonly ValueVariant[] = [
   {
     kind: 'pair-dropped',
     says: 'a pair fewer in',
@@ -134,7 +134,7 @@ const maps: readonly Variant[] = [
   },
 ];
 
-const textMaps: readonly Variant[] = [
+const textMaps: readonly ValueVariant[] = [
   ...maps,
   {
     kind: 'pair-altered',
@@ -144,17 +144,17 @@ const textMaps: readonly Variant[] = [
   },
 ];
 
-type Pairs = readonly (readonly [string, unknown])[];
+type MemberPairs = readonly (readonly [string, unknown])[];
 
 /** Changes the pairs of a map; an empty map stays unchanged. */
-function ofPairs(change: (pairs: Pairs) => Pairs): Variant['of'] {
+function ofPairs(change: (pairs: MemberPairs) => MemberPairs): ValueVariant['of'] {
   return (value) => {
     if (!isObject(value) || Object.keys(value).length === 0) return value;
     return Object.fromEntries(change(Object.entries(value)));
   };
 }
 
-const byType: Readonly<Record<string, readonly Variant[]>> = {
+const byType: Readonly<Record<string, readonly ValueVariant[]>> = {
   text: texts,
   'text or null': texts,
   uuid: uuids,
@@ -164,8 +164,8 @@ const byType: Readonly<Record<string, readonly Variant[]>> = {
   'map of objects': maps,
 };
 
-function timesAt(place: string): readonly Variant[] {
-  const shifted = (days: number): Variant['of'] =>
+function timesAt(place: string): readonly ValueVariant[] {
+  const shifted = (days: number): ValueVariant['of'] =>
     ofText((text) => new Date(Date.parse(text) + days * MS_PER_DAY).toISOString());
   const end = place.endsWith('expire');
   return [
@@ -197,14 +197,14 @@ function inIndia(text: string): string {
   return new Date(ms).toISOString().replace('Z', '+05:30');
 }
 
-const notAWord: Variant = {
+const notAWord: ValueVariant = {
   kind: 'word-unknown',
   says: 'a word that the contract does not know as',
   bond: 'must',
   of: ofText(() => 'robot'),
 };
 
-function otherWord(words: readonly string[]): Variant {
+function otherWord(words: readonly string[]): ValueVariant {
   return {
     kind: 'word-altered',
     says: 'another of its words as',
@@ -213,7 +213,7 @@ function otherWord(words: readonly string[]): Variant {
   };
 }
 
-function wordsAt(place: string): readonly Variant[] {
+function wordsAt(place: string): readonly ValueVariant[] {
   if (place.endsWith('actor.type')) return [otherWord(actorTypes)];
   if (place.endsWith('object.type')) return [otherWord(auditObjectTypes)];
   return [otherWord(auditActions)];
@@ -222,11 +222,11 @@ function wordsAt(place: string): readonly Variant[] {
 function ofList(
   least: number,
   change: (list: readonly unknown[]) => readonly unknown[],
-): Variant['of'] {
+): ValueVariant['of'] {
   return (value) => (Array.isArray(value) && value.length >= least ? change(value) : value);
 }
 
-function listsAt(place: string, row: Operation): readonly Variant[] {
+function listsAt(place: string, row: Operation): readonly ValueVariant[] {
   const isFree = row.answer?.lists?.[place] === 'free';
   const ofTexts = /types|clears/.test(place);
   return [
@@ -247,7 +247,7 @@ function listsAt(place: string, row: Operation): readonly Variant[] {
   ];
 }
 
-const strangeEntry: Variant = {
+const strangeEntry: ValueVariant = {
   kind: 'entry-added',
   says: 'an entry of its own in',
   bond: 'must',

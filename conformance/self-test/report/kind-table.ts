@@ -18,10 +18,10 @@ export interface KindTable {
 }
 
 /** The members of a row that the table uses. */
-export type KindRow = Pick<MatrixRow, 'kind' | 'operation' | 'outcome'>;
+export type DefectKindRow = Pick<MatrixRow, 'kind' | 'operation' | 'outcome'>;
 
 /** Returns the table of these defects; without kinds if none of them is generated. */
-export function kindTable({ rows }: { readonly rows: readonly KindRow[] }): KindTable {
+export function kindTable({ rows }: { readonly rows: readonly DefectKindRow[] }): KindTable {
   const kinds = [...new Set(rows.flatMap(({ kind }) => kind ?? []))];
   const operations = [...new Set(rows.flatMap(({ operation }) => operation ?? []))];
   return {

@@ -2,10 +2,10 @@
 import type { AuditLog } from '../../../fixtures/contract/resources.ts';
 
 /** A column of the CSV: the path of the field in an entry, and a function that reads its value. */
-type Column = readonly [path: readonly string[], value: (entry: AuditLog) => string | undefined];
+type CsvColumn = readonly [path: readonly string[], value: (entry: AuditLog) => string | undefined];
 
 /** All columns, one for each possible field of an entry. */
-const columns: readonly Column[] = [
+const columns: readonly CsvColumn[] = [
   [['action'], ({ action }) => action],
   [['actor', 'id'], ({ actor }) => actor.id],
   [['actor', 'type'], ({ actor }) => actor.type],
@@ -63,11 +63,11 @@ export function* auditCsv(options: AuditCsvOptions): Generator<string> {
   }
 }
 
-type Field = Column[1];
-type Quoting = (text: string) => string;
+type CsvFieldReader = CsvColumn[1];
+type CsvQuoting = (text: string) => string;
 
 /** Builds the line by concatenation, because most fields of an entry are empty. */
-function csvLine(entry: AuditLog, fields: readonly Field[], quoted: Quoting): string {
+function csvLine(entry: AuditLog, fields: readonly CsvFieldReader[], quoted: CsvQuoting): string {
   let [line, comma] = ['', ''];
   for (const field of fields) {
     const value = field(entry);

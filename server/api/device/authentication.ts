@@ -87,7 +87,7 @@ function tenantOf({ tenants, settings }: HandlerContext, token = ''): Tenant | u
  * The stored records of the device and of its key. Each is absent if the server has not seen it
  * yet.
  */
-interface Known {
+interface StoredRecords {
   readonly device?: StoredDevice | undefined;
   readonly set?: StoredAuthSet | undefined;
 }
@@ -100,7 +100,7 @@ function gather(
   context: HandlerContext,
   { identity, key, signatureText }: SignIn,
   tenant: Tenant | undefined,
-): Known & { readonly facts: AuthFacts } {
+): StoredRecords & { readonly facts: AuthFacts } {
   if (!signatureFits(context.rawBody, key, signatureText))
     return { facts: { hasValidSignature: false } };
   if (!tenant) return { facts: { hasValidSignature: true, tenant: 'unknown' } };
@@ -159,7 +159,7 @@ function refusalOf(
 function apply(
   context: HandlerContext,
   { effect, takesExternalId }: AuthDecision,
-  signIn: SignIn & Known,
+  signIn: SignIn & StoredRecords,
 ): StoredAuthSet | undefined {
   const { device, externalId } = signIn;
   const { devices } = context.store;
@@ -176,7 +176,7 @@ function apply(
 
 function record(
   context: HandlerContext,
-  { identity, key, device: known }: SignIn & Known,
+  { identity, key, device: known }: SignIn & StoredRecords,
 ): StoredAuthSet {
   const { random, nowMs } = context;
   const { devices } = context.store;

@@ -57,7 +57,7 @@ export const getUpdateControlMap = defineEndpoint(
 );
 
 /** The device that sends the report, and the store with its deployments. */
-interface Reporter {
+interface ReportingDevice {
   readonly store: HandlerContext['store'];
   readonly device: CallingDevice;
 }
@@ -66,7 +66,7 @@ interface Reporter {
  * Refuses a report for a deployment that was not offered to the device. Only the explanation says
  * what the id belongs to; the response must not reveal other devices' deployments to the device.
  */
-function notOffered(id: string, { store, device }: Reporter): Refusal {
+function notOffered(id: string, { store, device }: ReportingDevice): Refusal {
   const actual = meaningOf(id, { store, device });
   return refuse.notFound('this device was not offered a deployment with this id', {
     path: 'path.id',
@@ -75,7 +75,7 @@ function notOffered(id: string, { store, device }: Reporter): Refusal {
   });
 }
 
-function meaningOf(id: string, { store, device }: Reporter): string | undefined {
+function meaningOf(id: string, { store, device }: ReportingDevice): string | undefined {
   if (id === device.id) return 'the id of the device itself';
   if (store.artifacts.find(id)) {
     return 'the id of an artifact; that of a deployment is the member id of the instructions';

@@ -6,7 +6,7 @@ import {
   defineEndpoint,
   type HandlerContext,
 } from '../../pipeline/endpoint.ts';
-import { attributesAfter, type KeptAttribute, tooManyAttributes } from '../../rules/inventory.ts';
+import { attributesAfter, type StoredAttribute, tooManyAttributes } from '../../rules/inventory.ts';
 
 export const patchAttributes = defineEndpoint('patch-attributes', ({ body }, context) => {
   return write(context, context.store.inventory.list(context.device.id), body);
@@ -18,7 +18,7 @@ export const putAttributes = defineEndpoint('put-attributes', ({ body }, context
 
 function write(
   { store, device, nowMs }: HandlerContext & { readonly device: CallingDevice },
-  kept: readonly KeptAttribute[],
+  kept: readonly StoredAttribute[],
   reported: readonly Attribute[],
 ) {
   const after = attributesAfter(kept, reported, nowMs);

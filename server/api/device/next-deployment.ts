@@ -14,7 +14,7 @@ import {
   defineEndpoint,
   type HandlerContext,
 } from '../../pipeline/endpoint.ts';
-import { artifactLink, type Link, makeLink } from '../../pipeline/links.ts';
+import { artifactLink, type ExpiringLink, makeLink } from '../../pipeline/links.ts';
 import { controlMapOf } from '../../rules/control-map.ts';
 import { decideInstruction, type Instruction } from '../../rules/instruction.ts';
 import { type NextRequest, requestIn, requestText } from '../../rules/next-deployment.ts';
@@ -58,9 +58,9 @@ export const postNextDeploymentV2 = defineEndpoint(
 
 type DeviceContext = HandlerContext & { readonly device: CallingDevice };
 
-interface Served {
+interface ServedArtifact {
   readonly deviceDeployment: StoredDeviceDeployment;
-  readonly artifact: DeploymentInstructionsV1['artifact'] & { readonly source: Link };
+  readonly artifact: DeploymentInstructionsV1['artifact'] & { readonly source: ExpiringLink };
 }
 
 function nextRequest(
@@ -83,7 +83,7 @@ interface NoContent {
  */
 const nothingOpen: NoContent = { status: 204, noUpdate: noDeployment };
 
-function answerV1(served: Served | Refusal | NoContent) {
+function answerV1(served: ServedArtifact | Refusal | NoContent) {
   if (served instanceof Refusal || 'status' in served) return served;
   const body = { id: served.deviceDeployment.deployment.id, artifact: served.artifact };
   return { status: 200, body } as const;
@@ -130,7 +130,10 @@ function pollDataOf({ provides, takesControlMap }: NextRequest): ReadonlyMap<str
 }
 
 /** Returns the deployment to install, a response that says there is no update, or a refusal. */
-function serveNext(context: DeviceContext, request: NextRequest): Served | Refusal | NoContent {
+function serveNext(
+  context: DeviceContext,
+  request: NextRequest,
+): ServedArtifact | Refusal | NoContent {
   const { store, device, nowMs } = context;
   const noUpdate = store.deviceDeployments.whyNothing(device.id);
   if (noUpdate) return nothingFor(noUpdate, request);
@@ -160,7 +163,7 @@ function answer(
     instruction,
     release,
   }: { instruction: Instruction<DeviceDeploymentWithFacts>; release: readonly StoredArtifact[] },
-): Served | Refusal | NoContent {
+): ServedArtifact | Refusal | NoContent {
   switch (instruction.decision) {
     case 'serve': {
       const { deviceDeployment, artifactId, beginsAttempt } = instruction;
@@ -199,7 +202,7 @@ function instructed(
     deviceDeployment,
     chosen,
   }: { deviceDeployment: StoredDeviceDeployment; chosen: StoredArtifact['artifact'] | undefined },
-): Served {
+): ServedArtifact {
   const { deployment, deviceId } = deviceDeployment;
   const configurationPath = pathOf(operations['download-configuration'], {
     deployment_id: deployment.id,

@@ -58,7 +58,7 @@ export function missingSignature(
   });
 }
 
-function memberOf(body: Buffer, header: string): OtherPlace | undefined {
+function memberOf(body: Buffer, header: string): MisplacedSignature | undefined {
   const members = parsedJson(body.toString('utf8'));
   const name = isObject(members) ? Object.keys(members).find(isSignatureName) : undefined;
   if (name === undefined) return undefined;
@@ -67,7 +67,7 @@ function memberOf(body: Buffer, header: string): OtherPlace | undefined {
 }
 
 /** A place other than the expected header in which a signature was sent. */
-interface OtherPlace {
+interface MisplacedSignature {
   readonly sent: string;
   readonly actual: string;
   readonly remedy: string;
@@ -83,7 +83,10 @@ function isSignatureName(name: string): boolean {
  * Returns the first other header that appears to carry a signature: the header of another vendor,
  * or a misspelt one.
  */
-function otherHeader(header: string, rawHeaders: readonly string[]): OtherPlace | undefined {
+function otherHeader(
+  header: string,
+  rawHeaders: readonly string[],
+): MisplacedSignature | undefined {
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? '';
     if (!isSignatureName(name) || name.toLowerCase() === header.toLowerCase()) continue;

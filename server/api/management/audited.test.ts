@@ -5,7 +5,7 @@ import { artifactBytes, publish } from '../../testing/test-artifacts.ts';
 import { entries } from '../../testing/test-audit.ts';
 import { type NamingId, namingIds, namings } from '../../testing/test-belongings.ts';
 import { acceptedDevice, newDevice } from '../../testing/test-device.ts';
-import { type Call, startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { startTestServer, type TestCall, type TestServer } from '../../testing/test-server.ts';
 import { mailTo, secondTenant, testPassword } from '../../testing/test-tenants.ts';
 
 type Id = keyof typeof managementOperations;
@@ -36,10 +36,10 @@ const silent: readonly Id[] = [
   'upload-device-file',
 ];
 
-const json = (body: unknown): Call => ({ json: body });
+const json = (body: unknown): TestCall => ({ json: body });
 const newEmail = () => `new-${round}@first.example`;
 
-async function fileForm(part: string, fields: Readonly<Record<string, string>>): Promise<Call> {
+async function fileForm(part: string, fields: Readonly<Record<string, string>>): Promise<TestCall> {
   const body = new FormData();
   for (const [name, value] of Object.entries(fields)) body.append(name, value);
   const bytes = await artifactBytes({ name: `form-${round}` });
@@ -47,7 +47,7 @@ async function fileForm(part: string, fields: Readonly<Record<string, string>>):
   return { body };
 }
 
-async function withSecret(begin: Id): Promise<Call> {
+async function withSecret(begin: Id): Promise<TestCall> {
   const email = newEmail();
   await server.call(begin, { token: server.adminToken, json: { email } });
   const { secret } = await mailTo(server, email);
@@ -57,7 +57,7 @@ async function withSecret(begin: Id): Promise<Call> {
 /**
  * Each function returns a call of an operation that changes something and has no path parameter.
  */
-const calls: Readonly<Partial<Record<Id, () => Call | Promise<Call>>>> = {
+const calls: Readonly<Partial<Record<Id, () => TestCall | Promise<TestCall>>>> = {
   'complete-password-reset': () => withSecret('create-user'),
   'create-user-v1': () => json({ email: newEmail(), password: testPassword }),
   'create-user': () => json({ email: newEmail() }),
@@ -84,7 +84,7 @@ const calls: Readonly<Partial<Record<Id, () => Call | Promise<Call>>>> = {
 };
 
 /** These operations change the caller, so each test calls them as the admin of a new tenant. */
-const ownCalls: Readonly<Partial<Record<Id, (password: string) => Call>>> = {
+const ownCalls: Readonly<Partial<Record<Id, (password: string) => TestCall>>> = {
   'update-own-user-v1': (current_password) => json({ password: testPassword, current_password }),
   'update-own-user': (current_password) => json({ password: testPassword, current_password }),
 };

@@ -10,9 +10,9 @@ import {
   newDevice,
 } from '../../testing/test-device.ts';
 import {
-  type Call,
   type Reply,
   startTestServer,
+  type TestCall,
   type TestServer,
 } from '../../testing/test-server.ts';
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-function asUser(call: Call = {}): Call {
+function asUser(call: TestCall = {}): TestCall {
   return { token: server.adminToken, ...call };
 }
 

@@ -8,9 +8,9 @@ import { operations } from '../../../fixtures/contract/operations.ts';
 import { rawRequest, sendRaw } from '../../testing/raw-http.ts';
 import { type NamingId, namingIds, namings } from '../../testing/test-belongings.ts';
 import {
-  type Call,
   type Reply,
   startTestServer,
+  type TestCall,
   type TestServer,
 } from '../../testing/test-server.ts';
 
@@ -45,7 +45,7 @@ function expectError(reply: Reply, status: number): void {
 }
 
 /** Calls an operation as the admin, with path parameters that name nothing. */
-function ask({ method, path, authorization }: Operation, call: Call): Promise<Reply> {
+function ask({ method, path, authorization }: Operation, call: TestCall): Promise<Reply> {
   const token = authorization === 'user' ? { token: server.adminToken } : {};
   return server.request(method, path.replace(/\{\w+\}/g, 'some'), { ...token, ...call });
 }

@@ -37,7 +37,7 @@ export const updateOwnUser = defineEndpointWithOwnTransactions(
 );
 
 /** The results of the slow checks of a change, which run before anything is written. */
-interface Proved {
+interface PasswordChecks {
   /** The stored hash that `current_password` matched. */
   readonly currentHash?: string | undefined;
   /** The hash of the new password. */
@@ -68,7 +68,7 @@ async function prove(
   { random }: UserContext,
   { passwordHash: currentHash }: StoredUser,
   { current_password: current = '', password }: UserUpdate,
-): Promise<Proved> {
+): Promise<PasswordChecks> {
   if (!(await passwordFits(current, currentHash))) return {};
   if (password === undefined) return { currentHash };
   return { currentHash, passwordHash: await hashPassword(password, random) };
@@ -78,7 +78,7 @@ async function prove(
 function writeChange(
   context: UserContext,
   id: string,
-  { given, proved }: { given: UserUpdate; proved: Proved },
+  { given, proved }: { given: UserUpdate; proved: PasswordChecks },
 ): Refusal | undefined {
   const { store, nowMs } = context;
   const user = store.users.find(id);
@@ -103,7 +103,7 @@ const noSuchUser = refuse.notFound(
 function ruleOut(
   context: UserContext,
   user: StoredUser,
-  { given, proved }: { given: UserUpdate; proved: Proved },
+  { given, proved }: { given: UserUpdate; proved: PasswordChecks },
 ): Refusal | undefined {
   const { email, password, roles } = given;
   if (email === undefined && password === undefined && roles === undefined) {

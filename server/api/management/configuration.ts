@@ -14,7 +14,7 @@ import { iso } from './views.ts';
 import { type UserContext, visibleDevice } from './visible-devices.ts';
 
 /** A device and its stored configuration. */
-interface Configured {
+interface ConfiguredDevice {
   readonly device: StoredDevice;
   readonly stored: StoredConfiguration | undefined;
 }
@@ -105,7 +105,7 @@ export const deployConfiguration = defineEndpoint(
  * Returns the configuration of a device. It exists once the device is accepted, or earlier if the
  * device or a user has written it.
  */
-function configurationOf(context: UserContext, id: string): Configured | Refusal {
+function configurationOf(context: UserContext, id: string): ConfiguredDevice | Refusal {
   const stored = context.store.configurations.find(id);
   const device = stored ? visibleDevice(context, id) : provisionedDevice(context, id);
   return device instanceof Refusal ? device : { device, stored };

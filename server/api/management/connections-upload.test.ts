@@ -14,10 +14,10 @@ import {
   errorOf,
   filePart,
   openStage,
-  type Part,
   pathPart,
   type TransferStage,
   takeContent,
+  type UploadPart,
   uploadParts,
   windowBytes,
 } from '../../testing/test-transfers.ts';
@@ -162,7 +162,7 @@ describe('an upload to a device', () => {
 });
 
 describe('a malformed upload to a device', () => {
-  it.each<[string, readonly Part[], RegExp]>([
+  it.each<[string, readonly UploadPart[], RegExp]>([
     ['without a path', [filePart()], /^path: is required, before the file$/],
     ['with a relative path', [['path', 'motd'], filePart()], /^path: must be absolute/],
     ['with an empty path', [['path', ''], filePart()], /^path: must be absolute/],

@@ -13,9 +13,9 @@ import {
 } from '../../testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
 import {
-  type Call,
   type Reply,
   startTestServer,
+  type TestCall,
   type TestServer,
 } from '../../testing/test-server.ts';
 
@@ -38,7 +38,7 @@ async function someDevice(): Promise<AcceptedDevice> {
 
 function call(
   id: Parameters<TestServer['call']>[0],
-  parameters: NonNullable<Call['parameters']>,
+  parameters: NonNullable<TestCall['parameters']>,
   query: Record<string, string> = {},
 ): Promise<Reply> {
   return server.call(id, { token: server.adminToken, parameters, query });

@@ -7,9 +7,9 @@ import { publish } from '../../testing/test-artifacts.ts';
 import { board, deploy, nextRequests, report, statusOf } from '../../testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
 import {
-  type Call,
   type Reply,
   startTestServer,
+  type TestCall,
   type TestServer,
 } from '../../testing/test-server.ts';
 import { inGroups, userWithSets } from '../../testing/test-tenants.ts';
@@ -58,7 +58,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-function ask(id: OperationId, call: Call = {}): Promise<Reply> {
+function ask(id: OperationId, call: TestCall = {}): Promise<Reply> {
   return server.call(id, { token, ...call });
 }
 
@@ -76,7 +76,7 @@ describe('a user limited to a group', () => {
     },
   );
 
-  it.each<[OperationId, Call]>([
+  it.each<[OperationId, TestCall]>([
     ['get-deployment', {}],
     ['get-deployment-statistics', {}],
     ['list-deployment-devices', {}],
@@ -110,7 +110,7 @@ describe('a user limited to a group', () => {
     expect((await ask('list-deployment-device-ids', { parameters })).json()).toEqual([north.id]);
   });
 
-  it.each<[OperationId, Call]>([
+  it.each<[OperationId, TestCall]>([
     ['update-deployment', { json: mapBody }],
     ['abort-deployment', { json: abortBody }],
   ])('gets 403 for changes to a deployment that also has other devices: %s', async (id, call) => {
@@ -171,7 +171,7 @@ describe('a user limited to a group', () => {
 });
 
 describe('a user with read permissions only', () => {
-  it.each<[OperationId, Call]>([
+  it.each<[OperationId, TestCall]>([
     ['create-deployment', { json: { name: 'x', artifact_name: 'release-1', all_devices: true } }],
     ['create-group-deployment', { json: { name: 'x', artifact_name: 'release-1' } }],
     ['update-deployment', { json: mapBody }],

@@ -9,9 +9,9 @@ import {
 } from '../../testing/test-deployments.ts';
 import { acceptedDevice } from '../../testing/test-device.ts';
 import {
-  type Call,
   type Reply,
   startTestServer,
+  type TestCall,
   type TestServer,
 } from '../../testing/test-server.ts';
 import { secondTenant } from '../../testing/test-tenants.ts';
@@ -47,12 +47,12 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-function ask(id: OperationId, call: Call = {}): Promise<Reply> {
+function ask(id: OperationId, call: TestCall = {}): Promise<Reply> {
   return server.call(id, { token, ...call });
 }
 
 describe('a user of another tenant', () => {
-  it.each<[OperationId, () => Call]>([
+  it.each<[OperationId, () => TestCall]>([
     ['show-artifact', () => ({ parameters: { id: artifact } })],
     ['get-artifact-download', () => ({ parameters: { id: artifact } })],
     ['update-artifact', () => ({ parameters: { id: artifact }, json: { description: 'x' } })],

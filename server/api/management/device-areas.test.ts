@@ -4,7 +4,7 @@ import type { Device } from '../../../fixtures/contract/management/devices.ts';
 import type { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { type AcceptedDevice, acceptedDevice, knownDevices } from '../../testing/test-device.ts';
 import { namesIn, setGroup } from '../../testing/test-inventory.ts';
-import { type Call, startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { startTestServer, type TestCall, type TestServer } from '../../testing/test-server.ts';
 import {
   inGroups,
   secondTenant,
@@ -83,7 +83,7 @@ const withBody: readonly [Id, unknown][] = [
   ...otherBodies,
 ];
 
-function call(id: Id, rest: Call = {}) {
+function call(id: Id, rest: TestCall = {}) {
   const parameters = { id: device.id, aid: device.authSetId, jti: device.authSetId, name: 'blue' };
   return server.call(id, { token: server.adminToken, parameters, ...rest });
 }
@@ -91,7 +91,7 @@ function call(id: Id, rest: Call = {}) {
 const everyOne = onOneDevice.map(([id, success, json]) => [id, success, json] as const);
 
 describe.each(everyOne)('the operation %s', (id, success, json) => {
-  const send = (rest: Call) => call(id, { ...(json !== undefined && { json }), ...rest });
+  const send = (rest: TestCall) => call(id, { ...(json !== undefined && { json }), ...rest });
 
   it('returns 404 for an unknown device', async () => {
     for (const unknown of [unknownId, 'x', "' OR 1=1"]) {
@@ -160,7 +160,7 @@ describe('a user who is limited to one group', () => {
 
   afterAll(() => blue.close());
 
-  const ask = (id: Id, rest: Call = {}) => blue.call(id, { token: user.token, ...rest });
+  const ask = (id: Id, rest: TestCall = {}) => blue.call(id, { token: user.token, ...rest });
 
   it('sees only the devices of the group in every list and count', async () => {
     const devices = [await ask('list-devices'), await ask('search-devices', { json: {} })];

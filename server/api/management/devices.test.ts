@@ -11,7 +11,7 @@ import {
   decide,
   newDevice,
 } from '../../testing/test-device.ts';
-import { type Call, startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { startTestServer, type TestCall, type TestServer } from '../../testing/test-server.ts';
 
 const unknownId = '00000000-0000-4000-8000-000000000000';
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-function asUser(call: Call = {}): Call {
+function asUser(call: TestCall = {}): TestCall {
   return { token: server.adminToken, ...call };
 }
 

@@ -7,9 +7,9 @@ import { artifactBytes } from '../../testing/test-artifacts.ts';
 import { type NamingId, namingIds, namings } from '../../testing/test-belongings.ts';
 import { acceptedDevice, pemOf } from '../../testing/test-device.ts';
 import {
-  type Call,
   type Reply,
   startTestServer,
+  type TestCall,
   type TestServer,
 } from '../../testing/test-server.ts';
 import {
@@ -117,13 +117,13 @@ type DoingId = Exclude<Id, NamingId | `list-${string}` | `get-${string}` | `sear
 
 interface Doing {
   /** Returns the call by which a user of another tenant targets the first one. */
-  readonly call?: () => Call | Promise<Call>;
+  readonly call?: () => TestCall | Promise<TestCall>;
   readonly status: number;
 }
 
 const json = (body: unknown) => () => ({ json: body });
 
-async function secretMailedTo(email: string): Promise<Call> {
+async function secretMailedTo(email: string): Promise<TestCall> {
   const { secret } = await mailTo(server, email);
   return { json: { secret_hash: secret, password: testPassword } };
 }

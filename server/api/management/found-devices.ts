@@ -16,7 +16,7 @@ import { valueReader } from './inventory-view.ts';
 import { identityData } from './views.ts';
 
 /** The criteria of a device search. */
-export interface Wanted {
+export interface DeviceSearch {
   readonly filter: DeviceFilter;
   readonly filters: readonly InventoryFilter[];
   readonly sort: readonly InventorySort[];
@@ -31,7 +31,7 @@ export interface FoundDevices {
 }
 
 /** Returns true if the devices have to be read one by one to answer the search. */
-export function isSearch({ filters, sort, words }: Wanted): boolean {
+export function isSearch({ filters, sort, words }: DeviceSearch): boolean {
   return filters.length + sort.length + words.length > 0;
 }
 
@@ -47,7 +47,7 @@ export function pageOf({ devices }: Store, filter: DeviceFilter, page: Page): Fo
  */
 export function* findDevices(
   store: Store,
-  wanted: Wanted,
+  wanted: DeviceSearch,
   page: Page,
 ): Generator<void, FoundDevices> {
   const { filter, filters, sort, words } = wanted;

@@ -23,7 +23,7 @@ import { shapeDetail, shown } from '../../http/problem-detail.ts';
 import { type Refusal, refuse } from '../../http/refusal.ts';
 import { problemOf } from '../../pipeline/input.ts';
 import type { ReceivedFile } from '../../store/files.ts';
-import type { Upload } from './upload.ts';
+import type { ReceivedUpload } from './upload.ts';
 
 const NAME_MAX_CHARACTERS = 256;
 const word = boundedText(NAME_MAX_CHARACTERS);
@@ -68,7 +68,10 @@ const formShape = v.object({
 export type GenerateForm = v.InferOutput<typeof formShape> & PlainPayload;
 
 /** Reads the form of an upload. Of the uploaded file's name, only a plain file name is accepted. */
-export function readGenerateForm({ fields, fileName: called }: Upload): GenerateForm | Refusal {
+export function readGenerateForm({
+  fields,
+  fileName: called,
+}: ReceivedUpload): GenerateForm | Refusal {
   const given = Object.fromEntries(fields);
   const checked = v.safeParse(formShape, given, { abortEarly: true });
   if (!checked.success) {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { AuditLog } from '../../../fixtures/contract/resources.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
 import { attributeOf, setGroup } from '../../testing/test-inventory.ts';
-import { type Call, startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { startTestServer, type TestCall, type TestServer } from '../../testing/test-server.ts';
 
 const unknownId = '00000000-0000-4000-8000-000000000000';
 
@@ -26,7 +26,7 @@ beforeEach(async () => {
   other = await acceptedDevice(server, `other-${round}`);
 });
 
-function asUser(call: Call = {}): Call {
+function asUser(call: TestCall = {}): TestCall {
   return { token: server.adminToken, ...call };
 }
 

@@ -5,13 +5,13 @@
 
 import type { InventoryDevice } from '../../../fixtures/contract/management/inventory.ts';
 import type { AttributeScope } from '../../../fixtures/contract/vocabulary.ts';
-import type { KeptAttribute } from '../../rules/inventory.ts';
+import type { StoredAttribute } from '../../rules/inventory.ts';
 import type { ReadValue } from '../../rules/inventory-search.ts';
 import type { StoredDevice } from '../../store/devices.ts';
 import type { Store } from '../../store/store.ts';
 import { identityData, iso } from './views.ts';
 
-type Attributes = InventoryDevice['attributes'];
+type InventoryAttributes = InventoryDevice['attributes'];
 
 /** Returns a device with its attributes in all scopes. */
 export function inventoryView(store: Store, device: StoredDevice): InventoryDevice {
@@ -59,8 +59,8 @@ interface NamedValue {
 
 function writtenAttributes(
   scope: 'inventory' | 'tags',
-  attributes: readonly KeptAttribute[],
-): Attributes {
+  attributes: readonly StoredAttribute[],
+): InventoryAttributes {
   return attributes.map(({ name, value, description, updatedMs }) => ({
     name,
     scope,
@@ -74,7 +74,7 @@ function writtenAttributes(
  * Returns the attributes of the identity. `status` is always the device's authentication status,
  * even if the device sent a value under that name.
  */
-function identityAttributes(device: StoredDevice): Attributes {
+function identityAttributes(device: StoredDevice): InventoryAttributes {
   const scope = 'identity' as const;
   return [
     ...Object.entries(identityData(device))
@@ -84,7 +84,7 @@ function identityAttributes(device: StoredDevice): Attributes {
   ];
 }
 
-function systemAttributes(device: StoredDevice, group: string | undefined): Attributes {
+function systemAttributes(device: StoredDevice, group: string | undefined): InventoryAttributes {
   const scope = 'system' as const;
   return [
     { name: 'created_ts', scope, value: iso(device.createdMs) },
@@ -98,7 +98,7 @@ function systemAttributes(device: StoredDevice, group: string | undefined): Attr
  * Returns the number of subjects that are critical now, or nothing if the device has never sent an
  * alert.
  */
-function monitorAttributes(criticalCount: number | undefined): Attributes {
+function monitorAttributes(criticalCount: number | undefined): InventoryAttributes {
   if (criticalCount === undefined) return [];
   const scope = 'monitor' as const;
   return [

@@ -18,7 +18,13 @@ import { SortError } from '../../rules/inventory-search.ts';
 import { PatternError } from '../../rules/pattern.ts';
 import type { Page } from '../../store/engine/page.ts';
 import { pagingHeaders } from '../paging.ts';
-import { type FoundDevices, findDevices, isSearch, pageOf, type Wanted } from './found-devices.ts';
+import {
+  type DeviceSearch,
+  type FoundDevices,
+  findDevices,
+  isSearch,
+  pageOf,
+} from './found-devices.ts';
 import { inventoryView } from './inventory-view.ts';
 import { provisionedDevice, provisionedOnly } from './provisioned-devices.ts';
 
@@ -72,7 +78,7 @@ export const searchInventory = defineEndpointWithOwnTransactions(
  */
 async function searched(
   context: HandlerContext,
-  wanted: Wanted,
+  wanted: DeviceSearch,
   page: Page,
 ): Promise<FoundDevices | Refusal> {
   const { store, longWork } = context;

@@ -16,7 +16,7 @@ import type { Tenant } from '../../tenants/tenants.ts';
 import { freeAddress, wrongPassword } from './user-details.ts';
 import type { UserContext } from './visible-devices.ts';
 
-interface Confirmable {
+interface ConfirmableChange {
   readonly confirms: ConfirmationKind;
   readonly path: string;
   readonly lifetimeSeconds: number;
@@ -41,7 +41,7 @@ const messages = {
     path: pathOf(managementOperations['complete-email-change']),
     lifetimeSeconds: limits.emailChangeLifetimeSeconds,
   },
-} as const satisfies Readonly<Record<MessageKind, Confirmable>>;
+} as const satisfies Readonly<Record<MessageKind, ConfirmableChange>>;
 
 /** Puts a message with a new secret into the outbox. `newEmail` is the address to be confirmed. */
 export function sendSecret(

@@ -4,9 +4,9 @@ import type { AuditLog } from '../../../fixtures/contract/resources.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
 import { attributeOf } from '../../testing/test-inventory.ts';
 import {
-  type Call,
   type Reply,
   startTestServer,
+  type TestCall,
   type TestServer,
 } from '../../testing/test-server.ts';
 import { control, secondTenant, signedInUser } from '../../testing/test-tenants.ts';
@@ -40,7 +40,7 @@ async function send(...alerts: readonly object[]): Promise<void> {
   expect(reply.status).toBe(204);
 }
 
-function asUser(call: Call = {}): Call {
+function asUser(call: TestCall = {}): TestCall {
   return { token: server.adminToken, parameters: { id: device.id }, ...call };
 }
 

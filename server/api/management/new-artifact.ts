@@ -59,14 +59,14 @@ export const generateArtifact = defineEndpointWithOwnTransactions(
 );
 
 /** The fields of an artifact upload other than the file. */
-interface Naming {
+interface UploadFields {
   /** The id of the artifact; a random UUID when absent. */
   readonly id?: string | undefined;
   readonly description: string | undefined;
 }
 
 /** Stores a received file as an artifact. If the artifact is refused, the file is deleted. */
-async function take(context: UserContext, file: ReceivedFile, naming: Naming) {
+async function take(context: UserContext, file: ReceivedFile, naming: UploadFields) {
   const { store, random, nowMs, log } = context;
   try {
     const contents = await readReceived(file);

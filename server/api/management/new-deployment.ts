@@ -10,14 +10,14 @@ import { digestOf } from '../../crypto/digest.ts';
 import { inPath, inState, ofRoles, Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { planPhases } from '../../rules/phases.ts';
-import type { NewDeployment as NewStoredDeployment } from '../../store/deployments.ts';
+import type { NewStoredDeployment } from '../../store/deployments.ts';
 import type { DeviceFilter } from '../../store/device-filter.ts';
 import type { Store } from '../../store/store.ts';
 import { type AuditedAction, audit, deploymentObject, userActor } from '../../tenants/audit.ts';
 import { type UserContext, visibleDevice } from './visible-devices.ts';
 
 /** The devices of a new deployment. */
-interface Audience {
+interface TargetDevices {
   readonly deviceIds: readonly string[];
   readonly groups?: readonly string[];
 }
@@ -31,7 +31,7 @@ export const createGroupDeployment = defineEndpoint(
   ({ parameters, body }, context) => create(context, body, devicesOf(context, parameters.name)),
 );
 
-function create(context: UserContext, body: NewGroupDeployment, audience: Audience | Refusal) {
+function create(context: UserContext, body: NewGroupDeployment, audience: TargetDevices | Refusal) {
   if (audience instanceof Refusal) return audience;
   if (context.store.artifacts.idsOf(body.artifact_name).length === 0) {
     return refuse.unprocessable(`no artifact has the name ${body.artifact_name}`, {
@@ -90,7 +90,7 @@ export function openDeployment(
   return deployment.id;
 }
 
-function chosenDevices(context: UserContext, body: NewDeployment): Audience | Refusal {
+function chosenDevices(context: UserContext, body: NewDeployment): TargetDevices | Refusal {
   if ((body.devices !== undefined) === (body.all_devices === true)) {
     return refuse.malformed('body: must have either devices (a list of ids) or all_devices: true', {
       path: 'body.devices',
@@ -101,7 +101,7 @@ function chosenDevices(context: UserContext, body: NewDeployment): Audience | Re
   return body.devices ? namedDevices(context, body.devices) : allDevices(context);
 }
 
-function namedDevices(context: UserContext, named: readonly string[]): Audience | Refusal {
+function namedDevices(context: UserContext, named: readonly string[]): TargetDevices | Refusal {
   const { store, user } = context;
   const deviceIds = [...new Set(named)];
   const missing =
@@ -126,7 +126,7 @@ function refusedDevice(context: UserContext, id: string): Refusal {
       });
 }
 
-function allDevices({ store, user }: UserContext): Audience | Refusal {
+function allDevices({ store, user }: UserContext): TargetDevices | Refusal {
   if (user.groups) {
     return refuse.forbidden(
       `body: all_devices: the user's roles are limited to the groups ${user.groups.join(', ')}; deploy to one of them`,
@@ -141,7 +141,7 @@ function allDevices({ store, user }: UserContext): Audience | Refusal {
   });
 }
 
-function devicesOf({ store, user }: UserContext, group: string): Audience | Refusal {
+function devicesOf({ store, user }: UserContext, group: string): TargetDevices | Refusal {
   if (user.groups && !user.groups.includes(group)) {
     return refuse.forbidden(
       `the user's roles do not include the group ${group}`,

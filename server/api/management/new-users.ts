@@ -62,7 +62,7 @@ export const emailTaken = refuse.unprocessable(
   freeAddress,
 );
 
-interface WantedUser {
+interface UserToCreate {
   readonly email: string;
   readonly passwordHash?: string | undefined;
   readonly roles?: readonly string[] | undefined;
@@ -70,7 +70,7 @@ interface WantedUser {
 
 function ruleOut(
   { store, tenants }: UserContext,
-  { email, roles }: WantedUser,
+  { email, roles }: UserToCreate,
 ): Refusal | undefined {
   if (tenants.findByEmail(email)) return emailTaken;
   const problem = rolesProblem(store, roles);
@@ -84,7 +84,7 @@ function ruleOut(
 
 function makeUser(
   context: UserContext,
-  wanted: WantedUser,
+  wanted: UserToCreate,
 ): { id: string; email: string } | Refusal {
   const refusal = ruleOut(context, wanted);
   if (refusal) return refusal;

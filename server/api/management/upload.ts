@@ -9,7 +9,7 @@ import type { HandlerContext } from '../../pipeline/endpoint.ts';
 import type { FileStore, ReceivedFile } from '../../store/files.ts';
 import { malformedParts, openMultipart, tooManyParts } from './multipart.ts';
 
-export interface Upload {
+export interface ReceivedUpload {
   readonly file: ReceivedFile;
   /** The file name that the client sent. It is not validated. */
   readonly fileName: string;
@@ -18,7 +18,7 @@ export interface Upload {
 }
 
 /** The expected parts of an upload, and where its file is stored. */
-interface UploadForm {
+interface ExpectedUpload {
   readonly files: FileStore;
   /** Name of the part that contains the file. Parts after it are ignored. */
   readonly filePart: string;
@@ -33,8 +33,8 @@ type UploadContext = Pick<HandlerContext, 'request' | 'openFiles' | 'underway'>;
 /** Returns the parts, or a refusal. A refused upload leaves no file. @throws RequestCutOff */
 export async function receiveUpload(
   context: UploadContext,
-  form: UploadForm,
-): Promise<Upload | Refusal> {
+  form: ExpectedUpload,
+): Promise<ReceivedUpload | Refusal> {
   const { openFiles } = context;
   if (!openFiles.tryAcquire()) return tooManyOpenFiles;
   try {
@@ -46,8 +46,8 @@ export async function receiveUpload(
 
 function readParts(
   { request, underway }: UploadContext,
-  form: UploadForm,
-): Promise<Upload | Refusal> {
+  form: ExpectedUpload,
+): Promise<ReceivedUpload | Refusal> {
   const { files, filePart, fileMaxBytes } = form;
   if (Number(request.headers['content-length'] ?? 0) > fileMaxBytes + FRAME_MAX_BYTES) {
     return Promise.resolve(refuse.tooLarge(fileMaxBytes));
@@ -58,7 +58,7 @@ function readParts(
   const fields = new Map<string, string>();
   return new Promise((resolve, reject) => {
     let file: BusboyFileStream | undefined;
-    let receiving: Promise<Upload | Refusal> | undefined;
+    let receiving: Promise<ReceivedUpload | Refusal> | undefined;
     let refusal: Refusal | undefined;
     const refuseRest = (because: Refusal): void => {
       refusal = because;
@@ -140,7 +140,7 @@ function holdFields(
 
 async function receiveFile(
   stream: BusboyFileStream,
-  { files, fileMaxBytes }: UploadForm,
+  { files, fileMaxBytes }: ExpectedUpload,
 ): Promise<ReceivedFile | Refusal> {
   const file = await files.receive(stream);
   if (!stream.truncated) return file;
@@ -150,7 +150,7 @@ async function receiveFile(
 
 /** Deletes the file if it was received, then resolves with the refusal. */
 async function discarded(
-  receiving: Promise<Upload | Refusal> | undefined,
+  receiving: Promise<ReceivedUpload | Refusal> | undefined,
   files: FileStore,
   refusal: Refusal,
 ): Promise<Refusal> {

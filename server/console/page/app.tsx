@@ -8,7 +8,7 @@ import { token } from './api/session.ts';
 import { Bar } from './bar.tsx';
 import { Confirmations } from './confirm.tsx';
 import { Notices } from './parts/action.tsx';
-import { groups, rooms } from './rooms.tsx';
+import { groups, sections } from './rooms.tsx';
 import { SignIn } from './sign-in.tsx';
 
 export function App() {
@@ -47,7 +47,7 @@ function showCurrent(navigation: HTMLElement): void {
 
 function Rooms() {
   const [path] = useLocation();
-  const room = rooms.find((each) => each.pattern.test(path));
+  const room = sections.find((each) => each.pattern.test(path));
   const title = room?.title ?? 'Not found';
   useEffect(() => {
     document.title = `${title} · Fleetbed console`;
@@ -63,7 +63,7 @@ function Rooms() {
           <div key={group} class="room-group">
             <h2>{group}</h2>
             <ul>
-              {rooms
+              {sections
                 .filter((each) => each.group === group)
                 .map((each) => (
                   <li key={each.href}>
@@ -79,7 +79,7 @@ function Rooms() {
       <main id="main" tabIndex={-1}>
         <Suspense fallback={<Loading what="the room" />}>
           <Switch>
-            {rooms.flatMap(({ routes }) =>
+            {sections.flatMap(({ routes }) =>
               Object.entries(routes).map(([pattern, View]) => (
                 <Route key={pattern} path={pattern}>
                   <View />

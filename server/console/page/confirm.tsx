@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 
-interface Question {
+interface ConfirmQuestion {
   readonly title: string;
   readonly text: string;
   /** The label of the button that continues. */
@@ -10,10 +10,10 @@ interface Question {
   readonly answer: (isMeant: boolean) => void;
 }
 
-const question = signal<Question | undefined>(undefined);
+const question = signal<ConfirmQuestion | undefined>(undefined);
 
 /** Asks the user, and resolves with true if the user continues. */
-export function confirmed(asked: Omit<Question, 'answer'>): Promise<boolean> {
+export function confirmed(asked: Omit<ConfirmQuestion, 'answer'>): Promise<boolean> {
   return new Promise((resolve) => {
     question.value = {
       ...asked,

@@ -1,14 +1,14 @@
 /** The views of the page, with their addresses and titles. */
 import type { ComponentType } from 'preact';
 import { lazy } from 'preact/compat';
-import { DeviceRoom } from './rooms/device.tsx';
-import { DevicesRoom } from './rooms/devices.tsx';
-import { EntryRoom } from './rooms/entry.tsx';
-import { ExplainRoom } from './rooms/explanation.tsx';
-import { JournalRoom } from './rooms/journal.tsx';
-import { OverviewRoom } from './rooms/overview.tsx';
+import { DeviceSection } from './rooms/device.tsx';
+import { DevicesSection } from './rooms/devices.tsx';
+import { EntrySection } from './rooms/entry.tsx';
+import { ExplanationSection } from './rooms/explanation.tsx';
+import { JournalSection } from './rooms/journal.tsx';
+import { OverviewSection } from './rooms/overview.tsx';
 
-interface Room {
+interface ConsoleSection {
   readonly title: string;
   readonly group: (typeof groups)[number];
   readonly href: string;
@@ -21,46 +21,46 @@ interface Room {
 /** The headings of the navigation. */
 export const groups = ['Fleet', 'Inspect', 'Control', 'Run'] as const;
 
-const ArtifactsRoom = lazy(() => import('./rooms/artifacts.tsx'));
-const AuditRoom = lazy(() => import('./rooms/audit.tsx'));
-const ClockRoom = lazy(() => import('./rooms/clock.tsx'));
-const ConformanceRoom = lazy(() => import('./rooms/conformance.tsx'));
-const DeploymentRoom = lazy(() => import('./rooms/deployment.tsx'));
-const DeploymentsRoom = lazy(() => import('./rooms/deployments.tsx'));
-const DoctorRoom = lazy(() => import('./rooms/doctor.tsx'));
-const FaultsRoom = lazy(() => import('./rooms/faults.tsx'));
-const SimulatorRoom = lazy(() => import('./rooms/simulator.tsx'));
-const WorldsRoom = lazy(() => import('./rooms/worlds.tsx'));
+const ArtifactsSection = lazy(() => import('./rooms/artifacts.tsx'));
+const AuditSection = lazy(() => import('./rooms/audit.tsx'));
+const ClockSection = lazy(() => import('./rooms/clock.tsx'));
+const ConformanceSection = lazy(() => import('./rooms/conformance.tsx'));
+const DeploymentSection = lazy(() => import('./rooms/deployment.tsx'));
+const DeploymentsSection = lazy(() => import('./rooms/deployments.tsx'));
+const DoctorSection = lazy(() => import('./rooms/doctor.tsx'));
+const FaultsSection = lazy(() => import('./rooms/faults.tsx'));
+const SimulatorSection = lazy(() => import('./rooms/simulator.tsx'));
+const WorldsSection = lazy(() => import('./rooms/worlds.tsx'));
 
 /** All rooms, in the order of the navigation. */
-export const rooms: readonly Room[] = [
+export const sections: readonly ConsoleSection[] = [
   {
     title: 'Overview',
     group: 'Fleet',
     href: '/',
     pattern: /^\/$/,
-    routes: { '/': OverviewRoom },
+    routes: { '/': OverviewSection },
   },
   {
     title: 'Devices',
     group: 'Fleet',
     href: '/devices',
     pattern: /^\/devices/,
-    routes: { '/devices': DevicesRoom, '/devices/:id': DeviceRoom },
+    routes: { '/devices': DevicesSection, '/devices/:id': DeviceSection },
   },
   {
     title: 'Deployments',
     group: 'Fleet',
     href: '/deployments',
     pattern: /^\/deployments/,
-    routes: { '/deployments': DeploymentsRoom, '/deployments/:id': DeploymentRoom },
+    routes: { '/deployments': DeploymentsSection, '/deployments/:id': DeploymentSection },
   },
   {
     title: 'Artifacts',
     group: 'Fleet',
     href: '/artifacts',
     pattern: /^\/artifacts/,
-    routes: { '/artifacts': ArtifactsRoom },
+    routes: { '/artifacts': ArtifactsSection },
   },
   {
     title: 'Journal',
@@ -68,9 +68,9 @@ export const rooms: readonly Room[] = [
     href: '/journal',
     pattern: /^\/(journal|explain)/,
     routes: {
-      '/journal': JournalRoom,
-      '/journal/:sequence': EntryRoom,
-      '/explain/:requestId': ExplainRoom,
+      '/journal': JournalSection,
+      '/journal/:sequence': EntrySection,
+      '/explain/:requestId': ExplanationSection,
     },
   },
   {
@@ -78,48 +78,48 @@ export const rooms: readonly Room[] = [
     group: 'Inspect',
     href: '/doctor',
     pattern: /^\/doctor/,
-    routes: { '/doctor': DoctorRoom },
+    routes: { '/doctor': DoctorSection },
   },
   {
     title: 'Audit log',
     group: 'Inspect',
     href: '/audit',
     pattern: /^\/audit/,
-    routes: { '/audit': AuditRoom },
+    routes: { '/audit': AuditSection },
   },
   {
     title: 'Faults and variations',
     group: 'Control',
     href: '/faults',
     pattern: /^\/faults/,
-    routes: { '/faults': FaultsRoom },
+    routes: { '/faults': FaultsSection },
   },
   {
     title: 'Clock and calendar',
     group: 'Control',
     href: '/clock',
     pattern: /^\/clock/,
-    routes: { '/clock': ClockRoom },
+    routes: { '/clock': ClockSection },
   },
   {
     title: 'Worlds and snapshots',
     group: 'Control',
     href: '/worlds',
     pattern: /^\/worlds/,
-    routes: { '/worlds': WorldsRoom },
+    routes: { '/worlds': WorldsSection },
   },
   {
     title: 'Conformance',
     group: 'Run',
     href: '/conformance',
     pattern: /^\/conformance/,
-    routes: { '/conformance': ConformanceRoom },
+    routes: { '/conformance': ConformanceSection },
   },
   {
     title: 'Simulator',
     group: 'Run',
     href: '/simulator',
     pattern: /^\/simulator/,
-    routes: { '/simulator': SimulatorRoom },
+    routes: { '/simulator': SimulatorSection },
   },
 ];

@@ -10,7 +10,7 @@ import type { Tenant } from '../../tenants/tenants.ts';
 const INSTEAD_MAX = 20;
 
 /** The expected entries, and the time to wait for them. */
-interface Awaited {
+interface AwaitedEntries {
   readonly filter: EntryFilter;
   /** Only entries after this sequence number count. Without it, only future entries count. */
   readonly after?: number | undefined;
@@ -36,7 +36,7 @@ export interface AwaitResult {
  * Waits until enough entries match, the time is up, or the caller disconnects. Rejects if an entry
  * cannot be examined.
  */
-export async function awaitEntries(tenant: Tenant, awaited: Awaited): Promise<AwaitResult> {
+export async function awaitEntries(tenant: Tenant, awaited: AwaitedEntries): Promise<AwaitResult> {
   const journal = journalOf(tenant);
   const { filter, after, count, timeoutSeconds, clock, gone } = awaited;
   const matches = matcher(filter, tenant);

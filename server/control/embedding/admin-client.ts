@@ -10,18 +10,18 @@ import { checkedInput } from './checked-input.ts';
  * A named type, because otherwise the package's type declarations would contain every row of the
  * contract.
  */
-type Rows = typeof managementOperations &
+type AdminRows = typeof managementOperations &
   Pick<typeof operations, 'list-audit-logs' | 'export-audit-logs'>;
-const rows: Rows = {
+const rows: AdminRows = {
   ...managementOperations,
   'list-audit-logs': operations['list-audit-logs'],
   'export-audit-logs': operations['export-audit-logs'],
 };
 
 /** An operation of the management API, such as `list-devices`. */
-export type AdminOperation = keyof Rows;
+export type AdminOperation = keyof AdminRows;
 
-type Parameters<Id extends AdminOperation> = PathParameter<Rows[Id]['path']>;
+type AdminPathParameters<Id extends AdminOperation> = PathParameter<AdminRows[Id]['path']>;
 type QueryValue = string | number | boolean;
 
 /** The query, headers, form, JSON body and path parameters of a call. */
@@ -31,27 +31,29 @@ type AdminCall<Id extends AdminOperation> = {
   readonly headers?: Readonly<Record<string, string>>;
   /** The multipart form of an upload. */
   readonly form?: FormData;
-} & (Rows[Id] extends { readonly body: infer Shape extends v.GenericSchema }
+} & (AdminRows[Id] extends { readonly body: infer Shape extends v.GenericSchema }
   ? { readonly json?: v.InferInput<Shape> }
   : object) &
-  ([Parameters<Id>] extends [never]
+  ([AdminPathParameters<Id>] extends [never]
     ? object
-    : { readonly parameters: Readonly<Record<Parameters<Id>, string>> });
+    : { readonly parameters: Readonly<Record<AdminPathParameters<Id>, string>> });
 
-type BodyOf<Answer> = Answer extends { readonly shape: infer Shape extends v.GenericSchema }
+type AdminAnswerBody<Answer> = Answer extends {
+  readonly shape: infer Shape extends v.GenericSchema;
+}
   ? v.InferOutput<Shape>
   : Answer extends { readonly mediaType: string }
     ? string
     : undefined;
 
-type AnswersOf<Success> = BodyOf<Success[keyof Success]>;
+type AnswersOf<Success> = AdminAnswerBody<Success[keyof Success]>;
 
 /** A success response whose body has been read. */
 interface AdminAnswer<Id extends AdminOperation> {
   readonly status: number;
   readonly headers: Headers;
   /** The parsed JSON, or a string for any other media type; undefined without a body. */
-  readonly body: AnswersOf<Rows[Id]['success']>;
+  readonly body: AnswersOf<AdminRows[Id]['success']>;
 }
 
 /** Thrown if the server responds with an error. */

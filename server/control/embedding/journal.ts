@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { systemClock } from '../../../fixtures/clock.ts';
 import * as inputs from '../../../fixtures/control/inputs.ts';
 import { type EntryView, entryView } from '../../explain/entry-view.ts';
-import { type Assertion, Judge } from '../../journal/assertion.ts';
+import { type Assertion, AssertionJudge } from '../../journal/assertion.ts';
 import type { JournalEntry } from '../../journal/entry.ts';
 import { type EntryFilter, matcher } from '../../journal/filter.ts';
 import { journalOf } from '../../journal/tenant-journal.ts';
@@ -13,7 +13,7 @@ import { awaitEntries } from '../commands/await.ts';
 import { checkedInput } from './checked-input.ts';
 
 /** Options for waiting for an entry. */
-interface Patience {
+interface EntryAwaitOptions {
   /** Only entries after this sequence number count. Without it, all stored entries count. */
   readonly after?: number;
   /** Seconds of real time, not of the tenant's clock. */
@@ -42,7 +42,7 @@ export interface TestbedJournal {
    * Resolves with the first matching entry, stored or future. Waits ten seconds by default.
    * @throws AwaitTimeout
    */
-  await(filter: EntryFilter, patience?: Patience): Promise<EntryView>;
+  await(filter: EntryFilter, patience?: EntryAwaitOptions): Promise<EntryView>;
   /** Checks that all expected entries occurred in the given order. @throws JournalAssertionError */
   assert(assertion: Assertion): void;
   clear(): void;
@@ -74,7 +74,7 @@ export function testbedJournal(tenant: Tenant): TestbedJournal {
     await: async (filter, patience = {}) => shown(await firstMatch(tenant, filter, patience)),
     assert: (assertion) => {
       const checked = checkedInput('journal.assert', assertionShape, assertion);
-      const judge = new Judge(checked, tenant);
+      const judge = new AssertionJudge(checked, tenant);
       for (const entry of journal.entries()) judge.see(entry);
       const { holds, sentence } = judge.verdict();
       if (!holds) throw new JournalAssertionError(sentence);
@@ -91,7 +91,7 @@ function filterOf(method: string, given: EntryFilter): EntryFilter {
 async function firstMatch(
   tenant: Tenant,
   given: EntryFilter,
-  patience: Patience,
+  patience: EntryAwaitOptions,
 ): Promise<JournalEntry> {
   const filter = filterOf('await', given);
   const { after, timeoutSeconds } = checkedInput('journal.await', patienceShape, patience);

@@ -3,7 +3,7 @@
 import type * as v from 'valibot';
 import { clockCommandShape, rateLimitShape } from '../../../fixtures/control/inputs.ts';
 import type { SteeredClock } from '../../../fixtures/steered-clock.ts';
-import type { FaultPlans, RuleStanding, UnfiredFault } from '../../faults/fault-plans.ts';
+import type { FaultPlans, RuleState, UnfiredFault } from '../../faults/fault-plans.ts';
 import type { RateLimit } from '../../settings.ts';
 import type { RateLimits } from '../../tenants/rate-limits.ts';
 import { applyClockCommand } from '../commands/clock.ts';
@@ -68,7 +68,7 @@ export interface TestbedFaults {
    * @throws FaultPlanError
    */
   add(plan: string | object): string[];
-  list(): RuleStanding[];
+  list(): RuleState[];
   /** Removes one rule, or all rules. Returns the number of removed rules. */
   clear(id?: string): number;
   /** Checks that every planned fault has fired. @throws UnfiredFaultsError */

@@ -2,13 +2,13 @@
 
 import { type Clock, inTurns } from '../../../fixtures/clock.ts';
 import { entryView } from '../../explain/entry-view.ts';
-import { Judge } from '../../journal/assertion.ts';
+import { AssertionJudge } from '../../journal/assertion.ts';
 import { matcher } from '../../journal/filter.ts';
 import { journalOf } from '../../journal/tenant-journal.ts';
 import { type AwaitResult, awaitEntries } from '../commands/await.ts';
 import { filterOf, requireJournal, requireKnownDevice, standing } from './journal.ts';
 import { listing, mapped } from './listing.ts';
-import type { Call, Handlers } from './mount.ts';
+import type { ControlRequest, Handlers } from './mount.ts';
 import { refuse } from './refusals.ts';
 
 /** Maximum number of requests that wait at the same time. */
@@ -42,7 +42,7 @@ export function awaitHandlers(clock: Clock) {
       const journal = requireJournal(tenant);
       requireKnownDevice(assertion, tenant, 'body');
       const matches = matcher({ sinceMs: between.since, untilMs: between.until }, tenant);
-      const judge = new Judge(assertion, tenant);
+      const judge = new AssertionJudge(assertion, tenant);
       const { added } = journal.size;
       const before = Math.min(between.before ?? Number.POSITIVE_INFINITY, added + 1);
       for await (const entry of inTurns(journal.entries(between.after))) {
@@ -61,7 +61,7 @@ export function awaitHandlers(clock: Clock) {
 }
 
 function awaitedView(
-  { tenant, query, response }: Call<'GET /await'>,
+  { tenant, query, response }: ControlRequest<'GET /await'>,
   { matching, others }: AwaitResult,
 ) {
   const { count, timeoutSeconds, whole } = query;

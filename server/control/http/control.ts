@@ -38,8 +38,8 @@ import { faults } from './faults.ts';
 import { fleetHandlers } from './fleet.ts';
 import { journalHandlers } from './journal.ts';
 import {
-  type Admission,
-  type Management,
+  type ConsoleAuthorization,
+  type ManagementServices,
   managementHandlers,
   managementPrefix,
   openAdmission,
@@ -54,7 +54,7 @@ import { steeringHandlers } from './steering.ts';
 import { stateHandlers } from './tenant-states.ts';
 import { tenantHandlers } from './tenants.ts';
 
-export interface ControlOptions {
+export interface ControlListenerOptions {
   readonly host: string;
   /** 0 means any free port. */
   readonly port: number;
@@ -67,7 +67,7 @@ export interface ControlOptions {
   readonly log: Log;
   readonly watchdog: Watchdog;
   readonly storageErrors: StorageErrors;
-  readonly management: Management;
+  readonly management: ManagementServices;
   readonly runs: Runs;
   readonly variation: Variation;
   readonly clock: Clock;
@@ -109,7 +109,7 @@ const pageHeaders = {
  * Starts the listener. Resolves once it accepts connections. Rejects with Node's own error (`code`
  * EADDRINUSE, `port`) if the port is busy.
  */
-export async function startControl(options: ControlOptions): Promise<RunningControl> {
+export async function startControl(options: ControlListenerOptions): Promise<RunningControl> {
   const streams = new EventStreams(options);
   const connectionLimits = completeConnectionLimits(options.connectionLimits);
   const closing = new StagedClosing(connectionLimits, options.underway);
@@ -154,7 +154,7 @@ export async function startControl(options: ControlOptions): Promise<RunningCont
   };
 }
 
-function listening(server: Server, { host, port }: ControlOptions): Promise<void> {
+function listening(server: Server, { host, port }: ControlListenerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
@@ -176,7 +176,7 @@ function ownConnections({ connectionsMax }: ConnectionLimits, closing: StagedClo
   return new Connections({ openFiles: new Semaphore(control), surplusMax: refused, closing });
 }
 
-interface Inner {
+interface ControlParts {
   readonly streams: EventStreams;
   readonly connections: Connections;
   readonly assets: readonly ConsoleAsset[];
@@ -193,7 +193,10 @@ async function sendAsset(asset: ConsoleAsset, request: Request, response: Respon
   return response.set('Content-Encoding', 'gzip').send(await readAsset(asset));
 }
 
-function controlApp(options: ControlOptions, { streams, connections, assets }: Inner) {
+function controlApp(
+  options: ControlListenerOptions,
+  { streams, connections, assets }: ControlParts,
+) {
   const { controlToken, log, storageErrors, tenants, management } = options;
   const app = express().disable('x-powered-by').disable('etag');
   app.use((_, response, next) => {
@@ -243,8 +246,8 @@ function controlApp(options: ControlOptions, { streams, connections, assets }: I
 }
 
 function handlersOf(
-  options: ControlOptions,
-  admission: Admission,
+  options: ControlListenerOptions,
+  admission: ConsoleAuthorization,
   streams: EventStreams,
 ): Handlers {
   const { tenants, states, outbox, runs, clock, explainFacts } = options;

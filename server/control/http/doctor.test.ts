@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Finding } from '../../explain/doctor/finding.ts';
+import type { DoctorFinding } from '../../explain/doctor/finding.ts';
 import { authenticate, newDevice, signatureOf } from '../../testing/test-device.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 import { control } from '../../testing/test-tenants.ts';
@@ -17,7 +17,9 @@ const request = { id_data: device.idData, pubkey: device.publicKeyPem };
 const compact = JSON.stringify(request);
 
 /** Sends a question to the signature doctor. */
-async function examined(question: object): Promise<Finding & { refusal?: { error: string } }> {
+async function examined(
+  question: object,
+): Promise<DoctorFinding & { refusal?: { error: string } }> {
   const { status, text } = await control(server, 'POST', '/doctor/signature', question);
   if (status !== 200) throw new Error(`${status}: ${text}`);
   return JSON.parse(text);

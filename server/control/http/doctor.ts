@@ -2,7 +2,7 @@
 
 import { operations } from '../../../fixtures/contract/operations.ts';
 import type { VendorNames } from '../../../fixtures/contract/vendor-names.ts';
-import type { Finding, SignedBody } from '../../explain/doctor/finding.ts';
+import type { DoctorFinding, SignedBody } from '../../explain/doctor/finding.ts';
 import type { ExchangeRecord } from '../../http/exchange-record.ts';
 import { maskText } from '../../http/masking.ts';
 import { headerOf } from '../../journal/body-view.ts';
@@ -26,7 +26,7 @@ export function doctorHandlers(names: VendorNames) {
   } satisfies Partial<Handlers>;
 }
 
-async function examine({ store }: Tenant, signed: SignedBody): Promise<Finding> {
+async function examine({ store }: Tenant, signed: SignedBody): Promise<DoctorFinding> {
   const { examine: examineSigned, memberText } = await doctor();
   const identity = readIdentity(memberText(signed.body, 'id_data') ?? '');
   const canonical = 'canonical' in identity ? identity.canonical : '';
@@ -53,7 +53,7 @@ function examineKept(
   tenant: Tenant,
   { headers, body, bodyBytes }: ExchangeRecord,
   names: VendorNames,
-): Promise<Finding> | Finding {
+): Promise<DoctorFinding> | DoctorFinding {
   if ((body?.length ?? 0) < bodyBytes) {
     refuse(
       409,

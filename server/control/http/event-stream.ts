@@ -4,7 +4,7 @@
  */
 import type { Response } from 'express';
 import type { Clock } from '../../../fixtures/clock.ts';
-import type { Ended } from '../../../fixtures/subscribers.ts';
+import type { OnSubscriptionEnd } from '../../../fixtures/subscribers.ts';
 import type { Log } from '../../pipeline/log.ts';
 import type { ControlSource } from '../sources/source.ts';
 import { refuse } from './refusals.ts';
@@ -21,7 +21,7 @@ const HEARTBEAT_MS = 15_000;
 /**
  * Starts sending messages in the format of server-sent events. Returns a function that stops it.
  */
-export type Follow = (send: (message: string) => void, ended: Ended) => () => void;
+export type Follow = (send: (message: string) => void, ended: OnSubscriptionEnd) => () => void;
 
 /** The open event streams of one control listener. */
 export class EventStreams {
@@ -47,7 +47,7 @@ export class EventStreams {
     }
     reader.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
     reader.write(': connected\n\n');
-    const ended: Ended = (fault) => {
+    const ended: OnSubscriptionEnd = (fault) => {
       this.#log.error('an event stream failed and was closed', fault);
       this.#forget(reader);
       reader.destroy();

@@ -79,13 +79,13 @@ function inForm<Explained>(
   return response.type('text/plain').send(asText(explanation));
 }
 
-interface Found {
+interface FoundRequest {
   readonly tenant: Tenant;
   readonly record: ExchangeRecord | (RefusedRecord & { readonly kind: 'unreadable' });
   readonly status: number;
 }
 
-function find(tenants: readonly Tenant[], requestId: string): Found {
+function find(tenants: readonly Tenant[], requestId: string): FoundRequest {
   for (const tenant of tenants) {
     const record = journalOf(tenant).find(requestId);
     if (record) return { tenant, record, status: record.status };

@@ -150,7 +150,7 @@ async function matching(
   return found;
 }
 
-interface Following {
+interface JournalStream {
   readonly tenant: Tenant;
   readonly query: QueryOf<'GET /journal/stream'>;
   readonly streams: EventStreams;
@@ -161,7 +161,7 @@ interface Following {
  */
 async function follow(
   response: Response,
-  { tenant, query, streams }: Following,
+  { tenant, query, streams }: JournalStream,
 ): Promise<Response> {
   const journal = journalOf(tenant);
   let backlog = Promise.resolve();

@@ -35,7 +35,7 @@ const TICKET_LIFE_MS = 30_000;
 const TICKETS_MAX = 64;
 
 /** The API, and the services that issue tokens for it. */
-export interface Management {
+export interface ManagementServices {
   readonly internalApi: InternalApi;
   readonly tokens: TokenIssuer;
   readonly random: Random;
@@ -84,14 +84,14 @@ function isTenantMisspelt(name: string): boolean {
  * Authorizes requests and websockets of the console: the administrators' tokens, and the tickets
  * for websockets.
  */
-export interface Admission {
+export interface ConsoleAuthorization {
   readonly admins: Admins;
-  readonly tickets: Tickets;
+  readonly tickets: SocketTickets;
 }
 
 /** Creates the administrators' tokens and tickets of one control listener. */
-export function openAdmission(management: Management): Admission {
-  return { admins: new Admins(management), tickets: new Tickets(management) };
+export function openAdmission(management: ManagementServices): ConsoleAuthorization {
+  return { admins: new Admins(management), tickets: new SocketTickets(management) };
 }
 
 const shownRows = Object.fromEntries(
@@ -99,7 +99,7 @@ const shownRows = Object.fromEntries(
 );
 
 /** Creates the handlers that list the operations and issue tickets for websockets. */
-export function managementHandlers({ tickets }: Admission) {
+export function managementHandlers({ tickets }: ConsoleAuthorization) {
   return {
     'GET /management': () => shownRows,
     'POST /management/tickets': () => ({ ticket: tickets.issue() }),
@@ -108,7 +108,7 @@ export function managementHandlers({ tickets }: Admission) {
 
 /** Passes requests below the prefix to the API. */
 export function passRequests(
-  { admins }: Admission,
+  { admins }: ConsoleAuthorization,
   tenants: Tenants,
   internalApi: InternalApi,
 ): RequestHandler {
@@ -124,7 +124,7 @@ export function passRequests(
 }
 
 /** The services that check a websocket request before it passes to the API. */
-interface SocketGate extends Admission {
+interface SocketGate extends ConsoleAuthorization {
   readonly tenants: Tenants;
   readonly internalApi: InternalApi;
   /** Throws a refusal for a request with another host or origin. */
@@ -186,12 +186,12 @@ function actAs({ headers }: IncomingMessage, token: string): void {
 }
 
 /** Tickets for one websocket each, issued to callers that have sent the control token. */
-class Tickets {
-  readonly #management: Management;
+class SocketTickets {
+  readonly #management: ManagementServices;
   /** The expiry of each unused ticket, in milliseconds since the Unix epoch. */
   readonly #open = new Map<string, number>();
 
-  constructor(management: Management) {
+  constructor(management: ManagementServices) {
     this.#management = management;
   }
 
@@ -213,10 +213,10 @@ class Tickets {
 
 /** Tokens of the tenants' administrators. */
 class Admins {
-  readonly #management: Management;
+  readonly #management: ManagementServices;
   readonly #tokens = new WeakMap<Tenant, { readonly id: string; readonly token: string }>();
 
-  constructor(management: Management) {
+  constructor(management: ManagementServices) {
     this.#management = management;
   }
 

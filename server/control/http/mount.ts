@@ -28,7 +28,7 @@ import { refuse } from './refusals.ts';
 const NAME_MAX_CHARACTERS = 64;
 
 /** A checked request for an operation. */
-export interface Call<Id extends ControlOperationId> {
+export interface ControlRequest<Id extends ControlOperationId> {
   /** The tenant that the query names, or the first one. */
   readonly tenant: Id extends TenantOperationId ? Tenant : undefined;
   /** Absent if the query names no tenant. */
@@ -44,12 +44,12 @@ export interface Call<Id extends ControlOperationId> {
  * The result of a handler: JSON, JSON with long lists, or the response if the handler has written
  * it.
  */
-type Outcome<Id extends ControlOperationId> =
+type HandlerResult<Id extends ControlOperationId> =
   AnswerOf<Id> extends undefined ? unknown : AnswerOf<Id> | Listing<AnswerOf<Id>> | Response;
 
 type Handler<Id extends ControlOperationId> = (
-  call: Call<Id>,
-) => Outcome<Id> | Promise<Outcome<Id>>;
+  call: ControlRequest<Id>,
+) => HandlerResult<Id> | Promise<HandlerResult<Id>>;
 
 /** One handler for each operation. */
 export type Handlers = { readonly [Id in ControlOperationId]: Handler<Id> };
@@ -107,13 +107,17 @@ function refuseMethod(request: Request, response: Response, methods: readonly st
   refuse(405, `${request.method} is not supported here; use ${allowed}`);
 }
 
-interface Exchange {
+interface RequestAndResponse {
   readonly request: Request;
   readonly response: Response;
 }
 
 /** Checks the request and returns the argument of the handler. @throws ControlRefusal */
-function checkedCall(row: ControlOperation, tenants: Tenants, { request, response }: Exchange) {
+function checkedCall(
+  row: ControlOperation,
+  tenants: Tenants,
+  { request, response }: RequestAndResponse,
+) {
   const query = row.isOpen ? {} : checkedQuery(row, request.query);
   if (row.stream !== undefined && request.method === 'HEAD') {
     refuse(405, `${row.stream} supports only GET`);

@@ -7,7 +7,7 @@ import type { BodyOf } from '../../../fixtures/control/operations.ts';
 import { knownNames } from '../../../fixtures/nearest.ts';
 import {
   type AddedTenant,
-  type GivenAdmin,
+  type NewAdmin,
   TENANTS_MAX,
   type Tenant,
   type TenantProblem,
@@ -71,7 +71,7 @@ export function newTenantOf({
   name,
   adminEmail: email,
   adminPassword: password,
-}: BodyOf<'POST /tenants'>): { name: string; admin: GivenAdmin } {
+}: BodyOf<'POST /tenants'>): { name: string; admin: NewAdmin } {
   return { name, admin: { email, password } };
 }
 

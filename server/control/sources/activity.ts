@@ -1,6 +1,10 @@
 /** Publishes the requests that the API listener has answered. Nothing is stored. */
 
-import { type Ended, type Subscriber, Subscribers } from '../../../fixtures/subscribers.ts';
+import {
+  type OnSubscriptionEnd,
+  type Subscriber,
+  Subscribers,
+} from '../../../fixtures/subscribers.ts';
 import type { RequestContext } from '../../pipeline/context.ts';
 import type { ExchangeObserver } from '../../pipeline/plug-ins.ts';
 
@@ -45,7 +49,7 @@ export class ActivityFeed implements Pick<ExchangeObserver, 'onAnswer'> {
   }
 
   /** Adds a subscriber. Returns a function that ends the subscription. */
-  subscribe(subscriber: Subscriber<Activity>, ended: Ended): () => void {
+  subscribe(subscriber: Subscriber<Activity>, ended: OnSubscriptionEnd): () => void {
     return this.#subscribers.add(subscriber, ended);
   }
 }

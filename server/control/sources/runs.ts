@@ -4,7 +4,11 @@
  */
 import type { Clock } from '../../../fixtures/clock.ts';
 import type { AnswerOf, BodyOf } from '../../../fixtures/control/operations.ts';
-import { type Ended, type Subscriber, Subscribers } from '../../../fixtures/subscribers.ts';
+import {
+  type OnSubscriptionEnd,
+  type Subscriber,
+  Subscribers,
+} from '../../../fixtures/subscribers.ts';
 
 export type RunRequest = BodyOf<'POST /runs'>;
 
@@ -34,7 +38,7 @@ const RUNS_MAX = 10;
 const LINES_MAX = 5000;
 const LINE_MAX_CHARACTERS = 262_144;
 
-interface Run {
+interface ConsoleRun {
   readonly id: number;
   readonly request: RunRequest;
   readonly startedMs: number;
@@ -49,7 +53,7 @@ interface Run {
 export class Runs {
   readonly #start: RunStarter | undefined;
   readonly #clock: Clock;
-  readonly #runs: Run[] = [];
+  readonly #runs: ConsoleRun[] = [];
   #lastId = 0;
 
   constructor(start: RunStarter | undefined, clock: Clock) {
@@ -68,7 +72,7 @@ export class Runs {
     const subscribers = new Subscribers<string>();
     const startedMs = this.#clock.now();
     const id = this.#lastId + 1;
-    const run: Run = { id, request, startedMs, lines: [], leftOut: 0, subscribers };
+    const run: ConsoleRun = { id, request, startedMs, lines: [], leftOut: 0, subscribers };
     const started = this.#start?.(request, (line) => keepLine(run, line));
     if (!started) return 'not ready';
     run.started = started;
@@ -98,7 +102,11 @@ export class Runs {
    * Passes all lines of a run, past and future, to the subscriber. Returns a function that ends the
    * subscription, or undefined if there is no such run.
    */
-  follow(id: number, subscriber: Subscriber<string>, ended: Ended): (() => void) | undefined {
+  follow(
+    id: number,
+    subscriber: Subscriber<string>,
+    ended: OnSubscriptionEnd,
+  ): (() => void) | undefined {
     const run = this.#runs.find((each) => each.id === id);
     if (!run) return undefined;
     for (const line of run.lines) subscriber(line);
@@ -117,11 +125,11 @@ export class Runs {
   }
 }
 
-function isRunning(run: Run): boolean {
+function isRunning(run: ConsoleRun): boolean {
   return run.exitCode === undefined;
 }
 
-function keepLine(run: Run, line: string): void {
+function keepLine(run: ConsoleRun, line: string): void {
   if (run.lines.length >= LINES_MAX || line.length > LINE_MAX_CHARACTERS) {
     run.leftOut += 1;
     return;
@@ -131,11 +139,11 @@ function keepLine(run: Run, line: string): void {
 }
 
 /** Returns the line that follows the last output line of a run. */
-function endLine({ exitCode = null, leftOut }: Run): string {
+function endLine({ exitCode = null, leftOut }: ConsoleRun): string {
   return JSON.stringify({ type: 'exit', exitCode, ...(leftOut > 0 && { leftOut }) });
 }
 
-function viewOf(run: Run): RunView {
+function viewOf(run: ConsoleRun): RunView {
   const { id, request, startedMs, lines, leftOut, exitCode } = run;
   return {
     id,

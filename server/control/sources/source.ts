@@ -12,7 +12,7 @@ import type {
 } from '../../../fixtures/control/answers.ts';
 import { OVERVIEW_DEVICES_MAX } from '../../../fixtures/control/inputs.ts';
 import type { ReadOnly } from '../../../fixtures/control/operations.ts';
-import type { Ended, Subscriber } from '../../../fixtures/subscribers.ts';
+import type { OnSubscriptionEnd, Subscriber } from '../../../fixtures/subscribers.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
 
 /** Maximum number of devices and deployments in an overview. */
@@ -36,5 +36,5 @@ export interface ControlSource {
   /** Returns the requests and errors of each of the last `seconds` seconds. */
   requestCounts(tenant: Tenant, seconds: number): RequestCountsView;
   /** Calls the subscriber for every answered request, until the returned function is called. */
-  subscribe(subscriber: Subscriber<ActivityEvent>, ended: Ended): () => void;
+  subscribe(subscriber: Subscriber<ActivityEvent>, ended: OnSubscriptionEnd): () => void;
 }

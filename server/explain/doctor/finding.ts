@@ -4,14 +4,14 @@
 import { isObject, parsedJson } from '../../../fixtures/json.ts';
 import { signatureFits } from '../../crypto/device-signature.ts';
 import { readPublicKey } from '../../crypto/public-key.ts';
-import type { DeviceKey } from '../../crypto/refused-signature.ts';
+import type { NamedDeviceKey } from '../../crypto/refused-signature.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import { diagnoseKey } from './key.ts';
 import { diagnoseSignature } from './signature.ts';
 import { remarkOn } from './unexplained.ts';
 
 /** The result of an examination, with a diagnosis if a known mistake explains it. */
-export interface Finding extends Partial<Diagnosis> {
+export interface DoctorFinding extends Partial<Diagnosis> {
   readonly fits: boolean;
   /** The subject of the finding. */
   readonly about: 'signature' | 'key';
@@ -26,11 +26,11 @@ export interface SignedBody {
   /** The signature as it was written in the header. */
   readonly signature: string;
   /** Keys of other devices that may have made the signature. */
-  readonly otherKeys?: Iterable<DeviceKey>;
+  readonly otherKeys?: Iterable<NamedDeviceKey>;
 }
 
 /** Examines a signature. Takes some tens of milliseconds at worst and never throws. */
-export function examine({ body, keyText, signature, otherKeys = [] }: SignedBody): Finding {
+export function examine({ body, keyText, signature, otherKeys = [] }: SignedBody): DoctorFinding {
   const sent = memberText(body, 'pubkey');
   const pem = keyText ?? sent;
   if (pem === undefined) {
@@ -61,7 +61,7 @@ export function examine({ body, keyText, signature, otherKeys = [] }: SignedBody
  * Returns the key of a PEM text under the name of its holder; empty if the text is not a usable
  * key.
  */
-export function keysOf(device: string, text: string): DeviceKey[] {
+export function keysOf(device: string, text: string): NamedDeviceKey[] {
   const key = readPublicKey(text);
   return 'because' in key ? [] : [{ device, key }];
 }

@@ -22,7 +22,7 @@ const TEXTS_MAX = 600;
 const WRITTEN_MAX_CHARACTERS = 8_000_000;
 const DEPTH_MAX = 32;
 
-interface Style {
+interface JsonStyle {
   readonly how: string;
   readonly comma: string;
   readonly colon: string;
@@ -30,7 +30,7 @@ interface Style {
   readonly indent?: string;
 }
 
-const styles: readonly Style[] = [
+const styles: readonly JsonStyle[] = [
   { how: 'without white space', comma: ',', colon: ':' },
   { how: 'with spaces after , and :', comma: ', ', colon: ': ' },
   { how: 'with spaces after :', comma: ',', colon: ': ' },
@@ -40,9 +40,9 @@ const styles: readonly Style[] = [
   { how: 'indented by tabs', comma: ',', colon: ': ', indent: '\t' },
 ];
 
-type Order = (entries: [string, unknown][]) => [string, unknown][];
+type MemberOrder = (entries: [string, unknown][]) => [string, unknown][];
 
-const orders: readonly (readonly [how: string, order: Order])[] = [
+const orders: readonly (readonly [how: string, order: MemberOrder])[] = [
   ['members in order', (entries) => entries],
   ['members sorted by name', (entries) => entries.toSorted(([a], [b]) => (a < b ? -1 : 1))],
   ['members in the order of the contract', byRank(['id_data', 'pubkey', 'tenant_token'])],
@@ -85,7 +85,7 @@ export function textsWithEmptyMembers(body: Buffer): Generator<OtherJson> {
 
 function* boundedTexts(
   body: Buffer,
-  write: (entries: [string, unknown][]) => Iterable<Text>,
+  write: (entries: [string, unknown][]) => Iterable<JsonText>,
 ): Generator<OtherJson> {
   const entries = body.length <= BODY_MAX_BYTES ? entriesOf(body.toString('utf8')) : undefined;
   if (!entries) return;
@@ -104,12 +104,12 @@ function* boundedTexts(
   }
 }
 
-interface Text {
+interface JsonText {
   readonly how: string;
   readonly text: string;
 }
 
-function* rewritten(entries: [string, unknown][]): Generator<Text> {
+function* rewritten(entries: [string, unknown][]): Generator<JsonText> {
   yield* written(entries, orders);
   for (const { how, text } of written(entries, orders)) {
     yield { how: `${how}, with a line feed at the end`, text: `${text}\n` };
@@ -127,7 +127,7 @@ function* rewritten(entries: [string, unknown][]): Generator<Text> {
  */
 const MEMBERS_MAX = 12;
 
-function* withoutMembers(entries: [string, unknown][]): Generator<Text> {
+function* withoutMembers(entries: [string, unknown][]): Generator<JsonText> {
   if (entries.length > MEMBERS_MAX) return;
   const single = entries.map((_, at) => entries.toSpliced(at, 1));
   const fewer = entries.map((_, at) => entries.slice(0, at));
@@ -140,7 +140,7 @@ function* withoutMembers(entries: [string, unknown][]): Generator<Text> {
   }
 }
 
-function* withEmptyMembers(entries: [string, unknown][]): Generator<Text> {
+function* withEmptyMembers(entries: [string, unknown][]): Generator<JsonText> {
   const names = ['tenant_token', 'external_id'].filter(
     (name) => !entries.some(([is]) => is === name),
   );
@@ -153,7 +153,7 @@ function* withEmptyMembers(entries: [string, unknown][]): Generator<Text> {
   }
 }
 
-function* written(entries: [string, unknown][], inOrders: typeof orders): Generator<Text> {
+function* written(entries: [string, unknown][], inOrders: typeof orders): Generator<JsonText> {
   for (const [orderHow, order] of inOrders) {
     for (const style of styles) {
       const text = textOf(entries, { style, order });
@@ -192,12 +192,12 @@ function entriesOf(text: string): [string, unknown][] | undefined {
   return isObject(value) ? Object.entries(value) : undefined;
 }
 
-interface Writing {
-  readonly style: Style;
-  readonly order: Order;
+interface JsonForm {
+  readonly style: JsonStyle;
+  readonly order: MemberOrder;
 }
 
-function textOf(entries: [string, unknown][], writing: Writing, depth = 0): string {
+function textOf(entries: [string, unknown][], writing: JsonForm, depth = 0): string {
   const members = writing
     .order(entries)
     .map(
@@ -207,7 +207,7 @@ function textOf(entries: [string, unknown][], writing: Writing, depth = 0): stri
   return wrapped(members, ['{', '}'], { style: writing.style, depth });
 }
 
-function valueText(value: unknown, writing: Writing, depth: number): string {
+function valueText(value: unknown, writing: JsonForm, depth: number): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (depth > DEPTH_MAX) throw new RangeError(`nested deeper than ${DEPTH_MAX} levels`);
   if (!Array.isArray(value)) return textOf(Object.entries(value), writing, depth);
@@ -218,14 +218,14 @@ function valueText(value: unknown, writing: Writing, depth: number): string {
 function wrapped(
   parts: readonly string[],
   [open, close]: readonly [string, string],
-  { style: { comma, indent }, depth }: { style: Style; depth: number },
+  { style: { comma, indent }, depth }: { style: JsonStyle; depth: number },
 ): string {
   if (parts.length === 0 || indent === undefined) return `${open}${parts.join(comma)}${close}`;
   const line = `\n${indent.repeat(depth + 1)}`;
   return `${open}${line}${parts.join(`${comma}${line}`)}\n${indent.repeat(depth)}${close}`;
 }
 
-function byRank(names: readonly string[]): Order {
+function byRank(names: readonly string[]): MemberOrder {
   const rank = (name: string): number =>
     (names.indexOf(name) + names.length + 1) % (names.length + 1);
   return (entries) => entries.toSorted(([a], [b]) => rank(a) - rank(b));

@@ -16,7 +16,7 @@ import {
 import { ED25519_BYTES } from './schemes.ts';
 
 /** One possible decoding of a signature text. */
-export interface Reading {
+export interface SignatureDecoding {
   /** The signature in the form that the contract requires. */
   readonly bytes: Buffer;
   /** Ids of the mistakes that this decoding assumes; empty for the contract's own form. */
@@ -121,7 +121,7 @@ export const writingMistakes = {
 const TEXT_MAX_CHARACTERS = 16_384;
 
 /** Returns every decoding of the text for a key of this type, the contract's own form first. */
-export function readingsOf(text: string, keyType: KeyType): Reading[] {
+export function readingsOf(text: string, keyType: KeyType): SignatureDecoding[] {
   if (text.length > TEXT_MAX_CHARACTERS) return [];
   return textsIn(text).flatMap((one) => {
     const readings = textReadings(one.text).flatMap((reading) => formReadings[keyType](reading));
@@ -187,7 +187,7 @@ export function bytesIn(text: string): Buffer | undefined {
   return undefined;
 }
 
-function textReadings(text: string): Reading[] {
+function textReadings(text: string): SignatureDecoding[] {
   const plain = base64Reading(text);
   if (!plain) return hexReading(text);
   const inner = base64Reading(plain.bytes.toString('latin1'));
@@ -199,7 +199,7 @@ function textReadings(text: string): Reading[] {
   return [plain, ...hexReading(text), ...(twice ? [twice] : [])];
 }
 
-function base64Reading(text: string): Reading | undefined {
+function base64Reading(text: string): SignatureDecoding | undefined {
   const compact = text.replace(/\s+/g, '');
   const standard = compact.replaceAll('-', '+').replaceAll('_', '/');
   const bare = standard.replace(/={1,4}$/, '');
@@ -216,7 +216,7 @@ function base64Reading(text: string): Reading | undefined {
   return { bytes: Buffer.from(bare, 'base64'), mistakes };
 }
 
-function hexReading(text: string): Reading[] {
+function hexReading(text: string): SignatureDecoding[] {
   const digits = text.replace(/^0x/i, '').replace(/[\s:]+/g, '');
   if (digits.length % 2 === 1 || !/^[0-9a-f]+$/i.test(digits)) return [];
   return [{ bytes: Buffer.from(digits, 'hex'), mistakes: [writingMistakes.hex.id] }];
@@ -227,81 +227,82 @@ const PAIR_BYTES = 64;
 /** Lengths in bytes of the RSA keys that devices use. */
 const rsaBytes = [128, 192, 256, 384, 512, 768, 1024];
 
-const formReadings: Readonly<Record<KeyType, (reading: Reading) => Reading[]>> = {
-  rsa: (reading) => [
-    reading,
-    reversed(reading),
-    ...rsaBytes.flatMap((length) => partsOf(reading, length)),
-  ],
-  ecdsa: (reading) => {
-    const { bytes, mistakes } = reading;
-    const sequence = pairInSequence(bytes);
-    if (sequence) {
-      const strict = sequenceOf(sequence);
-      const isStrict = strict.equals(bytes);
-      const loose = isStrict ? mistakes : [...mistakes, writingMistakes.looseSequence.id];
-      return [
-        { bytes: strict, mistakes: loose },
-        swapped(sequence, loose),
-        littleEndian(sequence, loose),
-      ];
-    }
-    const start = sequenceAt(bytes);
-    const surplus = start ? formReadings.ecdsa(beside(reading, start)) : [];
-    const pair = pairSideBySide(bytes);
-    if (!pair) {
-      const pairs = start ? [] : partsOf(reading, PAIR_BYTES);
-      return [...surplus, ...pairs.flatMap((part) => formReadings.ecdsa(part)), reading];
-    }
-    const raw = [...mistakes, writingMistakes.sideBySide.id];
-    // The unchanged bytes come last: another device may have signed with another key type.
-    return [
-      { bytes: sequenceOf(pair), mistakes: raw },
-      swapped(pair, raw),
-      littleEndian(pair, raw),
-      littleEndian({ r: pair.s, s: pair.r }, raw),
+const formReadings: Readonly<Record<KeyType, (reading: SignatureDecoding) => SignatureDecoding[]>> =
+  {
+    rsa: (reading) => [
       reading,
-    ];
-  },
-  ed25519: (reading) => {
-    const { bytes, mistakes } = reading;
-    if (bytes.length !== ED25519_BYTES) return [reading, ...partsOf(reading, ED25519_BYTES)];
-    const [first, second] = [bytes.subarray(0, 32), bytes.subarray(32)];
-    const halves = Buffer.concat([second, first]);
-    const turned = Buffer.concat([Buffer.from(first).reverse(), Buffer.from(second).reverse()]);
-    return [
-      reading,
-      { bytes: halves, mistakes: [...mistakes, writingMistakes.swapped.id] },
       reversed(reading),
-      { bytes: turned, mistakes: [...mistakes, writingMistakes.reversed.id] },
-    ];
-  },
-};
+      ...rsaBytes.flatMap((length) => partsOf(reading, length)),
+    ],
+    ecdsa: (reading) => {
+      const { bytes, mistakes } = reading;
+      const sequence = pairInSequence(bytes);
+      if (sequence) {
+        const strict = sequenceOf(sequence);
+        const isStrict = strict.equals(bytes);
+        const loose = isStrict ? mistakes : [...mistakes, writingMistakes.looseSequence.id];
+        return [
+          { bytes: strict, mistakes: loose },
+          swapped(sequence, loose),
+          littleEndian(sequence, loose),
+        ];
+      }
+      const start = sequenceAt(bytes);
+      const surplus = start ? formReadings.ecdsa(beside(reading, start)) : [];
+      const pair = pairSideBySide(bytes);
+      if (!pair) {
+        const pairs = start ? [] : partsOf(reading, PAIR_BYTES);
+        return [...surplus, ...pairs.flatMap((part) => formReadings.ecdsa(part)), reading];
+      }
+      const raw = [...mistakes, writingMistakes.sideBySide.id];
+      // The unchanged bytes come last: another device may have signed with another key type.
+      return [
+        { bytes: sequenceOf(pair), mistakes: raw },
+        swapped(pair, raw),
+        littleEndian(pair, raw),
+        littleEndian({ r: pair.s, s: pair.r }, raw),
+        reading,
+      ];
+    },
+    ed25519: (reading) => {
+      const { bytes, mistakes } = reading;
+      if (bytes.length !== ED25519_BYTES) return [reading, ...partsOf(reading, ED25519_BYTES)];
+      const [first, second] = [bytes.subarray(0, 32), bytes.subarray(32)];
+      const halves = Buffer.concat([second, first]);
+      const turned = Buffer.concat([Buffer.from(first).reverse(), Buffer.from(second).reverse()]);
+      return [
+        reading,
+        { bytes: halves, mistakes: [...mistakes, writingMistakes.swapped.id] },
+        reversed(reading),
+        { bytes: turned, mistakes: [...mistakes, writingMistakes.reversed.id] },
+      ];
+    },
+  };
 
 /** Returns the first and the last `length` bytes of a longer decoding. */
-function partsOf(reading: Reading, length: number): Reading[] {
+function partsOf(reading: SignatureDecoding, length: number): SignatureDecoding[] {
   const { bytes } = reading;
   if (bytes.length <= length) return [];
   return [bytes.subarray(0, length), bytes.subarray(-length)].map((part) => beside(reading, part));
 }
 
-function beside({ mistakes }: Reading, bytes: Buffer): Reading {
+function beside({ mistakes }: SignatureDecoding, bytes: Buffer): SignatureDecoding {
   return { bytes, mistakes: [...mistakes, writingMistakes.surplus.id] };
 }
 
-function reversed({ bytes, mistakes }: Reading): Reading {
+function reversed({ bytes, mistakes }: SignatureDecoding): SignatureDecoding {
   return {
     bytes: Buffer.from(bytes).reverse(),
     mistakes: [...mistakes, writingMistakes.reversed.id],
   };
 }
 
-function littleEndian({ r, s }: SignaturePair, mistakes: readonly string[]): Reading {
+function littleEndian({ r, s }: SignaturePair, mistakes: readonly string[]): SignatureDecoding {
   const bytes = sequenceOf({ r: turned(r), s: turned(s) });
   return { bytes, mistakes: [...mistakes, writingMistakes.reversed.id] };
 }
 
-function swapped({ r, s }: SignaturePair, mistakes: readonly string[]): Reading {
+function swapped({ r, s }: SignaturePair, mistakes: readonly string[]): SignatureDecoding {
   const bytes = sequenceOf({ r: s, s: r });
   return { bytes, mistakes: [...mistakes, writingMistakes.swapped.id] };
 }

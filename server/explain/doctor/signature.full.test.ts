@@ -11,7 +11,7 @@ import { authRequestVectors } from '../../../fixtures/vectors/signatures.ts';
 import { signatureFits } from '../../crypto/device-signature.ts';
 import { type PublicKey, readPublicKey } from '../../crypto/public-key.ts';
 import {
-  type DeviceKey,
+  type NamedDeviceKey,
   OTHER_KEYS_MAX,
   type SignatureFacts,
 } from '../../crypto/refused-signature.ts';
@@ -298,7 +298,7 @@ describe('the work for the diagnosis of a signature is bounded', () => {
     const signatureText = rightly('ed25519', body, other).toString('base64');
     const key = publicKeyOf(privateKeys.ed25519);
     const asked: number[] = [];
-    function* keysWithOtherAt(place: number): Generator<DeviceKey> {
+    function* keysWithOtherAt(place: number): Generator<NamedDeviceKey> {
       for (let index = 0; index < 10_000; index += 1) {
         asked.push(index);
         yield { device: `${index}`, key: index === place ? publicKeyOf(other) : key };

@@ -2,7 +2,7 @@
 import { signatureFits } from '../../crypto/device-signature.ts';
 import type { SignatureFacts } from '../../crypto/refused-signature.ts';
 import { type Diagnosis, diagnosisOf, type MistakeWords } from './diagnosis.ts';
-import { type Reading, readingsOf, writingMistakes } from './readings.ts';
+import { readingsOf, type SignatureDecoding, writingMistakes } from './readings.ts';
 import { openSignature, unopenedSignature } from './schemes.ts';
 import { type SigningEvidence, type SigningMistake, signingMistakes } from './signing-mistakes.ts';
 
@@ -54,7 +54,7 @@ function fits({ body, key }: SignatureFacts, bytes: Buffer): boolean {
  * Returns false for decodings that move bytes. They are checked only against the body itself,
  * because a second mistake in addition is rare.
  */
-function isInOrder({ mistakes }: Reading): boolean {
+function isInOrder({ mistakes }: SignatureDecoding): boolean {
   const { swapped, reversed, surplus } = writingMistakes;
   return ![swapped.id, reversed.id, surplus.id].some((id) => mistakes.includes(id));
 }
@@ -63,7 +63,9 @@ const writingRows = new Map<string, MistakeWords>(
   Object.values(writingMistakes).map((row) => [row.id, row]),
 );
 
-function writingDiagnosis({ mistakes: [first, ...also] }: Reading): Diagnosis | undefined {
+function writingDiagnosis({
+  mistakes: [first, ...also],
+}: SignatureDecoding): Diagnosis | undefined {
   const row = first === undefined ? undefined : writingRows.get(first);
   return row && diagnosisOf(row, { also });
 }

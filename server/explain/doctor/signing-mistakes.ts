@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { KeyType } from '../../../fixtures/contract/vocabulary.ts';
 import { isObject, parsedJson } from '../../../fixtures/json.ts';
 import { signatureFits } from '../../crypto/device-signature.ts';
-import { type DeviceKey, OTHER_KEYS_MAX } from '../../crypto/refused-signature.ts';
+import { type NamedDeviceKey, OTHER_KEYS_MAX } from '../../crypto/refused-signature.ts';
 import type { MistakeWords } from './diagnosis.ts';
 import * as lineEnds from './line-ends.ts';
 import {
@@ -22,7 +22,7 @@ export interface SigningEvidence {
   /** The signature, opened with the key that it should match. */
   readonly signature: OpenSignature;
   readonly signatureBytes: Buffer;
-  readonly otherKeys: Iterable<DeviceKey>;
+  readonly otherKeys: Iterable<NamedDeviceKey>;
 }
 
 /** A known mistake of signing, and the test that recognizes it. */

@@ -8,7 +8,7 @@ import { bytesIn } from './readings.ts';
 import { DIGEST_BYTES, ED25519_BYTES, namedDigest, paddedContent } from './schemes.ts';
 
 /** The data that the rows examine. */
-interface Remains extends SignatureFacts {
+interface UnexplainedSignature extends SignatureFacts {
   /** The bytes of the signature text, read as base64 or hexadecimal; undefined if it is neither. */
   readonly bytes: Buffer | undefined;
 }
@@ -16,7 +16,7 @@ interface Remains extends SignatureFacts {
 /** A remark on the form of a signature. The table lists the most informative remarks first. */
 interface Remark extends MistakeWords {
   /** Returns true if the remark applies, or a string with details. */
-  readonly fits: (remains: Remains) => boolean | string;
+  readonly fits: (remains: UnexplainedSignature) => boolean | string;
 }
 
 const digestNames: Readonly<Record<number, string>> = {
@@ -31,7 +31,7 @@ const rsaBytes: ReadonlySet<number> = new Set([256, 384, 512]);
 /**
  * The expected length of a signature in bytes. An ECDSA signature in DER declares its own length.
  */
-const lengths: Readonly<Record<KeyType, (remains: Remains) => number>> = {
+const lengths: Readonly<Record<KeyType, (remains: UnexplainedSignature) => number>> = {
   rsa: ({ key }) => Math.ceil((key.key.asymmetricKeyDetails?.modulusLength ?? 0) / 8),
   ecdsa: ({ bytes }) => (bytes?.[0] === 0x30 ? 2 + (bytes[1] ?? 0) : 0),
   ed25519: () => ED25519_BYTES,

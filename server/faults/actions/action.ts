@@ -4,26 +4,26 @@ import * as v from 'valibot';
 import type { WebSocket } from 'ws';
 import type { VendorNames } from '../../../fixtures/contract/vendor-names.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
-import type { Call } from '../call.ts';
+import type { FaultCall } from '../call.ts';
 import type { AnswerHead, HeldAnswer } from '../held-answer.ts';
-import type { Wire } from '../wire.ts';
+import type { ResponseWire } from '../wire.ts';
 
 /**
  * When an action runs: before the handler (nothing has happened yet), after it (the state has
  * changed), or inside the body of the response.
  */
-export const phases = ['before', 'after', 'body'] as const;
-export type Phase = (typeof phases)[number];
+export const faultPhases = ['before', 'after', 'body'] as const;
+export type FaultPhase = (typeof faultPhases)[number];
 
 /** The result of an action: it has sent the response, or the request continues normally. */
-export type Outcome = 'answered' | 'go-on';
+export type ActionOutcome = 'answered' | 'go-on';
 
 /** The request and the services that an action can use. */
 export interface ActionContext {
-  readonly call: Call;
+  readonly call: FaultCall;
   readonly tenant: Tenant;
   readonly names: VendorNames;
-  readonly wire: Wire;
+  readonly wire: ResponseWire;
   /** Aborts if the caller disconnects or the rule is removed. */
   readonly signal: AbortSignal;
 }
@@ -45,7 +45,9 @@ export interface SocketActionContext {
   readonly missed: () => void;
 }
 
-type Given<Entries extends v.ObjectEntries> = v.InferOutput<v.ObjectSchema<Entries, undefined>>;
+type ActionInput<Entries extends v.ObjectEntries> = v.InferOutput<
+  v.ObjectSchema<Entries, undefined>
+>;
 
 /**
  * A row of the table of actions. Its methods `execute`, `transform` and `onSocket` determine when
@@ -57,18 +59,22 @@ export interface Action<Entries extends v.ObjectEntries = v.ObjectEntries> {
   readonly does: string;
   readonly entries: Entries;
   /** The phases that the action supports. The first one applies unless the rule names another. */
-  readonly phases: readonly [Phase, ...Phase[]];
+  readonly faultPhases: readonly [FaultPhase, ...FaultPhase[]];
   /** Returns true if the action can do something in this request. */
-  applies?(given: Given<Entries>, call: Call): boolean;
+  applies?(given: ActionInput<Entries>, call: FaultCall): boolean;
   /** Changes the request before the handler sees it. Used by actions that act on the response. */
-  prepare?(given: Given<Entries>, context: ActionContext): void;
+  prepare?(given: ActionInput<Entries>, context: ActionContext): void;
   /** Acts before the handler, or in place of its response. */
-  execute?(given: Given<Entries>, context: ActionContext): Promise<Outcome>;
+  execute?(given: ActionInput<Entries>, context: ActionContext): Promise<ActionOutcome>;
   /** Returns true if the action can do something in this response. */
-  fits?(given: Given<Entries>, head: AnswerHead, call: Call): boolean;
+  fits?(given: ActionInput<Entries>, head: AnswerHead, call: FaultCall): boolean;
   /** Writes the handler's response in changed form. */
-  transform?(given: Given<Entries>, context: ActionContext, answer: HeldAnswer): Promise<void>;
-  onSocket?(given: Given<Entries>, context: SocketActionContext): void;
+  transform?(
+    given: ActionInput<Entries>,
+    context: ActionContext,
+    answer: HeldAnswer,
+  ): Promise<void>;
+  onSocket?(given: ActionInput<Entries>, context: SocketActionContext): void;
 }
 
 /** Defines an action, and infers the types of its entries in the methods. */

@@ -38,7 +38,7 @@ export interface ListedAction {
 
 /** Returns all actions for the list of the command line and the table of the guide. */
 export function listedActions(): readonly ListedAction[] {
-  return actions.map(({ kind, does, entries, phases }) => {
+  return actions.map(({ kind, does, entries, faultPhases: phases }) => {
     const names = Object.keys(entries);
     const isOptional = (name: string): boolean => entries[name]?.type === 'optional';
     return {

@@ -12,7 +12,7 @@ const HEADER_MAX_CHARACTERS = 4096;
 const WAIT_MAX_SECONDS = 31_536_000;
 
 /** The body of a planned response. */
-interface Body {
+interface PlannedResponse {
   readonly mediaType?: string;
   readonly bytes: Buffer;
   readonly headers?: HeaderPairs;
@@ -44,7 +44,9 @@ const bodies = {
     mediaType: json,
     bytes: errorText(requestId).subarray(0, -7),
   }),
-} as const satisfies Readonly<Record<string, (status: number, requestId: string) => Body>>;
+} as const satisfies Readonly<
+  Record<string, (status: number, requestId: string) => PlannedResponse>
+>;
 
 const because = 'a planned fault of the testbed';
 
@@ -110,10 +112,10 @@ const answer = defineAction({
     ),
     headers: v.optional(headersShape, {}),
   },
-  phases: ['before', 'after'],
+  faultPhases: ['before', 'after'],
   execute: async ({ status, body, headers }, context) => {
     const { requestId } = context.call.exchange;
-    const made: Body =
+    const made: PlannedResponse =
       typeof body === 'string'
         ? bodies[body](status, requestId)
         : { mediaType: body.mediaType, bytes: Buffer.from(body.text) };
@@ -153,7 +155,7 @@ const rateLimited = defineAction({
     ),
     seconds: v.optional(whole(1, WAIT_MAX_SECONDS), 30),
   },
-  phases: ['before', 'after'],
+  faultPhases: ['before', 'after'],
   execute: async ({ retryAfter: form, seconds }, context) => {
     const value = retryAfter[form](seconds, context.tenant.clock.now());
     const headers: Record<string, string> = value === undefined ? {} : { 'Retry-After': value };
@@ -172,7 +174,7 @@ const redirect = defineAction({
     ),
     location: v.optional(v.pipe(textUpTo(HEADER_MAX_CHARACTERS), headerValue())),
   },
-  phases: ['before', 'after'],
+  faultPhases: ['before', 'after'],
   execute: async ({ status, location }, context) => {
     const to = location ?? context.call.exchange.request.url ?? '/';
     await context.wire.answer(status, [...idOf(context), ['Location', to]]);
@@ -184,7 +186,7 @@ const rangeRefused = defineAction({
   kind: 'range-refused',
   does: 'answers 416, as if the range were outside the file',
   entries: {},
-  phases: ['before', 'after'],
+  faultPhases: ['before', 'after'],
   execute: async (_given, context) => {
     const headers = { 'Content-Range': 'bytes */0' };
     await refuseBy(context, new Refusal(416, because, { headers }));

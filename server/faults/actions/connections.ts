@@ -3,7 +3,7 @@
  * responses.
  */
 import * as v from 'valibot';
-import type { Call } from '../call.ts';
+import type { FaultCall } from '../call.ts';
 import { type AnswerHead, type HeldAnswer, headerOf, replaced } from '../held-answer.ts';
 import { type Action, type ActionContext, defineAction, whole } from './action.ts';
 
@@ -25,7 +25,7 @@ const delay = defineAction({
   kind: 'delay',
   does: 'waits, in server time: before the handler, before the answer, or in the middle of the body',
   entries: { ms: whole(1, HOUR_MS) },
-  phases: ['before', 'after', 'body'],
+  faultPhases: ['before', 'after', 'body'],
   execute: async ({ ms }, { tenant, signal, wire }) => {
     await tenant.clock.sleep(ms, signal);
     return wire.isGone ? 'answered' : 'go-on';
@@ -43,7 +43,7 @@ const stall = defineAction({
   kind: 'stall',
   does: 'sends nothing until the caller disconnects, the rule is removed or maxSeconds have passed; then cuts the connection',
   entries: { maxSeconds: v.optional(whole(1, HOUR_MS / 1000), 300) },
-  phases: ['before', 'after', 'body'],
+  faultPhases: ['before', 'after', 'body'],
   execute: async ({ maxSeconds }, context) => {
     await hang(context, maxSeconds * 1000);
     return 'answered';
@@ -59,7 +59,7 @@ const reset = defineAction({
   kind: 'reset',
   does: 'cuts the connection with an RST; in the body, after the given number of bytes, half of it, or its end',
   entries: { afterBytes: v.optional(placeShape, 'half') },
-  phases: ['before', 'after', 'body'],
+  faultPhases: ['before', 'after', 'body'],
   execute: async (_given, { wire }) => {
     wire.reset();
     return 'answered';
@@ -75,7 +75,7 @@ const halfClose = defineAction({
   kind: 'half-close',
   does: 'sends FIN instead of the answer, or of its second half, and keeps reading for a minute',
   entries: {},
-  phases: ['before', 'after', 'body'],
+  faultPhases: ['before', 'after', 'body'],
   execute: async (_given, context) => {
     context.wire.halfClose();
     await hang(context, HALF_CLOSED_MAX_MS);
@@ -93,7 +93,7 @@ const drip = defineAction({
   kind: 'drip',
   does: 'sends the body at the given bytes per second, one piece each second',
   entries: { bytesPerSecond: whole(1, RATE_MAX_BYTES_PER_SECOND) },
-  phases: ['body'],
+  faultPhases: ['body'],
   fits: hasBody,
   transform: async ({ bytesPerSecond }, context, answer) => {
     const { wire, tenant, signal } = context;
@@ -110,7 +110,7 @@ const truncated = defineAction({
   kind: 'truncated',
   does: 'ends the connection the given number of bytes, or half a body, before the announced length',
   entries: { missingBytes: v.optional(whole(1, OFFSET_MAX_BYTES)) },
-  phases: ['body'],
+  faultPhases: ['body'],
   fits: hasBody,
   transform: async ({ missingBytes }, context, answer) => {
     const announced = lengthOf(await answer.head);
@@ -125,7 +125,7 @@ const overLong = defineAction({
   kind: 'over-long',
   does: 'sends more bytes than Content-Length announces, and bytes after an answer 204',
   entries: { extraBytes: v.optional(whole(1, EXTRA_MAX_BYTES), 16) },
-  phases: ['body'],
+  faultPhases: ['body'],
   fits: (_given, head, call) =>
     head.status === 204 || (hasBody(undefined, head, call) && lengthOf(head) !== undefined),
   transform: async ({ extraBytes }, context, answer) => {
@@ -139,7 +139,7 @@ const malformedChunks = defineAction({
   kind: 'malformed-chunks',
   does: 'announces chunked encoding, and sends a chunk whose length is not a number',
   entries: {},
-  phases: ['body'],
+  faultPhases: ['body'],
   fits: hasBody,
   transform: async (_given, context, answer) => {
     const head = await answer.head;
@@ -151,7 +151,7 @@ const malformedChunks = defineAction({
 });
 
 /** Returns true if the response has a body. */
-export function hasBody(_given: unknown, head: AnswerHead, { exchange }: Call): boolean {
+export function hasBody(_given: unknown, head: AnswerHead, { exchange }: FaultCall): boolean {
   const isBare = exchange.request.method === 'HEAD' || head.status === 204 || head.status === 304;
   return !isBare && lengthOf(head) !== 0;
 }

@@ -8,7 +8,7 @@ import {
 } from '../../../fixtures/formats/connect-message.ts';
 import { stopHeartbeat } from '../../connect/heartbeat.ts';
 import { Refusal } from '../../http/refusal.ts';
-import type { Call } from '../call.ts';
+import type { FaultCall } from '../call.ts';
 import { resetConnection } from '../wire.ts';
 import { type Action, defineAction, type SocketActionContext, textUpTo, whole } from './action.ts';
 import { refuseBy } from './answers.ts';
@@ -36,7 +36,7 @@ const refuseSocket = defineAction({
   kind: 'refuse-socket',
   does: 'answers the handshake with a status',
   entries: { status: v.optional(whole(400, 599), 503) },
-  phases: ['before'],
+  faultPhases: ['before'],
   applies: asksForSocket,
   execute: async ({ status }, context) => {
     await refuseBy(context, new Refusal(status, 'the websocket is refused by a planned fault'));
@@ -53,7 +53,7 @@ const closeSocket = defineAction({
   kind: 'close-socket',
   does: 'closes with the given code, even one that is not allowed in a frame',
   entries: { ...due, code: whole(0, 65_535), reason: v.optional(reasonShape, '') },
-  phases: ['body'],
+  faultPhases: ['body'],
   applies: asksForSocket,
   onSocket: (given, context) =>
     whenDue(given, context, () => {
@@ -75,7 +75,7 @@ const cutSocket = defineAction({
   kind: 'cut-socket',
   does: 'cuts the open websocket with an RST, without a close frame',
   entries: due,
-  phases: ['body'],
+  faultPhases: ['body'],
   applies: asksForSocket,
   onSocket: (given, context) => whenDue(given, context, () => resetConnection(context.connection)),
 });
@@ -84,7 +84,7 @@ const ignorePings = defineAction({
   kind: 'ignore-pings',
   does: 'neither answers nor sends pings; messages continue',
   entries: due,
-  phases: ['body'],
+  faultPhases: ['body'],
   applies: asksForSocket,
   onSocket: (given, context) =>
     whenDue(given, context, () => {
@@ -97,7 +97,7 @@ const halfOpen = defineAction({
   kind: 'half-open',
   does: 'stops reading and sending, as if the server had vanished; cuts the connection after maxSeconds',
   entries: { ...due, maxSeconds: v.optional(whole(1, HOUR_SECONDS), 300) },
-  phases: ['body'],
+  faultPhases: ['body'],
   applies: asksForSocket,
   onSocket: (given, context) =>
     whenDue(given, context, () => {
@@ -128,7 +128,7 @@ const oversizeMessage = defineAction({
     ...due,
     bytes: v.optional(whole(1, OVERSIZE_MAX_BYTES), limits.connectDeviceMessageMaxBytes + 1),
   },
-  phases: ['body'],
+  faultPhases: ['body'],
   applies: asksForSocket,
   onSocket: (given, context) =>
     whenDue(given, context, () => {
@@ -145,7 +145,7 @@ const duplicateMessage = defineAction({
   kind: 'duplicate-message',
   does: 'sends the next message to the other end twice',
   entries: due,
-  phases: ['body'],
+  faultPhases: ['body'],
   applies: asksForSocket,
   onSocket: (given, context) =>
     whenDue(
@@ -174,7 +174,7 @@ const garbage = defineAction({
     as: v.optional(v.picklist(['message', 'frame'], 'must be message or frame'), 'message'),
     bytes: v.optional(whole(1, GARBAGE_MAX_BYTES), 16),
   },
-  phases: ['body'],
+  faultPhases: ['body'],
   applies: asksForSocket,
   onSocket: (given, context) =>
     whenDue(given, context, () => {
@@ -185,7 +185,7 @@ const garbage = defineAction({
     }),
 });
 
-function asksForSocket(_given: unknown, { exchange, operation }: Call): boolean {
+function asksForSocket(_given: unknown, { exchange, operation }: FaultCall): boolean {
   return exchange.upgrade !== undefined && 101 in operation.success;
 }
 

@@ -9,7 +9,7 @@ import { DeliberateFailure } from '../../pipeline/failure.ts';
 import { isOver } from '../../rules/device-deployment.ts';
 import { chooseDeviceDeployment } from '../../rules/device-deployment-choice.ts';
 import type { StoredDeviceDeployment } from '../../store/device-deployment-rows.ts';
-import type { Call } from '../call.ts';
+import type { FaultCall } from '../call.ts';
 import { type Action, type ActionContext, defineAction } from './action.ts';
 import { refuseBy } from './answers.ts';
 
@@ -17,7 +17,7 @@ const expireToken = defineAction({
   kind: 'expire-token',
   does: "expires the caller's token now; a new one can be requested",
   entries: {},
-  phases: ['before'],
+  faultPhases: ['before'],
   applies: hasToken,
   execute: async (_given, context) => {
     endTokens(context);
@@ -30,7 +30,7 @@ const revokeToken = defineAction({
   kind: 'revoke-token',
   does: "revokes the caller's tokens now; new ones can be requested",
   entries: {},
-  phases: ['before'],
+  faultPhases: ['before'],
   applies: hasToken,
   execute: async (_given, context) => {
     endTokens(context);
@@ -42,7 +42,7 @@ const rejectToken = defineAction({
   kind: 'reject-token',
   does: 'answers 401 to this call; the token stays valid',
   entries: {},
-  phases: ['before', 'after'],
+  faultPhases: ['before', 'after'],
   applies: hasToken,
   execute: async (_given, context) => {
     await refuseBy(context, refuse.unauthorized('the token is rejected by a planned fault'));
@@ -50,7 +50,7 @@ const rejectToken = defineAction({
   },
 });
 
-function hasToken(_given: unknown, { caller }: Call): boolean {
+function hasToken(_given: unknown, { caller }: FaultCall): boolean {
   return caller.device !== undefined || caller.user !== undefined;
 }
 
@@ -70,7 +70,7 @@ const abortDeployment = defineAction({
   kind: 'abort-deployment',
   does: 'aborts the deployment when the device reports this state (pending: when it polls), before or after the report is processed',
   entries: { at: v.picklist(states, `must be one of ${states.join(', ')}`) },
-  phases: ['before', 'after'],
+  faultPhases: ['before', 'after'],
   applies: ({ at }, call) => {
     const deviceDeployment = deviceDeploymentOf(call);
     const report = v.safeParse(reportShape, call.json);
@@ -94,7 +94,7 @@ function deviceDeploymentOf({
   exchange,
   caller,
   store,
-}: Call): StoredDeviceDeployment | undefined {
+}: FaultCall): StoredDeviceDeployment | undefined {
   if (!caller.device) return undefined;
   const { id: deviceId } = caller.device;
   if (operation.id === 'put-deployment-status') {
@@ -111,7 +111,7 @@ const failInside = defineAction({
   kind: unexpectedFault,
   does: 'makes the server fail internally, so it answers 500 as for a real error',
   entries: {},
-  phases: ['before'],
+  faultPhases: ['before'],
   execute: () => Promise.reject(new DeliberateFailure('a planned fault of the testbed')),
 });
 

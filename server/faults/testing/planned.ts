@@ -4,9 +4,9 @@ import type { TestServer } from '../../testing/test-server.ts';
 import { control } from '../../testing/test-tenants.ts';
 
 /** A rule of a plan. Its `id` is `fault` by default. */
-type GivenRule = Readonly<Record<string, unknown>>;
+type PlannedRuleInput = Readonly<Record<string, unknown>>;
 
-interface Standing {
+interface RuleCounts {
   readonly id: string;
   readonly matched: number;
   readonly fired: number;
@@ -19,7 +19,7 @@ interface Standing {
  */
 export async function plan(
   server: TestServer,
-  rules: GivenRule | readonly GivenRule[],
+  rules: PlannedRuleInput | readonly PlannedRuleInput[],
   tenant?: string,
 ): Promise<void> {
   const all = [rules].flat().map((rule) => ({ id: 'fault', ...rule }));
@@ -32,9 +32,9 @@ export async function plan(
  * Returns the state of a rule, by default the one with the id `fault`.
  * @throws Error if there is no such rule
  */
-export async function standing(server: TestServer, id = 'fault'): Promise<Standing> {
+export async function standing(server: TestServer, id = 'fault'): Promise<RuleCounts> {
   const { text } = await control(server, 'GET', '/faults');
-  const { rules } = JSON.parse(text) as { rules: Standing[] };
+  const { rules } = JSON.parse(text) as { rules: RuleCounts[] };
   const found = rules.find((rule) => rule.id === id);
   if (!found) throw new Error(`there is no rule ${id}`);
   return found;

@@ -20,7 +20,7 @@ const YEAR_MS = 365 * DAY_MS;
 const VALID_YEARS = 10;
 
 /** An RSA key, as PEM for Node and as an object of node-forge. */
-export interface SigningKey {
+export interface AuthorityKey {
   readonly pem: string;
   readonly forged: forge.pki.rsa.PrivateKey;
 }
@@ -32,8 +32,8 @@ export interface EcKey {
 }
 
 /** Contents of a certificate to issue; the authority adds its own random source. */
-export type WantedCertificate = Omit<CertificatePlan, 'key' | 'random'> & {
-  readonly key: SigningKey | EcKey;
+export type CertificateToIssue = Omit<CertificatePlan, 'key' | 'random'> & {
+  readonly key: AuthorityKey | EcKey;
 };
 
 /** A CA that can issue certificates. */
@@ -41,7 +41,7 @@ export interface Authority {
   readonly certificatePem: string;
   readonly keyPem: string;
   /** Returns a certificate in PEM. */
-  issue(wanted: WantedCertificate): string;
+  issue(wanted: CertificateToIssue): string;
 }
 
 /** Returns the validity period of all certificates that are meant to be valid. */
@@ -58,7 +58,7 @@ export function outsideValidity(nowMs: number, side: 'before' | 'after'): Validi
 }
 
 /** Creates a new RSA key with `KEY_BITS` bits. */
-export async function freshSigningKey(): Promise<SigningKey> {
+export async function freshSigningKey(): Promise<AuthorityKey> {
   return signingKey(await freshRsaKey(KEY_BITS));
 }
 
@@ -73,7 +73,7 @@ export async function freshServerEcKey(): Promise<EcKey> {
  * Returns the key as PEM and as an object of node-forge.
  * @param key RSA, private
  */
-export function signingKey(key: KeyObject): SigningKey {
+export function signingKey(key: KeyObject): AuthorityKey {
   const pem = key.export({ type: 'pkcs8', format: 'pem' }).toString();
   return { pem, forged: forge.pki.privateKeyFromPem(pem) };
 }
@@ -101,7 +101,7 @@ export async function createAuthority(
  * Returns the authority with this certificate (PEM) and key.
  * @throws Error when node-forge cannot read the certificate
  */
-export function authorityOf(certificatePem: string, key: SigningKey, random: Random): Authority {
+export function authorityOf(certificatePem: string, key: AuthorityKey, random: Random): Authority {
   const issuer: Issuer = {
     certificate: forge.pki.certificateFromPem(certificatePem),
     key: key.forged,
@@ -120,6 +120,6 @@ function pemOf(certificate: forge.pki.Certificate): string {
 }
 
 /** Returns a certificate in PEM signed with its own key. */
-export function selfSigned({ key, ...plan }: WantedCertificate, random: Random): string {
+export function selfSigned({ key, ...plan }: CertificateToIssue, random: Random): string {
   return pemOf(makeCertificate({ ...plan, key: key.forged, random }));
 }

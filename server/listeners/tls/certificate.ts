@@ -19,11 +19,11 @@ export interface Validity {
 }
 
 /** The permitted use of a certificate. */
-export type Purpose = 'authority' | 'server' | 'client';
+export type CertificatePurpose = 'authority' | 'server' | 'client';
 
 /** The contents of a certificate to issue. */
 export interface CertificatePlan {
-  readonly purpose: Purpose;
+  readonly purpose: CertificatePurpose;
   readonly commonName: string;
   /** Subject alternative names: DNS names and IP addresses in canonical form. */
   readonly names?: readonly string[];
@@ -101,7 +101,7 @@ const usagesOfEc = [
   { name: 'extKeyUsage', serverAuth: true },
 ];
 
-const usages: Readonly<Record<Purpose, readonly object[]>> = {
+const usages: Readonly<Record<CertificatePurpose, readonly object[]>> = {
   authority: [
     { name: 'basicConstraints', critical: true, cA: true, pathLenConstraint: 0 },
     { name: 'keyUsage', critical: true, keyCertSign: true, cRLSign: true },

@@ -14,19 +14,19 @@ import {
 } from '../../testing/test-tls.ts';
 import {
   type Authority,
+  type AuthorityKey,
   createAuthority,
   freshSigningKey,
   longValidity,
   outsideValidity,
-  type SigningKey,
   selfSigned,
 } from './authority.ts';
-import type { Purpose, Validity } from './certificate.ts';
+import type { CertificatePurpose, Validity } from './certificate.ts';
 
 let folder: string;
 let authority: Authority;
 let unknownCa: Authority;
-let key: SigningKey;
+let key: AuthorityKey;
 let server: TestServer;
 
 beforeAll(async () => {
@@ -49,7 +49,7 @@ afterAll(async () => {
 });
 
 function clientCertificate(
-  changes: { by?: Authority; purpose?: Purpose; validity?: Validity } = {},
+  changes: { by?: Authority; purpose?: CertificatePurpose; validity?: Validity } = {},
 ): string {
   const { by = authority, ...plan } = changes;
   const validity = longValidity(startOfTest);

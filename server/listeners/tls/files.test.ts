@@ -18,18 +18,18 @@ import { caOf, openssl, refusalOf, startTlsServer } from '../../testing/test-tls
 import type { TlsSettings } from '../../tls-settings.ts';
 import {
   type Authority,
+  type AuthorityKey,
   createAuthority,
   freshSigningKey,
   longValidity,
   outsideValidity,
-  type SigningKey,
 } from './authority.ts';
 
 const DAY_MS = 86_400_000;
 
 let folder: string;
 let authority: Authority;
-let key: SigningKey;
+let key: AuthorityKey;
 
 const at = (name: string): string => join(folder, name);
 

@@ -5,12 +5,12 @@
 import type { Random } from '../../../fixtures/random.ts';
 import {
   type Authority,
+  type AuthorityKey,
+  type CertificateToIssue,
   createAuthority,
   longValidity,
   outsideValidity,
-  type SigningKey,
   selfSigned,
-  type WantedCertificate,
 } from './authority.ts';
 import type { TlsIdentity } from './identity.ts';
 
@@ -31,7 +31,7 @@ const strangeName = 'wrong-host.invalid';
 /** Inputs of the gallery's certificates. Used unchanged they make a valid certificate. */
 interface Materials {
   readonly authority: Authority;
-  readonly key: SigningKey;
+  readonly key: AuthorityKey;
   readonly names: readonly string[];
   readonly nowMs: number;
   readonly random: Random;
@@ -43,7 +43,7 @@ export async function makeGallery(
 ): Promise<Readonly<Record<GalleryMember, TlsIdentity>>> {
   const { authority, key, names, nowMs, random } = materials;
   const unknownCa = await createAuthority('Fleetbed unknown CA', { nowMs, random });
-  const inOrder: WantedCertificate = {
+  const inOrder: CertificateToIssue = {
     purpose: 'server',
     commonName: 'Fleetbed gallery',
     names,

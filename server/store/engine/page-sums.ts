@@ -24,7 +24,7 @@ import { plainFile } from '../../../fixtures/plain-file.ts';
 import { isPageSize } from './page-sum.ts';
 import { StateError } from './state-error.ts';
 import { syncPath } from './sync-path.ts';
-import { type LogMark, WriteAheadLog } from './write-ahead-log.ts';
+import { type LogPosition, WriteAheadLog } from './write-ahead-log.ts';
 
 const title = 'fleetbed sums 1\n';
 const PLACE_OF_MARK = 32;
@@ -40,10 +40,10 @@ export interface SavedSums {
    * The position that the log must reach; its `frames` is 0 when the log contains nothing that the
    * database lacks.
    */
-  readonly mark: LogMark;
+  readonly mark: LogPosition;
 }
 
-const noMark: LogMark = { salt1: 0, salt2: 0, frames: 0 };
+const noMark: LogPosition = { salt1: 0, salt2: 0, frames: 0 };
 
 /** Returns the path of a database's checksum file. */
 function sumsPathOf(database: string): string {
@@ -127,7 +127,7 @@ export function writeSums(database: string, { pageBytes, sums, mark }: SavedSums
   syncPath(dirname(path));
 }
 
-function bytesOfMark({ salt1, salt2, frames }: LogMark): Buffer {
+function bytesOfMark({ salt1, salt2, frames }: LogPosition): Buffer {
   const bytes = Buffer.alloc(16);
   bytes.writeUInt32LE(salt1, 0);
   bytes.writeUInt32LE(salt2, 4);
@@ -195,7 +195,7 @@ export class PageSums {
     closeSync(this.#descriptor);
   }
 
-  #note(mark: LogMark): void {
+  #note(mark: LogPosition): void {
     this.#saved = { ...this.#saved, mark };
     writeSync(this.#descriptor, bytesOfMark(mark), 0, 16, PLACE_OF_MARK);
   }

@@ -14,7 +14,7 @@ import { forgetSums, PageSums } from './page-sums.ts';
 import { text } from './row.ts';
 import {
   PreparedStatements,
-  type RestoreMoment,
+  type RestoreContext,
   type Sql,
   type SqlCopy,
   type SqlRow,
@@ -23,7 +23,7 @@ import {
 import { FilesGone, storageProblem } from './storage-error.ts';
 import { Transactional } from './transactions.ts';
 
-interface Prepared {
+interface PreparedStatement {
   readonly statement: Database.Statement;
   readonly columns: readonly string[];
 }
@@ -91,7 +91,7 @@ export function openSqlInPlace(path: string, hasLog: boolean): FileSql {
 export class FileSql extends Transactional implements Sql {
   readonly #path: string;
   readonly #database: Database.Database;
-  readonly #prepared: PreparedStatements<Prepared>;
+  readonly #prepared: PreparedStatements<PreparedStatement>;
   #sums: PageSums | undefined;
   /** Inode number of the open file; its path may by now lead to another file. */
   #inode = 0;
@@ -109,7 +109,7 @@ export class FileSql extends Transactional implements Sql {
     this.#path = path;
     const database = new Database(path);
     this.#database = database;
-    this.#prepared = new PreparedStatements<Prepared>(
+    this.#prepared = new PreparedStatements<PreparedStatement>(
       (text) => {
         const statement = database.prepare(text);
         const columns = statement.columns().map(({ name }) => name);
@@ -210,7 +210,7 @@ export class FileSql extends Transactional implements Sql {
   }
 
   /** Restores in one synchronous transaction, so that no request sees a partly restored state. */
-  async restore(copy: SqlCopy, moment: RestoreMoment): Promise<void> {
+  async restore(copy: SqlCopy, moment: RestoreContext): Promise<void> {
     if (!(copy instanceof FileCopy)) throw new TypeError('a copy of another engine');
     moment.before();
     this.run('ATTACH ? AS snapshot', [copy.location]);

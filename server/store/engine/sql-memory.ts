@@ -4,7 +4,7 @@ import { inTurns } from '../../../fixtures/clock.ts';
 import {
   insertRow,
   PreparedStatements,
-  type RestoreMoment,
+  type RestoreContext,
   type Sql,
   type SqlCopy,
   type SqlRow,
@@ -13,7 +13,7 @@ import {
 import { Transactional } from './transactions.ts';
 
 /** Members of sql.js that its types lack. */
-interface Engine extends SqlJsStatic {
+interface SqlJsModule extends SqlJsStatic {
   cwrap(name: string, result: 'number', takes: readonly string[]): (...given: unknown[]) => number;
 }
 
@@ -22,7 +22,7 @@ const emptyDatabases = new Map<string, Database>();
 
 /** Opens an empty in-memory database. */
 export async function openMemorySql(schema: string): Promise<Sql> {
-  const engine = (await initSqlJs()) as Engine;
+  const engine = (await initSqlJs()) as SqlJsModule;
   let from = emptyDatabases.get(schema);
   if (!from) {
     from = openDatabase(engine);
@@ -39,7 +39,7 @@ export async function openMemorySql(schema: string): Promise<Sql> {
  * virtual file system, which copies the whole file whenever it has grown by an eighth; under this
  * name SQLite manages the pages itself.
  */
-function openDatabase({ Database: FileDatabase }: Engine): Database {
+function openDatabase({ Database: FileDatabase }: SqlJsModule): Database {
   class MemoryDatabase extends FileDatabase {
     get filename(): string {
       return ':memory:';
@@ -71,7 +71,7 @@ const ALL_PAGES = -1;
 const OK = 0;
 const DONE = 101;
 
-interface Copying {
+interface DatabaseCopy {
   readonly from: Database;
   readonly to: Database;
   /** Returns true once the copy is no longer needed. */
@@ -83,7 +83,7 @@ interface Copying {
 }
 
 /** Copies a database into an empty one, in turns with other work. */
-async function copyPages(engine: Engine, copying: Copying): Promise<void> {
+async function copyPages(engine: SqlJsModule, copying: DatabaseCopy): Promise<void> {
   const { from, to, isOver, isWritten } = copying;
   const takesNames = ['number', 'string', 'number', 'string'];
   const begin = engine.cwrap('sqlite3_backup_init', 'number', takesNames);
@@ -149,14 +149,14 @@ const steady = '+?';
 const byteOrderMark = '\ufeff';
 
 class MemorySql extends Transactional implements Sql {
-  readonly #engine: Engine;
+  readonly #engine: SqlJsModule;
   readonly #prepared: PreparedStatements<Statement>;
   readonly #columns = new WeakMap<Statement, readonly string[]>();
   #database: Database;
   #isClosed = false;
   #writes = 0;
 
-  constructor(engine: Engine, database: Database) {
+  constructor(engine: SqlJsModule, database: Database) {
     super();
     this.#engine = engine;
     this.#database = database;
@@ -219,7 +219,7 @@ class MemorySql extends Transactional implements Sql {
   }
 
   /** Fills a new database from the copy, and replaces the current one by it. */
-  async restore(copy: SqlCopy, moment: RestoreMoment): Promise<void> {
+  async restore(copy: SqlCopy, moment: RestoreContext): Promise<void> {
     if (!(copy instanceof MemoryCopy)) throw new TypeError('a copy of another engine');
     const isOver = () => this.#isClosed || copy.isDiscarded();
     const from = copy.database;
@@ -244,7 +244,7 @@ class MemorySql extends Transactional implements Sql {
     for (const row of rows) insertRow(this, table, row);
   }
 
-  async #copyOf(copying: Omit<Copying, 'to'>): Promise<Database> {
+  async #copyOf(copying: Omit<DatabaseCopy, 'to'>): Promise<Database> {
     const to = openDatabase(this.#engine);
     try {
       await copyPages(this.#engine, { ...copying, to });

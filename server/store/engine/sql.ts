@@ -27,7 +27,7 @@ export interface SqlCopy {
  * Tables that a restore leaves unchanged, and callbacks that run in the same round of the event
  * loop as the restore.
  */
-export interface RestoreMoment {
+export interface RestoreContext {
   /** Tables that keep their rows. */
   readonly keptTables: ReadonlySet<string>;
   readonly before: () => void;
@@ -73,7 +73,7 @@ export interface Sql {
    * Restores the database from a copy.
    * @throws TypeError for a copy of the other engine
    */
-  restore(copy: SqlCopy, moment: RestoreMoment): Promise<void>;
+  restore(copy: SqlCopy, moment: RestoreContext): Promise<void>;
   close(): void;
 }
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { KeptReads, TableChanges } from './table-changes.ts';
+import { ReadCache, TableChanges } from './table-changes.ts';
 
 const update = 'UPDATE deployment_devices SET log = ? WHERE device_id = ?';
 
 function kept() {
   const changes = new TableChanges();
-  const reads = new KeptReads<number>(changes, ['deployments', 'deployment_devices'], 2);
+  const reads = new ReadCache<number>(changes, ['deployments', 'deployment_devices'], 2);
   let count = 0;
   const read = (key: string): number =>
     reads.get(key, () => {

@@ -40,7 +40,7 @@ export class TableChanges {
 }
 
 /** Caches values that were read from some tables, until one of these tables may have changed. */
-export class KeptReads<Value, Key = string> {
+export class ReadCache<Value, Key = string> {
   readonly #changes: TableChanges;
   readonly #tables: readonly WatchedTable[];
   readonly #max: number;

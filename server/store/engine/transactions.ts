@@ -10,7 +10,7 @@ export abstract class Transactional {
    * writes nothing.
    */
   #hasBegun = false;
-  #waiting: (() => void)[] = [];
+  #commitCallbacks: (() => void)[] = [];
   #undoing: (() => void)[] = [];
 
   /** Runs a statement without parameters. */
@@ -30,8 +30,8 @@ export abstract class Transactional {
   atomically<Result>(work: () => Result): Result {
     if (this.#isOpen) return work();
     const result = this.#commit(work);
-    const waiting = this.#waiting;
-    this.#waiting = [];
+    const waiting = this.#commitCallbacks;
+    this.#commitCallbacks = [];
     this.#undoing = [];
     for (const act of waiting) act();
     return result;
@@ -51,7 +51,7 @@ export abstract class Transactional {
 
   /** Runs `act` after the commit, or at once outside a transaction. */
   afterCommit(act: () => void): void {
-    if (this.#isOpen) this.#waiting.push(act);
+    if (this.#isOpen) this.#commitCallbacks.push(act);
     else act();
   }
 
@@ -68,7 +68,7 @@ export abstract class Transactional {
       if (this.#hasBegun) this.execute('COMMIT');
       return result;
     } catch (error) {
-      this.#waiting = [];
+      this.#commitCallbacks = [];
       if (this.#hasBegun && this.isInTransaction()) this.execute('ROLLBACK');
       this.#isOpen = false;
       this.#hasBegun = false;

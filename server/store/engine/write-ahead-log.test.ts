@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Random, seededRandom } from '../../../fixtures/random.ts';
 import { openFileSql } from './sql-file.ts';
 import { TestFolder } from './testing/engines.ts';
-import { type LogMark, WriteAheadLog } from './write-ahead-log.ts';
+import { type LogPosition, WriteAheadLog } from './write-ahead-log.ts';
 
 const HEAD_BYTES = 32;
 const FRAME_BYTES = 24 + 4096;
@@ -20,12 +20,12 @@ beforeEach(() => {
 
 afterEach(() => folder.remove());
 
-function markOf(bytes: Uint8Array): LogMark {
+function markOf(bytes: Uint8Array): LogPosition {
   writeFileSync(file, bytes);
   return markInFile();
 }
 
-function markInFile(): LogMark {
+function markInFile(): LogPosition {
   const log = new WriteAheadLog(file);
   try {
     log.follow();

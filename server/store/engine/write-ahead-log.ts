@@ -15,7 +15,7 @@ const littleMagic = 0x377f0682;
 const bigMagic = 0x377f0683;
 
 /** A position in a log, after the frames of a commit. The salts identify the log. */
-export interface LogMark {
+export interface LogPosition {
   readonly salt1: number;
   readonly salt2: number;
   readonly frames: number;
@@ -30,7 +30,7 @@ export class WriteAheadLog {
   #isLittle = true;
   #chunk = Buffer.alloc(0);
   #sum: [number, number] = [0, 0];
-  #mark: LogMark = { salt1: 0, salt2: 0, frames: 0 };
+  #mark: LogPosition = { salt1: 0, salt2: 0, frames: 0 };
   #databasePages = 0;
   readonly #pages = new Map<number, number>();
 
@@ -39,7 +39,7 @@ export class WriteAheadLog {
   }
 
   /** The position after the last complete commit. */
-  get mark(): LogMark {
+  get mark(): LogPosition {
     return this.#mark;
   }
 

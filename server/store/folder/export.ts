@@ -53,7 +53,7 @@ export interface ExportedState {
   readonly lost: readonly string[];
 }
 
-interface ExportOptions {
+interface FolderExportOptions {
   readonly folder: string;
   readonly out: string;
   /** Creates a token for a tenant whose own was lost. */
@@ -64,7 +64,7 @@ interface ExportOptions {
  * Writes the state of a closed data folder to a file that only this user can read.
  * @throws StateError when the folder is in use, has another version, or is not a data folder
  */
-export async function exportState(options: ExportOptions): Promise<ExportedState> {
+export async function exportState(options: FolderExportOptions): Promise<ExportedState> {
   const tables = await tenantTables();
   // One fixed name, so that drafts of an interrupted export are found and removed.
   const drafts = `${options.out}.draft`;
@@ -90,7 +90,7 @@ export async function exportState(options: ExportOptions): Promise<ExportedState
 
 class StateExport {
   readonly #out: FileSql;
-  readonly #options: ExportOptions & { readonly drafts: string };
+  readonly #options: FolderExportOptions & { readonly drafts: string };
   readonly #tables: readonly StateTable[];
   readonly #lost: string[] = [];
   /** Tenants whose creation or removal was in progress. */
@@ -100,7 +100,7 @@ class StateExport {
 
   constructor(
     out: FileSql,
-    options: ExportOptions & { readonly drafts: string },
+    options: FolderExportOptions & { readonly drafts: string },
     tables: readonly StateTable[],
   ) {
     this.#out = out;

@@ -33,7 +33,7 @@ export interface CoordinatorLineOptions {
 }
 
 /** The worker that sends a message, and its shard. */
-export type Speaker = Pick<FromWorker, 'shard' | 'worker' | 'token'>;
+export type MessageSender = Pick<FromWorker, 'shard' | 'worker' | 'token'>;
 
 /** The connection of a worker's process to the coordinator of one run. */
 export class CoordinatorLine {
@@ -64,7 +64,7 @@ export class CoordinatorLine {
    * Requests a shard and waits for the coordinator's reply.
    * @returns undefined when no reply arrives in time or another worker runs the shard
    */
-  async asked(speaker: Speaker, waitMs: number): Promise<OwnerMessage | undefined> {
+  async asked(speaker: MessageSender, waitMs: number): Promise<OwnerMessage | undefined> {
     const { clock } = this.#options;
     const { token } = speaker;
     const given = new AbortController();
@@ -82,14 +82,14 @@ export class CoordinatorLine {
   }
 
   /** Sends a message of a worker. Messages of one worker are numbered in order. */
-  async say(speaker: Speaker, message: FromWorker['message']): Promise<void> {
+  async say(speaker: MessageSender, message: FromWorker['message']): Promise<void> {
     const sequence = this.#sequences.get(speaker.token) ?? 0;
     this.#sequences.set(speaker.token, sequence + 1);
     await this.#say({ ...speaker, sequence, message });
   }
 
   /** Deletes the sequence number of a worker that sends nothing more. */
-  forget({ token }: Speaker): void {
+  forget({ token }: MessageSender): void {
     this.#sequences.delete(token);
   }
 

@@ -11,7 +11,7 @@ import { FORGOTTEN_AFTER_SECONDS } from './run-keys.ts';
 import type { RunSigner } from './run-signer.ts';
 
 /** A message from a worker to the coordinator, about a shard or about the worker itself. */
-export type UpMessage = WorkerRefuses | FromWorker;
+export type UpMessage = WorkerRefusal | FromWorker;
 
 /** A message from a worker that runs or requests a shard. */
 export interface FromWorker {
@@ -22,25 +22,25 @@ export interface FromWorker {
   readonly token: string;
   /** Number of the message, from 0, which reveals dropped, repeated and reordered messages. */
   readonly sequence: number;
-  readonly message: WorkerMessage | WorkerAsks | WorkerLives | WorkerLost;
+  readonly message: WorkerMessage | WorkerRequest | WorkerHeartbeat | WorkerLoss;
 }
 
-interface WorkerAsks {
+interface WorkerRequest {
   readonly say: 'asks';
 }
 
 /** Heartbeat of a worker's process, which is sent even when there is nothing to report. */
-interface WorkerLives {
+interface WorkerHeartbeat {
   readonly say: 'alive';
 }
 
-interface WorkerLost {
+interface WorkerLoss {
   readonly say: 'lost';
   readonly because: string;
 }
 
 /** A worker refuses to take part in the run, or to run one of its jobs. */
-interface WorkerRefuses {
+interface WorkerRefusal {
   readonly worker: string;
   readonly refuses: string;
 }
@@ -107,7 +107,7 @@ export async function sendOn(
 }
 
 /** Callbacks for incoming messages. */
-export interface Listening<Message> {
+export interface LineListener<Message> {
   readonly hear: (message: Message) => void;
   /** Called for a message without a valid signature. */
   readonly refuse: () => void;
@@ -123,7 +123,7 @@ export interface Listening<Message> {
  */
 export async function listenOn<Message>(
   { client, stream, signer, direction }: LineEnd,
-  { hear, refuse, heardAll, consumes }: Listening<Message>,
+  { hear, refuse, heardAll, consumes }: LineListener<Message>,
 ): Promise<void> {
   for (let lastId = '0'; client.status !== 'end'; ) {
     const entries = await nextEntries(client, stream, lastId);

@@ -32,7 +32,7 @@ import { RunSigner } from './run-signer.ts';
 import { ShardAssignments } from './shard-assignments.ts';
 
 /** Options of a run on workers that share a Redis server. */
-export interface WorkersRun {
+export interface WorkersRunOptions {
   /** Version of Fleetbed; all workers must have the same version. */
   readonly version: string;
   readonly link: RedisLink;
@@ -90,7 +90,7 @@ const KEEP_EVERY_PULSES = 10;
 export async function runOnWorkers(
   plan: FleetPlan,
   hooks: Omit<FleetHooks, 'coordinator'>,
-  run: WorkersRun,
+  run: WorkersRunOptions,
 ): Promise<ClusterOutcome> {
   const lead = new RedisCoordinator(plan, hooks, run);
   const over = new AbortController();
@@ -108,7 +108,7 @@ export async function runOnWorkers(
 /** The coordinator of a run on workers, with its data in Redis. */
 class RedisCoordinator {
   readonly #plan: FleetPlan;
-  readonly #run: WorkersRun;
+  readonly #run: WorkersRunOptions;
   readonly #clock: Clock;
   readonly #keys: RunKeys;
   readonly #id: string;
@@ -123,9 +123,9 @@ class RedisCoordinator {
   #waitingSinceMs: number | undefined;
   #atOnce = 1;
   #isStopped = false;
-  #said = 0;
+  #nextSequence = 0;
 
-  constructor(plan: FleetPlan, hooks: Omit<FleetHooks, 'coordinator'>, run: WorkersRun) {
+  constructor(plan: FleetPlan, hooks: Omit<FleetHooks, 'coordinator'>, run: WorkersRunOptions) {
     const { clock, signal, onProgress, onEvent, onEventsLost } = hooks;
     this.#plan = plan;
     this.#run = run;
@@ -320,7 +320,7 @@ class RedisCoordinator {
   #send(message: DownMessage['message']): void {
     const { client } = this.#run.link;
     const line = { stream: this.#keys.down, signer: this.#signer, direction: 'down' } as const;
-    void sendOn({ ...line, client }, { sequence: this.#said++, message });
+    void sendOn({ ...line, client }, { sequence: this.#nextSequence++, message });
   }
 
   #refuse(because: string): void {

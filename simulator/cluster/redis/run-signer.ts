@@ -9,7 +9,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
  * Purpose of a signed text: the facts about a run, a message in one direction, or the job of a
  * shard.
  */
-export type Purpose = readonly ['info' | 'up' | 'down'] | readonly ['job', shard: number];
+export type SignedPurpose = readonly ['info' | 'up' | 'down'] | readonly ['job', shard: number];
 
 const PROTOCOL = 'fleetbed-worker/1';
 /** Length of an HMAC-SHA256 in hexadecimal. */
@@ -30,7 +30,7 @@ export class RunSigner {
   }
 
   /** Returns the signature followed by the text. */
-  sign(purpose: Purpose, text: string): string {
+  sign(purpose: SignedPurpose, text: string): string {
     return this.#signature(purpose, text) + text;
   }
 
@@ -38,7 +38,7 @@ export class RunSigner {
    * Returns the text when its signature is valid for this purpose; undefined otherwise.
    * @param charactersMax maximum length of the text; longer input is rejected without verification
    */
-  open(purpose: Purpose, signed: string, charactersMax: number): string | undefined {
+  open(purpose: SignedPurpose, signed: string, charactersMax: number): string | undefined {
     if (signed.length > SIGNATURE_CHARACTERS + charactersMax) return undefined;
     const text = signed.slice(SIGNATURE_CHARACTERS);
     const given = Buffer.from(signed.slice(0, SIGNATURE_CHARACTERS));
@@ -46,7 +46,7 @@ export class RunSigner {
     return given.length === right.length && timingSafeEqual(given, right) ? text : undefined;
   }
 
-  #signature(purpose: Purpose, text: string): string {
+  #signature(purpose: SignedPurpose, text: string): string {
     // The context contains no line break, so a text cannot imitate another context.
     const context = JSON.stringify([PROTOCOL, this.#run, ...purpose]);
     return createHmac('sha256', this.#secret).update(`${context}\n${text}`).digest('hex');

@@ -23,7 +23,7 @@ export interface ShardAssignmentsOptions {
 /** Maximum number of restarts of each shard. */
 const TAKEOVERS_MAX = 3;
 
-interface Seat {
+interface ShardAssignment {
   readonly worker: string;
   readonly token: string;
   /** Sequence number that the worker's next message must have. */
@@ -35,9 +35,9 @@ interface Seat {
 export class ShardAssignments {
   readonly #options: ShardAssignmentsOptions;
   /** The current worker of each shard. */
-  readonly #seats = new Map<number, Seat>();
+  readonly #seats = new Map<number, ShardAssignment>();
   /** For each shard, a worker that requested it while it was assigned to another worker. */
-  readonly #waiting = new Map<number, FromWorker>();
+  readonly #requesters = new Map<number, FromWorker>();
   readonly #losses = new Map<number, number>();
   /** Shards that have been assigned at least once. */
   readonly #begun = new Set<number>();
@@ -76,7 +76,7 @@ export class ShardAssignments {
     }
   }
 
-  #heard({ shard, worker, message }: FromWorker, seat: Seat): void {
+  #heard({ shard, worker, message }: FromWorker, seat: ShardAssignment): void {
     seat.next++;
     seat.heardMs = this.#options.clock.monotonicMs();
     if (message.say === 'asks' || message.say === 'alive') return;
@@ -90,7 +90,7 @@ export class ShardAssignments {
     const isShard = shard >= 0 && shard < this.#options.shards;
     if (!isShard || this.#over.has(shard) || this.#tokens.has(token)) return;
     this.#tokens.add(token);
-    if (this.#seats.has(shard)) this.#waiting.set(shard, asking);
+    if (this.#seats.has(shard)) this.#requesters.set(shard, asking);
     else this.#give(asking);
   }
 
@@ -109,8 +109,8 @@ export class ShardAssignments {
     if (seat === undefined || !coordinator.lost(shard, seat.worker, because)) return;
     const losses = (this.#losses.get(shard) ?? 0) + 1;
     this.#losses.set(shard, losses);
-    const waiting = this.#waiting.get(shard);
-    this.#waiting.delete(shard);
+    const waiting = this.#requesters.get(shard);
+    this.#requesters.delete(shard);
     if (losses > TAKEOVERS_MAX) {
       this.#end(shard);
       coordinator.giveUp(shard, because);

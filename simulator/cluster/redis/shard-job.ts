@@ -7,7 +7,12 @@ import * as v from 'valibot';
 import { printable } from '../../../fixtures/printable.ts';
 import { knownBehaviours } from '../../behaviours/catalogue.ts';
 import { type FleetPlan, PlanError } from '../../engine/simulate-fleet.ts';
-import { type Needs, type OwnPlan, sentPlanShape, wholePlan } from '../../plan/divided-plan.ts';
+import {
+  type OwnPlan,
+  sentPlanShape,
+  type WorkerNeeds,
+  wholePlan,
+} from '../../plan/divided-plan.ts';
 import { planOf } from '../../plan/plan.ts';
 import { shardOf } from './run-keys.ts';
 import type { RunSigner } from './run-signer.ts';
@@ -25,16 +30,16 @@ const SENTENCE_MAX_CHARACTERS = 300;
 const jobShape = v.strictObject({ plan: sentPlanShape, sendsEvents: v.boolean() });
 
 /** The signer for verifying a job, and the worker's part of the plan. */
-interface Reading {
+interface JobContext {
   readonly signer: RunSigner;
-  readonly needs: Needs;
+  readonly needs: WorkerNeeds;
   readonly own: OwnPlan;
 }
 
 /** Returns the job, or the reason for refusing it as a clause. */
 export function jobIn(
   { id = '', data }: { readonly id?: string | undefined; readonly data: unknown },
-  { signer, needs, own }: Reading,
+  { signer, needs, own }: JobContext,
 ): ShardJob | string {
   const shard = shardOf(id);
   if (shard === undefined || typeof data !== 'string')

@@ -6,12 +6,12 @@ import { type Job, UnrecoverableError, Worker } from 'bullmq';
 import type { Clock } from '../../../fixtures/clock.ts';
 import { printable } from '../../../fixtures/printable.ts';
 import type { Random } from '../../../fixtures/random.ts';
-import type { Needs, OwnPlan } from '../../plan/divided-plan.ts';
+import type { OwnPlan, WorkerNeeds } from '../../plan/divided-plan.ts';
 import { SILENCE_MAX_MS } from '../coordinator.ts';
 import type { CoordinatorMessage, ShardOrder, WorkerMessage } from '../messages.ts';
 import { type ShardProcess, startShardProcess } from '../shard-process.ts';
 import type { RedisLink } from './connection.ts';
-import { CoordinatorLine, type Speaker } from './coordinator-line.ts';
+import { CoordinatorLine, type MessageSender } from './coordinator-line.ts';
 import { QUEUE_NAME, type RunKeys } from './run-keys.ts';
 import { type OwnerMessage, unsignedAt } from './run-line.ts';
 import type { RunSigner } from './run-signer.ts';
@@ -26,7 +26,7 @@ export interface WorkerRunOptions {
   readonly signer: RunSigner;
   /** Name of this worker. Each shard that it runs gets a name derived from it. */
   readonly name: string;
-  readonly needs: Needs;
+  readonly needs: WorkerNeeds;
   readonly own: OwnPlan;
   readonly takeoverAfterMs: number;
   readonly say: (text: string) => void;
@@ -52,8 +52,8 @@ const ANSWER_MIN_MS = 2000;
 const alive = { say: 'alive' } as const;
 
 /** A running shard process, and its identity towards the coordinator. */
-interface Seated {
-  readonly speaker: Speaker;
+interface AssignedShard {
+  readonly speaker: MessageSender;
   readonly process: ShardProcess;
 }
 
@@ -63,7 +63,7 @@ export class WorkerRun {
   /** BullMQ workers; each runs one shard at a time. */
   readonly #seats: Worker<unknown>[] = [];
   /** The shards that are running, by job ID. */
-  readonly #workers = new Map<string, Seated>();
+  readonly #workers = new Map<string, AssignedShard>();
   /** For each shard, the token of the worker to which the coordinator has assigned it. */
   readonly #granted = new Map<number, string | undefined>();
   readonly #sent: CoordinatorMessage[] = [];
@@ -145,7 +145,7 @@ export class WorkerRun {
     }
   }
 
-  async #runShard(jobId: string, { shard, plan, sendsEvents }: ShardJob, speaker: Speaker) {
+  async #runShard(jobId: string, { shard, plan, sendsEvents }: ShardJob, speaker: MessageSender) {
     const { takeoverAfterMs, say } = this.#options;
     const { worker, token } = speaker;
     const grant = await this.#talk.asked(speaker, ANSWER_MIN_MS + 2 * takeoverAfterMs);
@@ -163,13 +163,13 @@ export class WorkerRun {
     throw new Error(because);
   }
 
-  #shardEnd(jobId: string, order: ShardOrder, speaker: Speaker): Promise<ProcessEnd> {
+  #shardEnd(jobId: string, order: ShardOrder, speaker: MessageSender): Promise<ProcessEnd> {
     const { clock } = this.#options;
     return new Promise((resolve) => {
       let end: ProcessEnd | undefined;
       let heardMs = clock.monotonicMs();
       const process = startShardProcess(order, {
-        heard: (message) => {
+        onMessage: (message) => {
           heardMs = clock.monotonicMs();
           end ??= endIn(message);
           const sent = this.#talk.say(speaker, this.#sharedTime(message));
@@ -177,7 +177,7 @@ export class WorkerRun {
           // has been sent.
           if (end) sent.finally(() => process.kill());
         },
-        ended: (how) => {
+        onEnd: (how) => {
           watch.cancel();
           pulse.cancel();
           if (this.#workers.get(jobId)?.process === process) this.#workers.delete(jobId);

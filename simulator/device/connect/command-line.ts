@@ -35,10 +35,10 @@ const escapable = '"\\$`';
  * @throws CommandSyntaxError
  */
 export function parseCommandLine(line: string, lookUp: (name: string) => string): CommandLine {
-  return new Parser(line, lookUp).parse();
+  return new CommandLineParser(line, lookUp).parse();
 }
 
-class Parser {
+class CommandLineParser {
   readonly #line: string;
   readonly #lookUp: (name: string) => string;
   #at = 0;

@@ -16,7 +16,7 @@ export interface ShellContext {
   workingFolder: string;
 }
 
-export interface Outcome {
+export interface CommandResult {
   readonly output: Buffer;
   /** Error lines for the terminal; a redirection does not apply to them. */
   readonly errors: readonly string[];
@@ -28,7 +28,7 @@ export interface Outcome {
 
 type Flags = ReadonlySet<string>;
 
-interface Run {
+interface CommandRun {
   readonly context: ShellContext;
   readonly flags: Flags;
   /** Arguments that are not flags. */
@@ -37,16 +37,16 @@ interface Run {
   error(text: string): void;
 }
 
-interface CommandRow {
+interface ShellCommandRow {
   readonly usage: string;
   /** Letters that the command accepts as flags. */
   readonly flags?: string;
-  readonly run: (run: Run) => void;
+  readonly run: (run: CommandRun) => void;
 }
 
 const NOT_FOUND_STATUS = 127;
 
-const commands: Readonly<Record<string, CommandRow>> = {
+const commands: Readonly<Record<string, ShellCommandRow>> = {
   cat: { usage: 'cat FILE...', run: cat },
   cd: { usage: 'cd [FOLDER]', run: cd },
   date: { usage: 'date', run: ({ context, out }) => out(`${dateText(context.clock.now())}\n`) },
@@ -67,7 +67,7 @@ const commands: Readonly<Record<string, CommandRow>> = {
  * Runs one command.
  * @param words name and arguments of the command; an empty list does nothing
  */
-export function runCommand(words: readonly string[], context: ShellContext): Outcome {
+export function runCommand(words: readonly string[], context: ShellContext): CommandResult {
   const [name, ...rest] = words;
   if (name === undefined) return { output: Buffer.alloc(0), errors: [], status: 0, exits: false };
   const row = Object.hasOwn(commands, name) ? commands[name] : undefined;
@@ -92,7 +92,7 @@ export function runCommand(words: readonly string[], context: ShellContext): Out
   return { output: Buffer.concat(output), errors, status, exits: name === 'exit' };
 }
 
-function failed(error: string, status: number): Outcome {
+function failed(error: string, status: number): CommandResult {
   return { output: Buffer.alloc(0), errors: [error], status, exits: false };
 }
 
@@ -126,7 +126,7 @@ function usages(): string[] {
 }
 
 /** Runs `act` for each path. A FileError is reported and does not stop the remaining paths. */
-function eachPath(run: Run, act: (path: string, shown: string) => void): void {
+function eachPath(run: CommandRun, act: (path: string, shown: string) => void): void {
   for (const shown of run.operands) {
     try {
       act(absolutePath(shown, run.context.workingFolder), shown);
@@ -137,12 +137,12 @@ function eachPath(run: Run, act: (path: string, shown: string) => void): void {
   }
 }
 
-function cat(run: Run): void {
+function cat(run: CommandRun): void {
   if (run.operands.length === 0) run.error('a file is needed: there is no input to read');
   eachPath(run, (path) => run.out(run.context.files.read(path)));
 }
 
-function cd(run: Run): void {
+function cd(run: CommandRun): void {
   const { context, operands } = run;
   const [to = context.variables.get('HOME') ?? '/', ...more] = operands;
   if (more.length > 0) run.error('too many arguments');
@@ -155,16 +155,16 @@ function cd(run: Run): void {
     });
 }
 
-function echo({ flags, operands, out }: Run): void {
+function echo({ flags, operands, out }: CommandRun): void {
   out(operands.join(' ') + (flags.has('n') ? '' : '\n'));
 }
 
-function env({ context, out }: Run): void {
+function env({ context, out }: CommandRun): void {
   const pairs = [...context.variables].filter(([name]) => name !== '?').sort();
   out(pairs.map(([name, value]) => `${name}=${value}\n`).join(''));
 }
 
-function ls(run: Run): void {
+function ls(run: CommandRun): void {
   const { files } = run.context;
   const wanted = run.operands.length === 0 ? ['.'] : run.operands;
   eachPath({ ...run, operands: wanted }, (path, shown) => {
@@ -180,7 +180,10 @@ function ls(run: Run): void {
   });
 }
 
-function listing({ context, flags }: Run, rows: readonly (readonly [string, string])[]): string {
+function listing(
+  { context, flags }: CommandRun,
+  rows: readonly (readonly [string, string])[],
+): string {
   const lines = rows.map(([name, path]) => {
     if (!flags.has('l')) return name;
     const { isFolder, mode, uid, gid, sizeBytes, modifiedMs } = context.files.stat(path);
@@ -200,7 +203,7 @@ function owner(id: number): string {
   return (id === 0 ? 'root' : String(id)).padEnd(8);
 }
 
-function mkdir(run: Run): void {
+function mkdir(run: CommandRun): void {
   const { files } = run.context;
   if (run.operands.length === 0) run.error('missing operand');
   eachPath(run, (path) => {
@@ -214,7 +217,7 @@ function mkdir(run: Run): void {
   });
 }
 
-function rm(run: Run): void {
+function rm(run: CommandRun): void {
   const { files } = run.context;
   if (run.operands.length === 0 && !run.flags.has('f')) run.error('missing operand');
   eachPath(run, (path) => {
@@ -228,7 +231,7 @@ function rm(run: Run): void {
   });
 }
 
-function uname({ context, flags, out }: Run): void {
+function uname({ context, flags, out }: CommandRun): void {
   const parts: readonly (readonly [string, string])[] = [
     ['s', 'Linux'],
     ['n', context.facts.hostname],

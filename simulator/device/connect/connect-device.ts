@@ -10,8 +10,8 @@ import {
 import type {
   ConnectEnvironment,
   DeviceDescription,
+  OutgoingMessage,
   ProtocolHandler,
-  Reply,
 } from './connect-environment.ts';
 import { FileTransfer } from './file-transfer.ts';
 import { DeviceFiles } from './files.ts';
@@ -101,18 +101,18 @@ class ClientCommands implements ProtocolHandler {
     this.#client = client;
   }
 
-  answer({ typ = '' }: ConnectMessage): readonly Reply[] {
+  answer({ typ = '' }: ConnectMessage): readonly OutgoingMessage[] {
     if (typ === 'check-update') this.#client.checkUpdate();
     else if (typ === 'send-inventory') this.#client.sendInventory();
     else return [reply(typ, messageStatuses.error, `unknown message type '${typ}'`)];
     return [reply(typ, messageStatuses.normal)];
   }
 
-  end(): readonly Reply[] {
+  end(): readonly OutgoingMessage[] {
     return [];
   }
 }
 
-function reply(typ: string, status: number, because = ''): Reply {
+function reply(typ: string, status: number, because = ''): OutgoingMessage {
   return { proto: menderClient, typ, props: { status }, body: Buffer.from(because) };
 }

@@ -20,11 +20,11 @@ export interface ConnectEnvironment {
 }
 
 /** An outgoing message; `Sessions` adds the session ID. */
-export type Reply = Omit<ConnectMessage, 'sid'>;
+export type OutgoingMessage = Omit<ConnectMessage, 'sid'>;
 
 /** The handler of one protocol in one session. */
 export interface ProtocolHandler {
-  answer(message: ConnectMessage): readonly Reply[];
+  answer(message: ConnectMessage): readonly OutgoingMessage[];
   /** Called when the session ends. Returns the last messages of this protocol. */
-  end(): readonly Reply[];
+  end(): readonly OutgoingMessage[];
 }

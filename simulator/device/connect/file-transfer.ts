@@ -18,11 +18,11 @@ import {
   ConnectMessageError,
   connectProtocols,
 } from '../../../fixtures/formats/connect-message.ts';
-import type { ProtocolHandler, Reply } from './connect-environment.ts';
+import type { OutgoingMessage, ProtocolHandler } from './connect-environment.ts';
 import { absolutePath, type DeviceFiles, FileError, fileLimits } from './files.ts';
 import { protocolError } from './replies.ts';
 
-interface Download {
+interface DownloadInProgress {
   readonly kind: 'download';
   readonly content: Buffer;
   sent: number;
@@ -31,7 +31,7 @@ interface Download {
   hasEnded: boolean;
 }
 
-interface Upload {
+interface UploadInProgress {
   readonly kind: 'upload';
   readonly target: PutFile;
   readonly chunks: Buffer[];
@@ -46,8 +46,11 @@ class TransferError extends Error {
 /** File transfer in one session. */
 export class FileTransfer implements ProtocolHandler {
   readonly #files: DeviceFiles;
-  #running: Download | Upload | undefined;
-  readonly #kinds = new Map<string | undefined, (message: ConnectMessage) => readonly Reply[]>([
+  #running: DownloadInProgress | UploadInProgress | undefined;
+  readonly #kinds = new Map<
+    string | undefined,
+    (message: ConnectMessage) => readonly OutgoingMessage[]
+  >([
     ['stat', (message) => this.#stat(message)],
     ['get_file', (message) => this.#beginDownload(message)],
     ['put_file', (message) => this.#beginUpload(message)],
@@ -60,7 +63,7 @@ export class FileTransfer implements ProtocolHandler {
     this.#files = files;
   }
 
-  answer(message: ConnectMessage): readonly Reply[] {
+  answer(message: ConnectMessage): readonly OutgoingMessage[] {
     const kind = this.#kinds.get(message.typ);
     if (kind === undefined) {
       const typ = message.typ ?? '';
@@ -77,12 +80,12 @@ export class FileTransfer implements ProtocolHandler {
     }
   }
 
-  end(): readonly Reply[] {
+  end(): readonly OutgoingMessage[] {
     this.#running = undefined;
     return [];
   }
 
-  #stat(message: ConnectMessage): readonly Reply[] {
+  #stat(message: ConnectMessage): readonly OutgoingMessage[] {
     const { path } = request(filePathShape, message);
     const found = about(`failed to get file info from path '${path}'`, () =>
       this.#files.stat(path),
@@ -98,13 +101,13 @@ export class FileTransfer implements ProtocolHandler {
     return [reply('file_info', { body: encodeBody(info) })];
   }
 
-  #beginDownload(message: ConnectMessage): readonly Reply[] {
+  #beginDownload(message: ConnectMessage): readonly OutgoingMessage[] {
     const { path } = request(filePathShape, message);
     this.#checkFree();
     const content = about(`failed to open file '${path}' for reading`, () =>
       this.#files.read(path),
     );
-    const download: Download = {
+    const download: DownloadInProgress = {
       kind: 'download',
       content,
       sent: 0,
@@ -116,11 +119,11 @@ export class FileTransfer implements ProtocolHandler {
   }
 
   /** Returns as many chunks as may be in flight, and the end marker after the last chunk. */
-  #sendNext(download: Download): readonly Reply[] {
+  #sendNext(download: DownloadInProgress): readonly OutgoingMessage[] {
     const { content } = download;
     const { fileChunkBytes, fileChunksAhead } = limits;
     const until = download.acknowledged + fileChunksAhead * fileChunkBytes;
-    const chunks: Reply[] = [];
+    const chunks: OutgoingMessage[] = [];
     while (download.sent < content.length && download.sent < until) {
       const offset = download.sent;
       const body = content.subarray(offset, offset + fileChunkBytes);
@@ -134,7 +137,7 @@ export class FileTransfer implements ProtocolHandler {
     return chunks;
   }
 
-  #takeAck(message: ConnectMessage): readonly Reply[] {
+  #takeAck(message: ConnectMessage): readonly OutgoingMessage[] {
     const running = this.#running;
     if (running?.kind !== 'download') throw new TransferError('no file transfer in progress');
     const offset = offsetIn(message);
@@ -143,7 +146,7 @@ export class FileTransfer implements ProtocolHandler {
     return this.#sendNext(running);
   }
 
-  #beginUpload(message: ConnectMessage): readonly Reply[] {
+  #beginUpload(message: ConnectMessage): readonly OutgoingMessage[] {
     const target = request(putFileShape, message);
     this.#checkFree();
     const { path, size = 0 } = target;
@@ -159,7 +162,7 @@ export class FileTransfer implements ProtocolHandler {
     return [reply('ack', { props: { offset: 0 } })];
   }
 
-  #takeChunk(message: ConnectMessage): readonly Reply[] {
+  #takeChunk(message: ConnectMessage): readonly OutgoingMessage[] {
     const running = this.#running;
     if (running?.kind !== 'upload') throw new TransferError('no file transfer in progress');
     const offset = offsetIn(message);
@@ -174,7 +177,7 @@ export class FileTransfer implements ProtocolHandler {
     return count % limits.fileAckEveryChunks === 0 ? [ackOf(running)] : [];
   }
 
-  #commit(upload: Upload): readonly Reply[] {
+  #commit(upload: UploadInProgress): readonly OutgoingMessage[] {
     const { path, mode, uid, gid } = upload.target;
     this.#running = undefined;
     const ownership = {
@@ -204,11 +207,11 @@ export class FileTransfer implements ProtocolHandler {
   }
 }
 
-function reply(typ: string, rest: Pick<Reply, 'props' | 'body'>): Reply {
+function reply(typ: string, rest: Pick<OutgoingMessage, 'props' | 'body'>): OutgoingMessage {
   return { proto: connectProtocols.fileTransfer, typ, ...rest };
 }
 
-function ackOf({ received }: Upload): Reply {
+function ackOf({ received }: UploadInProgress): OutgoingMessage {
   return reply('ack', { props: { offset: received } });
 }
 

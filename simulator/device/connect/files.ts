@@ -33,13 +33,13 @@ export interface FileStat {
 }
 
 /** Owner and permissions of a file or folder. */
-type Ownership = Partial<Pick<FileStat, 'mode' | 'uid' | 'gid'>>;
+type FileOwnership = Partial<Pick<FileStat, 'mode' | 'uid' | 'gid'>>;
 
 /** Stored bytes, or a function that generates the content at each read. */
 type Content = Buffer | (() => string);
 
 interface Folder {
-  readonly entries: Map<string, Entry>;
+  readonly entries: Map<string, FileOrFolder>;
   modifiedMs: number;
 }
 
@@ -51,7 +51,7 @@ interface PlainFile {
   readonly gid: number;
 }
 
-type Entry = Folder | PlainFile;
+type FileOrFolder = Folder | PlainFile;
 
 const FOLDER_MODE = 0o755;
 const FILE_MODE = 0o644;
@@ -108,7 +108,7 @@ export class DeviceFiles {
   }
 
   /** Creates or replaces a file; its folder must exist. */
-  write(path: string, content: Buffer, ownership: Ownership = {}): void {
+  write(path: string, content: Buffer, ownership: FileOwnership = {}): void {
     const [folder, name] = this.#placeOf(path);
     const before = folder.entries.get(name);
     if (before !== undefined && isFolder(before)) throw new FileError('Is a directory');
@@ -159,14 +159,14 @@ export class DeviceFiles {
     return [folder, name];
   }
 
-  #entryAt(path: string): Entry {
+  #entryAt(path: string): FileOrFolder {
     const entry = this.#find(path);
     if (entry === undefined) throw new FileError('No such file or directory');
     return entry;
   }
 
-  #find(path: string): Entry | undefined {
-    let entry: Entry | undefined = this.#root;
+  #find(path: string): FileOrFolder | undefined {
+    let entry: FileOrFolder | undefined = this.#root;
     for (const part of absolutePath(path).split('/').filter(Boolean)) {
       entry = isFolder(entry) ? entry.entries.get(part) : undefined;
       if (entry === undefined) return undefined;
@@ -207,7 +207,7 @@ export class DeviceFiles {
   }
 }
 
-function isFolder(entry: Entry): entry is Folder {
+function isFolder(entry: FileOrFolder): entry is Folder {
   return 'entries' in entry;
 }
 
@@ -218,12 +218,12 @@ function bytesOf({ content }: PlainFile): Buffer {
 /**
  * Returns the bytes that an entry counts against the device's limit; generated content counts as 0.
  */
-function sizeOf(entry: Entry): number {
+function sizeOf(entry: FileOrFolder): number {
   if (!isFolder(entry)) return Buffer.isBuffer(entry.content) ? entry.content.length : 0;
   return [...entry.entries.values()].reduce((total, inner) => total + sizeOf(inner), 0);
 }
 
-function countOf(entry: Entry): number {
+function countOf(entry: FileOrFolder): number {
   if (!isFolder(entry)) return 1;
   return [...entry.entries.values()].reduce((total, inner) => total + countOf(inner), 1);
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { LineEditor, type Typed } from './line-editor.ts';
+import { type EditorResult, LineEditor } from './line-editor.ts';
 
-const echo = (text: string): Typed => ({ kind: 'echo', text });
-const line = (text: string): Typed => ({ kind: 'line', text });
+const echo = (text: string): EditorResult => ({ kind: 'echo', text });
+const line = (text: string): EditorResult => ({ kind: 'line', text });
 
-function typed(...keys: readonly (string | Buffer)[]): Typed[] {
+function typed(...keys: readonly (string | Buffer)[]): EditorResult[] {
   const editor = new LineEditor();
   return keys.flatMap((each) => editor.type(Buffer.from(each)));
 }

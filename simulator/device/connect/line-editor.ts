@@ -5,7 +5,7 @@
 import { StringDecoder } from 'node:string_decoder';
 
 /** One result of typed characters: text to echo, a whole line, or a control key. */
-export type Typed =
+export type EditorResult =
   | { readonly kind: 'echo'; readonly text: string }
   | { readonly kind: 'line'; readonly text: string }
   /** The user typed Ctrl-C. */
@@ -26,7 +26,7 @@ export class LineEditor {
    * Position within an escape sequence, such as that of an arrow key; escape sequences are ignored.
    */
   #escape: 'none' | 'begun' | 'within' = 'none';
-  readonly #keys: Readonly<Record<string, () => Typed | undefined>> = {
+  readonly #keys: Readonly<Record<string, () => EditorResult | undefined>> = {
     '\r': () => this.#finish(),
     '\n': () => this.#finish(),
     '\b': () => this.#eraseOne(),
@@ -38,14 +38,14 @@ export class LineEditor {
   };
 
   /** Processes typed bytes. A character may be split across two calls. */
-  type(bytes: Uint8Array): Typed[] {
+  type(bytes: Uint8Array): EditorResult[] {
     return [...this.#decoder.write(Buffer.from(bytes))].flatMap((character) => {
       const typed = this.#typed(character);
       return typed === undefined ? [] : [typed];
     });
   }
 
-  #typed(character: string): Typed | undefined {
+  #typed(character: string): EditorResult | undefined {
     if (this.#isWithinEscape(character)) return undefined;
     const isSecondOfPair = character === '\n' && this.#lastWasReturn;
     this.#lastWasReturn = character === '\r';
@@ -68,30 +68,30 @@ export class LineEditor {
     return false;
   }
 
-  #keep(character: string): Typed {
+  #keep(character: string): EditorResult {
     if (this.#line.length >= LINE_MAX_CHARACTERS) return { kind: 'echo', text: BELL };
     this.#line.push(character);
     return { kind: 'echo', text: character };
   }
 
-  #finish(): Typed {
+  #finish(): EditorResult {
     return { kind: 'line', text: this.#drop().join('') };
   }
 
-  #eraseOne(): Typed | undefined {
+  #eraseOne(): EditorResult | undefined {
     return this.#line.pop() === undefined ? undefined : { kind: 'echo', text: ERASE_ONE };
   }
 
-  #eraseAll(): Typed {
+  #eraseAll(): EditorResult {
     return { kind: 'echo', text: ERASE_ONE.repeat(this.#drop().length) };
   }
 
-  #interrupt(): Typed {
+  #interrupt(): EditorResult {
     this.#drop();
     return { kind: 'interrupt' };
   }
 
-  #endIfEmpty(): Typed | undefined {
+  #endIfEmpty(): EditorResult | undefined {
     return this.#line.length === 0 ? { kind: 'end' } : undefined;
   }
 

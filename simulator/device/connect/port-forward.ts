@@ -9,7 +9,7 @@ import {
   ConnectMessageError,
   connectProtocols,
 } from '../../../fixtures/formats/connect-message.ts';
-import type { DeviceDescription, ProtocolHandler, Reply } from './connect-environment.ts';
+import type { DeviceDescription, OutgoingMessage, ProtocolHandler } from './connect-environment.ts';
 import { openPort, type PortConnection } from './port-services.ts';
 import { pieces, protocolError, textProp } from './replies.ts';
 
@@ -23,7 +23,7 @@ const portForwardLimits = {
 interface Forward {
   readonly connection: PortConnection;
   /** Pieces that wait until the previous piece is acknowledged. */
-  readonly waiting: Buffer[];
+  readonly queuedPieces: Buffer[];
   isUnderway: boolean;
 }
 
@@ -31,7 +31,10 @@ interface Forward {
 export class PortForward implements ProtocolHandler {
   readonly #facts: DeviceDescription;
   readonly #forwards = new Map<string, Forward>();
-  readonly #kinds = new Map<string | undefined, (message: ConnectMessage) => readonly Reply[]>([
+  readonly #kinds = new Map<
+    string | undefined,
+    (message: ConnectMessage) => readonly OutgoingMessage[]
+  >([
     ['new', (message) => this.#open(message)],
     ['forward', (message) => this.#forward(message)],
     ['ack', (message) => this.#acknowledge(message)],
@@ -44,22 +47,22 @@ export class PortForward implements ProtocolHandler {
     this.#facts = facts;
   }
 
-  answer(message: ConnectMessage): readonly Reply[] {
+  answer(message: ConnectMessage): readonly OutgoingMessage[] {
     const kind = this.#kinds.get(message.typ);
     return kind === undefined ? [failure(message, 'unknown message type')] : kind(message);
   }
 
-  end(): readonly Reply[] {
+  end(): readonly OutgoingMessage[] {
     const ids = [...this.#forwards.keys()];
     this.#forwards.clear();
     return ids.map((id) => reply('stop', id));
   }
 
-  #open(message: ConnectMessage): readonly Reply[] {
+  #open(message: ConnectMessage): readonly OutgoingMessage[] {
     const id = idOf(message);
     const connection = this.#connect(message, id);
     if (typeof connection === 'string') return [failure(message, connection)];
-    this.#forwards.set(id, { connection, waiting: [], isUnderway: false });
+    this.#forwards.set(id, { connection, queuedPieces: [], isUnderway: false });
     return [reply('new', id)];
   }
 
@@ -81,11 +84,11 @@ export class PortForward implements ProtocolHandler {
     }
   }
 
-  #forward(message: ConnectMessage): readonly Reply[] {
+  #forward(message: ConnectMessage): readonly OutgoingMessage[] {
     return this.#with(message, (forward, id) => {
       const answer = forward.connection.receive(message.body ?? new Uint8Array());
-      forward.waiting.push(...pieces(answer));
-      const waitingBytes = forward.waiting.reduce((total, { length }) => total + length, 0);
+      forward.queuedPieces.push(...pieces(answer));
+      const waitingBytes = forward.queuedPieces.reduce((total, { length }) => total + length, 0);
       if (waitingBytes <= portForwardLimits.waitingMaxBytes) {
         return [reply('ack', id), ...this.#resume(forward, id)];
       }
@@ -94,16 +97,16 @@ export class PortForward implements ProtocolHandler {
     });
   }
 
-  #acknowledge(message: ConnectMessage): readonly Reply[] {
+  #acknowledge(message: ConnectMessage): readonly OutgoingMessage[] {
     return this.#with(message, (forward, id) => {
       forward.isUnderway = false;
       return this.#resume(forward, id);
     });
   }
 
-  #resume(forward: Forward, id: string): readonly Reply[] {
+  #resume(forward: Forward, id: string): readonly OutgoingMessage[] {
     if (forward.isUnderway) return [];
-    const body = forward.waiting.shift();
+    const body = forward.queuedPieces.shift();
     if (body !== undefined) {
       forward.isUnderway = true;
       return [{ ...reply('forward', id), body }];
@@ -113,7 +116,7 @@ export class PortForward implements ProtocolHandler {
     return [reply('stop', id)];
   }
 
-  #stop(message: ConnectMessage): readonly Reply[] {
+  #stop(message: ConnectMessage): readonly OutgoingMessage[] {
     return this.#with(message, (_forward, id) => {
       this.#forwards.delete(id);
       return [reply('stop', id)];
@@ -122,8 +125,8 @@ export class PortForward implements ProtocolHandler {
 
   #with(
     message: ConnectMessage,
-    act: (forward: Forward, id: string) => readonly Reply[],
-  ): readonly Reply[] {
+    act: (forward: Forward, id: string) => readonly OutgoingMessage[],
+  ): readonly OutgoingMessage[] {
     const id = idOf(message);
     const forward = this.#forwards.get(id);
     return forward === undefined ? [failure(message, 'unknown connection')] : act(forward, id);
@@ -134,12 +137,12 @@ function idOf(message: ConnectMessage): string {
   return textProp(message, 'connection_id') ?? '';
 }
 
-function reply(typ: string, id: string): Reply {
+function reply(typ: string, id: string): OutgoingMessage {
   return { proto: connectProtocols.portForward, typ, props: { connection_id: id } };
 }
 
 /** Builds an error message, with the connection ID when the request has one. */
-function failure(message: ConnectMessage, because: string): Reply {
+function failure(message: ConnectMessage, because: string): OutgoingMessage {
   const id = idOf(message);
   const props = id === '' ? {} : { props: { connection_id: id } };
   return { ...protocolError(message, because), ...props };

@@ -12,9 +12,9 @@ export interface PortConnection {
   readonly hasEnded: boolean;
 }
 
-type Open = (facts: DeviceDescription) => PortConnection;
+type OpenPort = (facts: DeviceDescription) => PortConnection;
 
-const services = new Map<string, Open>([
+const services = new Map<string, OpenPort>([
   ['tcp/7', echo],
   ['udp/7', echo],
   ['tcp/80', (facts) => new WebConnection(facts)],

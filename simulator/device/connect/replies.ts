@@ -6,7 +6,7 @@ import {
   type ConnectMessage,
   connectProtocols,
 } from '../../../fixtures/formats/connect-message.ts';
-import type { Reply } from './connect-environment.ts';
+import type { OutgoingMessage } from './connect-environment.ts';
 
 /** Values of `props.status` in messages of the shell and of the update client. */
 export const messageStatuses = { normal: 1, error: 2, control: 3 } as const;
@@ -20,7 +20,11 @@ const TEXT_MAX_CHARACTERS = 256;
  * Builds an error of the control protocol.
  * @param closes true when the error ends the session
  */
-export function controlError(about: Partial<ConnectMessage>, err: string, closes: boolean): Reply {
+export function controlError(
+  about: Partial<ConnectMessage>,
+  err: string,
+  closes: boolean,
+): OutgoingMessage {
   const msgid = textProp(about, 'msgid');
   const { proto, typ } = about;
   const body = { err: shortened(err), close: closes, msgproto: proto, msgtype: typ, msgid };
@@ -28,7 +32,7 @@ export function controlError(about: Partial<ConnectMessage>, err: string, closes
 }
 
 /** Builds an error message of the protocol that `about` belongs to. */
-export function protocolError(about: ConnectMessage, err: string): Reply {
+export function protocolError(about: ConnectMessage, err: string): OutgoingMessage {
   const msgid = textProp(about, 'msgid');
   const body = { err: shortened(err), msgtype: about.typ, msgid };
   return { proto: about.proto, typ: 'error', body: encodeBody(body) };

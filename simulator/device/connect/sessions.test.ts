@@ -197,7 +197,7 @@ describe('the update client of a connected device', () => {
     const bench = new ConnectBench();
     const [answer] = bench.say('menderClient', typ);
     expect(answer).toMatchObject({ proto: 4, typ, sid: 's-1', props: { status: 1 } });
-    expect(bench.asked).toEqual([typ]);
+    expect(bench.clientRequests).toEqual([typ]);
   });
 
   it('refuses a command that it does not know', () => {
@@ -205,7 +205,7 @@ describe('the update client of a connected device', () => {
     const answers = bench.say('menderClient', 'reboot');
     expect(errorTextOf(answers)).toBe("unknown message type 'reboot'");
     expect(answers[0]?.typ).toBe('reboot');
-    expect(bench.asked).toEqual([]);
+    expect(bench.clientRequests).toEqual([]);
   });
 });
 

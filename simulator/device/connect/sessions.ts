@@ -16,7 +16,7 @@ import {
   ConnectMessageError,
   connectProtocols,
 } from '../../../fixtures/formats/connect-message.ts';
-import type { ProtocolHandler, Reply } from './connect-environment.ts';
+import type { OutgoingMessage, ProtocolHandler } from './connect-environment.ts';
 import { controlError } from './replies.ts';
 
 /** Limits on a device's sessions. */
@@ -39,11 +39,11 @@ interface Session {
 }
 
 /** Functions that create the handler of a protocol for a session, by protocol number. */
-type Routes = ReadonlyMap<number, () => ProtocolHandler>;
+type ProtocolHandlers = ReadonlyMap<number, () => ProtocolHandler>;
 
 interface SessionsOptions {
   readonly clock: Clock;
-  readonly routes: Routes;
+  readonly routes: ProtocolHandlers;
   /** Numbers of the protocols that a session accepts. */
   readonly protocols: readonly number[];
   /** Called when the other side closes a session, or ends it with an error. */
@@ -83,7 +83,7 @@ export class Sessions {
     );
   }
 
-  #dueOf(session: Session, nowMs: number): readonly Reply[] {
+  #dueOf(session: Session, nowMs: number): readonly OutgoingMessage[] {
     const silentMs = nowMs - session.heardMs;
     if (silentMs >= sessionLimits.silenceMaxSeconds * MS) {
       return [...this.#end(session), controlError({}, 'session timeout', true)];
@@ -107,7 +107,7 @@ export class Sessions {
     session.isPinged = false;
   }
 
-  #route(session: Session, message: ConnectMessage): readonly Reply[] {
+  #route(session: Session, message: ConnectMessage): readonly OutgoingMessage[] {
     this.#heard(session);
     const { proto } = message;
     if (proto === connectProtocols.control) return this.#answerControl(session, message);
@@ -120,7 +120,7 @@ export class Sessions {
     return handler.answer(message);
   }
 
-  #answerControl(session: Session, message: ConnectMessage): readonly Reply[] {
+  #answerControl(session: Session, message: ConnectMessage): readonly OutgoingMessage[] {
     const { typ = '' } = message;
     if (typ === 'open') return this.#handshake(session, message);
     if (typ === 'ping') return [control('pong')];
@@ -131,7 +131,7 @@ export class Sessions {
     return [controlError(message, problem, false)];
   }
 
-  #handshake(session: Session, message: ConnectMessage): readonly Reply[] {
+  #handshake(session: Session, message: ConnectMessage): readonly OutgoingMessage[] {
     if (versionsIn(message).includes(VERSION)) {
       const body = encodeBody({ version: VERSION, protocols: this.#options.protocols });
       return [{ ...control('accept'), body }];
@@ -140,18 +140,18 @@ export class Sessions {
     return [...this.#end(session), controlError(message, problem, true)];
   }
 
-  #close(session: Session): readonly Reply[] {
+  #close(session: Session): readonly OutgoingMessage[] {
     this.#options.onClose(session.sid);
     return this.#end(session);
   }
 
-  #end(session: Session): readonly Reply[] {
+  #end(session: Session): readonly OutgoingMessage[] {
     this.#sessions.delete(session.sid);
     return [...session.handlers.values()].flatMap((handler) => handler.end());
   }
 }
 
-function control(typ: string): Reply {
+function control(typ: string): OutgoingMessage {
   return { proto: connectProtocols.control, typ };
 }
 

@@ -13,7 +13,7 @@ import { valueText } from '../../../fixtures/value-text.ts';
 import type { DeviceDescription } from './connect-environment.ts';
 import type { DeviceFiles } from './files.ts';
 import { messageStatuses, pieces, textProp } from './replies.ts';
-import { Terminal, type TerminalSize } from './terminal.ts';
+import { DeviceShell, type TerminalSize } from './terminal.ts';
 
 /** Limits that match the defaults of real devices. */
 const shellLimits = {
@@ -28,7 +28,7 @@ const shellLimits = {
 interface Shell {
   readonly sid: string;
   readonly userId: string;
-  readonly terminal: Terminal;
+  readonly terminal: DeviceShell;
   /** Monotonic time of the user's last typed input. */
   activeMs: number;
   pingedMs: number;
@@ -36,7 +36,7 @@ interface Shell {
   pongMs: number;
 }
 
-type Messages = readonly ConnectMessage[];
+type ShellMessages = readonly ConnectMessage[];
 
 const defaultSize: TerminalSize = { height: 40, width: 80 };
 const SIZE_MAX = 0xffff;
@@ -46,7 +46,7 @@ const MS = 1000;
 export class Shells {
   readonly #around: { clock: Clock; facts: DeviceDescription; files: DeviceFiles };
   readonly #shells = new Map<string, Shell>();
-  readonly #kinds = new Map<string | undefined, (message: ConnectMessage) => Messages>([
+  readonly #kinds = new Map<string | undefined, (message: ConnectMessage) => ShellMessages>([
     ['new', (message) => this.#spawn(message)],
     ['shell', (message) => this.#type(message)],
     ['resize', (message) => this.#resize(message)],
@@ -59,7 +59,7 @@ export class Shells {
     this.#around = around;
   }
 
-  answer(message: ConnectMessage): Messages {
+  answer(message: ConnectMessage): ShellMessages {
     const kind = this.#kinds.get(message.typ);
     if (kind !== undefined) return kind(message);
     return [failure(message, `unknown message type '${message.typ ?? ''}'`)];
@@ -68,7 +68,7 @@ export class Shells {
   /**
    * Returns the messages that are due: pings, and closes of shells that are idle or unresponsive.
    */
-  due(): Messages {
+  due(): ShellMessages {
     const nowMs = this.#nowMs();
     return [...this.#shells.values()].flatMap((shell) => this.#dueOf(shell, nowMs));
   }
@@ -78,7 +78,7 @@ export class Shells {
     this.#shells.delete(sid);
   }
 
-  #dueOf(shell: Shell, nowMs: number): Messages {
+  #dueOf(shell: Shell, nowMs: number): ShellMessages {
     const { idleMaxSeconds, pingEverySeconds, pongMaxSeconds } = shellLimits;
     if (nowMs - shell.activeMs > idleMaxSeconds * MS) return this.#expire(shell, 'session expired');
     if (nowMs - shell.pongMs > (pingEverySeconds + pongMaxSeconds) * MS) {
@@ -90,17 +90,17 @@ export class Shells {
     return [{ ...to(shell), typ: 'ping', props: { status: messageStatuses.control, timeout } }];
   }
 
-  #expire(shell: Shell, because: string): Messages {
+  #expire(shell: Shell, because: string): ShellMessages {
     this.#shells.delete(shell.sid);
     return [ended(shell, messageStatuses.error, because)];
   }
 
-  #spawn(message: ConnectMessage): Messages {
+  #spawn(message: ConnectMessage): ShellMessages {
     const sid = message.sid ?? '';
     const userId = textProp(message, 'user_id') ?? '';
     const refusal = this.#refusal(sid, userId);
     if (refusal !== undefined) return [failure(message, refusal)];
-    const terminal = new Terminal(this.#around, sizeIn(message) ?? defaultSize);
+    const terminal = new DeviceShell(this.#around, sizeIn(message) ?? defaultSize);
     const nowMs = this.#nowMs();
     const times = { activeMs: nowMs, pingedMs: nowMs, pongMs: nowMs };
     const shell = { sid, userId, terminal, ...times };
@@ -117,7 +117,7 @@ export class Shells {
     return own.length >= perUserMax ? 'user has too many open sessions' : undefined;
   }
 
-  #type(message: ConnectMessage): Messages {
+  #type(message: ConnectMessage): ShellMessages {
     return this.#with(message, (shell) => {
       shell.activeMs = this.#nowMs();
       const shown = screen(shell, shell.terminal.type(message.body ?? new Uint8Array()));
@@ -127,7 +127,7 @@ export class Shells {
     });
   }
 
-  #resize(message: ConnectMessage): Messages {
+  #resize(message: ConnectMessage): ShellMessages {
     return this.#with(message, (shell) => {
       const size = sizeIn(message);
       if (size === undefined)
@@ -138,7 +138,7 @@ export class Shells {
   }
 
   /** Ends the shell of a session. A message without a session ID ends all shells of its user. */
-  #stop(message: ConnectMessage): Messages {
+  #stop(message: ConnectMessage): ShellMessages {
     if (message.sid !== undefined) {
       return this.#with(message, (shell) => {
         this.#shells.delete(shell.sid);
@@ -152,21 +152,21 @@ export class Shells {
     return own.map((shell) => ended(shell, messageStatuses.normal));
   }
 
-  #ping(message: ConnectMessage): Messages {
+  #ping(message: ConnectMessage): ShellMessages {
     return this.#with(message, (shell) => {
       const props = { status: messageStatuses.control };
       return [{ ...to(shell), typ: 'pong', props }];
     });
   }
 
-  #pong(message: ConnectMessage): Messages {
+  #pong(message: ConnectMessage): ShellMessages {
     return this.#with(message, (shell) => {
       shell.pongMs = this.#nowMs();
       return [];
     });
   }
 
-  #with(message: ConnectMessage, act: (shell: Shell) => Messages): Messages {
+  #with(message: ConnectMessage, act: (shell: Shell) => ShellMessages): ShellMessages {
     const shell = this.#shells.get(message.sid ?? '');
     return shell === undefined ? [failure(message, 'session not found')] : act(shell);
   }
@@ -187,7 +187,7 @@ function ended(shell: Shell, status: number, because = ''): ConnectMessage {
 }
 
 /** Builds the messages that carry a shell's output to the user's terminal. */
-function screen(shell: Shell, bytes: Buffer): Messages {
+function screen(shell: Shell, bytes: Buffer): ShellMessages {
   const props = { status: messageStatuses.normal };
   return pieces(bytes).map((body) => ({ ...to(shell), typ: 'shell', props, body }));
 }

@@ -3,19 +3,19 @@ import { ManualClock } from '../../../fixtures/clock.ts';
 import { noonMs } from '../../testing/bench.ts';
 import { facts } from '../../testing/connect-bench.ts';
 import { DeviceFiles } from './files.ts';
-import { Terminal } from './terminal.ts';
+import { DeviceShell } from './terminal.ts';
 
 const prompt = 'root@fb-1:~# ';
 
 function terminalOf(contents: Readonly<Record<string, string>> = {}) {
   const clock = new ManualClock(noonMs);
   const files = new DeviceFiles(clock, { '/root/': '', ...contents });
-  const terminal = new Terminal({ clock, facts, files }, { height: 24, width: 80 });
+  const terminal = new DeviceShell({ clock, facts, files }, { height: 24, width: 80 });
   return { clock, files, terminal, screen: terminal.begin().toString() };
 }
 
 /** Returns the output of a line, without its echo and the next prompt, with Unix line ends. */
-function shown(terminal: Terminal, line: string): string {
+function shown(terminal: DeviceShell, line: string): string {
   const screen = terminal.type(Buffer.from(`${line}\r`)).toString();
   expect(screen.startsWith(`${line}\r\n`)).toBe(true);
   const end = screen.lastIndexOf('root@');

@@ -3,9 +3,9 @@
  * depends only on the input, the clock and the device's files.
  */
 import { CommandSyntaxError, parseCommandLine, type Redirection } from './command-line.ts';
-import { type Outcome, runCommand, type ShellContext } from './commands.ts';
+import { type CommandResult, runCommand, type ShellContext } from './commands.ts';
 import { absolutePath, FileError } from './files.ts';
-import { LineEditor, type Typed } from './line-editor.ts';
+import { type EditorResult, LineEditor } from './line-editor.ts';
 
 /** Screen size in characters. */
 export interface TerminalSize {
@@ -21,7 +21,7 @@ const INTERRUPTED_STATUS = 130;
 const LINE_END = '\r\n';
 
 /** A running shell of a device. */
-export class Terminal {
+export class DeviceShell {
   readonly #context: ShellContext;
   readonly #editor = new LineEditor();
   #screen: Buffer[] = [];
@@ -55,7 +55,7 @@ export class Terminal {
     this.#context.variables.set('LINES', String(height)).set('COLUMNS', String(width));
   }
 
-  #act(typed: Typed): void {
+  #act(typed: EditorResult): void {
     if (typed.kind === 'echo') this.#show(typed.text);
     else if (typed.kind === 'end') this.#leave(`exit${LINE_END}`);
     else if (typed.kind === 'interrupt') this.#interrupt();
@@ -89,7 +89,7 @@ export class Terminal {
     }
   }
 
-  #finish({ output, errors, status, exits }: Outcome, redirection?: Redirection): void {
+  #finish({ output, errors, status, exits }: CommandResult, redirection?: Redirection): void {
     this.#context.variables.set('?', String(status));
     if (redirection === undefined) this.#print(output);
     else this.#writeTo(redirection, output);

@@ -7,19 +7,19 @@ import { clockText, exactNumber, shortNumber, timeSteps } from './clock-words.ts
 import { drawMarks, MARKS_HEIGHT } from './marks.ts';
 
 /** A range of the run, in seconds since the start of the load. */
-export interface Range {
+export interface TimeRange {
   readonly from: number;
   readonly to: number;
 }
 
 /** A chart with the element that contains it and its callback. */
-export interface Shown {
+export interface ChartInPage {
   readonly chart: ShownChart;
   readonly marks: readonly ShownMark[];
   /** Time of second 0, in ISO 8601 and UTC. */
   readonly startsAt: string;
   readonly place: HTMLElement;
-  readonly onRange: (range?: Range) => void;
+  readonly onRange: (range?: TimeRange) => void;
 }
 
 const SELECTED_MIN_PIXELS = 5;
@@ -40,7 +40,7 @@ const tones: Readonly<Record<ShownTone, string>> = {
 };
 
 /** Returns the options of a chart without its size. */
-export function optionsOf(shown: Shown): Omit<uPlot.Options, 'width' | 'height'> {
+export function optionsOf(shown: ChartInPage): Omit<uPlot.Options, 'width' | 'height'> {
   const { chart, marks, startsAt, place } = shown;
   const colour = (variable: string) => (): string => colourOf(place, variable);
   const axis = { stroke: colour('--quiet'), font: '12px system-ui, sans-serif' };
@@ -78,7 +78,7 @@ function each(text: (value: number) => string): uPlot.Axis.DynamicValues {
   return (_, splits) => splits.map((value) => text(value));
 }
 
-function cursorOf({ onRange }: Shown): uPlot.Cursor {
+function cursorOf({ onRange }: ChartInPage): uPlot.Cursor {
   return {
     y: false,
     drag: { x: true, y: false, setScale: false },
@@ -109,7 +109,7 @@ function seriesOf(
   };
 }
 
-function reportSelection(plot: uPlot, { onRange }: Shown): void {
+function reportSelection(plot: uPlot, { onRange }: ChartInPage): void {
   const { left, width } = plot.select;
   if (width < SELECTED_MIN_PIXELS) return;
   const from = plot.posToVal(left, 'x');

@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import { usePrinting } from '../../../fixtures/page/printing.ts';
 import type { ShownChart, ShownMark } from '../page-facts.ts';
-import { optionsOf, type Range } from './chart-options.ts';
+import { optionsOf, type TimeRange } from './chart-options.ts';
 import { clockText, exactNumber } from './clock-words.ts';
 
 const HEIGHT = 230;
@@ -22,9 +22,9 @@ export function Chart({
   marks: readonly ShownMark[];
   startsAt: string;
   /** The visible range. */
-  range: Range;
+  range: TimeRange;
   /** Called with the range that the reader selects, or without a range to show the whole run. */
-  onRange: (range?: Range) => void;
+  onRange: (range?: TimeRange) => void;
 }) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);

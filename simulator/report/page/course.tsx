@@ -5,7 +5,7 @@ import { Choice } from '../../../fixtures/page/field.tsx';
 import { usePrinting } from '../../../fixtures/page/printing.ts';
 import type { ShownCourse, ShownMark } from '../page-facts.ts';
 import { Chart } from './chart.tsx';
-import type { Range } from './chart-options.ts';
+import type { TimeRange } from './chart-options.ts';
 import { clockText } from './clock-words.ts';
 
 /** Margin around a selected incident: a number of seconds, and a share of its length. */
@@ -15,9 +15,9 @@ const ROOM_SHARE = 0.25;
 /** Renders the charts and the selection of their range. */
 export function Course({ course }: { course: ShownCourse }) {
   const { charts, marks, hint, startsAt } = course;
-  const whole: Range = { from: 0, to: Math.max(course.endSeconds, 1) };
+  const whole: TimeRange = { from: 0, to: Math.max(course.endSeconds, 1) };
   const [range, setRange] = useState(whole);
-  const show = (wanted: Range = whole): void => setRange(wanted);
+  const show = (wanted: TimeRange = whole): void => setRange(wanted);
   useLightPrint();
   const drawn = charts.filter(({ seconds }) => seconds.length > 0);
   if (drawn.length === 0) {
@@ -71,12 +71,12 @@ function RangeChoice({
   onRange,
 }: {
   marks: readonly ShownMark[];
-  range: Range;
-  whole: Range;
-  onRange: (range?: Range) => void;
+  range: TimeRange;
+  whole: TimeRange;
+  onRange: (range?: TimeRange) => void;
 }) {
   const ranges = marks.map((mark) => rangeOf(mark, whole));
-  const isSame = (one: Range): boolean => one.from === range.from && one.to === range.to;
+  const isSame = (one: TimeRange): boolean => one.from === range.from && one.to === range.to;
   const chosen = isSame(whole) ? 'whole' : String(ranges.findIndex(isSame));
   return (
     <form class="report-row" aria-label="Zoom" onSubmit={(event) => event.preventDefault()}>
@@ -101,7 +101,7 @@ function RangeChoice({
 }
 
 /** Returns the range to show for a phase or an incident. */
-function rangeOf({ kind, from, to }: ShownMark, whole: Range): Range {
+function rangeOf({ kind, from, to }: ShownMark, whole: TimeRange): TimeRange {
   if (kind === 'phase' && to > from) return { from, to };
   const room = ROOM_SECONDS + (to - from) * ROOM_SHARE;
   return { from: Math.max(whole.from, from - room), to: Math.min(whole.to, to + room) };

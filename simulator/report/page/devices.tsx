@@ -5,7 +5,7 @@ import { Card } from '../../../fixtures/page/card.tsx';
 import { Choice, FilterField } from '../../../fixtures/page/field.tsx';
 import { Pager } from '../../../fixtures/page/pager.tsx';
 import { Empty } from '../../../fixtures/page/states.tsx';
-import { type Column, Table } from '../../../fixtures/page/table.tsx';
+import { Table, type TableColumn } from '../../../fixtures/page/table.tsx';
 import type { ShownDevices } from '../page-facts.ts';
 
 const PAGE_SIZE = 25;
@@ -20,7 +20,7 @@ const tones: Readonly<Record<string, Tone>> = {
 };
 
 /** A device as a row of the list. */
-interface Device {
+interface DeviceListRow {
   readonly index: number;
   readonly serial: string;
   readonly deviceId: string;
@@ -35,7 +35,7 @@ interface Device {
   readonly searched: string;
 }
 
-const columns: readonly Column<Device>[] = [
+const columns: readonly TableColumn<DeviceListRow>[] = [
   { title: 'Index', cell: ({ index }) => index },
   { title: 'Serial', cell: ({ serial }) => serial },
   {
@@ -52,7 +52,7 @@ const columns: readonly Column<Device>[] = [
 ];
 
 /** The filters of the list. An empty text matches all devices. */
-interface Filter {
+interface DeviceListFilter {
   readonly words: string;
   readonly outcome: string;
   readonly cohort: string;
@@ -60,7 +60,7 @@ interface Filter {
   readonly page: number;
 }
 
-const noFilter: Filter = { words: '', outcome: '', cohort: '', page: 0 };
+const noFilter: DeviceListFilter = { words: '', outcome: '', cohort: '', page: 0 };
 
 /** Renders the list of devices in pages, filtered by words, outcome and cohort. */
 export function Devices({ devices }: { devices: ShownDevices }) {
@@ -105,11 +105,12 @@ function Filters({
   filter,
   onFilter,
 }: {
-  devices: readonly Device[];
-  filter: Filter;
-  onFilter: (filter: Filter) => void;
+  devices: readonly DeviceListRow[];
+  filter: DeviceListFilter;
+  onFilter: (filter: DeviceListFilter) => void;
 }) {
-  const change = (part: Partial<Filter>): void => onFilter({ ...filter, page: 0, ...part });
+  const change = (part: Partial<DeviceListFilter>): void =>
+    onFilter({ ...filter, page: 0, ...part });
   const outcomes = useMemo(() => [...new Set(devices.map(({ outcome }) => outcome))], [devices]);
   const cohorts = useMemo(() => [...new Set(devices.map(({ cohort }) => cohort))], [devices]);
   return (
@@ -139,7 +140,7 @@ function Filters({
   );
 }
 
-function devicesOf({ words, rows }: ShownDevices): readonly Device[] {
+function devicesOf({ words, rows }: ShownDevices): readonly DeviceListRow[] {
   const word = (number: number): string => words[number] ?? '';
   return rows.map(([index, serial, deviceId, ...rest]) => {
     const [outcome, cohort, behaviour, keyType, reported, artifactName, seconds] = rest;
@@ -157,9 +158,9 @@ function devicesOf({ words, rows }: ShownDevices): readonly Device[] {
 }
 
 function filtered(
-  devices: readonly Device[],
-  { words, outcome, cohort }: Filter,
-): readonly Device[] {
+  devices: readonly DeviceListRow[],
+  { words, outcome, cohort }: DeviceListFilter,
+): readonly DeviceListRow[] {
   const sought = words.toLowerCase().split(/\s+/).filter(Boolean);
   return devices.filter(
     (device) =>

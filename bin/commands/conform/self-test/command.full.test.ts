@@ -68,7 +68,7 @@ describe('fleetbed conform self-test', () => {
     'prints partial results at Ctrl-C, and says that the run was interrupted',
     async () => {
       const running = startCommand(['conform', 'self-test', '--cases', 'service/']);
-      await running.said('stderr', /running every case without a defect/);
+      await running.waitForOutput('stderr', /running every case without a defect/);
       const { code, stdout } = await running.end('SIGINT');
       expect(code).toBe(130);
       expect(stdout).toContain('interrupted before every defect was run');

@@ -45,7 +45,7 @@ describe('fleetbed conform self-test --fuzz', () => {
         '--cases',
         'service/',
       ]);
-      await running.said('stderr', /1 of 500/);
+      await running.waitForOutput('stderr', /1 of 500/);
       const { code, stdout } = await running.end('SIGINT');
       expect(code).toBe(130);
       expect(stdout).toContain('interrupted before every alteration was run');

@@ -21,11 +21,11 @@ const CASE_TIME_LIMIT_MS = 20_000;
 const REQUEST_TIME_LIMIT_MS = 10_000;
 
 /** A target that the caller opens and closes. */
-export type GivenTarget = Omit<GoodTarget, 'close'>;
+export type CallerTarget = Omit<GoodTarget, 'close'>;
 
 /** Returns the options of a self-test on the given server, or on reference servers of its own. */
 export function selfTestOn(
-  given: GivenTarget | 'own',
+  given: CallerTarget | 'own',
   { signal }: { readonly signal?: AbortSignal } = {},
 ): SelfTestOptions {
   const clock = new HurriedClock(systemClock, HASTE);

@@ -8,27 +8,27 @@ import {
 } from '../../../../fixtures/formats/connect-message.ts';
 import { ConnectBench } from '../../../../simulator/testing/connect-bench.ts';
 import { PretendServer } from '../../../../simulator/testing/pretend-server.ts';
-import type { Screen } from '../remote-shell.ts';
+import type { ShellScreen } from '../remote-shell.ts';
 
 /** The session ID that the server assigns. */
 export const SID = 'session-1';
 
 /** Returns the replies of the other side to a message; possibly none. */
-export type Answering = (message: ConnectMessage) => readonly ConnectMessage[];
+export type AnswerMessage = (message: ConnectMessage) => readonly ConnectMessage[];
 
 /**
  * Returns a device that replies like the simulated ones, behind a server that assigns a session ID.
  */
-export function willingDevice(): Answering {
+export function willingDevice(): AnswerMessage {
   const bench = new ConnectBench();
   return (message) => bench.device.answer({ ...message, sid: SID });
 }
 
 /** A relay with the messages that it received. */
-export interface Relay {
+export interface TestRelay {
   readonly baseUrl: string;
   readonly requests: readonly IncomingMessage[];
-  readonly heard: readonly ConnectMessage[];
+  readonly received: readonly ConnectMessage[];
   /** The server's end of the first socket. */
   readonly opened: Promise<WebSocket>;
   close(): Promise<void>;
@@ -38,7 +38,7 @@ export interface Relay {
  * Starts a server that relays to this device.
  * @param refusal the complete response to every upgrade, instead of relaying
  */
-export async function startRelay(answering: Answering, refusal?: string): Promise<Relay> {
+export async function startRelay(answering: AnswerMessage, refusal?: string): Promise<TestRelay> {
   const server = await PretendServer.start({});
   const upgrades = new WebSocketServer({ noServer: true });
   // RFC 6455 forbids a slash in a subprotocol name, and `ws` enforces that.
@@ -70,21 +70,21 @@ export async function startRelay(answering: Answering, refusal?: string): Promis
     for (const socket of upgrades.clients) socket.terminate();
     await server.close();
   };
-  return { baseUrl: server.baseUrl, requests, heard, opened, close };
+  return { baseUrl: server.baseUrl, requests, received: heard, opened, close };
 }
 
 /** A screen that keeps its output. Set `room` to false to make `show` ask for a pause. */
-export class Sheet implements Screen {
+export class RecordedScreen implements ShellScreen {
   readonly size = { height: 24, width: 100 };
   readonly notes: string[] = [];
   shown = '';
-  room = true;
+  hasRoom = true;
   onShow: () => void = () => undefined;
 
   show(bytes: Uint8Array): boolean {
     this.shown += Buffer.from(bytes).toString();
     this.onShow();
-    return this.room;
+    return this.hasRoom;
   }
 
   note(text: string): void {

@@ -11,7 +11,7 @@ import {
 } from '../../../../simulator/engine/simulate-fleet.ts';
 import { exitCodes } from '../../../output/exit-codes.ts';
 import { spentMs } from '../cpu-time.ts';
-import { type Memory, memoryNow } from '../memory.ts';
+import { memoryNow, type ProcessMemory } from '../memory.ts';
 
 /** The fleet to run, and the phases of the measurement. */
 export interface FleetBench {
@@ -29,8 +29,8 @@ export interface FleetBench {
 /** Measurements with the whole fleet present. */
 export interface FleetMeasurement {
   /** Memory before the fleet was created, after a garbage collection. */
-  readonly memoryBefore: Memory;
-  readonly memory: Memory;
+  readonly memoryBefore: ProcessMemory;
+  readonly memory: ProcessMemory;
   readonly socketsOpen: number;
   readonly exchanges: number;
   /** Errors over the whole run, such as `12 connect timeout`. */
@@ -39,13 +39,13 @@ export interface FleetMeasurement {
   readonly serverCpuMs: number;
   readonly elapsedMs: number;
   /** Delay between the due time of a request and its sending. */
-  readonly late: Lateness;
+  readonly late: FleetLateness;
   /** The delay over the whole run, including the ramp-up. */
-  readonly lateOverall: Lateness;
+  readonly lateOverall: FleetLateness;
 }
 
 /** Output of a run in which the fleet did not settle in time. */
-export interface Unsettled {
+export interface UnsettledFleet {
   /** A description of the missing devices or sockets. */
   readonly unsettled: string;
 }
@@ -55,7 +55,7 @@ export interface Unsettled {
  */
 const EXCHANGES_PER_POLL_MAX = 1.05;
 
-interface Lateness {
+interface FleetLateness {
   readonly p99Ms: number;
   readonly maxMs: number;
 }
@@ -69,7 +69,7 @@ const MEASURED_PHASE = '3 hold';
 const MEMORY_PHASE = '4 hold';
 
 /** Totals of the process at one time. */
-interface Reading {
+interface ProcessTotals {
   readonly exchanges: number;
   readonly cpuMs: number;
   readonly serverCpuMs: number;
@@ -85,9 +85,9 @@ process.once('uncaughtException', ({ message }) => {
 const asked = JSON.parse(process.argv[2] ?? '') as FleetBench;
 const { devices } = asked.plan;
 const memoryBefore = await memoryNow();
-const readings: Reading[] = [];
+const readings: ProcessTotals[] = [];
 const over = new AbortController();
-let memory: Memory | undefined;
+let memory: ProcessMemory | undefined;
 let isMemoryRead = false;
 let socketsOpen = 0;
 
@@ -106,11 +106,11 @@ const result = await simulateFleet(
 report(settled(measurement()));
 
 /** Writes the measurement on one line, synchronously. */
-function report(seen: FleetMeasurement | Unsettled): void {
+function report(seen: FleetMeasurement | UnsettledFleet): void {
   writeSync(process.stdout.fd, `${JSON.stringify(seen)}\n`);
 }
 
-function settled(seen: FleetMeasurement): FleetMeasurement | Unsettled {
+function settled(seen: FleetMeasurement): FleetMeasurement | UnsettledFleet {
   const polls = Math.round((devices * seen.elapsedMs) / asked.plan.pollIntervalMs);
   if (seen.exchanges <= polls * EXCHANGES_PER_POLL_MAX) return seen;
   return { unsettled: `in place of ${polls} polls there were ${seen.exchanges} requests` };
@@ -135,7 +135,7 @@ function look(progress: FleetProgress): void {
   });
 }
 
-function reading({ exchanges }: FleetProgress): Reading {
+function reading({ exchanges }: FleetProgress): ProcessTotals {
   const { user, system } = process.cpuUsage();
   const serverCpuMs = spentMs(asked.serverPid);
   const atMs = systemClock.monotonicMs();
@@ -162,6 +162,6 @@ function measurement(): FleetMeasurement {
 }
 
 /** Returns the p99 and the maximum of a delay, without its histogram. */
-function latenessOf({ p99Ms, maxMs }: Lateness): Lateness {
+function latenessOf({ p99Ms, maxMs }: FleetLateness): FleetLateness {
   return { p99Ms, maxMs };
 }

@@ -5,10 +5,10 @@ import { operations } from '../../../../fixtures/contract/operations.ts';
 import { vendorNames } from '../../../../fixtures/contract/vendor-names.ts';
 import type { AuthCost } from '../children/auth-cost.ts';
 import { type BenchContext, inRounds } from '../rounds.ts';
-import { type Row, rowOf } from '../row.ts';
-import type { KnownDevice, NewDevice } from '../signed-in.ts';
+import { type BenchRow, rowOf } from '../row.ts';
+import type { NewDevice, SignedInDevice } from '../signed-in.ts';
 import { underLoad, unit, warmUp } from './exchange-row.ts';
-import { cpuSecondsOf, type KnowingServer, placeOf } from './knowing-server.ts';
+import { cpuSecondsOf, placeOf, type ServerWithDevices } from './knowing-server.ts';
 
 const what = 'auth request of a known device';
 /** Least ratio: a sign-in may take 1.3 times as long as its cryptography. */
@@ -17,7 +17,7 @@ const COST_TIMES = 20_000;
 const QUICK_COST_TIMES = 3000;
 
 /** Measures auth requests of known devices with Ed25519 keys. */
-export async function authRow(context: BenchContext, known: KnowingServer): Promise<Row> {
+export async function authRow(context: BenchContext, known: ServerWithDevices): Promise<BenchRow> {
   const { devices } = known;
   const { headerPrefix } = known.server.ready;
   const requests = devices.map((device) => [authRequest(device)]);
@@ -42,7 +42,7 @@ export function authRequest({ authRequest: { headers, body } }: NewDevice): Requ
 
 async function cryptoAlone(
   { children, quick }: BenchContext,
-  [device]: readonly KnownDevice[],
+  [device]: readonly SignedInDevice[],
   headerPrefix: string,
 ): Promise<number> {
   if (!device) throw new Error('no device is known');

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { ConformanceResult } from '../../../../conformance/result/result.ts';
 import { fleetbed } from '../children.ts';
 import { type BenchContext, inRounds } from '../rounds.ts';
-import { limitRow, median, type Row } from '../row.ts';
+import { type BenchRow, limitRow, median } from '../row.ts';
 
 const JOBS = 8;
 const RUN_MAX_SECONDS = 20;
@@ -14,7 +14,7 @@ const RUN_MAX_SECONDS = 20;
 const QUICK_ROUNDS = 1;
 
 /** Measures the only row of the part. */
-export async function conformanceRows(context: BenchContext): Promise<Row[]> {
+export async function conformanceRows(context: BenchContext): Promise<BenchRow[]> {
   const what = `whole suite, ${JOBS} jobs`;
   const runs: ConformanceResult[] = [];
   const measure = async (): Promise<number> => {

@@ -4,10 +4,10 @@ import { Agent, get, type IncomingMessage } from 'node:http';
 import { spentMs } from '../cpu-time.ts';
 import { exchange, peerAnswerLike } from '../exchange.ts';
 import { type BenchContext, inRounds } from '../rounds.ts';
-import { type Row, rowOf } from '../row.ts';
-import type { KnownDevice } from '../signed-in.ts';
+import { type BenchRow, rowOf } from '../row.ts';
+import type { SignedInDevice } from '../signed-in.ts';
 import { pollRequest } from './exchanges.ts';
-import type { KnowingServer } from './knowing-server.ts';
+import type { ServerWithDevices } from './knowing-server.ts';
 import type { DeployedRelease } from './release.ts';
 
 const GOAL = 0.8;
@@ -18,9 +18,9 @@ const BYTES_PER_MB = 1_000_000;
 /** Measures consecutive downloads through the link of an update. */
 export async function downloadRow(
   context: BenchContext,
-  { server, devices }: KnowingServer,
+  { server, devices }: ServerWithDevices,
   { file, bytes }: DeployedRelease,
-): Promise<Row> {
+): Promise<BenchRow> {
   const link = await offeredLink(server.ready.baseUrl, devices);
   const agent = new Agent({ keepAlive: true });
   const headers = await headersOf(agent, link);
@@ -46,7 +46,7 @@ export async function downloadRow(
 /** Returns the download link of the update that the first device is offered. */
 export async function offeredLink(
   baseUrl: string,
-  [device]: readonly KnownDevice[],
+  [device]: readonly SignedInDevice[],
 ): Promise<string> {
   if (!device) throw new Error('no device is known');
   const { body } = await exchange(baseUrl, pollRequest(device));

@@ -9,7 +9,7 @@ import { redisTrafficOf } from '../../../../simulator/estimate/redis-traffic.ts'
 import { type RedisServer, redisProgram, startRedis } from '../../../testing/redis-server.ts';
 import { fleetbed } from '../children.ts';
 import type { BenchContext } from '../rounds.ts';
-import type { Row } from '../row.ts';
+import type { BenchRow } from '../row.ts';
 import { wrongRow } from './wrong-row.ts';
 
 interface SharedSize {
@@ -34,20 +34,20 @@ const progressLine = /^(?<seconds>[\d.]+) s, .* (?<idle>\d+) idle,/;
 /**
  * Measures the rows. A quick run measures only the smallest fleet; without Redis there are no rows.
  */
-export async function sharedFleetRows(context: BenchContext): Promise<Row[]> {
+export async function sharedFleetRows(context: BenchContext): Promise<BenchRow[]> {
   if (redisProgram() === undefined) {
     const sentence = 'the Redis traffic of the estimate is not measured: there is no redis-server';
     context.output.progress(`${sentence} (node bin/dev/setup.mjs --redis)`);
     return [];
   }
-  const rows: Row[] = [];
+  const rows: BenchRow[] = [];
   for (const size of context.quick ? sizes.slice(0, 1) : sizes) {
     rows.push(...(await rowsOf(context, size)));
   }
   return rows;
 }
 
-async function rowsOf(context: BenchContext, size: SharedSize): Promise<Row[]> {
+async function rowsOf(context: BenchContext, size: SharedSize): Promise<BenchRow[]> {
   const { devices, workers, pollIntervalMs } = size;
   context.output.progress(`gathering ${devices} devices on ${workers} workers that share a Redis`);
   const server = await context.children.serve('--auto-accept');

@@ -8,11 +8,11 @@ import { virtualUser } from '../../../virtual/virtual-server.ts';
 import type { FleetMeasurement } from '../children/fleet.ts';
 import { measuredFleet, steadyFleet } from '../fleet-asked.ts';
 import type { BenchContext } from '../rounds.ts';
-import type { Row } from '../row.ts';
+import type { BenchRow } from '../row.ts';
 import { sharedFleetRows } from './estimate-shared.ts';
 import { wrongRow } from './wrong-row.ts';
 
-interface Size {
+interface FleetSize {
   readonly devices: number;
   readonly pollIntervalMs: number;
   readonly times: {
@@ -22,7 +22,7 @@ interface Size {
   };
 }
 
-const sizes: readonly Size[] = [
+const sizes: readonly FleetSize[] = [
   {
     devices: 1000,
     pollIntervalMs: 2000,
@@ -44,8 +44,8 @@ const startMs = Date.parse('2026-11-21T12:00:00Z');
 const machine = { cpus: 1, memoryBytes: Number.POSITIVE_INFINITY, socketsPerProcess: 1 };
 
 /** Measures all rows of the part; a quick run measures only the smallest fleet. */
-export async function estimateRows(context: BenchContext): Promise<Row[]> {
-  const rows: Row[] = [];
+export async function estimateRows(context: BenchContext): Promise<BenchRow[]> {
+  const rows: BenchRow[] = [];
   for (const size of context.quick ? sizes.slice(0, 1) : sizes) {
     rows.push(...(await rowsOf(context, size)));
   }
@@ -54,8 +54,8 @@ export async function estimateRows(context: BenchContext): Promise<Row[]> {
 
 async function rowsOf(
   { children, output }: BenchContext,
-  { devices, pollIntervalMs, times }: Size,
-): Promise<Row[]> {
+  { devices, pollIntervalMs, times }: FleetSize,
+): Promise<BenchRow[]> {
   output.progress(`gathering ${devices} devices that poll every ${pollIntervalMs / 1000} s`);
   const server = await children.serve('--auto-accept');
   const plan = { ...steadyFleet(server.ready), devices, pollIntervalMs };
@@ -70,7 +70,7 @@ async function rowsOf(
   return wrongRows(needsOf(devices, traffic, machine), seen);
 }
 
-function wrongRows(needs: FleetNeeds, seen: FleetMeasurement): Row[] {
+function wrongRows(needs: FleetNeeds, seen: FleetMeasurement): BenchRow[] {
   const pairs = [
     ['requests/s', needs.requestsPerSecond, seen.exchanges / (seen.elapsedMs / 1000)],
     ['CPU time', needs.cores, seen.cpuMs / seen.elapsedMs],

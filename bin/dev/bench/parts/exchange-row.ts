@@ -6,11 +6,11 @@ import type { Request } from 'autocannon';
 import type { PeerKind } from '../children/peer.ts';
 import type { Child } from '../children.ts';
 import { exchange, peerAnswerLike, requireSameBytes } from '../exchange.ts';
-import { CONNECTIONS, type Load, type LoadFigures, load } from '../load.ts';
+import { type BenchLoad, CONNECTIONS, type LoadFigures, load } from '../load.ts';
 import { type BenchContext, type Contender, inRounds } from '../rounds.ts';
-import { median, type Row, rowOf } from '../row.ts';
-import type { Exchange } from './exchanges.ts';
-import { cpuSecondsOf, type KnowingServer, placeOf } from './knowing-server.ts';
+import { type BenchRow, median, rowOf } from '../row.ts';
+import type { BenchExchange } from './exchanges.ts';
+import { cpuSecondsOf, placeOf, type ServerWithDevices } from './knowing-server.ts';
 
 /**
  * The unit of every figure. CPU time of the server does not depend on the speed of the load
@@ -22,12 +22,12 @@ export const unit = 'answers/CPU s';
 const QUICK_WARM_UP_ROUNDS = 3;
 
 /** A server under load, with the figures of its rounds. */
-interface Loaded extends Contender {
+interface LoadedServer extends Contender {
   /** Figures of each measured round. */
   readonly seen: LoadFigures[];
 }
 
-interface Peer extends Child {
+interface PeerServer extends Child {
   readonly kind: PeerKind;
   readonly baseUrl: string;
 }
@@ -35,9 +35,9 @@ interface Peer extends Child {
 /** Measures the row of an exchange; a quick run leaves the frameworks out. */
 export async function exchangeRow(
   context: BenchContext,
-  known: KnowingServer,
-  { what, goal, status, requests: requestsOf }: Exchange,
-): Promise<Row> {
+  known: ServerWithDevices,
+  { what, goal, status, requests: requestsOf }: BenchExchange,
+): Promise<BenchRow> {
   const requests = known.devices.map(requestsOf);
   const [first] = requests.flat();
   if (!first) throw new Error('no device is known');
@@ -57,7 +57,7 @@ export async function exchangeRow(
 }
 
 /** Returns a contender that is measured under this load. */
-export function underLoad(name: string, asked: Load): Loaded {
+export function underLoad(name: string, asked: BenchLoad): LoadedServer {
   const seen: LoadFigures[] = [];
   const measure = async (): Promise<number> => {
     const figures = await load(asked);
@@ -70,7 +70,7 @@ export function underLoad(name: string, asked: Load): Loaded {
 /** Runs rounds that are not counted, until V8 has compiled the hot code. */
 export async function warmUp(
   { quick }: BenchContext,
-  contenders: readonly Loaded[],
+  contenders: readonly LoadedServer[],
 ): Promise<void> {
   const rounds = quick ? QUICK_WARM_UP_ROUNDS : 1;
   for (const { measure, seen } of contenders) {
@@ -83,14 +83,14 @@ async function startPeers(
   { children, quick }: BenchContext,
   ours: string,
   request: Request,
-): Promise<readonly Peer[]> {
+): Promise<readonly PeerServer[]> {
   const example = await exchange(ours, request);
   const answer = JSON.stringify(peerAnswerLike(example, request));
   const kinds: readonly PeerKind[] = [
     'node:http',
     ...(quick ? [] : (['fastify', 'express'] as const)),
   ];
-  const peers: Peer[] = [];
+  const peers: PeerServer[] = [];
   for (const kind of kinds) {
     const child = await children.script('subject', 'peer', kind, answer);
     const baseUrl = `http://127.0.0.1:${child.firstLine}`;
@@ -104,7 +104,7 @@ async function startPeers(
  * Returns the wall-clock rates as a sentence. They are only a note, because a saturated generator
  * hides how fast the faster server is.
  */
-function noteOf(contenders: readonly Loaded[]): string {
+function noteOf(contenders: readonly LoadedServer[]): string {
   const [ours, bare] = contenders.map(({ seen }) => ({
     rate: median(seen.map(({ perSecond }) => perSecond)),
     busy: Math.round(median(seen.map(({ generatorBusy }) => generatorBusy)) * 100),

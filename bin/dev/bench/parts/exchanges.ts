@@ -2,16 +2,16 @@
 import type { Request } from 'autocannon';
 import { pathOf } from '../../../../fixtures/contract/operation.ts';
 import { operations } from '../../../../fixtures/contract/operations.ts';
-import type { KnownDevice } from '../signed-in.ts';
+import type { SignedInDevice } from '../signed-in.ts';
 
 /** An exchange whose rate is measured against bare node:http. */
-export interface Exchange {
+export interface BenchExchange {
   readonly what: string;
   /** Least ratio of the server's rate to that of bare `node:http`. */
   readonly goal: number;
   readonly status: number;
   /** Returns the requests of a device, in order. */
-  readonly requests: (device: KnownDevice) => readonly Request[];
+  readonly requests: (device: SignedInDevice) => readonly Request[];
 }
 
 /** The device type that every device reports. */
@@ -28,13 +28,13 @@ const attributes = Array.from({ length: ATTRIBUTES }, (_, at) => ({
 }));
 
 /** Returns a device's request for the next update. */
-export function pollRequest({ token }: KnownDevice): Request {
+export function pollRequest({ token }: SignedInDevice): Request {
   const { method, path } = operations['get-next-deployment'];
   return { method, path: `${pathOf({ path })}?${query}`, headers: bearer(token) };
 }
 
 /** The poll, which also measures the cost of the journal. */
-export const poll: Exchange = {
+export const poll: BenchExchange = {
   what: 'GET next -> 204',
   goal: 0.75,
   status: 204,
@@ -42,7 +42,7 @@ export const poll: Exchange = {
 };
 
 /** The exchanges of a device without a deployment. */
-export const idleExchanges: readonly Exchange[] = [
+export const idleExchanges: readonly BenchExchange[] = [
   poll,
   {
     what: 'POST next v2 -> 204',
@@ -62,7 +62,7 @@ export const idleExchanges: readonly Exchange[] = [
  * Returns the exchanges of a device with a deployment, after every device has polled once and been
  * offered it.
  */
-export function updateExchanges(deploymentId: string): readonly Exchange[] {
+export function updateExchanges(deploymentId: string): readonly BenchExchange[] {
   return [
     {
       what: 'GET next -> 200 with an update',

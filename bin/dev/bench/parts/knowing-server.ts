@@ -1,7 +1,7 @@
 /** Starts the reference server with its real store and with known devices. */
-import type { ServerChild, Words } from '../children.ts';
+import type { CommandWords, ServerChild } from '../children.ts';
 import type { BenchContext } from '../rounds.ts';
-import { type KnownDevice, knownDevices } from '../signed-in.ts';
+import { knownDevices, type SignedInDevice } from '../signed-in.ts';
 
 const DEVICES = 10_000;
 const QUICK_DEVICES = 1000;
@@ -9,16 +9,16 @@ const ROUND_CPU_SECONDS = 1.5;
 const QUICK_ROUND_CPU_SECONDS = 0.25;
 
 /** A server with the devices that it knows. */
-export interface KnowingServer {
+export interface ServerWithDevices {
   readonly server: ServerChild;
-  readonly devices: readonly KnownDevice[];
+  readonly devices: readonly SignedInDevice[];
 }
 
 /** Starts a server and signs its devices in. @param options options of `fleetbed serve` */
 export async function knowingServer(
   { children, output, quick }: BenchContext,
-  ...options: Words
-): Promise<KnowingServer> {
+  ...options: CommandWords
+): Promise<ServerWithDevices> {
   const server = await children.serve('--auto-accept', ...options);
   const count = quick ? QUICK_DEVICES : DEVICES;
   output.progress(`signing in ${count} devices`);
@@ -30,7 +30,7 @@ export function cpuSecondsOf({ quick }: BenchContext): number {
   return quick ? QUICK_ROUND_CPU_SECONDS : ROUND_CPU_SECONDS;
 }
 
-/** Returns the base URL and the process ID of the server, for a `Load`. */
-export function placeOf({ server }: KnowingServer) {
+/** Returns the base URL and the process ID of the server, for a `BenchLoad`. */
+export function placeOf({ server }: ServerWithDevices) {
   return { baseUrl: server.ready.baseUrl, pid: server.pid };
 }

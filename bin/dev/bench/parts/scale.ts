@@ -3,7 +3,7 @@
  * than an hour, so it runs only when it is named.
  */
 import type { BenchContext } from '../rounds.ts';
-import type { Row } from '../row.ts';
+import type { BenchRow } from '../row.ts';
 import { auditLogRows } from '../scale/audit-log.ts';
 import { downloadRows } from '../scale/downloads.ts';
 import { firstContactRows } from '../scale/first-contacts.ts';
@@ -16,7 +16,7 @@ import { twoProcessRows } from '../scale/two-processes.ts';
 import { virtualTimeRows } from '../scale/virtual-time.ts';
 import { costRow } from './simulator.ts';
 
-const subjects: readonly ((context: BenchContext) => Promise<readonly Row[]>)[] = [
+const subjects: readonly ((context: BenchContext) => Promise<readonly BenchRow[]>)[] = [
   // These rows come first, because they notice early when the machine is too busy.
   pollingFleetRows,
   pollUnderLoadRows,
@@ -38,13 +38,13 @@ const QUICK_TLS_ROUNDS = 1;
 const tlsPolls = { what: 'poll over TLS, beside one without', goal: 0.35, options: ['--tls'] };
 
 /** Measures all rows of the part. */
-export async function scaleRows(context: BenchContext): Promise<Row[]> {
-  const rows: Row[] = [];
+export async function scaleRows(context: BenchContext): Promise<BenchRow[]> {
+  const rows: BenchRow[] = [];
   for (const rowsOf of subjects) rows.push(...(await rowsOf(context)));
   return rows;
 }
 
-async function tlsPollRows(context: BenchContext): Promise<Row[]> {
+async function tlsPollRows(context: BenchContext): Promise<BenchRow[]> {
   const rounds = context.quick ? QUICK_TLS_ROUNDS : TLS_ROUNDS;
   return [await costRow({ ...context, rounds }, tlsPolls)];
 }

@@ -4,12 +4,12 @@
  */
 import { load } from '../load.ts';
 import { type BenchContext, inRounds } from '../rounds.ts';
-import { type Row, rowOf } from '../row.ts';
+import { type BenchRow, rowOf } from '../row.ts';
 import { authRow } from './auth.ts';
 import { downloadRow } from './download.ts';
 import { exchangeRow, underLoad, unit, warmUp } from './exchange-row.ts';
 import { idleExchanges, poll, pollRequest, updateExchanges } from './exchanges.ts';
-import { cpuSecondsOf, type KnowingServer, knowingServer, placeOf } from './knowing-server.ts';
+import { cpuSecondsOf, knowingServer, placeOf, type ServerWithDevices } from './knowing-server.ts';
 import { deployRelease } from './release.ts';
 
 /** Least ratio of polls with the journal to polls without: the journal may cost 15 percent. */
@@ -19,9 +19,9 @@ const JOURNAL_GOAL = 0.85;
 const NEIGHBOUR_GOAL = 0.65;
 
 /** Measures all rows of the part; a quick run leaves out the row with a busy neighbour. */
-export async function serverRows(context: BenchContext): Promise<Row[]> {
+export async function serverRows(context: BenchContext): Promise<BenchRow[]> {
   const known = await knowingServer(context);
-  const rows: Row[] = context.quick ? [] : [await besideNeighbourRow(context, known)];
+  const rows: BenchRow[] = context.quick ? [] : [await besideNeighbourRow(context, known)];
   for (const each of idleExchanges) rows.push(await exchangeRow(context, known, each));
   rows.push(await journalRow(context, known));
   rows.push(await authRow(context, known));
@@ -40,7 +40,10 @@ export async function serverRows(context: BenchContext): Promise<Row[]> {
 }
 
 /** Measures the poll while another process keeps the generator's core and the memory bus busy. */
-async function besideNeighbourRow(context: BenchContext, known: KnowingServer): Promise<Row> {
+async function besideNeighbourRow(
+  context: BenchContext,
+  known: ServerWithDevices,
+): Promise<BenchRow> {
   const neighbour = await context.children.script('generator', 'neighbour');
   const what = `${poll.what}, busy neighbour`;
   const row = await exchangeRow(context, known, { ...poll, what, goal: NEIGHBOUR_GOAL });
@@ -49,9 +52,9 @@ async function besideNeighbourRow(context: BenchContext, known: KnowingServer): 
 }
 
 /** Measures the poll on two servers, one of them without a journal. */
-async function journalRow(context: BenchContext, known: KnowingServer): Promise<Row> {
+async function journalRow(context: BenchContext, known: ServerWithDevices): Promise<BenchRow> {
   const without = await knowingServer(context, '--journal-entries', '0');
-  const polled = (name: string, each: KnowingServer) =>
+  const polled = (name: string, each: ServerWithDevices) =>
     underLoad(name, {
       ...placeOf(each),
       requests: each.devices.map(poll.requests),
@@ -67,7 +70,7 @@ async function journalRow(context: BenchContext, known: KnowingServer): Promise<
 }
 
 /** Polls once as every device, so that the deployment is offered to each. */
-async function offerToAll(known: KnowingServer): Promise<void> {
+async function offerToAll(known: ServerWithDevices): Promise<void> {
   const requests = known.devices.map((device) => [pollRequest(device)]);
   await load({ ...placeOf(known), requests, status: 200, cpuSeconds: 'once' });
 }

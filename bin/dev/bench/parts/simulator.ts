@@ -5,11 +5,11 @@
 import { pathOf } from '../../../../fixtures/contract/operation.ts';
 import { operations } from '../../../../fixtures/contract/operations.ts';
 import type { FleetBench, FleetMeasurement } from '../children/fleet.ts';
-import type { ServerChild, Words } from '../children.ts';
+import type { CommandWords, ServerChild } from '../children.ts';
 import { busyFleet, measuredFleet, steadyFleet } from '../fleet-asked.ts';
 import { load } from '../load.ts';
 import { type BenchContext, inRounds } from '../rounds.ts';
-import { limitRow, type Row, rowOf } from '../row.ts';
+import { type BenchRow, limitRow, rowOf } from '../row.ts';
 import { signInDevices } from '../signed-in.ts';
 
 const plainPolls = { what: 'poll without an update', goal: 0.7, options: [] };
@@ -18,7 +18,7 @@ const ROUND_SECONDS = 6;
 const QUICK_ROUND_SECONDS = 2;
 
 /** A fleet that is large enough for the engine's fixed memory not to count. */
-const polling: HeldFleet = {
+const polling: PresentFleet = {
   who: 'polling device',
   connect: false,
   devices: 10_000,
@@ -26,7 +26,7 @@ const polling: HeldFleet = {
   times: { gatherMs: 60_000, settleMs: 20_000, measuredMs: 20_000 },
 };
 /** As many devices with a socket as the guide of the simulator says that one process holds. */
-const connected: HeldFleet = {
+const connected: PresentFleet = {
   ...polling,
   who: 'device with its socket',
   connect: true,
@@ -40,7 +40,7 @@ const CONNECTED_MAX_KB = 25;
 const LATE_P99_MAX_MS = 20;
 
 /** Measures all rows of the part; a quick run leaves out those with many devices. */
-export async function simulatorRows(context: BenchContext): Promise<Row[]> {
+export async function simulatorRows(context: BenchContext): Promise<BenchRow[]> {
   const cost = await costRow(context, plainPolls);
   if (context.quick) return [cost];
   return [
@@ -55,7 +55,7 @@ interface PollCost {
   readonly what: string;
   readonly goal: number;
   /** Options of the server that the fleet polls; the server for autocannon runs without them. */
-  readonly options: Words;
+  readonly options: CommandWords;
 }
 
 /**
@@ -65,7 +65,7 @@ interface PollCost {
 export async function costRow(
   context: BenchContext,
   { what, goal, options }: PollCost,
-): Promise<Row> {
+): Promise<BenchRow> {
   const seconds = context.quick ? QUICK_ROUND_SECONDS : ROUND_SECONDS;
   const [subject, baseline] = await inRounds(context, {
     what,
@@ -90,7 +90,7 @@ export async function costRow(
 async function onServer<Result>(
   { children }: BenchContext,
   act: (server: ServerChild) => Promise<Result>,
-  options: Words = [],
+  options: CommandWords = [],
 ): Promise<Result> {
   const server = await children.serve('--auto-accept', ...options);
   try {
@@ -120,7 +120,7 @@ async function cannonRate({ ready, pid }: ServerChild, seconds: number): Promise
 }
 
 /** A fleet whose devices are all present during the measurement. */
-export interface HeldFleet {
+export interface PresentFleet {
   /** Kind of its devices; the rows add their number. */
   readonly who: string;
   readonly devices: number;
@@ -132,7 +132,7 @@ export interface HeldFleet {
 /** Measures many devices that poll occasionally; with `connect`, each also holds a WebSocket. */
 export async function measuredHeldFleet(
   context: BenchContext,
-  fleet: HeldFleet,
+  fleet: PresentFleet,
 ): Promise<FleetMeasurement> {
   const { devices, pollIntervalMs, connect, times } = fleet;
   context.output.progress(`gathering each ${nameOf(fleet)}`);
@@ -144,7 +144,7 @@ export async function measuredHeldFleet(
 }
 
 /** Returns the name of a device in the rows, such as `polling device, one of 10,000`. */
-function nameOf({ who, devices }: HeldFleet): string {
+function nameOf({ who, devices }: PresentFleet): string {
   return `${who}, one of ${devices.toLocaleString('en-US')}`;
 }
 
@@ -152,7 +152,7 @@ function nameOf({ who, devices }: HeldFleet): string {
  * Returns the rows about the memory of a device and the delay of the fleet's requests, measured
  * once.
  */
-export function heldRows(fleet: HeldFleet, seen: FleetMeasurement): Row[] {
+export function heldRows(fleet: PresentFleet, seen: FleetMeasurement): BenchRow[] {
   const { devices, connect } = fleet;
   const who = nameOf(fleet);
   const { memory, memoryBefore, elapsedMs, cpuMs } = seen;

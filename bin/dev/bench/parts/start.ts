@@ -4,11 +4,11 @@
  */
 import { once } from 'node:events';
 import { systemClock } from '../../../../fixtures/clock.ts';
-import { fleetbed, serveOptions, type Words } from '../children.ts';
+import { type CommandWords, fleetbed, serveOptions } from '../children.ts';
 import { freshCloneRows } from '../fresh-clone.ts';
 import { packageSizeRows } from '../package-size.ts';
 import { type BenchContext, inRounds } from '../rounds.ts';
-import { limitRow, type Measured, median, type Row, rowOf } from '../row.ts';
+import { type BenchRow, limitRow, median, type RoundFigures, rowOf } from '../row.ts';
 
 const HELP_MAX_MS = 100;
 const READY_MAX_MS = 200;
@@ -18,8 +18,8 @@ const unit = 'ms';
 const serveWords = fleetbed(...serveOptions);
 
 /** Measures all rows of the part. A process may use both cores, as it does for users. */
-export async function startRows(context: BenchContext): Promise<Row[]> {
-  const start = (name: string, words: Words) => ({
+export async function startRows(context: BenchContext): Promise<BenchRow[]> {
+  const start = (name: string, words: CommandWords) => ({
     name,
     measure: async (): Promise<number> => {
       const times: number[] = [];
@@ -37,11 +37,11 @@ export async function startRows(context: BenchContext): Promise<Row[]> {
       start('fleetbed', serveWords),
     ],
   });
-  const note = (subject: Measured): string => {
+  const note = (subject: RoundFigures): string => {
     const times = median(subject.values) / median(bare.values);
     return `${times.toFixed(1)} times ${bare.name}, which takes ${median(bare.values).toFixed(0)} ms`;
   };
-  const limited = (what: string, subject: Measured, limit: number): Row =>
+  const limited = (what: string, subject: RoundFigures, limit: number): BenchRow =>
     limitRow({ what, unit, subject, limit, note: note(subject) });
   return [
     limited('fleetbed --help', help, HELP_MAX_MS),
@@ -64,7 +64,7 @@ export async function startRows(context: BenchContext): Promise<Row[]> {
  * Returns the start time of a process in milliseconds: until its first output for a server, until
  * its exit for other commands.
  */
-async function startMs({ children }: BenchContext, words: Words): Promise<number> {
+async function startMs({ children }: BenchContext, words: CommandWords): Promise<number> {
   const startedMs = systemClock.monotonicMs();
   const child = children.spawn('alone', words);
   const exit = once(child, 'exit');

@@ -1,10 +1,10 @@
 /** Builds rows of the part `estimate`: the relative error of an estimate. */
-import { limitRow, type Row } from '../row.ts';
+import { type BenchRow, limitRow } from '../row.ts';
 
 const WRONG_MAX_PERCENT = 20;
 
 /** One figure as estimated and as measured, both in the same unit. */
-export interface Estimated {
+export interface EstimatedFigure {
   /** The figure's name with its unit. */
   readonly what: string;
   readonly devices: number;
@@ -13,7 +13,7 @@ export interface Estimated {
 }
 
 /** Returns the row of an estimate. */
-export function wrongRow({ what, devices, estimated, measured }: Estimated): Row {
+export function wrongRow({ what, devices, estimated, measured }: EstimatedFigure): BenchRow {
   return limitRow({
     what: `estimate of the ${what} of ${devices.toLocaleString('en-US')} devices`,
     unit: '% wrong',

@@ -8,7 +8,7 @@ import { spentMs } from '../cpu-time.ts';
 import { exchange } from '../exchange.ts';
 import { bearer } from '../parts/exchanges.ts';
 import type { BenchContext } from '../rounds.ts';
-import { limitRow, median, type Row, rowOf } from '../row.ts';
+import { type BenchRow, limitRow, median, rowOf } from '../row.ts';
 import { auditSpan } from './audit-entries.ts';
 import { grownMegabytes, type ObservedReference, observedServer, once } from './observed.ts';
 
@@ -27,7 +27,7 @@ const BYTES_PER_MB = 1_000_000;
 const LINE_END = 0x0a;
 
 /** Fills the log of a server from within its process, and measures the rows. */
-export async function auditLogRows(context: BenchContext): Promise<Row[]> {
+export async function auditLogRows(context: BenchContext): Promise<BenchRow[]> {
   const { children, output, quick } = context;
   const entries = quick ? QUICK_ENTRIES : ENTRIES;
   const shown = entries.toLocaleString('en-US');
@@ -41,7 +41,11 @@ export async function auditLogRows(context: BenchContext): Promise<Row[]> {
   return rows;
 }
 
-async function pageRow(server: ObservedReference, entries: number, shown: string): Promise<Row> {
+async function pageRow(
+  server: ObservedReference,
+  entries: number,
+  shown: string,
+): Promise<BenchRow> {
   const last = Math.ceil(entries / PER_PAGE);
   const pages = { first: 1, middle: Math.ceil(last / 2), last };
   const times: { name: string; ms: number }[] = [];
@@ -82,7 +86,7 @@ interface Export {
 async function exportRows(
   server: ObservedReference,
   { entries, shown, maxMs }: Export,
-): Promise<Row[]> {
+): Promise<BenchRow[]> {
   const { pid } = server;
   await server.begin();
   const [startedMs, spentBeforeMs] = [systemClock.monotonicMs(), spentMs(pid)];

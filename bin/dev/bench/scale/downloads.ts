@@ -7,7 +7,7 @@ import { spentMs } from '../cpu-time.ts';
 import { download, headersOf, offeredLink } from '../parts/download.ts';
 import { type DeployedRelease, deployRelease } from '../parts/release.ts';
 import { type BenchContext, inRounds } from '../rounds.ts';
-import { limitRow, type Row, rowOf } from '../row.ts';
+import { type BenchRow, limitRow, rowOf } from '../row.ts';
 import { knownDevices } from '../signed-in.ts';
 import { grownMegabytes, type ObservedReference, observedServer, once } from './observed.ts';
 
@@ -21,14 +21,14 @@ const AT_ONCE_GOAL = 0.8;
 const BYTES_PER_MB = 1_000_000;
 
 /** A server with a deployed release, and the download link that a device received. */
-interface Offered {
+interface OfferedDownload {
   readonly server: ObservedReference;
   readonly release: DeployedRelease;
   readonly link: string;
 }
 
 /** Measures both kinds of download. */
-export async function downloadRows(context: BenchContext): Promise<Row[]> {
+export async function downloadRows(context: BenchContext): Promise<BenchRow[]> {
   const { quick } = context;
   return [
     await withOffer(context, quick ? QUICK_LARGE_MB : LARGE_MB, growthRow),
@@ -41,8 +41,8 @@ export async function downloadRows(context: BenchContext): Promise<Row[]> {
 async function withOffer(
   context: BenchContext,
   megabytes: number,
-  act: (offered: Offered) => Promise<Row>,
-): Promise<Row> {
+  act: (offered: OfferedDownload) => Promise<BenchRow>,
+): Promise<BenchRow> {
   const server = await observedServer(context.children, { autoAccept: true });
   const devices = await knownDevices(server.ready, 1);
   const release = await deployRelease(context, server.ready, megabytes);
@@ -54,7 +54,7 @@ async function withOffer(
   }
 }
 
-async function growthRow({ server, release: { bytes }, link }: Offered): Promise<Row> {
+async function growthRow({ server, release: { bytes }, link }: OfferedDownload): Promise<BenchRow> {
   const agent = new Agent({ keepAlive: true });
   await server.begin();
   await download(agent, link, bytes);
@@ -69,7 +69,10 @@ async function growthRow({ server, release: { bytes }, link }: Offered): Promise
   });
 }
 
-async function atOnceRow(context: BenchContext, { server, release, link }: Offered): Promise<Row> {
+async function atOnceRow(
+  context: BenchContext,
+  { server, release, link }: OfferedDownload,
+): Promise<BenchRow> {
   const { bytes, file } = release;
   const agent = new Agent({ keepAlive: true });
   const bare = await context.children.script(

@@ -2,7 +2,7 @@
 import { load } from '../load.ts';
 import { authRequest } from '../parts/auth.ts';
 import type { BenchContext } from '../rounds.ts';
-import { limitRow, type Row } from '../row.ts';
+import { type BenchRow, limitRow } from '../row.ts';
 import { newDevice } from '../signed-in.ts';
 import { observedServer, once } from './observed.ts';
 
@@ -12,7 +12,11 @@ const QUICK_CONTACTS = 1000;
 const STALL_MAX_MS = 50;
 
 /** Measures the longest stall of the event loop during many first contacts, in milliseconds. */
-export async function firstContactRows({ children, output, quick }: BenchContext): Promise<Row[]> {
+export async function firstContactRows({
+  children,
+  output,
+  quick,
+}: BenchContext): Promise<BenchRow[]> {
   const count = quick ? QUICK_CONTACTS : CONTACTS;
   const shown = count.toLocaleString('en-US');
   output.progress(`sending ${shown} first contacts`);

@@ -1,7 +1,7 @@
 /** Measures how long it takes to generate the keys of a large fleet. */
 import type { KeyType } from '../../../../fixtures/contract/vocabulary.ts';
 import type { BenchContext } from '../rounds.ts';
-import { limitRow, type Row } from '../row.ts';
+import { type BenchRow, limitRow } from '../row.ts';
 import { once } from './observed.ts';
 
 interface Keys {
@@ -35,8 +35,8 @@ const keys: readonly Keys[] = [
 const QUICK_SHARE = 0.1;
 
 /** Measures each key type in a separate process, which may use both cores. */
-export async function fleetKeyRows({ children, output, quick }: BenchContext): Promise<Row[]> {
-  const rows: Row[] = [];
+export async function fleetKeyRows({ children, output, quick }: BenchContext): Promise<BenchRow[]> {
+  const rows: BenchRow[] = [];
   for (const { keyType, count: whole, what, limitSeconds } of keys) {
     const share = quick ? QUICK_SHARE : 1;
     const count = Math.ceil(whole * share);

@@ -7,11 +7,11 @@ import { limits } from '../../../../fixtures/contract/limits.ts';
 import { pathOf } from '../../../../fixtures/contract/operation.ts';
 import { operations } from '../../../../fixtures/contract/operations.ts';
 import { openFilesLimit } from '../../../../server/http/open-files.ts';
-import type { Memory } from '../memory.ts';
+import type { ProcessMemory } from '../memory.ts';
 import type { BenchContext } from '../rounds.ts';
-import { type Row, rowOf } from '../row.ts';
+import { type BenchRow, rowOf } from '../row.ts';
 import { signInDevices } from '../signed-in.ts';
-import { kilobytesEach, type Observed, observed, observedServer, once } from './observed.ts';
+import { kilobytesEach, type ObservedProcess, observed, observedServer, once } from './observed.ts';
 
 const SOCKETS = 15_000;
 const FEWER_SOCKETS = 10_000;
@@ -25,8 +25,8 @@ const HELD_MS = (limits.websocketPingSeconds + 5) * 1000;
 const QUICK_HELD_MS = 2000;
 
 /** A server, and the WebSockets to be held open on it. */
-interface Held {
-  readonly server: Observed;
+interface SocketsToHold {
+  readonly server: ObservedProcess;
   readonly url: string;
   /** Path of the file of device tokens, one per line. */
   readonly file: string;
@@ -34,7 +34,7 @@ interface Held {
 }
 
 /** Measures memory per held socket in KB, with the same client on fleetbed and on bare ws. */
-export async function heldSocketRows(context: BenchContext): Promise<Row[]> {
+export async function heldSocketRows(context: BenchContext): Promise<BenchRow[]> {
   const { children, output, quick } = context;
   const most = openFilesLimit() >= SOCKETS + RESERVE ? SOCKETS : FEWER_SOCKETS;
   const count = quick ? QUICK_SOCKETS : most;
@@ -68,8 +68,8 @@ export async function heldSocketRows(context: BenchContext): Promise<Row[]> {
 /** Measures one server and stops it. @throws Error when fewer sockets are open than requested */
 async function heldKilobytes(
   { children, output, quick }: BenchContext,
-  { server, url, file, count }: Held,
-): Promise<Memory> {
+  { server, url, file, count }: SocketsToHold,
+): Promise<ProcessMemory> {
   output.progress(`holding ${count} sockets`);
   await server.begin();
   const holder = await children.script('generator', 'socket-holder', url, file);

@@ -1,6 +1,6 @@
 /** Measures the server's memory per known device. */
 import type { BenchContext } from '../rounds.ts';
-import { limitRow, type Row } from '../row.ts';
+import { type BenchRow, limitRow } from '../row.ts';
 import { knownDevices } from '../signed-in.ts';
 import { kilobytesEach, observedServer, once } from './observed.ts';
 
@@ -18,7 +18,11 @@ const QUICK_DEVICES = 2000;
 const MEMORY_MAX_KB = 4;
 
 /** Measures the memory of the server per known device, in KB. */
-export async function knownDeviceRows({ children, output, quick }: BenchContext): Promise<Row[]> {
+export async function knownDeviceRows({
+  children,
+  output,
+  quick,
+}: BenchContext): Promise<BenchRow[]> {
   const options = { autoAccept: true, journalEntriesMax: JOURNAL_ENTRIES };
   const server = await observedServer(children, options);
   await knownDevices(server.ready, WARM_UP);

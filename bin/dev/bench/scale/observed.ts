@@ -3,22 +3,22 @@ import type { ServerOptions } from '../../../../server/server.ts';
 import type { ServerReady } from '../../../server-access/ready.ts';
 import type { ObservedServer } from '../children/observed-server.ts';
 import type { Child, Children } from '../children.ts';
-import type { Memory } from '../memory.ts';
-import type { Observation } from './observer.ts';
+import type { ProcessMemory } from '../memory.ts';
+import type { ProcessObservation } from './observer.ts';
 
 const BYTES_PER_KB = 1024;
 const BYTES_PER_MB = 1_000_000;
 
 /** A process that includes an observer. */
-export interface Observed extends Child {
+export interface ObservedProcess extends Child {
   /** Begins an observation, and discards an earlier one. */
   begin(): Promise<void>;
   /** Ends the observation and returns it. */
-  seen(): Promise<Observation>;
+  seen(): Promise<ProcessObservation>;
 }
 
 /** A reference server that includes an observer. */
-export interface ObservedReference extends Observed {
+export interface ObservedReference extends ObservedProcess {
   readonly ready: ServerReady;
 }
 
@@ -42,26 +42,29 @@ export async function observedServer(
 }
 
 /** Returns the child with calls to the observer whose URL its first line contains. */
-export function observed(child: Child): Observed {
+export function observed(child: Child): ObservedProcess {
   const { observerUrl } = JSON.parse(child.firstLine) as FirstLine;
   return {
     ...child,
     begin: async () => {
       await (await fetch(`${observerUrl}/begin`)).text();
     },
-    seen: async () => (await (await fetch(`${observerUrl}/end`)).json()) as Observation,
+    seen: async () => (await (await fetch(`${observerUrl}/end`)).json()) as ProcessObservation,
   };
 }
 
 /** Returns the growth of memory in KB per item: live data, and resident memory. */
-export function kilobytesEach({ memoryBefore, memoryAfter }: Observation, count: number): Memory {
-  const each = (kind: keyof Memory) =>
+export function kilobytesEach(
+  { memoryBefore, memoryAfter }: ProcessObservation,
+  count: number,
+): ProcessMemory {
+  const each = (kind: keyof ProcessMemory) =>
     (memoryAfter[kind] - memoryBefore[kind]) / count / BYTES_PER_KB;
   return { used: each('used'), resident: each('resident') };
 }
 
 /** Returns the greatest growth of resident memory during the observation, in MB. */
-export function grownMegabytes({ memoryBefore, residentPeak }: Observation): number {
+export function grownMegabytes({ memoryBefore, residentPeak }: ProcessObservation): number {
   return (residentPeak - memoryBefore.resident) / BYTES_PER_MB;
 }
 

@@ -5,13 +5,13 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { systemClock, type Timer } from '../../../../fixtures/clock.ts';
-import { type Memory, memoryNow } from '../memory.ts';
+import { memoryNow, type ProcessMemory } from '../memory.ts';
 
 /** The observed figures from `begin` to `end`. */
-export interface Observation {
+export interface ProcessObservation {
   /** Memory at the begin and at the end, each after a garbage collection. */
-  readonly memoryBefore: Memory;
-  readonly memoryAfter: Memory;
+  readonly memoryBefore: ProcessMemory;
+  readonly memoryAfter: ProcessMemory;
   /** Greatest resident memory in between, in bytes. */
   readonly residentPeak: number;
   /**
@@ -42,7 +42,7 @@ export async function observe(): Promise<string> {
 }
 
 class Observer {
-  #memoryBefore: Memory = { resident: 0, used: 0 };
+  #memoryBefore: ProcessMemory = { resident: 0, used: 0 };
   #residentPeak = 0;
   #longestStallMs = 0;
   #longestDelayMs = 0;
@@ -59,7 +59,7 @@ class Observer {
     this.#timer = systemClock.every(TICK_MS, () => this.#tick());
   }
 
-  async end(): Promise<Observation> {
+  async end(): Promise<ProcessObservation> {
     this.#tick();
     this.#timer?.cancel();
     return {

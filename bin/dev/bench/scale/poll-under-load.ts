@@ -7,8 +7,8 @@ import { authRequest } from '../parts/auth.ts';
 import { bearer, idleExchanges, poll, pollRequest } from '../parts/exchanges.ts';
 import { knowingServer, placeOf } from '../parts/knowing-server.ts';
 import { type BenchContext, inRounds } from '../rounds.ts';
-import { median, type Row, rowOf } from '../row.ts';
-import type { KnownDevice } from '../signed-in.ts';
+import { type BenchRow, median, rowOf } from '../row.ts';
+import type { SignedInDevice } from '../signed-in.ts';
 
 /** Least ratio: a poll may take 3 times as long as on `node:http`. */
 const GOAL = 1 / 3;
@@ -23,7 +23,7 @@ const QUICK_LOAD_CPU_SECONDS = 1.5;
  */
 const POLLING = 100;
 
-interface Loaded {
+interface PolledServer {
   readonly baseUrl: string;
   readonly pid: number;
   /** Expected status of every response to the load. */
@@ -31,7 +31,7 @@ interface Loaded {
 }
 
 /** Measures the only row, on the reference server and on `node:http` with one fixed response. */
-export async function pollUnderLoadRows(context: BenchContext): Promise<Row[]> {
+export async function pollUnderLoadRows(context: BenchContext): Promise<BenchRow[]> {
   const known = await knowingServer(context);
   const { devices } = known;
   const place = placeOf(known);
@@ -49,7 +49,7 @@ export async function pollUnderLoadRows(context: BenchContext): Promise<Row[]> {
   );
   const bareUrl = `http://127.0.0.1:${bare.firstLine}`;
   const busy: number[] = [];
-  const contender = (name: string, loaded: Loaded) => ({
+  const contender = (name: string, loaded: PolledServer) => ({
     name,
     measure: async (): Promise<number> => {
       const [p99Ms, { serverBusy }] = await Promise.all([
@@ -76,8 +76,8 @@ export async function pollUnderLoadRows(context: BenchContext): Promise<Row[]> {
 
 async function polled(
   { children, quick }: BenchContext,
-  { baseUrl }: Loaded,
-  devices: readonly KnownDevice[],
+  { baseUrl }: PolledServer,
+  devices: readonly SignedInDevice[],
 ): Promise<number> {
   const requests = devices.map(pollRequest);
   const asked: SteadyPolls = {
@@ -93,9 +93,9 @@ async function polled(
 }
 
 /** Sends the load: each connection alternates between an inventory update and an auth request. */
-function loadOf({ quick }: BenchContext, loaded: Loaded, devices: readonly KnownDevice[]) {
+function loadOf({ quick }: BenchContext, loaded: PolledServer, devices: readonly SignedInDevice[]) {
   const inventory = idleExchanges.find(({ status }) => status === 200);
-  const requestsOf = (device: KnownDevice): Request[] => [
+  const requestsOf = (device: SignedInDevice): Request[] => [
     ...(inventory?.requests(device) ?? []),
     authRequest(device),
   ];

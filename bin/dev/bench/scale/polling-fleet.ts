@@ -3,9 +3,9 @@
  * hold sockets for, and the server that knows these devices.
  */
 import { CommandError } from '../../../output/command-error.ts';
-import { type HeldFleet, heldRows, measuredHeldFleet } from '../parts/simulator.ts';
+import { heldRows, measuredHeldFleet, type PresentFleet } from '../parts/simulator.ts';
 import type { BenchContext } from '../rounds.ts';
-import { limitRow, type Row, rowOf } from '../row.ts';
+import { type BenchRow, limitRow, rowOf } from '../row.ts';
 import { once } from './observed.ts';
 
 /**
@@ -37,7 +37,7 @@ const CORE_PERCENT = 100;
 /**
  * Measures the fleet and its server at the same time; a quick run has only the row of the server.
  */
-export async function pollingFleetRows(context: BenchContext): Promise<Row[]> {
+export async function pollingFleetRows(context: BenchContext): Promise<BenchRow[]> {
   const { devices, times } = context.quick ? quickFleet : fleet;
   const shown = shownCount(devices);
   const held = heldFleet(devices, times, POLL_INTERVAL_MS);
@@ -61,7 +61,7 @@ export async function pollingFleetRows(context: BenchContext): Promise<Row[]> {
  * Measures the largest fleet of one process; a quick run skips it. A fleet that does not settle is
  * reported as a row, so that the rows measured before are not lost.
  */
-export async function largestFleetRows(context: BenchContext): Promise<Row[]> {
+export async function largestFleetRows(context: BenchContext): Promise<BenchRow[]> {
   if (context.quick) return [];
   const held = heldFleet(largestFleet.devices, largestFleet.times, LARGEST_POLL_INTERVAL_MS);
   try {
@@ -73,7 +73,7 @@ export async function largestFleetRows(context: BenchContext): Promise<Row[]> {
   }
 }
 
-function settledRow({ devices }: HeldFleet, isSettled: boolean, note: string): Row {
+function settledRow({ devices }: PresentFleet, isSettled: boolean, note: string): BenchRow {
   return rowOf({
     what: `a fleet of ${shownCount(devices)} polling devices that settles`,
     unit: 'of 1',
@@ -85,7 +85,11 @@ function settledRow({ devices }: HeldFleet, isSettled: boolean, note: string): R
   });
 }
 
-function heldFleet(devices: number, times: HeldFleet['times'], pollIntervalMs: number): HeldFleet {
+function heldFleet(
+  devices: number,
+  times: PresentFleet['times'],
+  pollIntervalMs: number,
+): PresentFleet {
   return { who: 'polling device', devices, times, connect: false, pollIntervalMs };
 }
 

@@ -10,7 +10,7 @@ import type { FleetResult } from '../../../../simulator/result/result.ts';
 import { fleetbed } from '../children.ts';
 import type { PeerAnswer } from '../exchange.ts';
 import { type BenchContext, inRounds } from '../rounds.ts';
-import { type Row, rowOf } from '../row.ts';
+import { type BenchRow, rowOf } from '../row.ts';
 
 const GOAL = 1.7;
 const SECONDS = 10;
@@ -32,7 +32,7 @@ const refusal: PeerAnswer = {
  * Measures the only row against `node:http` that refuses everything, so that the server is never
  * the limit.
  */
-export async function twoProcessRows(context: BenchContext): Promise<Row[]> {
+export async function twoProcessRows(context: BenchContext): Promise<BenchRow[]> {
   const bare = await context.children.script('alone', 'peer', 'node:http', JSON.stringify(refusal));
   const folder = await mkdtemp(join(tmpdir(), 'fleetbed-bench-'));
   const contender = (name: string, processes: number) => ({
@@ -56,7 +56,7 @@ export async function twoProcessRows(context: BenchContext): Promise<Row[]> {
   }
 }
 
-interface Asked {
+interface ProcessSettings {
   readonly processes: number;
   /** Folder of the RSA keys, which are generated only once. */
   readonly folder: string;
@@ -65,7 +65,7 @@ interface Asked {
 
 async function signaturesPerSecond(
   { children, quick }: BenchContext,
-  { processes, folder, port }: Asked,
+  { processes, folder, port }: ProcessSettings,
 ): Promise<number> {
   const length = `${quick ? QUICK_SECONDS : SECONDS}s`;
   const words = ['--url', `http://127.0.0.1:${port}`, '--processes', String(processes)];

@@ -1,9 +1,9 @@
 /** Measures how long a fleet takes to simulate a day and a month in virtual time. */
 import { once } from 'node:events';
 import { systemClock } from '../../../../fixtures/clock.ts';
-import { fleetbed, type Words } from '../children.ts';
+import { type CommandWords, fleetbed } from '../children.ts';
 import type { BenchContext } from '../rounds.ts';
-import { limitRow, type Row } from '../row.ts';
+import { type BenchRow, limitRow } from '../row.ts';
 
 const DEVICES = 10_000;
 const runs = [
@@ -14,7 +14,7 @@ const runs = [
 const QUICK_SHARE = 0.1;
 
 /** The simulated month includes the end of life of the deprecated operations. */
-const plan: Words = [
+const plan: CommandWords = [
   ...['--poll', '30m', '--inventory', '1d', '--ramp', '30m', '--keys', 'ecdsa=1,ed25519=1'],
   ...[
     '--deploy',
@@ -30,10 +30,10 @@ const plan: Words = [
 ];
 
 /** Measures each run in a separate process on one core; a quick run leaves out the month. */
-export async function virtualTimeRows(context: BenchContext): Promise<Row[]> {
+export async function virtualTimeRows(context: BenchContext): Promise<BenchRow[]> {
   const share = context.quick ? QUICK_SHARE : 1;
   const devices = DEVICES * share;
-  const rows: Row[] = [];
+  const rows: BenchRow[] = [];
   for (const { what, duration, limitSeconds } of context.quick ? runs.slice(0, 1) : runs) {
     const name = `${what} of ${devices.toLocaleString('en-US')} devices in virtual time`;
     context.output.progress(`living ${name}`);

@@ -9,7 +9,7 @@ import { unprivileged } from './running-program.ts';
 const RUN_MAX_MS = 10_000;
 
 /** The output of the tool for a file, and whether it accepted the file. */
-interface Verdict {
+interface ToolOutput {
   readonly code: number | null;
   readonly text: string;
 }
@@ -19,7 +19,7 @@ export interface ArtifactTool {
   /** Puts a file into the folder. */
   put(name: string, content: string | Uint8Array): void;
   /** Runs the tool on files of the folder. */
-  run(...words: readonly string[]): Verdict;
+  run(...words: readonly string[]): ToolOutput;
   /**
    * Runs `mender-artifact write` and returns the artifact.
    * @throws Error when the tool writes none
@@ -33,7 +33,7 @@ export function openArtifactTool(): ArtifactTool {
   const folder = mkdtempSync(join(tmpdir(), 'fleetbed-artifacts-'));
   const { program, environment } = lendProgram(folder, 'mender-artifact');
   if (unprivileged) chownSync(folder, unprivileged.uid, unprivileged.gid);
-  const run = (...words: readonly string[]): Verdict => {
+  const run = (...words: readonly string[]): ToolOutput => {
     const { status, stdout, stderr } = spawnSync(program, words, {
       cwd: folder,
       encoding: 'utf8',

@@ -17,7 +17,7 @@ import { librariesOf, packageFile, programPath } from './programs.ts';
 import { unprivileged } from './running-program.ts';
 
 /** The files of a device before its first update. */
-export interface DeviceFiles {
+export interface DeviceRootFiles {
   readonly serverUrl: string;
   readonly identity: Readonly<Record<string, string>>;
   /** Lines `name=value` that the inventory script of the device prints. */
@@ -37,7 +37,7 @@ const tools = ['sh', 'cat', 'chmod', 'cp', 'dirname', 'mkdir', 'mv', 'rm', 'sync
 const packagedModules = ['directory', 'script', 'single-file'];
 
 /** Fills the folder, and makes the unprivileged user its owner. */
-export function makeDeviceRoot(root: string, files: DeviceFiles): void {
+export function makeDeviceRoot(root: string, files: DeviceRootFiles): void {
   copyProgram(root, programPath('mender'), clientPath);
   for (const tool of tools) copyProgram(root, programPath(tool), join('/bin', tool));
   for (const module of packagedModules) {
@@ -57,7 +57,7 @@ export function confinedClient(root: string): string[] {
   return [...confinement, clientPath];
 }
 
-function deviceFiles({ serverUrl, identity, inventory, settings, files }: DeviceFiles) {
+function deviceFiles({ serverUrl, identity, inventory, settings, files }: DeviceRootFiles) {
   const lines = Object.entries(identity).map(([name, value]) => `${name}=${value}`);
   const polls = ['UpdatePoll', 'InventoryPoll', 'RetryPoll'];
   const seconds = polls.map((poll) => [`${poll}IntervalSeconds`, 1]);

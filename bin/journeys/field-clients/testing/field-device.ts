@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Device } from '../../../../fixtures/contract/management/devices.ts';
 import { decide, knownDevices } from '../../../../server/testing/test-device.ts';
 import type { TestServer } from '../../../../server/testing/test-server.ts';
-import { confinedClient, type DeviceFiles, makeDeviceRoot } from './device-root.ts';
+import { confinedClient, type DeviceRootFiles, makeDeviceRoot } from './device-root.ts';
 import { lendProgram, libraryEnvironment } from './programs.ts';
 import { type RunningProgram, startProgram, unprivileged } from './running-program.ts';
 
@@ -36,7 +36,7 @@ export interface ConnectClient {
 export async function startFieldDevice(
   server: TestServer,
   name: string,
-  files: Partial<DeviceFiles> = {},
+  files: Partial<DeviceRootFiles> = {},
 ): Promise<FieldDevice> {
   const folder = mkdtempSync(join(tmpdir(), 'fleetbed-field-'));
   // The unprivileged user must be able to enter the folder.
@@ -52,7 +52,7 @@ export async function startFieldDevice(
     makeDeviceRoot(root, own);
     const bus = startBus(folder, join(root, busPath));
     running.unshift(bus);
-    await bus.said(/^unix:path=/m);
+    await bus.waitForOutput(/^unix:path=/m);
   } catch (error) {
     await end();
     throw error;
@@ -66,10 +66,10 @@ export async function startFieldDevice(
     startConnect: async () => {
       // `mender-connect` can miss the signal about a new token right after its start, and would
       // then wait for the next one.
-      await client.said(/Reauthorization successful/);
+      await client.waitForOutput(/Reauthorization successful/);
       const connect = startConnect(folder, client.pid);
       running.unshift(connect.program);
-      await connect.program.said(/Connection established/);
+      await connect.program.waitForOutput(/Connection established/);
       return connect;
     },
     end,

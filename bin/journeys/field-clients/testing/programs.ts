@@ -39,7 +39,7 @@ function multiarch(): string {
 }
 
 /** A program that every user may run, and its environment variables. */
-interface LentProgram {
+interface SharedProgram {
   readonly program: string;
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -48,7 +48,7 @@ interface LentProgram {
  * Copies a program and its unpacked libraries into the folder, because an unprivileged user may not
  * be able to read the original location.
  */
-export function lendProgram(folder: string, name: string): LentProgram {
+export function lendProgram(folder: string, name: string): SharedProgram {
   const source = programPath(name);
   const program = join(folder, name);
   const libraries = join(folder, 'libraries');

@@ -14,7 +14,7 @@ export interface RunningProgram {
   /** All output so far, of both streams. */
   readonly written: string;
   /** Resolves with the match once the output matches. */
-  said(pattern: RegExp): Promise<RegExpExecArray>;
+  waitForOutput(pattern: RegExp): Promise<RegExpExecArray>;
   /** Calls `look` now, and after each output, until it finds something. */
   until<Found>(look: () => Promise<Found | undefined>): Promise<Found>;
   /** Ends the program and waits for its exit. */
@@ -42,13 +42,13 @@ export function startProgram(start: ProgramStart): RunningProgram {
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(start.keepRights ? {} : unprivileged),
   });
-  const output = new Output(start.program, child);
+  const output = new ProgramOutput(start.program, child);
   return {
     pid: child.pid ?? 0,
     get written() {
       return output.text;
     },
-    said: (pattern) => output.until(async () => pattern.exec(output.text) ?? undefined),
+    waitForOutput: (pattern) => output.until(async () => pattern.exec(output.text) ?? undefined),
     until: (look) => output.until(look),
     end: async () => {
       const ended = output.ended ? undefined : once(child, 'close');
@@ -59,7 +59,7 @@ export function startProgram(start: ProgramStart): RunningProgram {
 }
 
 /** Collects the output of a program until it ends. */
-class Output extends EventEmitter {
+class ProgramOutput extends EventEmitter {
   text = '';
   ended = false;
   readonly #name: string;

@@ -25,7 +25,7 @@ export class ApiError extends Error {
 }
 
 /** The query, body and path parameters of a call. */
-type Call<Id extends ControlOperationId> = {
+type ControlCall<Id extends ControlOperationId> = {
   readonly query?: { readonly [Name in QueryName<Id>]?: string | number | undefined };
   /** Sent as JSON unless it is a string. */
   readonly body?: BodyInputOf<Id>;
@@ -34,8 +34,8 @@ type Call<Id extends ControlOperationId> = {
   : { readonly parameters: ParametersOf<Id> });
 
 /** The arguments of a call: optional if the operation requires no query, body or parameters. */
-type Given<Id extends ControlOperationId> =
-  object extends Call<Id> ? [call?: Call<Id>] : [call: Call<Id>];
+type ControlCallArguments<Id extends ControlOperationId> =
+  object extends ControlCall<Id> ? [call?: ControlCall<Id>] : [call: ControlCall<Id>];
 
 /**
  * Sends a request and returns the response if it is a success.
@@ -44,18 +44,18 @@ type Given<Id extends ControlOperationId> =
  */
 export function ask<Id extends ControlOperationId>(
   id: Id,
-  ...[call]: Given<Id>
+  ...[call]: ControlCallArguments<Id>
 ): Promise<Response> {
   const [method = ''] = id.split(' ', 1);
   const body: unknown = call?.body;
   const sent = typeof body === 'string' ? { body } : { json: body };
-  return send(targetOf(id, ...([call] as Given<Id>)), { method, ...sent });
+  return send(targetOf(id, ...([call] as ControlCallArguments<Id>)), { method, ...sent });
 }
 
 /** Returns the JSON of the response. Throws as `ask` does. */
 export async function askJson<Id extends ControlOperationId>(
   id: Id,
-  ...given: Given<Id>
+  ...given: ControlCallArguments<Id>
 ): Promise<AnswerOf<Id>> {
   return jsonOf(await ask(id, ...given));
 }
@@ -88,8 +88,11 @@ const shared: Readonly<
  * Returns the path and query of a call. The query names the selected tenant if the operation
  * concerns one tenant.
  */
-export function targetOf<Id extends ControlOperationId>(id: Id, ...[call]: Given<Id>): string {
-  const { query = {}, parameters = {} }: Target = call ?? {};
+export function targetOf<Id extends ControlOperationId>(
+  id: Id,
+  ...[call]: ControlCallArguments<Id>
+): string {
+  const { query = {}, parameters = {} }: UntypedCall = call ?? {};
   const path = id
     .slice(id.indexOf(' ') + 1)
     .replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(parameters[name] ?? ''));
@@ -98,20 +101,22 @@ export function targetOf<Id extends ControlOperationId>(id: Id, ...[call]: Given
 }
 
 /** A call without the type parameters of its operation. */
-interface Target {
-  readonly query?: Query;
+interface UntypedCall {
+  readonly query?: QueryParameters;
   readonly parameters?: Readonly<Record<string, string>>;
 }
 
 /** Query parameters. A list is sent as repeated parameters; empty values are left out. */
-export type Query = Readonly<Record<string, string | number | readonly string[] | undefined>>;
+export type QueryParameters = Readonly<
+  Record<string, string | number | readonly string[] | undefined>
+>;
 
 /** Returns the path with a query that names the selected tenant. */
-export function withTenant(path: string, query: Query = {}): string {
+export function withTenant(path: string, query: QueryParameters = {}): string {
   return withQuery(path, { tenant: tenant.value, ...query });
 }
 
-function withQuery(path: string, query: Query): string {
+function withQuery(path: string, query: QueryParameters): string {
   const pairs = Object.entries(query).flatMap(([name, values]) =>
     values === undefined || values === ''
       ? []
@@ -121,7 +126,7 @@ function withQuery(path: string, query: Query): string {
 }
 
 /** The method, body and abort signal of a request. */
-export interface Sent {
+export interface RequestSettings {
   readonly method?: string;
   readonly json?: unknown;
   readonly body?: BodyInit;
@@ -129,7 +134,7 @@ export interface Sent {
 }
 
 /** Sends a request with the control token. Throws as `ask` does. */
-export async function send(target: string, sent: Sent = {}): Promise<Response> {
+export async function send(target: string, sent: RequestSettings = {}): Promise<Response> {
   const { method = 'GET', json, body, signal } = sent;
   const shown = token.value;
   const headers = new Headers({ Authorization: `Bearer ${shown}` });

@@ -7,7 +7,7 @@ import { tick } from './live.ts';
 import { tenant } from './session.ts';
 
 /** The state of a view: loading, data, or an error. The earlier data is kept during a reload. */
-export interface Loaded<Data> {
+export interface ViewState<Data> {
   readonly data: Data | undefined;
   readonly error: string;
   /** Status of an error response; 0 for any other error. */
@@ -15,7 +15,7 @@ export interface Loaded<Data> {
   readonly reload: () => void;
 }
 
-interface Kept<Data> {
+interface LastLoad<Data> {
   readonly asked: string;
   readonly data?: Data;
   readonly error?: unknown;
@@ -31,9 +31,9 @@ export function useLoaded<Data>(
   load: () => Promise<Data>,
   question: string,
   { isLive = false, pauseTicks = 1 }: { isLive?: boolean; pauseTicks?: number } = {},
-): Loaded<Data> {
+): ViewState<Data> {
   const asked = `${tenant.value} ${question}`;
-  const [kept, setKept] = useState<Kept<Data>>({ asked });
+  const [kept, setKept] = useState<LastLoad<Data>>({ asked });
   const [round, setRound] = useState(0);
   const turn = isLive ? Math.floor(tick.value / pauseTicks) : 0;
   const loader = useRef(load);
@@ -48,8 +48,8 @@ export function useLoaded<Data>(
       state.asked = asked;
       const begun = state.wanted;
       const outcome = await loader.current().then(
-        (data): Kept<Data> => ({ asked, data }),
-        (error: unknown): Kept<Data> => ({ asked, error: error }),
+        (data): LastLoad<Data> => ({ asked, data }),
+        (error: unknown): LastLoad<Data> => ({ asked, error: error }),
       );
       // The question changed meanwhile, so this result is dropped and a later load is still
       // running.

@@ -3,17 +3,24 @@
  * listener knows the paths and acts as the tenant's administrator.
  */
 import type { AnswerOf } from '../../../../fixtures/control/operations.ts';
-import { askJson, jsonOf, type Query, type Sent, send, withTenant } from './client.ts';
+import {
+  askJson,
+  jsonOf,
+  type QueryParameters,
+  type RequestSettings,
+  send,
+  withTenant,
+} from './client.ts';
 
-type Places = AnswerOf<'GET /management'>;
+type OperationPaths = AnswerOf<'GET /management'>;
 
 /** The query, body and path parameters of a call. */
-export interface ManagementCall extends Pick<Sent, 'json' | 'body'> {
-  readonly query?: Query;
+export interface ManagementCall extends Pick<RequestSettings, 'json' | 'body'> {
+  readonly query?: QueryParameters;
   readonly parameters?: Readonly<Record<string, string>>;
 }
 
-let places: Promise<Places> | undefined;
+let places: Promise<OperationPaths> | undefined;
 
 /** Calls an operation and returns the response. Throws as `ask` does. */
 export async function manage(id: string, call: ManagementCall = {}): Promise<Response> {
@@ -49,7 +56,7 @@ export async function manageAll<Row>(
 export async function placeOf(
   id: string,
   parameters: Readonly<Record<string, string>> = {},
-): Promise<Places[string]> {
+): Promise<OperationPaths[string]> {
   places ??= askJson('GET /management').catch((error: unknown) => {
     places = undefined;
     throw error;

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { AnswerOf, BodyInputOf } from '../../../../fixtures/control/operations.ts';
 import { gather } from './batch.ts';
 import { ask, askJson, targetOf } from './client.ts';
-import { type Loaded, useLoaded } from './loaded.ts';
+import { useLoaded, type ViewState } from './loaded.ts';
 import { followStream } from './stream.ts';
 
 /** The list of all runs of the server. */
@@ -11,7 +11,7 @@ type RunList = AnswerOf<'GET /runs'>;
 export type RunView = RunList['runs'][number];
 
 /** Loads the runs that the server remembers. */
-export function useRuns(): Loaded<RunList> {
+export function useRuns(): ViewState<RunList> {
   return useLoaded(() => askJson('GET /runs'), 'runs', { isLive: true });
 }
 

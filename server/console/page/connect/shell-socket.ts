@@ -8,7 +8,7 @@ const CONTROL = 0xffff;
 const STATUS_ERROR = 2;
 
 /** The fields of a message that this client reads. */
-interface Message {
+interface ShellMessage {
   readonly hdr: {
     readonly proto: number;
     readonly typ?: string;
@@ -19,7 +19,7 @@ interface Message {
 }
 
 /** The callbacks of the terminal that shows the shell. */
-interface Screen {
+interface TerminalCallbacks {
   readonly size: () => { readonly height: number; readonly width: number };
   readonly onOutput: (bytes: Uint8Array) => void;
   readonly onEnd: (why: string) => void;
@@ -28,12 +28,12 @@ interface Screen {
 /** The connection of one shell, from its start to its end. */
 export class ShellSocket {
   readonly #deviceId: string;
-  readonly #screen: Screen;
+  readonly #screen: TerminalCallbacks;
   #socket: WebSocket | undefined;
   #sid: string | undefined;
   #isOver = false;
 
-  constructor(deviceId: string, screen: Screen) {
+  constructor(deviceId: string, screen: TerminalCallbacks) {
     this.#deviceId = deviceId;
     this.#screen = screen;
   }
@@ -88,7 +88,7 @@ export class ShellSocket {
 
   #take(data: unknown): void {
     if (!(data instanceof ArrayBuffer)) return;
-    const { hdr, body } = decode(data) as Message;
+    const { hdr, body } = decode(data) as ShellMessage;
     if (hdr.proto === CONTROL) this.#takeControl(hdr.typ);
     if (hdr.proto !== SHELL) return;
     const bytes = body instanceof Uint8Array ? body : new Uint8Array();

@@ -1,5 +1,5 @@
 /** Formats a journal entry as a curl command. Masked secrets become shell variables. */
-import type { Entry } from '../api/types.ts';
+import type { EntryView } from '../api/types.ts';
 
 /** Headers that curl sets itself. */
 const ownHeaders = new Set(['host', 'connection', 'content-length', 'accept-encoding']);
@@ -8,7 +8,7 @@ const ownHeaders = new Set(['host', 'connection', 'content-length', 'accept-enco
  * Returns the command. It always uses http, because the journal does not record whether the
  * connection was encrypted.
  */
-export function curlOf(entry: Entry): string {
+export function curlOf(entry: EntryView): string {
   const { method = 'GET', path = '/', requestHeaders = [], requestBody } = entry;
   const host = requestHeaders.find(([name]) => name.toLowerCase() === 'host')?.[1] ?? 'localhost';
   const headers = requestHeaders

@@ -22,7 +22,7 @@ export interface LongColumn<Row> {
 }
 
 /** The order of the rows: the id of a column, with a minus before it for descending order. */
-export interface Order {
+export interface TableOrder {
   readonly order: string;
   readonly onOrder: (order: string) => void;
 }
@@ -42,7 +42,7 @@ export function LongTable<Row>({
   columns: readonly LongColumn<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row) => string | number;
-} & Partial<Order>) {
+} & Partial<TableOrder>) {
   const frame = useRef<HTMLElement>(null);
   const virtual = useVirtual({
     count: rows.length,
@@ -114,7 +114,7 @@ function Heading<Row>({
   column,
   order = '',
   onOrder,
-}: { column: LongColumn<Row> } & Partial<Order>) {
+}: { column: LongColumn<Row> } & Partial<TableOrder>) {
   const { title, width = 'auto', sorts } = column;
   const style = { '--width': width };
   const place = placeOf(column);

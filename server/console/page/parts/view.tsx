@@ -1,7 +1,7 @@
 /** Shows loaded data, or that it is loading or has failed. */
 import type { ComponentChildren } from 'preact';
 import { Failed, Loading } from '../../../../fixtures/page/states.tsx';
-import type { Loaded } from '../api/loaded.ts';
+import type { ViewState } from '../api/loaded.ts';
 
 /**
  * Shows the data once it is loaded. If a later load fails, the error is shown above the earlier
@@ -13,7 +13,7 @@ export function View<Data>({
   children,
 }: {
   what: string;
-  loaded: Loaded<Data>;
+  loaded: ViewState<Data>;
   children: (data: Data) => ComponentChildren;
 }) {
   if (data === undefined) {

@@ -12,7 +12,7 @@ import { Paged } from '../parts/paged.tsx';
 import { bytesText, dayAndTime } from '../parts/texts.ts';
 import { View } from '../parts/view.tsx';
 
-export default function ArtifactsRoom() {
+export default function ArtifactsSection() {
   const loaded = useLoaded(
     () => manageAll<Artifact>('list-all-artifacts', { query: { sort: 'modified:desc' } }),
     'artifacts',

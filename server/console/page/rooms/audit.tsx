@@ -7,7 +7,7 @@ import { Pager } from '../../../../fixtures/page/pager.tsx';
 import { Empty } from '../../../../fixtures/page/states.tsx';
 import { Table } from '../../../../fixtures/page/table.tsx';
 import { useQuery } from '../address.ts';
-import { jsonOf, type Query } from '../api/client.ts';
+import { jsonOf, type QueryParameters } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
 import { manage } from '../api/management.ts';
 import { ActionButton } from '../parts/action.tsx';
@@ -28,14 +28,14 @@ interface LogPage {
   readonly total: number;
 }
 
-async function loadPage(query: Query, page: number): Promise<LogPage> {
+async function loadPage(query: QueryParameters, page: number): Promise<LogPage> {
   const paging = { page: page + 1, per_page: PAGE_ENTRIES };
   const answer = await manage('list-audit-logs', { query: { ...query, ...paging } });
   const entries = await jsonOf<readonly AuditLog[]>(answer);
   return { entries, total: Number(answer.headers.get('X-Total-Count')) };
 }
 
-export default function AuditRoom() {
+export default function AuditSection() {
   const [object, setObject] = useQuery('object_type');
   const [actor, setActor] = useQuery('actor_type');
   const [email, setEmail] = useQuery('actor_email');

@@ -25,7 +25,7 @@ const steps = [
   [7 * 86_400, '1 week'],
 ] as const;
 
-export default function ClockRoom() {
+export default function ClockSection() {
   const loaded = useLoaded(() => askJson('GET /clock'), 'clock', { isLive: true });
   return (
     <>

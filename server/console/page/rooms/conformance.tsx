@@ -20,7 +20,7 @@ import {
 import { ActionButton } from '../parts/action.tsx';
 import { type LongColumn, LongTable } from '../parts/long-table.tsx';
 import { View } from '../parts/view.tsx';
-import { type CaseVerdict, type RunFacts, readRun } from './run-facts.ts';
+import { type CaseVerdict, type RunOutput, readRun } from './run-facts.ts';
 
 const tones: Readonly<Record<string, Tone>> = {
   pass: 'good',
@@ -31,7 +31,7 @@ const tones: Readonly<Record<string, Tone>> = {
   skip: 'plain',
 };
 
-export default function ConformanceRoom() {
+export default function ConformanceSection() {
   const [cases, setCases] = useState('');
   const loaded = useRuns();
   const start = async (): Promise<void> => {
@@ -108,7 +108,7 @@ function Run({ run, reload }: { run: RunView; reload: () => void }) {
   );
 }
 
-function Outcome({ facts, exit }: { facts: RunFacts; exit: RunLog['exit'] }) {
+function Outcome({ facts, exit }: { facts: RunOutput; exit: RunLog['exit'] }) {
   const { end, total, verdicts, words } = facts;
   const counts = new Map<string, number>();
   for (const { verdict } of verdicts) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
@@ -183,7 +183,7 @@ function Verdicts({ verdicts }: { verdicts: readonly CaseVerdict[] }) {
 }
 
 /** Shows how many requirements of each area of the contract were tested. */
-function Coverage({ facts: { verdicts, end } }: { facts: RunFacts }) {
+function Coverage({ facts: { verdicts, end } }: { facts: RunOutput }) {
   const areas = new Map<string, { decided: Set<string>; undecided: number }>();
   const areaOf = (requirement: string) => {
     const name = requirement.split('.')[0] ?? '';

@@ -2,10 +2,14 @@
 import type { Device } from '../../../../fixtures/contract/management/devices.ts';
 import { manage, manageJson } from '../api/management.ts';
 
-type Status = 'accepted' | 'rejected' | 'pending';
+type DecisionStatus = 'accepted' | 'rejected' | 'pending';
 
 /** Sets the status of one authentication set. */
-export function decideSet(deviceId: string, setId: string, status: Status): Promise<unknown> {
+export function decideSet(
+  deviceId: string,
+  setId: string,
+  status: DecisionStatus,
+): Promise<unknown> {
   const parameters = { id: deviceId, aid: setId };
   return manage('set-auth-set-status', { parameters, json: { status } });
 }
@@ -14,7 +18,7 @@ export function decideSet(deviceId: string, setId: string, status: Status): Prom
  * Changes the status of a device through its newest pending authentication set, or through its
  * newest set if none is pending.
  */
-export async function decideDevice(deviceId: string, status: Status): Promise<void> {
+export async function decideDevice(deviceId: string, status: DecisionStatus): Promise<void> {
   const device = await manageJson<Device>('get-device', { parameters: { id: deviceId } });
   const sets = device.auth_sets;
   const set = sets.findLast((each) => each.status === 'pending') ?? sets.at(-1);

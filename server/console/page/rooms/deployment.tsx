@@ -22,7 +22,7 @@ import { View } from '../parts/view.tsx';
 import { LogButton } from './deployment-log.tsx';
 import { Funnel } from './funnel.tsx';
 
-export default function DeploymentRoom() {
+export default function DeploymentSection() {
   const { id = '' } = useParams<{ id: string }>();
   const parameters = { id };
   const loaded = useLoaded(
@@ -107,12 +107,12 @@ function Head({ deployment, statistics, reload }: HeadProps) {
   );
 }
 
-interface Row extends DeploymentDevice {
+interface DeploymentDeviceRow extends DeploymentDevice {
   readonly title: string;
 }
 
 /** Loads all device deployments of a deployment, and the identities of their devices. */
-async function loadDevices(id: string, status: string): Promise<readonly Row[]> {
+async function loadDevices(id: string, status: string): Promise<readonly DeploymentDeviceRow[]> {
   const found = await manageAll<DeploymentDevice>('list-deployment-devices', {
     parameters: { id },
     query: { status },
@@ -157,7 +157,7 @@ function Devices({ deploymentId }: { deploymentId: string }) {
   );
 }
 
-function columnsOf(deploymentId: string): readonly LongColumn<Row>[] {
+function columnsOf(deploymentId: string): readonly LongColumn<DeploymentDeviceRow>[] {
   return [
     {
       title: 'Device',

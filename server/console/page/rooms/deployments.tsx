@@ -27,7 +27,7 @@ async function loadDeployments(): Promise<readonly Deployment[]> {
   return oldestFirst.toReversed().sort((one, other) => rank(one) - rank(other));
 }
 
-export default function DeploymentsRoom() {
+export default function DeploymentsSection() {
   const [text, setText] = useQuery('text');
   const [status, setStatus] = useQuery('status');
   const loaded = useLoaded(loadDeployments, 'deployments', { isLive: true, pauseTicks: 3 });

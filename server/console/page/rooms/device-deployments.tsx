@@ -15,7 +15,7 @@ import { dayAndTime } from '../parts/texts.ts';
 import { View } from '../parts/view.tsx';
 import { LogButton } from './deployment-log.tsx';
 
-interface DeviceDeployment {
+interface DeviceDeploymentRow {
   readonly id: string;
   readonly deployment: Deployment;
   readonly device: DeploymentDevice;
@@ -27,7 +27,7 @@ const HISTORY_PAGE = limits.deviceHistoryPageMax;
 export function DeviceDeployments({ deviceId }: { deviceId: string }) {
   const parameters = { id: deviceId };
   const loaded = useLoaded(
-    () => manageAll<DeviceDeployment>('list-device-deployments', { parameters }, HISTORY_PAGE),
+    () => manageAll<DeviceDeploymentRow>('list-device-deployments', { parameters }, HISTORY_PAGE),
     `deployments of ${deviceId}`,
     { isLive: true },
   );

@@ -10,14 +10,14 @@ import { View } from '../parts/view.tsx';
 import { DeviceFiles } from './device-files.tsx';
 import { Shell } from './shell.tsx';
 
-interface Connection {
+interface DeviceConnection {
   readonly status: string;
   readonly updated_ts: string;
 }
 
-async function load(id: string): Promise<Connection> {
+async function load(id: string): Promise<DeviceConnection> {
   try {
-    return await manageJson<Connection>('get-connection', { parameters: { id } });
+    return await manageJson<DeviceConnection>('get-connection', { parameters: { id } });
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) {
       return { status: 'never connected', updated_ts: '' };

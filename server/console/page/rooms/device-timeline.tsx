@@ -4,7 +4,7 @@ import { Badge } from '../../../../fixtures/page/badge.tsx';
 import { Empty } from '../../../../fixtures/page/states.tsx';
 import { ApiError, askJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
-import type { Entry } from '../api/types.ts';
+import type { EntryView } from '../api/types.ts';
 import { readable, timeOfDay } from '../parts/texts.ts';
 import { toneOfStatus } from '../parts/tones.ts';
 import { View } from '../parts/view.tsx';
@@ -12,7 +12,7 @@ import { View } from '../parts/view.tsx';
 const ENTRIES_MAX = 200;
 
 /** Returns no entries for a 400, which means that the journal does not know the device yet. */
-async function load(deviceId: string): Promise<readonly Entry[]> {
+async function load(deviceId: string): Promise<readonly EntryView[]> {
   try {
     const query = { device: deviceId, limit: ENTRIES_MAX };
     return (await askJson('GET /journal', { query })).entries.toReversed();
@@ -53,7 +53,7 @@ export function DeviceTimeline({ deviceId }: { deviceId: string }) {
  * Renders a journal entry in one line: the time, the status, the operation and the reason of a
  * refusal.
  */
-export function EntryLine({ entry }: { entry: Entry }) {
+export function EntryLine({ entry }: { entry: EntryView }) {
   const { at, sequence, status } = entry;
   return (
     <>
@@ -66,14 +66,23 @@ export function EntryLine({ entry }: { entry: Entry }) {
 }
 
 /** Returns why a request was refused or brought no update; empty for any other entry. */
-export function refusalReason({ refusal, noUpdate, reason, problem }: Entry): string {
+export function refusalReason({ refusal, noUpdate, reason, problem }: EntryView): string {
   if (refusal) return refusal.error;
   if (reason !== undefined || problem !== undefined) return reason ?? problem ?? '';
   return noUpdate ? `${noUpdate.outcome}: ${readable(noUpdate.because)}` : '';
 }
 
 /** Returns the title of a journal entry; for a status report it ends with the reported status. */
-export function titleOf({ kind, operation, method, path, from, typ, code, report }: Entry): string {
+export function titleOf({
+  kind,
+  operation,
+  method,
+  path,
+  from,
+  typ,
+  code,
+  report,
+}: EntryView): string {
   if (kind === 'frame' && code !== undefined) return `close ${code} from the ${from}`;
   if (kind === 'frame') return `message from the ${from}: ${typ ?? 'malformed'}`;
   if (kind === 'unreadable') return 'bytes that are not HTTP';

@@ -31,7 +31,7 @@ const tabs = [
   { id: 'socket', title: 'Socket' },
 ] as const;
 
-export function DeviceRoom() {
+export function DeviceSection() {
   const { id = '' } = useParams<{ id: string }>();
   const loaded = useLoaded(
     () => manageJson<Device>('get-device', { parameters: { id } }),

@@ -16,7 +16,7 @@ import { View } from '../parts/view.tsx';
 import { BulkActions } from './bulk-actions.tsx';
 
 /** A device in the list, with its display name and the lower-case text that the search examines. */
-interface Row extends DeviceView {
+interface SearchableDevice extends DeviceView {
   readonly name: string;
   readonly searched: string;
 }
@@ -24,7 +24,7 @@ interface Row extends DeviceView {
 /** The list is reloaded only every third tick, because it may be long. */
 const PAUSE_TICKS = 3;
 
-async function loadRows(): Promise<readonly Row[]> {
+async function loadRows(): Promise<readonly SearchableDevice[]> {
   const { devices } = await askJson('GET /devices');
   return devices.map((device) => {
     const { id, identity, deviceType = '', artifactName = '' } = device;
@@ -33,7 +33,7 @@ async function loadRows(): Promise<readonly Row[]> {
   });
 }
 
-export function DevicesRoom() {
+export function DevicesSection() {
   const loaded = useLoaded(loadRows, 'devices', { isLive: true, pauseTicks: PAUSE_TICKS });
   return (
     <>
@@ -45,7 +45,7 @@ export function DevicesRoom() {
   );
 }
 
-function Devices({ rows, reload }: { rows: readonly Row[]; reload: () => void }) {
+function Devices({ rows, reload }: { rows: readonly SearchableDevice[]; reload: () => void }) {
   const [text, setText] = useQuery('text');
   const [status, setStatus] = useQuery('status');
   const [order, setOrder] = useQuery('sort');
@@ -108,14 +108,18 @@ function Devices({ rows, reload }: { rows: readonly Row[]; reload: () => void })
   );
 }
 
-function filtered(rows: readonly Row[], text: string, status: string): readonly Row[] {
+function filtered(
+  rows: readonly SearchableDevice[],
+  text: string,
+  status: string,
+): readonly SearchableDevice[] {
   const wanted = text.toLowerCase().trim();
   return rows.filter(
     (row) => (status === '' || row.status === status) && row.searched.includes(wanted),
   );
 }
 
-const sortKeys: Readonly<Record<string, (row: Row) => string>> = {
+const sortKeys: Readonly<Record<string, (row: SearchableDevice) => string>> = {
   name: ({ name }) => name,
   status: ({ status }) => status,
   type: ({ deviceType = '' }) => deviceType,
@@ -124,7 +128,7 @@ const sortKeys: Readonly<Record<string, (row: Row) => string>> = {
 };
 
 /** Sorts by plain comparison, because a collator takes seconds for 10,000 names. */
-function sorted(rows: readonly Row[], order: string): readonly Row[] {
+function sorted(rows: readonly SearchableDevice[], order: string): readonly SearchableDevice[] {
   const key = sortKeys[order.replace(/^-/, '')];
   if (!key) return rows;
   const sign = order.startsWith('-') ? -1 : 1;
@@ -137,7 +141,7 @@ function sorted(rows: readonly Row[], order: string): readonly Row[] {
 function columnsWith(
   chosen: ReadonlySet<string>,
   choose: (id: string, isChosen: boolean) => void,
-): readonly LongColumn<Row>[] {
+): readonly LongColumn<SearchableDevice>[] {
   return [
     {
       title: 'Select',

@@ -7,11 +7,11 @@ import { Card } from '../../../../fixtures/page/card.tsx';
 import { Empty } from '../../../../fixtures/page/states.tsx';
 import { askJson, reasonOf } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
-import type { Entry, SignatureFinding } from '../api/types.ts';
+import type { EntryView, SignatureFinding } from '../api/types.ts';
 import { deviceName, timeOfDay } from '../parts/texts.ts';
 import { View } from '../parts/view.tsx';
 
-interface Draft {
+interface ExaminationDraft {
   readonly body: string;
   /** A file to use instead of the text. A text field cannot keep every byte. */
   readonly file?: File | undefined;
@@ -20,14 +20,14 @@ interface Draft {
 }
 
 /** The input of the doctor: an authentication request in the journal, or bytes from this page. */
-type Question = BodyInputOf<'POST /doctor/signature'>;
+type ExaminationInput = BodyInputOf<'POST /doctor/signature'>;
 
 /** The result of the last examination; undefined before the first. */
-type Answer = SignatureFinding | { readonly error: string } | undefined;
+type ExaminationResult = SignatureFinding | { readonly error: string } | undefined;
 
-export default function DoctorRoom() {
-  const [answer, setAnswer] = useState<Answer>(undefined);
-  const ask = async (question: () => Promise<Question>): Promise<void> => {
+export default function DoctorSection() {
+  const [answer, setAnswer] = useState<ExaminationResult>(undefined);
+  const ask = async (question: () => Promise<ExaminationInput>): Promise<void> => {
     try {
       const body = await question();
       setAnswer(await askJson('POST /doctor/signature', { body }));
@@ -54,7 +54,7 @@ export default function DoctorRoom() {
   );
 }
 
-async function asked({ body, file, key, signature }: Draft): Promise<Question> {
+async function asked({ body, file, key, signature }: ExaminationDraft): Promise<ExaminationInput> {
   const bytes = file ? new Uint8Array(await file.arrayBuffer()) : new TextEncoder().encode(body);
   return { body: base64(bytes), signature: signature.trim(), ...(key.trim() !== '' && { key }) };
 }
@@ -67,12 +67,12 @@ function base64(bytes: Uint8Array): string {
 
 interface FormProps {
   readonly onChange: () => void;
-  readonly onExamine: (draft: Draft) => void;
+  readonly onExamine: (draft: ExaminationDraft) => void;
 }
 
 function Form({ onChange, onExamine }: FormProps) {
-  const [draft, setDraft] = useState<Draft>({ body: '', key: '', signature: '' });
-  const change = (changed: Partial<Draft>): void => {
+  const [draft, setDraft] = useState<ExaminationDraft>({ body: '', key: '', signature: '' });
+  const change = (changed: Partial<ExaminationDraft>): void => {
     setDraft({ ...draft, ...changed });
     onChange();
   };
@@ -118,7 +118,7 @@ function Form({ onChange, onExamine }: FormProps) {
   );
 }
 
-function Found({ answer }: { answer: NonNullable<Answer> }) {
+function Found({ answer }: { answer: NonNullable<ExaminationResult> }) {
   if ('error' in answer) return <p role="alert">{answer.error}</p>;
   const { fits, sentence, detail, remedy, refusal } = answer;
   return (
@@ -141,7 +141,7 @@ function loadRefusals() {
   return askJson('GET /journal', { query });
 }
 
-function Refusals({ onChoose }: { onChoose: (entry: Entry) => void }) {
+function Refusals({ onChoose }: { onChoose: (entry: EntryView) => void }) {
   const loaded = useLoaded(loadRefusals, 'refused signatures', { isLive: true });
   return (
     <Card title="Refused authentication requests">

@@ -7,7 +7,7 @@ import { Card } from '../../../../fixtures/page/card.tsx';
 import { CopyButton } from '../../../../fixtures/page/copy-button.tsx';
 import { ask, askJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
-import type { Entry } from '../api/types.ts';
+import type { EntryView } from '../api/types.ts';
 import { curlOf } from '../parts/curl.ts';
 import { Facts } from '../parts/facts.tsx';
 import { TextBlock } from '../parts/text-block.tsx';
@@ -17,7 +17,7 @@ import { View } from '../parts/view.tsx';
 import { titleOf } from './device-timeline.tsx';
 import { Explanation } from './explanation.tsx';
 
-export function EntryRoom() {
+export function EntrySection() {
   const { sequence = '' } = useParams<{ sequence: string }>();
   const loaded = useLoaded(
     () => askJson('GET /journal/{sequence}', { parameters: { sequence } }),
@@ -35,7 +35,7 @@ export function EntryRoom() {
   );
 }
 
-function Shown({ entry }: { entry: Entry }) {
+function Shown({ entry }: { entry: EntryView }) {
   const { kind, status, requestId } = entry;
   return (
     <>
@@ -57,7 +57,7 @@ function Shown({ entry }: { entry: Entry }) {
   );
 }
 
-function factsOf(entry: Entry) {
+function factsOf(entry: EntryView) {
   const { at, requestId, tookMs, device, deployment, path, method, fault } = entry;
   const { requestBytes, responseBytes } = entry;
   return [
@@ -83,12 +83,12 @@ function factsOf(entry: Entry) {
   ] as const as readonly (readonly [string, string])[];
 }
 
-async function harText({ sequence }: Entry): Promise<string> {
+async function harText({ sequence }: EntryView): Promise<string> {
   const parameters = { sequence: String(sequence) };
   return (await ask('GET /journal/{sequence}/har', { parameters })).text();
 }
 
-function Exchange({ entry }: { entry: Entry }) {
+function Exchange({ entry }: { entry: EntryView }) {
   const curl = curlOf(entry);
   return (
     <>

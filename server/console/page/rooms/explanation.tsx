@@ -6,14 +6,14 @@ import { CopyButton } from '../../../../fixtures/page/copy-button.tsx';
 import { requestLabel, wrongRows } from '../../../../fixtures/refusal-rows.ts';
 import { askJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
-import type { Refused } from '../api/types.ts';
+import type { RefusalView } from '../api/types.ts';
 import { Facts } from '../parts/facts.tsx';
 import { TextBlock } from '../parts/text-block.tsx';
 import { View } from '../parts/view.tsx';
 import { Rules } from './why-no-update.tsx';
 
 /** The view behind the links to explanations in error responses. */
-export function ExplainRoom() {
+export function ExplanationSection() {
   const { requestId = '' } = useParams<{ requestId: string }>();
   const wanted = decodeURIComponent(requestId);
   return (
@@ -39,7 +39,7 @@ export function Explanation({ requestId }: { requestId: string }) {
   );
 }
 
-function RefusedView({ of: refused }: { of: Refused }) {
+function RefusedView({ of: refused }: { of: RefusalView }) {
   const { status, sentence, rule, wrong, diagnosis, first, command, needs } = refused;
   const { correctedRequest: request } = refused;
   return (

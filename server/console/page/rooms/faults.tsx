@@ -18,7 +18,7 @@ import { View } from '../parts/view.tsx';
 
 type PlannedRule = AnswerOf<'GET /faults'>['rules'][number];
 
-export default function FaultsRoom() {
+export default function FaultsSection() {
   const loaded = useLoaded(() => askJson('GET /faults'), 'faults', {
     isLive: true,
   });

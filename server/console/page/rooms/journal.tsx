@@ -9,7 +9,7 @@ import { gather } from '../api/batch.ts';
 import { ask, askJson, reasonOf, targetOf } from '../api/client.ts';
 import { tenant } from '../api/session.ts';
 import { followStream } from '../api/stream.ts';
-import type { Entry } from '../api/types.ts';
+import type { EntryView } from '../api/types.ts';
 import { ActionButton } from '../parts/action.tsx';
 import { type LongColumn, LongTable } from '../parts/long-table.tsx';
 import { saveFile } from '../parts/save-file.ts';
@@ -24,9 +24,9 @@ const HELD_ENTRIES = 5000;
 const kinds = [['', 'all kinds'], 'exchange', 'frame', 'unreadable'] as const;
 const statuses = [['', 'all statuses'], '2xx', '4xx', '5xx', '401', '404', '409', '0'] as const;
 
-type Filter = Readonly<Record<string, string>>;
+type JournalQuery = Readonly<Record<string, string>>;
 
-export function JournalRoom() {
+export function JournalSection() {
   const [device, setDevice] = useQuery('device');
   const [status, setStatus] = useQuery('status');
   const [kind, setKind] = useQuery('kind');
@@ -74,12 +74,12 @@ export function JournalRoom() {
   );
 }
 
-async function saveHar(query: Filter): Promise<void> {
+async function saveHar(query: JournalQuery): Promise<void> {
   const answer = await ask('GET /journal.har', { query });
   saveFile(await answer.blob(), 'fleetbed.har');
 }
 
-function Entries({ filter, isPaused }: { filter: Filter; isPaused: boolean }) {
+function Entries({ filter, isPaused }: { filter: JournalQuery; isPaused: boolean }) {
   const { entries, error } = useEntries(filter, isPaused);
   if (error !== '') return <Failed title="Cannot show the journal" reason={error} />;
   if (!entries) return <Loading what="the journal" />;
@@ -100,7 +100,7 @@ function Entries({ filter, isPaused }: { filter: Filter; isPaused: boolean }) {
   );
 }
 
-const columns: readonly LongColumn<Entry>[] = [
+const columns: readonly LongColumn<EntryView>[] = [
   { title: 'At', width: '6rem', cell: ({ at }) => <time dateTime={at}>{timeOfDay(at)}</time> },
   {
     title: 'Status',
@@ -138,14 +138,18 @@ const columns: readonly LongColumn<Entry>[] = [
 ];
 
 /** Returns the newest entries that match the filter, and adds new ones until paused. */
-function useEntries(filter: Filter, isPaused: boolean) {
+function useEntries(filter: JournalQuery, isPaused: boolean) {
   const key = useSettled(JSON.stringify([filter, tenant.value]));
-  const [known, setKnown] = useState<{ key: string; entries?: readonly Entry[]; error?: string }>({
+  const [known, setKnown] = useState<{
+    key: string;
+    entries?: readonly EntryView[];
+    error?: string;
+  }>({
     key,
   });
   useEffect(() => {
     if (isPaused) return;
-    const [query] = JSON.parse(key) as [Filter];
+    const [query] = JSON.parse(key) as [JournalQuery];
     let isOver = false;
     let stop = (): void => undefined;
     const begin = async (): Promise<void> => {
@@ -155,7 +159,7 @@ function useEntries(filter: Filter, isPaused: boolean) {
       if (isOver) return;
       setKnown({ key, entries: page.entries.toReversed() });
       let { next } = page;
-      const arrived = gather<Entry>((entries) =>
+      const arrived = gather<EntryView>((entries) =>
         setKnown((before) =>
           before.key === key
             ? {
@@ -172,7 +176,7 @@ function useEntries(filter: Filter, isPaused: boolean) {
         () => targetOf('GET /journal/stream', { query: { ...query, after: next } }),
         {
           onEvent: (_, data) => {
-            const entry = data as Entry;
+            const entry = data as EntryView;
             next = entry.sequence;
             arrived.add(entry);
           },

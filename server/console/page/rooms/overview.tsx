@@ -6,7 +6,7 @@ import { Empty, Loading } from '../../../../fixtures/page/states.tsx';
 import { Table } from '../../../../fixtures/page/table.tsx';
 import { askJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
-import type { Entry, Overview } from '../api/types.ts';
+import type { EntryView, Overview } from '../api/types.ts';
 import { StateBadge } from '../parts/state-badge.tsx';
 import { stateWords } from '../parts/tones.ts';
 import { View } from '../parts/view.tsx';
@@ -18,7 +18,7 @@ const RateChart = lazy(() => import('./rate-chart.tsx'));
 const ERRORS_SHOWN = 12;
 const DEPLOYMENTS_SHOWN = 8;
 
-export function OverviewRoom() {
+export function OverviewSection() {
   const loaded = useLoaded(() => askJson('GET /overview', { query: { devices: 0 } }), 'overview', {
     isLive: true,
   });
@@ -108,7 +108,7 @@ function Deployments({ overview: { deployments } }: { overview: Overview }) {
 }
 
 /** Loads the newest entries of each error class, and returns the newest of them together. */
-async function loadErrors(): Promise<readonly Entry[]> {
+async function loadErrors(): Promise<readonly EntryView[]> {
   const pages = await Promise.all(
     ['4xx', '5xx', '0'].map((status) =>
       askJson('GET /journal', { query: { status, limit: ERRORS_SHOWN } }),

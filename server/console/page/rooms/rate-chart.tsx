@@ -6,7 +6,7 @@ import { Choice } from '../../../../fixtures/page/field.tsx';
 import { every } from '../api/browser-clock.ts';
 import { askJson } from '../api/client.ts';
 import { tenant } from '../api/session.ts';
-import type { RequestCounts } from '../api/types.ts';
+import type { RequestCountsView } from '../api/types.ts';
 import { timeOfDay } from '../parts/texts.ts';
 import { theme } from '../theme.ts';
 
@@ -21,7 +21,7 @@ const periods = [
 /**
  * Returns the data of the chart. Seconds without a count are null, which leaves a gap in the lines.
  */
-function dataOf(counts: RequestCounts | undefined): UPlot.AlignedData {
+function dataOf(counts: RequestCountsView | undefined): UPlot.AlignedData {
   const { fromSecond = 0, requests = [], errors = [] } = counts ?? {};
   return [requests.map((_, at) => fromSecond + at), [...requests], [...errors]];
 }
@@ -31,7 +31,7 @@ export default function RateChart() {
   const frame = useRef<HTMLDivElement>(null);
   const chart = useRef<UPlot>();
   const [minutes, setMinutes] = useState(MINUTES_SHOWN);
-  const [counts, setCounts] = useState<RequestCounts>();
+  const [counts, setCounts] = useState<RequestCountsView>();
   const shownTheme = theme.value;
   const shownTenant = tenant.value;
   useEffect(() => {
@@ -82,7 +82,7 @@ export default function RateChart() {
   );
 }
 
-function wordsOf({ requests, errors }: RequestCounts): string {
+function wordsOf({ requests, errors }: RequestCountsView): string {
   const sum = (values: readonly (number | null)[]): number =>
     values.reduce<number>((all, value) => all + (value ?? 0), 0);
   const known = requests.filter((value) => value !== null).length;

@@ -11,7 +11,7 @@ export interface CaseVerdict {
 }
 
 /** The last JSON line of a complete run. */
-interface RunEnd {
+interface RunSummaryLine {
   readonly outcome: string;
   readonly musts: {
     readonly decided: number;
@@ -21,34 +21,34 @@ interface RunEnd {
 }
 
 /** The output of a conformance run so far. */
-export interface RunFacts {
+export interface RunOutput {
   /** Number of cases in the run; 0 before it starts. */
   readonly total: number;
   readonly verdicts: readonly CaseVerdict[];
-  readonly end: RunEnd | undefined;
+  readonly end: RunSummaryLine | undefined;
   /** Lines that are not JSON. */
   readonly words: readonly string[];
 }
 
-type Line = Readonly<Record<string, unknown>> & { readonly type?: string };
+type OutputLine = Readonly<Record<string, unknown>> & { readonly type?: string };
 
 /** Parses the output lines of a run. */
-export function readRun(lines: readonly string[]): RunFacts {
+export function readRun(lines: readonly string[]): RunOutput {
   const verdicts: CaseVerdict[] = [];
   const words: string[] = [];
   let total = 0;
-  let end: RunEnd | undefined;
+  let end: RunSummaryLine | undefined;
   for (const line of lines) {
     const read = jsonIn(line);
     if (read?.type === 'start') total = Array.isArray(read.ids) ? read.ids.length : 0;
     else if (read?.type === 'verdict') verdicts.push(verdictIn(read));
-    else if (read?.type === 'end') end = read as unknown as RunEnd;
+    else if (read?.type === 'end') end = read as unknown as RunSummaryLine;
     else words.push(line);
   }
   return { total, verdicts, end, words };
 }
 
-function jsonIn(line: string): Line | undefined {
+function jsonIn(line: string): OutputLine | undefined {
   if (!line.startsWith('{')) return undefined;
   try {
     return JSON.parse(line);
@@ -57,7 +57,7 @@ function jsonIn(line: string): Line | undefined {
   }
 }
 
-function verdictIn({ id, title, level, verdict, requirements, because, message }: Line) {
+function verdictIn({ id, title, level, verdict, requirements, because, message }: OutputLine) {
   return {
     id: String(id),
     title: String(title),

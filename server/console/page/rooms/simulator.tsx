@@ -12,7 +12,7 @@ import { View } from '../parts/view.tsx';
 
 const LINES_SHOWN = 30;
 
-export default function SimulatorRoom() {
+export default function SimulatorSection() {
   const [devices, setDevices] = useState('20');
   const [seconds, setSeconds] = useState('60');
   const loaded = useRuns();

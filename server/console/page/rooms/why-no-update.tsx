@@ -3,7 +3,7 @@ import { Link } from 'wouter-preact';
 import { type Tone, Verdict } from '../../../../fixtures/page/badge.tsx';
 import { askJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
-import type { NoUpdate } from '../api/types.ts';
+import type { NoUpdateView } from '../api/types.ts';
 import { readable } from '../parts/texts.ts';
 import { View } from '../parts/view.tsx';
 
@@ -26,14 +26,14 @@ export function WhyNoUpdate({ deviceId }: { deviceId: string }) {
   );
 }
 
-const outcomes: Readonly<Record<NoUpdate['outcome'], { tone: Tone; title: string }>> = {
+const outcomes: Readonly<Record<NoUpdateView['outcome'], { tone: Tone; title: string }>> = {
   update: { tone: 'good', title: 'Update' },
   'up to date': { tone: 'good', title: 'Up to date' },
   'no update': { tone: 'bad', title: 'No update' },
 };
 
 /** Renders an explanation as one line, with the examined rules in a folded section. */
-export function Rules({ explanation }: { explanation: NoUpdate }) {
+export function Rules({ explanation }: { explanation: NoUpdateView }) {
   const { outcome, rule, deploymentId, because, polled, passed, deployments } = explanation;
   const { tone, title } = outcomes[outcome];
   return (

@@ -14,7 +14,7 @@ import { View } from '../parts/view.tsx';
 
 const replaces = 'All devices, deployments and artifacts of this tenant are replaced.';
 
-export default function WorldsRoom() {
+export default function WorldsSection() {
   return (
     <>
       <h1>Worlds and snapshots</h1>

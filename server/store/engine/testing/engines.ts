@@ -16,13 +16,13 @@ export class TestFolder {
   }
 }
 
-interface Engine {
+interface StorageEngine {
   openSql(schema: string, folder: TestFolder): Promise<Sql>;
   openStore(folder: TestFolder, name?: string): Promise<Store>;
 }
 
 /** The engines, with their names in test titles. */
-export const engines: readonly (readonly [string, Engine])[] = [
+export const engines: readonly (readonly [string, StorageEngine])[] = [
   ['in memory', { openSql: openMemorySql, openStore: () => openStore() }],
   [
     'in a folder',
