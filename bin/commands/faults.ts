@@ -130,7 +130,7 @@ async function clear(id: string | undefined, options: FaultsOptions): Promise<Ex
 
 const allFired = 'Every planned fault has fired.';
 const nonePlanned =
-  'No fault is planned, so none has fired; add a plan with "fleetbed faults add FILE".';
+  'No fault is planned, so none has fired; add a plan with "npx fleetbed faults add FILE".';
 
 async function check(options: FaultsOptions): Promise<ExitCode> {
   const { status, body } = await askFaults(options, 'GET', { below: '/check' });

@@ -43,7 +43,7 @@ export async function deviceWithEverything(context: TestContext): Promise<Device
 interface GoodRequest {
   /** Builds the request. The marker is part of the written data, to recognize its effect. */
   readonly request: (marker: string) => WireRequest;
-  /** Sends the request; `Session.send` by default. */
+  /** Sends the request; `TargetSession.send` by default. */
   readonly send?: (request: WireRequest) => Promise<Answer>;
   /** Reads the effect as a user or a device; resolves to true if the marker is present. */
   readonly holds?: (marker: string) => Promise<boolean>;

@@ -113,7 +113,7 @@ export class TenantStates {
 
   /**
    * Restores the state and clock of the start. Closes sockets, and removes faults, mail and journal
-   * entries. Rejects with StartNotKept.
+   * entries. Rejects with StartStateUnavailable.
    */
   reset(tenant: Tenant): Promise<void> {
     return this.#inOrder(async () => {
@@ -133,7 +133,7 @@ export class TenantStates {
    * Restores one device to its start state, or removes it if it did not exist then. Closes its
    * socket.
    * @param named the device's id, or its identity as JSON
-   * @throws StartNotKept
+   * @throws StartStateUnavailable
    */
   resetDevice(tenant: Tenant, named: string): DeviceReset {
     const start = kept(this.#starts, tenant);
@@ -145,7 +145,7 @@ export class TenantStates {
   /**
    * Replaces the state and the start state of the tenant. Planned faults are kept, and paused while
    * loading. If the world is refused, the state is unchanged. Rejects with WorldError or
-   * StartNotKept.
+   * StartStateUnavailable.
    */
   load(tenant: Tenant, world: World): Promise<LoadedWorld> {
     return this.#inOrder(() => this.#load(tenant, world));
