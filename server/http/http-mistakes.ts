@@ -10,6 +10,8 @@ import { type Input, requestLikeText } from './unread-input.ts';
 export interface HttpMistake {
   /** Stable name, such as `space-in-url`. */
   readonly id: string;
+  /** True for a limit of time or size, which a valid request may exceed too. */
+  readonly isLimit?: true;
   /** True when the mistake explains why reading stopped. */
   readonly is: (input: Input) => boolean;
   /** What is wrong and where; a sentence that starts in lower case. */
@@ -89,18 +91,21 @@ const protocols: readonly HttpMistake[] = [
 const bounds: readonly HttpMistake[] = [
   {
     id: 'headers-too-large',
+    isLimit: true,
     is: ({ code }) => code === 'HPE_HEADER_OVERFLOW',
     what: () => 'the request line and the headers are larger together than the server reads',
     remedy: 'send fewer or shorter headers',
   },
   {
     id: 'body-stalled',
+    isLimit: true,
     is: ({ stall }) => stall !== undefined,
     what: (input) => `the body stalled: ${input.stall?.what}${progressOf(input)}`,
     remedy: (input) => [remedyOfPart(input), input.stall?.remedy].filter(Boolean).join('; '),
   },
   {
     id: 'request-timed-out',
+    isLimit: true,
     is: ({ code }) => code === 'ERR_HTTP_REQUEST_TIMEOUT',
     what: () => 'the request line and the headers did not end in time',
     remedy: 'send them at once, and an empty line ("\\r\\n") after the last header',
