@@ -8,6 +8,7 @@ import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
 import { journalPage } from '../testing/test-journal.ts';
 import { startOfTest, startTestServer, type TestServer } from '../testing/test-server.ts';
 import { endOf, openSocket, presenceAs, presenceOf, sampleKey } from '../testing/test-sockets.ts';
+import { control } from '../testing/test-tenants.ts';
 
 let server: TestServer;
 let device: AcceptedDevice;
@@ -199,6 +200,13 @@ describe('messages from a device', () => {
     expect(other.readyState).toBe(1);
   });
 
+  it('a message without hdr closes the socket with a reason that says where proto belongs', async () => {
+    const socket = await openSocket(server, device);
+    const ended = endOf(socket);
+    socket.send(Buffer.from([0x81, 0xa5, ...Buffer.from('proto'), 1]));
+    expect((await ended).reason).toMatch(/^hdr is missing: proto, .* belong in a map hdr$/);
+  });
+
   it('a message over 8 MiB closes the socket with 1009', async () => {
     const socket = await openSocket(server, device);
     const ended = endOf(socket);
@@ -309,7 +317,10 @@ describe('a misbehaving device', () => {
     socket.destroy();
     expect((await presenceAs(server, device, 'disconnected')).status).toBe('disconnected');
     const { entries } = await journalPage(server, `device=${device.id}&kind=frame`);
-    expect(entries.at(-1)).toMatchObject({ opcode: 'close', from: 'server', code, reason });
+    const last = entries.at(-1);
+    expect(last).toMatchObject({ opcode: 'close', from: 'server', code, reason });
+    const { text } = await control(server, 'GET', `/explanations/${last?.requestId}`);
+    expect(text).toContain(`the server closed its websocket with ${code}`);
   });
 
   it('finds the problem of a message in the journal, though the socket stays open', async () => {

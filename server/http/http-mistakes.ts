@@ -10,6 +10,8 @@ import { type Input, requestLikeText } from './unread-input.ts';
 export interface HttpMistake {
   /** Stable name, such as `space-in-url`. */
   readonly id: string;
+  /** True for a limit of time or size, which a valid request may exceed too. */
+  readonly isLimit?: true;
   /** True when the mistake explains why reading stopped. */
   readonly is: (input: Input) => boolean;
   /** What is wrong and where; a sentence that starts in lower case. */
@@ -89,18 +91,21 @@ const protocols: readonly HttpMistake[] = [
 const bounds: readonly HttpMistake[] = [
   {
     id: 'headers-too-large',
+    isLimit: true,
     is: ({ code }) => code === 'HPE_HEADER_OVERFLOW',
     what: () => 'the request line and the headers are larger together than the server reads',
     remedy: 'send fewer or shorter headers',
   },
   {
     id: 'body-stalled',
+    isLimit: true,
     is: ({ stall }) => stall !== undefined,
     what: (input) => `the body stalled: ${input.stall?.what}${progressOf(input)}`,
     remedy: (input) => [remedyOfPart(input), input.stall?.remedy].filter(Boolean).join('; '),
   },
   {
     id: 'request-timed-out',
+    isLimit: true,
     is: ({ code }) => code === 'ERR_HTTP_REQUEST_TIMEOUT',
     what: () => 'the request line and the headers did not end in time',
     remedy: 'send them at once, and an empty line ("\\r\\n") after the last header',
@@ -354,9 +359,16 @@ const headers: readonly HttpMistake[] = [
     remedy: 'send method, URL and version on one line',
   },
   {
+    id: 'no-empty-line',
+    is: (input) => isOfName(input) && /^[[{"<]/.test(input.line),
+    what: ({ bodyLine }) =>
+      `the body follows the headers without an empty line between them: ${bodyLine}`,
+    remedy: 'send an empty line ("\\r\\n") after the last header',
+  },
+  {
     id: 'space-before-colon',
     is: (input) => isOfName(input) && /^[ \t]+:/.test(input.line.slice(input.lineAt)),
-    what: ({ header }) => `a blank stands between the name of a header and its colon: ${header}`,
+    what: ({ header }) => `a blank stands between the header name ${header} and its colon`,
     remedy: 'write "Name: value"',
   },
   {
@@ -467,21 +479,21 @@ const chunks: readonly HttpMistake[] = [
   {
     id: 'chunk-size-with-prefix',
     is: (input) => isOfSize(input) && /^0x/i.test(input.line),
-    what: ({ chunkSize }) => `the chunk size has the prefix 0x: ${chunkSize}`,
+    what: ({ bodyLine }) => `the chunk size has the prefix 0x: ${bodyLine}`,
     remedy: 'write hexadecimal digits alone, such as 1f',
   },
   {
     id: 'body-not-in-chunks',
     is: (input) => isOfSize(input) && !/^\s*-?[\da-z]{1,20}\s*(?:$|;)/i.test(input.line),
-    what: ({ chunkSize }) =>
-      `"Transfer-Encoding: chunked" announces a body in chunks, but no chunk size stands at ${chunkSize}`,
+    what: ({ bodyLine }) =>
+      `"Transfer-Encoding: chunked" announces a body in chunks, but no chunk size stands at ${bodyLine}`,
     remedy:
       'send each chunk as its size in hexadecimal, CR LF, the bytes, CR LF, or send Content-Length instead',
   },
   {
     id: 'chunk-size-not-hexadecimal',
     is: isOfSize,
-    what: ({ chunkSize }) => `the chunk size is not a hexadecimal number: ${chunkSize}`,
+    what: ({ bodyLine }) => `the chunk size is not a hexadecimal number: ${bodyLine}`,
     remedy: 'write the number of bytes in hexadecimal digits, and CR LF after it',
   },
   {

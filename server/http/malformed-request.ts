@@ -20,11 +20,14 @@ export class MalformedRequest {
   /** True when the client closed the connection before the end of the request. */
   readonly isCutOff: boolean;
 
+  readonly #start: string;
+
   constructor(stop: ReadStop) {
     const input = new Input(stop);
-    const { id, what, remedy } = mistakes.find(({ is }) => is(input)) ?? notHttp;
+    const { id, what, remedy, isLimit } = mistakes.find(({ is }) => is(input)) ?? notHttp;
     this.line = input.asked;
     this.isCutOff = stop.code === cutOffCode;
+    this.#start = isLimit ? '' : 'the request is not valid HTTP: ';
     this.mistake = id;
     this.what = what(input);
     this.remedy = typeof remedy === 'string' ? remedy : remedy(input);
@@ -32,7 +35,7 @@ export class MalformedRequest {
 
   /** The text of the answer. */
   get error(): string {
-    return `the request is not valid HTTP: ${this.what}; ${this.remedy}`;
+    return `${this.#start}${this.what}; ${this.remedy}`;
   }
 
   /** Returns the refusal of a request whose body cannot be read to its end. */

@@ -35,6 +35,8 @@ export interface ReadStop {
 }
 
 const SHOWN_CHARACTERS = 60;
+/** Characters of a long request line before the place where reading stopped. */
+const SHOWN_BEFORE = 30;
 /** A word of this length or more may be a key or a token, or a part of one. */
 const longWords = /[\w.+/=~-]{16,}/g;
 /** A request line, also with mistakes. */
@@ -96,9 +98,10 @@ export class Input {
 
   /** The name of the header line where reading stopped, or the first word of a line without colon. */
   get header(): string {
-    const name = /^[^:]*:|^\S*/.exec(this.line)?.[0] ?? '';
-    const isValue = !name.endsWith(':') && this.previousHeader.isSecret;
-    return this.#isFragment || isValue ? masked : quoted(name.replace(longWords, masked));
+    const [, name] = /^([^:]*):/.exec(this.line) ?? [];
+    const isValue = name === undefined && this.previousHeader.isSecret;
+    const word = name ?? /^\S*/.exec(this.line)?.[0] ?? '';
+    return this.#isFragment || isValue ? masked : quoted(word.replace(longWords, masked));
   }
 
   /** The header line above the one where reading stopped. A line that is unknown may be secret. */
@@ -114,14 +117,18 @@ export class Input {
     return quoted(this.line.slice(this.line.indexOf(':') + 1).trim());
   }
 
-  /** The line where a chunk size is expected. */
-  get chunkSize(): string {
+  /** The line where reading stopped, when it is a chunk size or a part of the body. */
+  get bodyLine(): string {
     return quoted(maskText(this.line).replace(longWords, masked));
   }
 
-  /** The line where reading stopped, when it is a request line. */
+  /** The line where reading stopped, when it is a request line; of a long one the part around it. */
   get requestLine(): string {
-    return this.#isFragment ? masked : quoted(maskText(this.line));
+    if (this.#isFragment) return masked;
+    const line = maskText(this.line);
+    const at = line.length - (this.line.length - this.lineAt);
+    const from = line.length > SHOWN_CHARACTERS && at > SHOWN_BEFORE ? at - SHOWN_BEFORE : 0;
+    return from === 0 ? quoted(line) : quoted(`...${line.slice(from)}`);
   }
 
   /** The first bytes that belong to no earlier request, as text or in hexadecimal. */

@@ -22,18 +22,21 @@ export function recordFrames(
     more: Pick<FrameFacts, 'code' | 'isText'> = {},
   ): void => journal.add(new FrameRecord(clock.now(), origin, { from, opcode, payload, ...more }));
   /**
-   * The server's own close code and reason. The connection's code would be 1006 if the client never
-   * answers.
+   * True once the server began to close. The code of the connection would be 1006 if the client
+   * never answers.
    */
-  let own: { readonly code: number; readonly reason: Buffer } | undefined;
+  let isClosed = false;
+  const closes = (code: number, reason: Buffer): void => {
+    isClosed = true;
+    file('server', 'close', reason, { code });
+  };
   socket.on('message', (data, isBinary) =>
     file('client', 'message', bytesOf(data), { isText: !isBinary }),
   );
   socket.on('ping', (data) => file('client', 'ping', data));
   socket.on('pong', (data) => file('client', 'pong', data));
   socket.on('close', (code, reason) => {
-    if (own) file('server', 'close', own.reason, { code: own.code });
-    else file('client', 'close', reason, { code });
+    if (!isClosed) file('client', 'close', reason, { code });
   });
   const { send, ping, close, terminate } = socket;
   socket.send = (data: unknown, ...rest: unknown[]) => {
@@ -49,12 +52,12 @@ export function recordFrames(
     // The library also calls this to answer a close by the client, with the reason as bytes or
     // without a code.
     if (code !== undefined && typeof reason === 'string' && socket.readyState === socket.OPEN) {
-      own = { code, reason: Buffer.from(reason) };
+      closes(code, Buffer.from(reason));
     }
     Reflect.apply(close, socket, how);
   };
   socket.terminate = () => {
-    if (socket.readyState === socket.OPEN) own = { code: WITHOUT_CLOSE_FRAME, reason: cut };
+    if (socket.readyState === socket.OPEN) closes(WITHOUT_CLOSE_FRAME, cut);
     Reflect.apply(terminate, socket, []);
   };
 }

@@ -48,10 +48,24 @@ export function explanationHandlers(tenants: Tenants, settings: ExplainSettings)
       const cause = fault
         ? `met the planned fault "${fault.name}" (${fault.act})`
         : 'was not refused';
-      const answer = status === 0 ? 'its connection was cut' : `it was answered with ${status}`;
+      const answer =
+        status === 0
+          ? 'its connection was cut'
+          : `it was answered with ${status}${closeOf(tenant, record.requestId)}`;
       return refuse(404, `the request ${cause}; ${answer}`);
     },
   } satisfies Partial<Handlers>;
+}
+
+/** Says how the server closed the websocket of a handshake; empty if it did not. */
+function closeOf(tenant: Tenant, requestId: string): string {
+  for (const entry of journalOf(tenant).newestFirst()) {
+    if (entry.kind !== 'frame' || entry.origin.requestId !== requestId) continue;
+    if (entry.opcode !== 'close' || entry.from !== 'server') return '';
+    const { code, payload } = entry;
+    return `, and the server closed its websocket with ${code}: ${maskText(payload.toString())}`;
+  }
+  return '';
 }
 
 /** What to do if there are no devices yet. */
