@@ -1,6 +1,6 @@
 /**
- * The tools of one case: a session with the target, a target admin, new devices, and an `CreatedResources`
- * that removes everything that the case created.
+ * The tools of one case: a session with the target, a target admin, new devices, and the
+ * `CreatedResources`, which removes everything that the case created.
  */
 
 import type { Clock } from '../../fixtures/clock.ts';

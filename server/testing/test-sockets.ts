@@ -29,7 +29,7 @@ export interface Handshake {
 export const sampleKey = 'dGhlIHNhbXBsZSBub25jZQ==';
 
 const goodHeaders = {
-  ShownConnection: 'Upgrade',
+  Connection: 'Upgrade',
   Upgrade: 'websocket',
   'Sec-WebSocket-Key': sampleKey,
   'Sec-WebSocket-Version': '13',
