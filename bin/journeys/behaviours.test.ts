@@ -236,8 +236,8 @@ describe("the server's record of an update that", () => {
     const crash = asked.indexOf('put-deployment-status');
     expect(asked.slice(crash, crash + 3)).toEqual([
       'put-deployment-status',
+      'download-artifact',
       'post-auth-request',
-      'post-next-deployment-v2',
     ]);
     const downloads = fleet
       .answersTo('crash-and-resume')

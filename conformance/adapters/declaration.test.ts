@@ -45,7 +45,7 @@ describe('a capability declaration file', () => {
   });
 
   it.each([
-    ['nothing', '', 'Object'],
+    ['nothing', '', 'line 1: must be an object, not null'],
     ['a string', 'with: monitor', 'with: must be a list'],
     ['an unknown name', 'with: [flight]', 'with.0: must be capabilities'],
     ['another member', 'maybe: [monitor]', 'maybe'],

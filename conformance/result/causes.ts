@@ -2,6 +2,7 @@
  * Finds the failed case from which the verdict on another case follows: one that kept it from its
  * start state, or one that shows the same violation of the contract.
  */
+import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
 import { recognized } from '../target/operation-at.ts';
 import type { CaseVerdict, ReportedBreach } from './result.ts';
 
@@ -48,7 +49,9 @@ function lastAnswer({ exchanges = [] }: Pick<CaseVerdict, 'exchanges'>): string 
   const [method = '', url = ''] = request?.line.split(' ') ?? [];
   if (answer === undefined || !URL.canParse(url)) return undefined;
   const { pathname } = new URL(url);
-  const { row } = recognized(method, pathname.slice(Math.max(0, pathname.indexOf('/api/'))));
+  // The base URL of a target may have a path.
+  const starts = Object.values(apiPrefixes).map((prefix) => pathname.indexOf(prefix));
+  const { row } = recognized(method, pathname.slice(Math.max(0, ...starts)));
   return row && `${row.id} ${answer.status}`;
 }
 

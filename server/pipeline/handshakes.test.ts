@@ -71,13 +71,13 @@ describe('a TLS handshake', () => {
     socket.on('error', () => undefined);
     if (bytes.length > 0) socket.write(bytes);
     await once(socket, 'close');
-    expect(lines).toEqual(['a TLS connection failed: ERR_TLS_HANDSHAKE_TIMEOUT']);
+    expect(lines).toEqual([expect.stringContaining('the TLS handshake did not end in time')]);
   });
 
   it.each([
-    ['plain HTTP', 'GET / HTTP/1.1\r\nHost: a\r\n\r\n', 'ERR_SSL_HTTP_REQUEST'],
-    ['another protocol', 'SSH-2.0-client\r\n', 'ERR_SSL_WRONG_VERSION_NUMBER'],
-  ])('is refused and logged when the client sends %s', async (_, text, code) => {
+    ['plain HTTP', 'GET / HTTP/1.1\r\nHost: a\r\n\r\n', /^HTTP\/1\.1 400 /, 'plain HTTP was sent'],
+    ['another protocol', 'SSH-2.0-client\r\n', /^(?!HTTP)/, 'ERR_SSL_WRONG_VERSION_NUMBER'],
+  ])('is refused and logged when the client sends %s', async (_, text, answered, said) => {
     const { port, lines } = await listen(10_000);
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => undefined);
@@ -85,7 +85,7 @@ describe('a TLS handshake', () => {
     socket.on('data', (chunk) => chunks.push(chunk));
     socket.write(text);
     await once(socket, 'close');
-    expect(Buffer.concat(chunks).toString('latin1')).not.toContain('HTTP/1.1');
-    expect(lines).toEqual([`a TLS connection failed: ${code}`]);
+    expect(Buffer.concat(chunks).toString('latin1')).toMatch(answered);
+    expect(lines).toEqual([expect.stringContaining(said)]);
   });
 });

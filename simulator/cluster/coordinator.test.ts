@@ -170,7 +170,7 @@ describe('the coordinator of a run', () => {
     expect(await coordinator.outcome).toEqual({
       results: [sampleResult, sampleResult],
       spread: { takeovers: [], lost: [] },
-      kept: [],
+      lastFigures: [],
     });
   });
 
