@@ -20,7 +20,7 @@ describe('a wrong command line', () => {
     ['simulate --accept', /'--accept' needs --password .* or --token/],
     ['simulate --password secret', /'--password <password>' needs --accept/],
     ['conform --token a --password b', /'--token <jwt>' cannot be used with .*'--password/],
-    ['conform nosuch/', /conform needs a user: give --password/],
+    ['conform nosuch/', /no case has an ID that starts with "nosuch\/"/],
     ['conform --report xml=f', /argument 'xml=f' .*json=FILE, junit=FILE and html=FILE/],
     ['demo --devices 5', /unknown option '--devices'/],
   ])('ends `fleetbed %s` with exit code 2 and one line', async (words, sentence) => {

@@ -17,7 +17,7 @@ function readBack(line: string, { plan, startMs }: VirtualTrial): VirtualTrial {
   const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(
     ([, quoted, bare]) => quoted ?? bare ?? '',
   );
-  const command = addRunOptions(new Command()).parse(words.slice(2), { from: 'user' });
+  const command = addRunOptions(new Command()).parse(words.slice(3), { from: 'user' });
   const { seed, devices, duration, fault, restart, interleave } = command.opts();
   return {
     plan: { ...plan, seed, devices, durationMs: durationMs(duration) },
@@ -58,7 +58,7 @@ describe('an exploration with a planted fault', () => {
       failed &&
       repeatLine(words, addRunOptions(new Command('simulate')), trialOptions(failed.trial));
     expect(line).toMatch(
-      /^fleetbed simulate --virtual --poll 10m --seed small-1 --devices 2 --duration \d+m?s --fault '/,
+      /^npx fleetbed simulate --virtual --poll 10m --seed small-1 --devices 2 --duration \d+m?s --fault '/,
     );
     expect(line).toMatch(
       / --fault 'ack-lost, device: 1, exchange: 4, operation: put-deployment-status'$/,

@@ -80,7 +80,7 @@ const rows: Readonly<Record<string, (frame: BadFrame) => Violation>> = {
     ),
   WS_ERR_UNEXPECTED_RSV_2_3: () =>
     broken('the reserved bit RSV2 or RSV3 is set; clear both, as no extension was negotiated'),
-  WS_ERR_INVALID_OPCODE: ({ message }) => broken(opcodeReason(Number(/\d+$/.exec(message)?.[0]))),
+  WS_ERR_INVALID_OPCODE: ({ message }) => broken(opcodeReason(Number(lastWord(message)))),
   WS_ERR_EXPECTED_FIN: () =>
     broken('a ping, pong or close frame is fragmented; send it as one frame with FIN'),
   WS_ERR_INVALID_CONTROL_PAYLOAD_LENGTH: ({ message }) =>
@@ -90,7 +90,7 @@ const rows: Readonly<Record<string, (frame: BadFrame) => Violation>> = {
         : 'a ping, pong or close frame is too long; it has at most 125 bytes',
     ),
   WS_ERR_INVALID_CLOSE_CODE: ({ message }) =>
-    broken(`the close code ${/\d+$/.exec(message)?.[0]} is not allowed in a frame; send 1000`),
+    broken(`the close code ${lastWord(message)} is not allowed in a frame; send 1000`),
   WS_ERR_INVALID_UTF8: ({ opcode }) => ({
     code: closeCodes.invalidPayload,
     reason:
@@ -105,6 +105,11 @@ const rows: Readonly<Record<string, (frame: BadFrame) => Violation>> = {
     reason: 'a message has too many fragments; send it in fewer',
   }),
 };
+
+/** Returns the value at the end of a message of the websocket library. */
+function lastWord(message: string): string {
+  return message.slice(message.lastIndexOf(' ') + 1);
+}
 
 function broken(reason: string): Violation {
   return { code: closeCodes.protocolError, reason };

@@ -77,7 +77,8 @@ function wordsOf(fleet: string): string[] {
 function leftMidway(fleet: string): readonly string[] {
   const states = new Map<number, string>();
   for (const line of readFileSync(join(folder, fleet, 'fleet.ndjson'), 'utf8').split('\n')) {
-    const [, index, state] = /"device":(\d+),.*"part":\{.*?"state":"([\w-]+)"/.exec(line) ?? [];
+    const [, index, state] =
+      /"device":(\d+),.*"deployment":\{.*?"state":"([\w-]+)"/.exec(line) ?? [];
     if (index !== undefined && state !== undefined) states.set(Number(index), state);
   }
   return [...states.values()].filter((state) => !/success|failure|aborted|already/.test(state));

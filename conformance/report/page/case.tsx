@@ -73,7 +73,7 @@ function Inside({ verdict, facts }: { verdict: ShownVerdict; facts: PageFacts })
       {script !== undefined && (
         <>
           <h3>Repro script</h3>
-          <pre>{script}</pre>
+          <pre tabIndex={0}>{script}</pre>
         </>
       )}
     </div>

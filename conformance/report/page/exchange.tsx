@@ -18,8 +18,8 @@ export function ExchangeBlock({ exchange }: { exchange: ShownExchange }) {
         </>
       }
     >
-      <pre>{[request.line, ...messageLines(request)].join('\n')}</pre>
-      <pre>{[outcome, ...(answer ? messageLines(answer) : [])].join('\n')}</pre>
+      <pre tabIndex={0}>{[request.line, ...messageLines(request)].join('\n')}</pre>
+      <pre tabIndex={0}>{[outcome, ...(answer ? messageLines(answer) : [])].join('\n')}</pre>
     </Group>
   );
 }
