@@ -4,8 +4,12 @@ import { shellWord } from '../../fixtures/formats/shell-word.ts';
 /** The files of repro scripts, by case id. */
 export type ScriptFiles = ReadonlyMap<string, string>;
 
-/** A PEM block or a Base64 text, both longer than any digest in hexadecimal digits. */
-const encoded = /-----BEGIN ([A-Z ]+)-----[^"]*?-----END \1-----(?:\\n)?|[\w+/-]{65,}={0,2}/g;
+/**
+ * A PEM block or a Base64 text, both longer than any digest in hexadecimal digits. The search for the
+ * end of a block ends at the next block, so that many unended ones take linear time.
+ */
+const encoded =
+  /-----BEGIN ([A-Z ]+)-----(?:(?!-----BEGIN )[^"])*?-----END \1-----(?:\\n)?|[\w+/-]{65,}={0,2}/g;
 
 /** Returns the command that runs a script. */
 export function scriptCommand(file: string): string {
