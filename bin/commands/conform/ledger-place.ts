@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readLedger } from '../../../conformance/cleanup/ledger-reading.ts';
+import { LedgerError } from '../../../conformance/context/cleanup-ledger.ts';
 import type { ConformanceResult } from '../../../conformance/result/result.ts';
 import { systemClock } from '../../../fixtures/clock.ts';
 import { shellWord } from '../../../fixtures/formats/shell-word.ts';
@@ -51,8 +52,13 @@ export function notifyWhenInterrupted(
 /** Deletes the ledger of a run that ended without a result, unless it still lists resources. */
 export function closeEmptyLedger({ file, hint }: LedgerPlace, output: Output): void {
   if (!existsSync(file)) return;
-  if (readLedger(file).remainders.length === 0) rmSync(file);
-  else output.progress(hint);
+  try {
+    if (readLedger(file).remainders.length === 0) rmSync(file);
+    else output.progress(hint);
+  } catch (error) {
+    // The run itself has failed with the sentence about this file.
+    if (!(error instanceof LedgerError)) throw error;
+  }
 }
 
 /**
