@@ -81,8 +81,10 @@ describe('the text report of a run', () => {
       body: JSON.stringify({ pubkey: pem, digest: 'ab'.repeat(32) }),
     };
     const finding = { verdict: 'fail', expected: 'status 400', actual: '204' } as const;
-    const told = { exchanges: [{ ...exchange, request }] };
-    const shown = conformanceReport(resultOf([verdictOn('errors/error-says-why', finding, told)]));
+    const withExchange = { exchanges: [{ ...exchange, request }] };
+    const shown = conformanceReport(
+      resultOf([verdictOn('errors/error-says-why', finding, withExchange)]),
+    );
     expect(shown).toContain('> x-signature: <Base64, 90 characters>\n');
     expect(shown).toContain(`> {"pubkey":"<PUBLIC KEY>","digest":"${'ab'.repeat(32)}"}`);
   });
@@ -197,15 +199,19 @@ describe('the JUnit report of a run', () => {
     (character) => {
       const long = character.repeat(20_000);
       const answer = { status: 200, headers: { long }, body: long };
-      const told = { exchanges: [{ ...exchange, answer }] };
+      const withExchange = { exchanges: [{ ...exchange, answer }] };
       const reason = { code: 'suite-error', text: long };
       const waiver = { reason: long, owner: 'Ada', expires: '2026-12-31' };
       const failed = { verdict: 'fail', expected: long, actual: long } as const;
       const xml = conformanceJunit(
         resultOf([
-          verdictOn('deployment-status/missing-status-is-400', failed, told),
-          verdictOn('errors/error-says-why', failed, { ...told, waiver }),
-          verdictOn('authentication/rsa-signature-is-accepted', { verdict: 'error', reason }, told),
+          verdictOn('deployment-status/missing-status-is-400', failed, withExchange),
+          verdictOn('errors/error-says-why', failed, { ...withExchange, waiver }),
+          verdictOn(
+            'authentication/rsa-signature-is-accepted',
+            { verdict: 'error', reason },
+            withExchange,
+          ),
           verdictOn('faults/too-many-requests-is-429', { verdict: 'skip', reason }),
           verdictOn('deployment-log/empty-log', { verdict: 'observed', observation: long }),
         ]),

@@ -9,8 +9,6 @@ export interface SignedLink {
   /** The expiry time exactly as written in the query. */
   readonly expire: string;
   readonly tenantId: string;
-  /** The device for which the link was issued; empty where the path names it, and for users. */
-  readonly deviceId: string;
 }
 
 export interface LinkSigner {
@@ -35,10 +33,10 @@ export function createLinkSigner(secret: Uint8Array): LinkSigner {
   let keptExpire = '';
   return {
     sign: (link) => {
-      const { path, expire, tenantId, deviceId } = link;
+      const { path, expire, tenantId } = link;
       if (expire !== keptExpire || kept.size >= KEPT_MAX) kept.clear();
       keptExpire = expire;
-      const key = `${tenantId} ${deviceId} ${path}`;
+      const key = `${tenantId} ${path}`;
       const known = kept.get(key) ?? signatureOf(link);
       kept.set(key, known);
       return known;
@@ -48,11 +46,10 @@ export function createLinkSigner(secret: Uint8Array): LinkSigner {
 }
 
 /**
- * Returns the signed text: method, path segments, expiry, tenant and device as JSON. The JSON form prevents
+ * Returns the signed text: method, path segments, expiry and tenant as JSON. The JSON form prevents
  * a device type from being read as the next field, or as two segments of the path; the method
  * restricts the link to GET.
  */
-function signedText({ path, expire, tenantId, deviceId }: SignedLink): string {
-  const segments = path.split('/').map(decodeURIComponent);
-  return JSON.stringify(['GET', segments, expire, tenantId, deviceId]);
+function signedText({ path, expire, tenantId }: SignedLink): string {
+  return JSON.stringify(['GET', path.split('/').map(decodeURIComponent), expire, tenantId]);
 }

@@ -28,12 +28,20 @@ const isOfTls = /^ERR_(SSL|TLS)_/;
 /** Node's code for plain HTTP in place of a TLS handshake; it is answered in plain HTTP. */
 export const plainHttpCode = 'ERR_SSL_HTTP_REQUEST';
 
-/** A longer path is cut, because it is kept while its connection is idle. */
-const PATH_MAX_CHARACTERS = 200;
+/** A longer URL is cut, because it is kept while its connection is idle. */
+const URL_MAX_CHARACTERS = 200;
 
 /** A property that Node sets while HTTP reads the connection, and that its types lack. */
 interface Parsed {
   readonly parser?: { readonly incoming: IncomingMessage | null } | null;
+}
+
+/** What a request says about the end of its body, as sent. */
+interface FramedRequest {
+  readonly method: string | undefined;
+  readonly url: string;
+  readonly length: string | undefined;
+  readonly coding: string | undefined;
 }
 
 /** Unreadable input, and how it is answered. */
@@ -68,8 +76,9 @@ export function answerUnreadable(
   answer: (unreadable: UnreadableInput) => string,
 ): void {
   const waiting = new WeakSet<Socket>();
-  const framings = new WeakMap<Socket, Framing>();
-  server.on('request', (request) => framings.set(request.socket, framingOf(request)));
+  const lastRequests = new WeakMap<Socket, FramedRequest>();
+  // Every request passes here, so nothing is written out before it is needed.
+  server.on('request', (request) => lastRequests.set(request.socket, framedOf(request)));
   server.on('clientError', (cause: ReadError, stream) => {
     // The types allow any stream, but the connections of these servers are sockets.
     const socket = stream as Socket;
@@ -86,11 +95,12 @@ export function answerUnreadable(
     }
     waiting.add(socket);
     const unfinished = unfinishedOn(socket);
-    const stop = stopOf(cause, socket, unfinished ? undefined : framings.get(socket));
+    const last = unfinished ? undefined : lastRequests.get(socket);
+    const stop = stopOf(cause, socket, last && framingOf(last));
     const named = (received: Buffer = Buffer.alloc(0)): MalformedRequest =>
       new MalformedRequest({
         ...stop,
-        ...(unfinished && { current: { ...framingOf(unfinished), received } }),
+        ...(unfinished && { current: { ...framingOf(framedOf(unfinished)), received } }),
       });
     const status = statuses[code] ?? '400 Bad Request';
     const textOf = (isAnswered: boolean): string =>
@@ -149,11 +159,22 @@ function unfinishedOn(socket: Socket): IncomingMessage | undefined {
   return request && !request.complete ? request : undefined;
 }
 
-function framingOf({ method, url = '', headers }: IncomingMessage): Framing {
+function framedOf({ method, url = '', headers }: IncomingMessage): FramedRequest {
+  const { 'content-length': length, 'transfer-encoding': coding } = headers;
+  return { method, url: url.length > URL_MAX_CHARACTERS ? copiedStart(url) : url, length, coding };
+}
+
+/** Returns the start of a text; unlike a slice, it does not keep the whole text in memory. */
+function copiedStart(text: string): string {
+  return Buffer.from(text.slice(0, URL_MAX_CHARACTERS), 'latin1').toString('latin1');
+}
+
+function framingOf({ method, url, length, coding }: FramedRequest): Framing {
+  const [path = ''] = url.split('?', 1);
   return {
-    asked: `${method} ${url.slice(0, PATH_MAX_CHARACTERS).replace(/\?.*$/s, '')}`,
-    length: headers['content-length'],
-    isChunked: headers['transfer-encoding'] !== undefined,
+    asked: `${method} ${path}`,
+    length,
+    isChunked: coding !== undefined,
   };
 }
 

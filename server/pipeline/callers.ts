@@ -28,7 +28,7 @@ export interface Caller {
   readonly tenant?: Tenant;
   readonly device?: CallingDevice;
   readonly user?: CallingUser;
-  /** Id of the device for which the link was issued. It is not authenticated: anyone may use a link. */
+  /** Id of the device for which the link says it was issued. It is not authenticated. */
   readonly linkedDeviceId?: string | undefined;
 }
 
@@ -324,7 +324,11 @@ function isOfHost(origin: string, host: string): boolean {
   return page !== '' && page === own;
 }
 
-/** Returns the device for which a link was issued, from its path or query. */
+/** The form of a device's id. The query of a link may have any text in its place. */
+const deviceIdText = /^[0-9a-f-]{36}$/;
+
+/** Returns the device for which a link says that it was issued, in its path or query. */
 function deviceOfLink({ parameters, search }: Exchange): string | undefined {
-  return parameters.device_id ?? new URLSearchParams(search).get('device_id') ?? undefined;
+  const id = parameters.device_id ?? new URLSearchParams(search).get('device_id') ?? '';
+  return deviceIdText.test(id) ? id : undefined;
 }

@@ -58,7 +58,8 @@ export function hostOf(request: IncomingMessage, trustProxy: boolean): string | 
 /**
  * Returns a link to `path` (escaped) that is valid for the link lifetime from now.
  * @param deviceId the device whose journal shows the download; empty where the path names the
- * device
+ * device. The signature does not cover it, so that one signature serves all devices: anyone may use a
+ * link, so it proves nothing.
  */
 export function makeLink(
   context: Pick<HandlerContext, 'links' | 'names' | 'settings' | 'nowMs' | 'origin'> & {
@@ -72,7 +73,7 @@ export function makeLink(
   const endMs = Math.ceil((nowMs + settings.linkLifetimeSeconds * 1000) / 1000) * 1000;
   const expire = new Date(endMs).toISOString();
   const tenantId = !tenant || tenant.isFirst ? '' : tenant.id;
-  const signature = links.sign({ path, expire, tenantId, deviceId });
+  const signature = links.sign({ path, expire, tenantId });
   // Concatenated by hand: URLSearchParams would cost more than all the rest of the link.
   const query = `${names.linkExpire}=${encodeURIComponent(expire)}&${names.linkSignature}=${signature}&tenant_id=${tenantId}${deviceId === '' ? '' : `&device_id=${deviceId}`}`;
   return { uri: `${origin}${path}?${query}`, expire };
@@ -100,7 +101,6 @@ export function checkLink(
     expire: search.get(linkExpire) ?? undefined,
     signature: search.get(linkSignature) ?? undefined,
     tenant_id: search.get('tenant_id') ?? undefined,
-    device_id: search.get('device_id') ?? undefined,
   });
   if (!given.success) {
     const names = { expire: linkExpire, signature: linkSignature };
@@ -108,14 +108,14 @@ export function checkLink(
     const detail = { ...shapeDetail('query', issue, { schema: linkQuery, names }), rule: linkRule };
     return refuse.malformed(`query: ${problemOf(issue, { names })}`, detail);
   }
-  const { expire, signature, tenant_id: tenantId, device_id: deviceId } = given.output;
-  if (!services.links.verifies({ path, expire, tenantId, deviceId }, signature)) {
+  const { expire, signature, tenant_id: tenantId } = given.output;
+  if (!services.links.verifies({ path, expire, tenantId }, signature)) {
     return refuse.forbidden(
       `the link's ${linkSignature} is wrong; use the link exactly as received`,
       {
         path: `query.${linkSignature}`,
         expected: `the signature issued for this path and ${linkExpire}`,
-        actual: 'another signature, or one for another path, expiry, tenant or device',
+        actual: 'another signature, or one for another path, expiry or tenant',
         rule: linkRule,
         requirement: 'download.invalid-signature-is-403',
       },

@@ -1,9 +1,11 @@
 /** One case: a line with its verdict and the reason, which opens to show the evidence. */
+
 import { useState } from 'preact/hooks';
 import { Badge } from '../../../fixtures/page/badge.tsx';
 import { CopyButton } from '../../../fixtures/page/copy-button.tsx';
 import { Facts } from '../../../fixtures/page/facts.tsx';
 import { usePrinting } from '../../../fixtures/page/printing.ts';
+import { TextBlock } from '../../../fixtures/page/text-block.tsx';
 import type { PageFacts, ShownVerdict } from '../page-facts.ts';
 import { CaseLink } from './case-link.tsx';
 import { ExchangeBlock } from './exchange.tsx';
@@ -73,7 +75,7 @@ function Inside({ verdict, facts }: { verdict: ShownVerdict; facts: PageFacts })
       {script !== undefined && (
         <>
           <h3>Repro script</h3>
-          <pre tabIndex={0}>{script}</pre>
+          <TextBlock text={script} />
         </>
       )}
     </div>

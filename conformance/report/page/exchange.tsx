@@ -1,5 +1,6 @@
 /** A request and its answer as recorded. */
 import { Group } from '../../../fixtures/page/group.tsx';
+import { TextBlock } from '../../../fixtures/page/text-block.tsx';
 import type { MessageFacts, ShownExchange } from '../page-facts.ts';
 
 /** Renders a line with the request and its outcome, and both messages below. */
@@ -18,8 +19,8 @@ export function ExchangeBlock({ exchange }: { exchange: ShownExchange }) {
         </>
       }
     >
-      <pre tabIndex={0}>{[request.line, ...messageLines(request)].join('\n')}</pre>
-      <pre tabIndex={0}>{[outcome, ...(answer ? messageLines(answer) : [])].join('\n')}</pre>
+      <TextBlock text={[request.line, ...messageLines(request)].join('\n')} />
+      <TextBlock text={[outcome, ...(answer ? messageLines(answer) : [])].join('\n')} />
     </Group>
   );
 }

@@ -236,6 +236,17 @@ describe('the journal of a tenant', () => {
     expect(refused.page.entries[0]).toMatchObject({ status: 416, refusal: { status: 416 } });
     const own = await journalPage(server, `device=${of.id}&operation=download-artifact`);
     expect(own.entries.map(({ status }) => status)).toEqual([206, 416]);
+    // The signature of a link does not cover the device, so any text may stand in its place.
+    const link = new URL(uri);
+    for (const text of ['nobody', '', 'x'.repeat(5000)]) {
+      link.searchParams.set('device_id', text);
+      const other = await fetch(link);
+      await other.arrayBuffer();
+      const from = refused.page.entries[0]?.sequence;
+      const ended = await awaited(server, `operation=download-artifact&after=${from}&whole=true`);
+      expect(ended.page.entries[0]).toMatchObject({ status: 200 });
+      expect(ended.page.entries[0]).not.toHaveProperty('device');
+    }
   });
 
   it('records an exchange whose body arrived incomplete', async () => {

@@ -3,12 +3,12 @@ import { useParams } from 'wouter-preact';
 import { Verdict } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';
 import { CopyButton } from '../../../../fixtures/page/copy-button.tsx';
+import { TextBlock } from '../../../../fixtures/page/text-block.tsx';
 import { requestLabel, wrongRows } from '../../../../fixtures/refusal-rows.ts';
 import { askJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
 import type { RefusalView } from '../api/types.ts';
 import { Facts } from '../parts/facts.tsx';
-import { TextBlock } from '../parts/text-block.tsx';
 import { View } from '../parts/view.tsx';
 import { Rules } from './why-no-update.tsx';
 

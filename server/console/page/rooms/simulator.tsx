@@ -4,9 +4,9 @@ import { Link } from 'wouter-preact';
 import { Badge } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';
 import { Empty } from '../../../../fixtures/page/states.tsx';
+import { TextBlock } from '../../../../fixtures/page/text-block.tsx';
 import { exitText, type RunView, startRun, stopRun, useLog, useRuns } from '../api/runs.ts';
 import { ActionButton } from '../parts/action.tsx';
-import { TextBlock } from '../parts/text-block.tsx';
 import { dayAndTime } from '../parts/texts.ts';
 import { View } from '../parts/view.tsx';
 
