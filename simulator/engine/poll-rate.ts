@@ -21,22 +21,14 @@ const LATE_MAX = 10_000;
 const SECOND_MS = 1000;
 /** Tolerance of timers in milliseconds: a poll that is due in less than this is due. */
 const SLACK_MS = 0.001;
-/** Number of past places after which the queue is shortened. */
-const PAST_MAX = 1024;
-
-/** The wait of a device for its turn. */
-interface Place {
-  readonly device: SimulatedDevice;
-  isWaiting: boolean;
-}
 
 /** The polls of one run. They begin once the first device waits for its turn. */
 export class PollRate {
   readonly #options: PollRateOptions;
   #startMs: number | undefined;
   #timer: Timer | undefined;
-  #places: Place[] = [];
-  #firstPlace = 0;
+  /** The devices that wait for their turn, the longest wait first. */
+  readonly #devices = new Set<SimulatedDevice>();
   /** Due times of the polls for which every device was busy, in monotonic milliseconds. */
   #lateMs: number[] = [];
   #due = 0;
@@ -60,8 +52,7 @@ export class PollRate {
   async waitForTurn(device: SimulatedDevice, pause: () => Promise<void>): Promise<void> {
     // A device that another cause wakes sends no poll of the rate.
     if (device.session) device.session.plannedMs = undefined;
-    const place = { device, isWaiting: true };
-    this.#places.push(place);
+    this.#devices.add(device);
     const paused = pause();
     this.#begin();
     const dueMs = this.#lateMs[0];
@@ -72,7 +63,7 @@ export class PollRate {
     try {
       await paused;
     } finally {
-      place.isWaiting = false;
+      this.#devices.delete(device);
     }
   }
 
@@ -115,27 +106,11 @@ export class PollRate {
 
   /** Makes the device whose turn it is poll. Returns false when all devices are busy. */
   #give(dueMs: number): boolean {
-    const place = this.#nextPlace();
-    if (place === undefined) return false;
-    place.isWaiting = false;
-    if (place.device.session) place.device.session.plannedMs = dueMs;
-    this.#options.wake(place.device);
+    const [device] = this.#devices;
+    if (device === undefined) return false;
+    this.#devices.delete(device);
+    if (device.session) device.session.plannedMs = dueMs;
+    this.#options.wake(device);
     return true;
-  }
-
-  #nextPlace(): Place | undefined {
-    while (this.#firstPlace < this.#places.length) {
-      const place = this.#places[this.#firstPlace++];
-      if (place?.isWaiting) return this.#shortened(place);
-    }
-    return this.#shortened(undefined);
-  }
-
-  #shortened(place: Place | undefined): Place | undefined {
-    if (this.#firstPlace > PAST_MAX && this.#firstPlace * 2 > this.#places.length) {
-      this.#places = this.#places.slice(this.#firstPlace);
-      this.#firstPlace = 0;
-    }
-    return place;
   }
 }
