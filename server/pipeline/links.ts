@@ -75,7 +75,8 @@ export function makeLink(
   const tenantId = !tenant || tenant.isFirst ? '' : tenant.id;
   const signature = links.sign({ path, expire, tenantId });
   // Concatenated by hand: URLSearchParams would cost more than all the rest of the link.
-  const query = `${names.linkExpire}=${encodeURIComponent(expire)}&${names.linkSignature}=${signature}&tenant_id=${tenantId}${deviceId === '' ? '' : `&device_id=${deviceId}`}`;
+  const device = deviceId === '' ? '' : `&device_id=${deviceId}`;
+  const query = `${names.linkExpire}=${encodeURIComponent(expire)}&${names.linkSignature}=${signature}${device}&tenant_id=${tenantId}`;
   return { uri: `${origin}${path}?${query}`, expire };
 }
 

@@ -260,7 +260,7 @@ describe('a hook file', () => {
   });
 
   it.each([
-    ['nothing', '', 'line 1: must be Object, not null'],
+    ['nothing', '', 'line 1: must be an object, not null'],
     ['no command', 'timeLimitSeconds: 5', 'must have a command, or a command for each step'],
     ['no YAML', 'command: [', 'Flow sequence'],
     ['a command that is a string', 'command: rm -rf /', 'command: must be a list of strings'],
