@@ -41,7 +41,7 @@ export interface Offer {
   final: unknown;
   /** Number of reports that were answered 409. */
   conflicts: number;
-  /** True once the device is told that the deployment is over: by 404, 409, or no update. */
+  /** True once an answer has said that the deployment is over: 404, 409, or no update. */
   isOver: boolean;
 }
 
