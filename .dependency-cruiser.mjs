@@ -161,8 +161,13 @@ export const rooms = {
     packages: ['valibot'],
   },
   'conformance/model': {
-    rooms: ['conformance/suite', 'conformance/context', 'conformance/target'],
-    packages: ['fast-check'],
+    rooms: [
+      'conformance/suite',
+      'conformance/context',
+      'conformance/target',
+      'conformance/passive',
+    ],
+    packages: ['fast-check', 'covertable'],
   },
   'conformance/cases': {
     rooms: [

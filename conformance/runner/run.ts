@@ -111,7 +111,8 @@ export class SuiteRun {
     const { target, headerPrefix } = options;
     const names = vendorNames(headerPrefix);
     const { baseUrl } = target.options;
-    this.#invariants = new InvariantJudge(baseUrl, names, operationsWith(offered));
+    const seesUsers = admin.kind !== 'hooks';
+    this.#invariants = new InvariantJudge(baseUrl, names, operationsWith(offered), seesUsers);
   }
 
   /** Runs the cases and returns their verdicts, in the order of `cases` and not of execution. */
@@ -208,7 +209,7 @@ export class SuiteRun {
       allEvidence: this.#options.allEvidence,
       signal,
       openContext: (_, ended) => this.#openContext(each, { stream, signal: ended, onExchange }),
-      breaches: () => judge.breaches,
+      breaches: () => judge.conclude(),
       release: (context) => context.ownership.release(this.#adminOn(lasting)),
     });
     return lack === undefined ? verdict : this.#unauthorised(each, verdict, lack);
