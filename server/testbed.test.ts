@@ -191,6 +191,7 @@ describe('steering a tenant of a testbed', () => {
     expect(await statusOf(testbed.admin.call('count-devices'))).toBe(503);
     testbed.faults.check();
     expect(testbed.faults.list()).toMatchObject([{ id: 'tired', fired: 1 }]);
+    expect(() => testbed.faults.clear('tird')).toThrow('no rule has this id; the rule is tired');
     expect(testbed.faults.clear()).toBe(1);
     expect(await statusOf(testbed.admin.call('count-devices'))).toBe(200);
   });

@@ -46,7 +46,11 @@ export interface TestbedTenants {
    * TypeError for an unknown field, RangeError for a wrong value
    */
   create(name: string, options?: NewTenantOptions): Promise<TestbedTenant>;
-  /** Removes a tenant; its tokens and links are refused from then on. */
+  /**
+   * Removes a tenant; its tokens and links are refused from then on. Succeeds if it is already gone,
+   * so that clean-up may run twice.
+   * @throws Error for the first tenant
+   */
   drop(tenant: Pick<TestbedTenant, 'id'>): Promise<void>;
 }
 

@@ -2,6 +2,7 @@
 
 import type * as v from 'valibot';
 import { clockCommandShape, rateLimitShape } from '../../../fixtures/control/inputs.ts';
+import { knownNames } from '../../../fixtures/nearest.ts';
 import type { SteeredClock } from '../../../fixtures/steered-clock.ts';
 import type { FaultPlans, RuleState, UnfiredFault } from '../../faults/fault-plans.ts';
 import type { RateLimit } from '../../settings.ts';
@@ -69,9 +70,16 @@ export interface TestbedFaults {
    */
   add(plan: string | object): string[];
   list(): RuleState[];
-  /** Removes one rule, or all rules. Returns the number of removed rules. */
+  /**
+   * Removes one rule, or all rules. Returns the number of removed rules.
+   * @throws RangeError for an id that no rule has
+   */
   clear(id?: string): number;
-  /** Checks that every planned fault has fired. @throws UnfiredFaultsError */
+  /**
+   * Checks that every planned fault has fired, for use after each test; a test that planned none
+   * passes.
+   * @throws UnfiredFaultsError
+   */
   check(): void;
 }
 
@@ -84,7 +92,12 @@ export function testbedFaults(faults: FaultPlans): TestbedFaults {
       return outcome.added;
     },
     list: () => faults.list(),
-    clear: (id) => faults.clear(id),
+    clear: (id) => {
+      const cleared = faults.clear(id);
+      if (id === undefined || cleared > 0) return cleared;
+      const ids = faults.list().map((rule) => rule.id);
+      throw new RangeError(`no rule has this id; ${knownNames('rule', id, ids)}`);
+    },
     check: () => {
       const unfired = faults.unfired();
       if (unfired.length > 0) throw new UnfiredFaultsError(unfired);
