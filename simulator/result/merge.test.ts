@@ -3,6 +3,7 @@ import { build, encodeIntoCompressedBase64 } from 'hdr-histogram-js';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../fixtures/clock.ts';
 import { RunMetrics } from '../metrics/run-metrics.ts';
+import { ScopeMetrics } from '../metrics/scope-metrics.ts';
 import { noonMs } from '../testing/bench.ts';
 import {
   figuresOf,
@@ -12,6 +13,7 @@ import {
 } from '../testing/sample-result.ts';
 import { scheduleOf } from './generator.ts';
 import { MergeError, mergeResults } from './merge.ts';
+import type { OpenPolls } from './open-polls.ts';
 import type { FleetResult } from './result.ts';
 
 /** One exchange of a run: its time, its operation and its outcome. */
@@ -21,6 +23,7 @@ interface Story {
   readonly phase: 'ramp' | 'hold';
   readonly end: number | 'timeout' | 'reset';
   readonly latencyMs: number;
+  readonly cohort: 'Slow' | 'Fast';
   /** The part of the fleet to which the exchange belongs. */
   readonly part: number;
 }
@@ -34,13 +37,22 @@ const story: fc.Arbitrary<Story> = fc.record({
   phase: fc.constantFrom('ramp', 'hold'),
   end: fc.constantFrom<(number | 'timeout' | 'reset')[]>(200, 204, 401, 503, 'timeout', 'reset'),
   latencyMs: fc.double({ min: 0, max: 60_000, noNaN: true }),
+  cohort: fc.constantFrom('Slow', 'Fast'),
   part: fc.nat(PARTS - 1),
 });
+
+/** The parts of the run that thresholds name, in the order in which merging lists them. */
+const scopes = [
+  { phase: 'hold' },
+  { cohort: 'Fast', phase: 'ramp' },
+  { cohort: 'Slow' },
+  { cohort: 'Unused' },
+];
 
 /** Returns the result of a process with these exchanges. */
 function resultOf(stories: readonly Story[], shard: FleetResult['shards'][number]): FleetResult {
   const clock = new ManualClock(noonMs);
-  const metrics = new RunMetrics(clock);
+  const metrics = new RunMetrics(clock, new ScopeMetrics(scopes, (caller) => caller));
   for (const phase of ['ramp', 'hold'] as const) {
     metrics.enterPhase(phase);
     for (const each of stories.filter((one) => one.phase === phase)) live(metrics, each, clock);
@@ -62,12 +74,21 @@ function resultOf(stories: readonly Story[], shard: FleetResult['shards'][number
     phases: metrics.phases(),
     series: metrics.series.figures(),
     errors: metrics.errors(),
+    scopes: metrics.scopes(),
+    openPolls: pollsOf(stories),
   };
+}
+
+/** Returns the counts of polls at a fixed rate, of which those beyond a second were late. */
+function pollsOf(stories: readonly Story[]): OpenPolls {
+  const late = stories.filter(({ latencyMs }) => latencyMs > 1000).length;
+  const dropped = stories.filter(({ end }) => end === 'timeout').length;
+  return { due: stories.length, sent: stories.length - dropped, late, dropped };
 }
 
 function live(
   metrics: RunMetrics,
-  { afterMs, operation, end, latencyMs }: Story,
+  { afterMs, operation, end, latencyMs, cohort: caller }: Story,
   clock: ManualClock,
 ) {
   // The exchanges of each part are in chronological order, so the clock never goes back.
@@ -76,10 +97,10 @@ function live(
   metrics.bytesSent(operation, Math.round(latencyMs));
   if (typeof end === 'number') {
     const waitingMs = latencyMs / 4;
-    metrics.answered({ operation, status: end, elapsedMs: latencyMs, waitingMs });
+    metrics.answered({ operation, caller, status: end, elapsedMs: latencyMs, waitingMs });
     metrics.bytesReceived(operation, Math.round(2 * latencyMs));
   } else {
-    metrics.unanswered({ operation, silence: end });
+    metrics.unanswered({ operation, caller, silence: end });
     metrics.countError({ operation, label: end });
   }
 }
@@ -88,7 +109,8 @@ function live(
 function figuresIn(result: FleetResult) {
   const { generator, updates, latencies, operations, phases, errors, series } = result;
   const { schedule } = generator;
-  return { schedule, updates, latencies, operations, phases, errors, series };
+  const { scopes: parts, openPolls } = result;
+  return { schedule, updates, latencies, operations, phases, errors, series, parts, openPolls };
 }
 
 function partsOf(stories: readonly Story[]): FleetResult[] {
