@@ -161,13 +161,8 @@ export const rooms = {
     packages: ['valibot'],
   },
   'conformance/model': {
-    rooms: [
-      'conformance/suite',
-      'conformance/context',
-      'conformance/target',
-      'conformance/passive',
-    ],
-    packages: ['fast-check', 'covertable'],
+    rooms: ['conformance/suite', 'conformance/context', 'conformance/target'],
+    packages: ['fast-check'],
   },
   'conformance/cases': {
     rooms: [

@@ -37,6 +37,7 @@ import { emptyingCases } from './emptyings.ts';
 import { errorCases } from './errors.ts';
 import { faultCases } from './faults.ts';
 import { inventoryCases } from './inventory.ts';
+import { inventoryFormCases } from './inventory-forms.ts';
 import { inventoryRefusalCases } from './inventory-refusals.ts';
 import { lastingLinkCases } from './lasting-links.ts';
 import { legalFormCases } from './legal-forms.ts';
@@ -74,6 +75,7 @@ export const allCases: readonly RunnableCase[] = [
   ...authorizationCases,
   ...authorizationOtherDeviceCases,
   ...inventoryCases,
+  ...inventoryFormCases,
   ...inventoryRefusalCases,
   ...emptyingCases,
   ...nextDeploymentInputCases,

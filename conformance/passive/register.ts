@@ -23,7 +23,7 @@ export function intervalOf({ exchange: { request } }: Act): Interval {
 }
 
 /** A value with its history of writes. */
-export class Register<Value> {
+class Register<Value> {
   readonly #writes: Write<Value>[];
 
   /** @param initial the value before the first write; absent if it is not known */
@@ -81,12 +81,12 @@ export class KeyedRegister<Value> {
     return [...new Set(this.#writes.flatMap(({ values }) => [...values.keys()]))];
   }
 
-  /** Returns what a read of a key may find, as `Register.possible` does; undefined is absence. */
-  possible(key: string, read: Interval, settleMs = 0): readonly (Value | undefined)[] {
+  /** Returns what a read of a key may find, as `Register.possible` does; an undefined value is absence. */
+  possible(key: string, read: Interval, settleMs = 0): readonly (Value | undefined)[] | undefined {
     const register = new Register<Value | undefined>(undefined);
     for (const { act, values, isWhole } of this.#writes) {
       if (isWhole || values.has(key)) register.write(values.get(key), act, settleMs);
     }
-    return register.possible(read) ?? [];
+    return register.possible(read);
   }
 }

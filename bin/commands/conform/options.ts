@@ -89,8 +89,8 @@ export function credentialsOf(
 }
 
 /**
- * Completes the options by what the server at the URL, or with the control listener, has written to
- * its run file; a run without a user or with hooks uses only what is given.
+ * Adds missing options from the run file of the server that has this URL or this control listener. A
+ * run without a user, or with hooks, uses only the given options.
  * @param isUrlGiven false when the URL is only the default
  * @throws CommandError when only a control listener is given, and its API is unknown
  */

@@ -2,6 +2,7 @@
  * The options of `fleetbed simulate` that form its plan, generated from the table of plan options.
  */
 import { type Command, InvalidArgumentError } from 'commander';
+import { ARRIVALS_PER_SECOND_MAX } from '../../../simulator/plan/load-fields.ts';
 import type { CliValue, PlanOption } from '../../../simulator/plan/option-row.ts';
 import { options } from '../../../simulator/plan/options.ts';
 import { type PartName, PlanWordsError, readPlanPart } from '../../../simulator/plan/plan-words.ts';
@@ -106,8 +107,6 @@ function list(name: PartName) {
   const read = one(name);
   return (text: string, previous: readonly object[] = []) => [...previous, read(text)];
 }
-
-const ARRIVALS_PER_SECOND_MAX = 100_000;
 
 function arrivals(
   text: string,

@@ -39,12 +39,12 @@ function misread(store: KeyedRegister<string>, act: Act): readonly HistoryViolat
   return store.keys.flatMap((key): readonly HistoryViolation[] => {
     const value = Object.hasOwn(read, key) ? read[key] : undefined;
     const possible = store.possible(key, intervalOf(act));
-    if (possible.some((each) => isDeepStrictEqual(each, value))) return [];
+    if (possible?.some((each) => isDeepStrictEqual(each, value)) ?? true) return [];
     return [
       {
         act,
         where: `200 body: /${key}`,
-        must: `be ${possible.map((each) => (each === undefined ? 'absent' : shown(each))).join(' or ')}`,
+        must: `be ${(possible ?? []).map((each) => (each === undefined ? 'absent' : shown(each))).join(' or ')}`,
         seen: value === undefined ? 'absent' : shown(value),
         requirement: 'configuration.written-is-read',
       },

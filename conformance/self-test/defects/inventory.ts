@@ -143,6 +143,33 @@ const kinds: readonly Defect[] = [
     ),
   },
   {
+    id: 'array-of-texts-is-a-set',
+    title: 'Of equal strings in an array, only the first is kept.',
+    violates: ['inventory.texts'],
+    operations: both,
+    mutation: valueBecomes((value) =>
+      Array.isArray(value) && typeof value[0] === 'string' ? [...new Set(value)] : value,
+    ),
+  },
+  {
+    id: 'array-of-numbers-is-in-order',
+    title: 'The numbers of an array are kept in ascending order.',
+    violates: ['inventory.numbers'],
+    operations: both,
+    mutation: valueBecomes((value) =>
+      Array.isArray(value) && typeof value[0] === 'number'
+        ? value.toSorted((one, other) => Number(one) - Number(other))
+        : value,
+    ),
+  },
+  {
+    id: 'text-is-trimmed',
+    title: 'Spaces at both ends of a string are removed.',
+    violates: ['inventory.text'],
+    operations: both,
+    mutation: valueBecomes((value) => (typeof value === 'string' ? value.trim() : value)),
+  },
+  {
     id: 'first-value-decides-the-kind',
     title: 'An attribute keeps the type of its first value; values of other types are dropped.',
     violates: ['inventory.value-kinds'],
