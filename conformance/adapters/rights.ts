@@ -113,7 +113,7 @@ export class Rights {
   }
 
   /** Returns the lack of a right that an exchange of this user shows, as a sentence. */
-  lackIn({ request, outcome }: Pick<SessionExchange, 'request' | 'outcome'>): string | undefined {
+  lackIn({ request, outcome }: SessionExchange): string | undefined {
     if (outcome instanceof Error) return undefined;
     if (request.headers?.authorization !== bearer(this.#token).authorization) return undefined;
     const row = this.#see(request, outcome.status);

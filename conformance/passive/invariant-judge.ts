@@ -3,15 +3,12 @@ import { type OperationId, operations } from '../../fixtures/contract/operations
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { RequirementLevel } from '../../fixtures/contract/requirements/requirement.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
-import type { Answer } from '../target/answer.ts';
 import { reportedExchange, type TargetExchange } from '../target/exchange.ts';
-import { type KnownRow, recognized } from '../target/operation-at.ts';
+import { recognized } from '../target/operation-at.ts';
 import type { SessionExchange, WireRequest } from '../target/target.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
-import { type Act, CaseHistory, type Outcome } from './case-history.ts';
 import { invariants } from './catalogue.ts';
 import { DeviceMemory } from './device-memory.ts';
-import { followers } from './followers/followers.ts';
 import { JudgedExchange, type JudgedRequest } from './judged-exchange.ts';
 import { type ExchangeMemory, type NamedViolation, type RuleVerdict, verdictsOn } from './rule.ts';
 import { hangOf } from './rules/statuses.ts';
@@ -47,23 +44,19 @@ export class InvariantJudge {
   readonly #names: VendorNames;
   readonly #base: string;
   readonly #offered: ReadonlySet<OperationId>;
-  readonly #seesUsers: boolean;
   readonly #memory: ExchangeMemory = { run: new RunMemory(), device: new DeviceMemory() };
   readonly #tallies = new Map<RequirementId, Map<string, Tally>>();
 
   /**
    * @param baseUrl the base URL of the target, without a trailing slash
    * @param offered the operations that the target has; exchanges with others are not judged
-   * @param seesUsers false if the suite acts as a user by hooks, which are no exchanges
    */
   constructor(
     baseUrl: string,
     names: VendorNames,
     offered: ReadonlySet<OperationId> = new Set(Object.keys(operations) as OperationId[]),
-    seesUsers = true,
   ) {
     this.#offered = offered;
-    this.#seesUsers = seesUsers;
     this.#base = new URL(baseUrl).href.replace(/\/$/, '');
     this.#names = names;
   }
@@ -78,20 +71,22 @@ export class InvariantJudge {
    * @param plansFaults true if the case makes the server fail on purpose, so that a 5xx is legal
    */
   forCase(plansFaults = false): CaseJudge {
-    return new CaseJudge({
-      judge: (observed) => this.#judge(observed, plansFaults),
-      actOf: (observed) => this.#actOf(observed),
-      seesUsers: this.#seesUsers,
-    });
+    return new CaseJudge((observed) => this.#judge(observed, plansFaults));
   }
 
-  #judge(observed: SessionExchange, plansFaults: boolean): readonly Breach[] {
-    const { request, url, outcome, record } = observed;
-    const { row } = this.#recognized(request, url) ?? {};
+  #judge(
+    { request, url, outcome, record }: SessionExchange,
+    plansFaults: boolean,
+  ): readonly Breach[] {
+    const row = this.#rowOf(request, url);
     if (row === undefined) return [];
     if (outcome instanceof Error) return hang(row.id, outcome, record);
-    if (this.#isInjected(outcome)) return [];
-    const exchange = this.#exchange(row, observed, outcome);
+    // An injected fault of a test server is not a mistake of the server.
+    if (outcome.headers[this.#names.testbed.fault.toLowerCase()] !== undefined) return [];
+    const exchange = new JudgedExchange(row, judgedRequest(request, url, record), {
+      answer: outcome,
+      requestIdHeader: this.#names.requestId,
+    });
     const rules = plansFaults ? invariants.filter(({ id }) => id !== 'no-fault') : invariants;
     return verdictsOn(rules, exchange, this.#memory).flatMap((verdict) => {
       this.#count(verdict, row.id);
@@ -111,37 +106,13 @@ export class InvariantJudge {
     this.#tallies.set(requirement, byOperation);
   }
 
-  /** Returns the request in the form that followers read; undefined if it calls no operation. */
-  #actOf(observed: SessionExchange): Act | undefined {
-    const { request, url, outcome, record } = observed;
-    const { row, parameters } = this.#recognized(request, url) ?? {};
-    if (row === undefined || parameters === undefined) return undefined;
-    const answer = outcome instanceof Error ? noAnswer : outcome;
-    const exchange = this.#exchange(row, observed, answer);
-    const isUnknown = answer.status === 0 || answer.status >= 500 || this.#isInjected(answer);
-    const known: Outcome = exchange.isRefusal ? 'refused' : 'done';
-    const effect = isUnknown ? 'unknown' : known;
-    return { operation: row.id, exchange, outcome: effect, path: parameters, record };
-  }
-
-  #exchange(row: KnownRow, { request, url, times }: SessionExchange, answer: Answer) {
-    const { requestId: requestIdHeader } = this.#names;
-    return new JudgedExchange(row, judgedRequest(request, url, times), { answer, requestIdHeader });
-  }
-
-  /** Returns true if a test server injected the answer as a fault, which is not its mistake. */
-  #isInjected({ headers }: Answer): boolean {
-    return headers[this.#names.testbed.fault.toLowerCase()] !== undefined;
-  }
-
-  #recognized({ method }: WireRequest, url: string) {
+  #rowOf({ method }: WireRequest, url: string) {
     if (!URL.canParse(url)) return undefined;
     const { href } = new URL(url);
     if (!href.startsWith(`${this.#base}/`)) return undefined;
-    const found = recognized(method, href.slice(this.#base.length).replace(/[?#].*$/s, ''));
-    const { row } = found;
+    const { row } = recognized(method, href.slice(this.#base.length).replace(/[?#].*$/s, ''));
     const isMissing = row !== undefined && Object.hasOwn(operations, row.id) && !this.#has(row.id);
-    return isMissing || row === undefined ? undefined : { row, parameters: found.parameters };
+    return isMissing ? undefined : row;
   }
 
   #has(id: string): boolean {
@@ -149,47 +120,27 @@ export class InvariantJudge {
   }
 }
 
-interface CaseJudgeParts {
-  readonly judge: (observed: SessionExchange) => readonly Breach[];
-  readonly actOf: (observed: SessionExchange) => Act | undefined;
-  readonly seesUsers: boolean;
-}
-
-/** Stands for the answer to a request that got none. */
-const noAnswer: Answer = { status: 0, headers: {}, bytes: Buffer.alloc(0), text: '' };
-
 /** Collects the breaches in the exchanges of one case. */
 export class CaseJudge {
-  readonly #parts: CaseJudgeParts;
+  readonly #judge: (observed: SessionExchange) => readonly Breach[];
   readonly #breaches = new Map<string, Breach>();
-  readonly #acts: Act[] = [];
 
-  constructor(parts: CaseJudgeParts) {
-    this.#parts = parts;
+  constructor(judge: (observed: SessionExchange) => readonly Breach[]) {
+    this.#judge = judge;
   }
 
   /** Judges an exchange. Call it with each exchange of the case, when the exchange ends. */
   readonly see = (observed: SessionExchange): void => {
-    for (const breach of this.#parts.judge(observed)) this.#add(breach);
-    const act = this.#parts.actOf(observed);
-    if (act) this.#acts.push(act);
+    for (const breach of this.#judge(observed)) {
+      const key = `${breach.operation} ${breach.requirements.join()}`;
+      const isNews = !this.#breaches.has(key) && this.#breaches.size < BREACHES_MAX;
+      if (isNews) this.#breaches.set(key, breach);
+    }
   };
 
-  /** Judges all exchanges of the case together, and returns the first breach of each requirement by each operation. */
-  conclude(): readonly Breach[] {
-    const history = new CaseHistory(this.#acts, this.#parts.seesUsers);
-    for (const follower of followers) {
-      for (const { act, ...violation } of follower(history)) {
-        this.#add(breachOf(violation, act.operation, act.record));
-      }
-    }
+  /** The first breach of each requirement by each operation. */
+  get breaches(): readonly Breach[] {
     return [...this.#breaches.values()];
-  }
-
-  #add(breach: Breach): void {
-    const key = `${breach.operation} ${breach.requirements.join()}`;
-    const isNews = !this.#breaches.has(key) && this.#breaches.size < BREACHES_MAX;
-    if (isNews) this.#breaches.set(key, breach);
   }
 }
 
@@ -221,10 +172,11 @@ function breachOf(
 function judgedRequest(
   { headers = {}, body, form }: WireRequest,
   url: string,
-  times: SessionExchange['times'],
+  { startMs, elapsedMs }: TargetExchange,
 ): JudgedRequest {
   const isChunked = Array.isArray(body);
   const bytes = isChunked ? body.join('') : (body as string | Buffer | undefined);
   const bodyBytes = form ? form.file.bytes.length : Buffer.byteLength(bytes ?? '');
+  const times = { sentMs: startMs, endedMs: startMs + elapsedMs };
   return { url, headers, body: bytes, bodyBytes, isChunked, ...times };
 }

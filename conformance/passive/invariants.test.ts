@@ -261,15 +261,13 @@ describe('no invariant of the contract is broken by', () => {
   });
 });
 
-const times = { sentMs: 0, endedMs: 5 };
-
 describe('the invariant judge', () => {
   it('counts judged and broken exchanges by requirement and operation', () => {
     const judge = new InvariantJudge(base, names);
     const outcome = { status: 401, headers: {}, bytes: Buffer.alloc(0), text: '' };
     const request = { method: 'GET', url: `${base}${operations['get-configuration'].path}` };
     const record = exchangeOf(request, outcome, { startMs: 0, elapsedMs: 1 });
-    judge.forCase().see({ request, url: request.url, outcome, record, times });
+    judge.forCase().see({ request, url: request.url, outcome, record });
     const tally = judge.tallies.get('errors.body-is-error')?.get('get-configuration');
     expect(tally).toEqual({ judged: 1, broken: 1 });
   });
@@ -279,8 +277,8 @@ describe('the invariant judge', () => {
     const outcome = new TransportFailure('request-time-limit', 'no complete answer within 5 ms');
     const request = { method: 'GET', url: `${base}${operations['get-configuration'].path}` };
     const record = exchangeOf(request, outcome, { startMs: 0, elapsedMs: 5 });
-    each.see({ request, url: request.url, outcome, record, times });
-    expect(each.conclude().map((breach) => [breach.requirements, isHang(breach)])).toEqual([
+    each.see({ request, url: request.url, outcome, record });
+    expect(each.breaches.map((breach) => [breach.requirements, isHang(breach)])).toEqual([
       [['configuration.read'], true],
     ]);
   });
@@ -290,8 +288,8 @@ describe('the invariant judge', () => {
     const outcome = { status: 404, headers: {}, bytes: Buffer.alloc(0), text: '' };
     const request = { method: 'GET', url: `${base}${operations['get-configuration'].path}` };
     const record = exchangeOf(request, outcome, { startMs: 0, elapsedMs: 5 });
-    each.see({ request, url: request.url, outcome, record, times });
-    expect(each.conclude()).toEqual([]);
+    each.see({ request, url: request.url, outcome, record });
+    expect(each.breaches).toEqual([]);
   });
 
   it('ignores requests that are no operation of the contract', () => {
@@ -300,9 +298,9 @@ describe('the invariant judge', () => {
     for (const url of ['http://other/api/devices/v1/deviceconfig/configuration', `${base}/x`]) {
       const request = { method: 'GET', url };
       const record = exchangeOf(request, outcome, { startMs: 0, elapsedMs: 5 });
-      each.see({ request, url, outcome, record, times });
+      each.see({ request, url, outcome, record });
     }
-    expect(each.conclude()).toEqual([]);
+    expect(each.breaches).toEqual([]);
   });
 });
 

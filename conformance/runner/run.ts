@@ -111,8 +111,7 @@ export class SuiteRun {
     const { target, headerPrefix } = options;
     const names = vendorNames(headerPrefix);
     const { baseUrl } = target.options;
-    const seesUsers = admin.kind !== 'hooks';
-    this.#invariants = new InvariantJudge(baseUrl, names, operationsWith(offered), seesUsers);
+    this.#invariants = new InvariantJudge(baseUrl, names, operationsWith(offered));
   }
 
   /** Runs the cases and returns their verdicts, in the order of `cases` and not of execution. */
@@ -209,7 +208,7 @@ export class SuiteRun {
       allEvidence: this.#options.allEvidence,
       signal,
       openContext: (_, ended) => this.#openContext(each, { stream, signal: ended, onExchange }),
-      breaches: () => judge.conclude(),
+      breaches: () => judge.breaches,
       release: (context) => context.ownership.release(this.#adminOn(lasting)),
     });
     return lack === undefined ? verdict : this.#unauthorised(each, verdict, lack);

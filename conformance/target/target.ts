@@ -50,8 +50,6 @@ export interface SessionExchange {
   readonly url: string;
   readonly outcome: Answer | Error;
   readonly record: TargetExchange;
-  /** When it was sent and when it ended, in milliseconds since the start of the run, not rounded. */
-  readonly times: { readonly sentMs: number; readonly endedMs: number };
 }
 
 /** Options of a session with the target. */
@@ -239,12 +237,13 @@ export class TargetSession {
     const signal = ending ? AbortSignal.any([limit.signal, ending]) : limit.signal;
     const startedMs = clock.monotonicMs();
     const record = (outcome: Answer | Error): void => {
-      const times = { sentMs: startedMs - beganMs, endedMs: clock.monotonicMs() - beganMs };
-      const { sentMs: startMs, endedMs } = times;
-      const rounded = { startMs, elapsedMs: endedMs - startMs };
-      const exchange = exchangeOf({ ...request, url }, outcome, rounded);
+      const times = {
+        startMs: startedMs - beganMs,
+        elapsedMs: clock.monotonicMs() - startedMs,
+      };
+      const exchange = exchangeOf({ ...request, url }, outcome, times);
       this.record.add(exchange);
-      onExchange?.({ request, url, outcome, record: exchange, times });
+      onExchange?.({ request, url, outcome, record: exchange });
     };
     try {
       const { answer, result } = await act(url, signal);

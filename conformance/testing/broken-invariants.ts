@@ -38,7 +38,7 @@ export function broken(steps: readonly InventedExchange[]): readonly string[] {
     const wire = { method: row.method, url, headers: sent, ...(request && { body: request }) };
     const record = exchangeOf(wire, outcome, { startMs: 0, elapsedMs: 1 });
     const each = judge.forCase(plansFaults);
-    each.see({ request: wire, url, outcome, record, times: { sentMs: 0, endedMs: 1 } });
-    return each.conclude().map(({ requirements: ids, text: what }) => `${ids.join()}: ${what}`);
+    each.see({ request: wire, url, outcome, record });
+    return each.breaches.map(({ requirements: ids, text: what }) => `${ids.join()}: ${what}`);
   });
 }
