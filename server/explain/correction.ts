@@ -4,6 +4,7 @@ import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
+import { isPollOperation } from '../../fixtures/contract/operation-ids.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { maskText } from '../http/masking.ts';
 import { type MountedServer, UnknownPath } from '../pipeline/mounted.ts';
@@ -19,7 +20,7 @@ import {
 } from './nearest.ts';
 import { neighbourOf, operationsOf } from './neighbour.ts';
 import { type PlannedRequest, plan } from './planned.ts';
-import { isPollOperation, ownerOf, safePoll } from './polls.ts';
+import { ownerOf, safePoll } from './polls.ts';
 import type { ReceivedRequest } from './received-request.ts';
 import { isDeviceAsUser, remedyOf } from './remedy.ts';
 import { type KnownStore, type PreparationStep, stepsOf } from './steps.ts';

@@ -2,12 +2,12 @@
 import * as v from 'valibot';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
+import { isPollOperation } from '../../fixtures/contract/operation-ids.ts';
 import { editDistance } from '../../fixtures/nearest.ts';
 import { maskText } from '../http/masking.ts';
 import { correctedValue } from './corrected-value.ts';
 import { parametersIn } from './nearest.ts';
 import { plannedBody } from './planned-body.ts';
-import { isPollOperation } from './polls.ts';
 import type { ReceivedRequest } from './received-request.ts';
 import {
   type CommandText,

@@ -1,6 +1,6 @@
 /** Reads and writes the data of a poll in the form of each polling operation. */
 import type { Operation } from '../../fixtures/contract/operation.ts';
-import { operationsById } from '../../fixtures/contract/operation-ids.ts';
+import { isPollOperation, operationsById } from '../../fixtures/contract/operation-ids.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { isObject } from '../../fixtures/json.ts';
 import { requestIn, requestText } from '../rules/next-deployment.ts';
@@ -22,11 +22,6 @@ const inQuery: Operation = operations['get-next-deployment'];
 const inBody: Operation = operations['post-next-deployment'];
 /** Names of the query parameters that every poll must have. */
 const required = Object.keys(inQuery.query ?? {});
-
-/** Returns true for the operations with which devices ask for the next deployment. */
-export function isPollOperation({ deploymentRole }: Operation): boolean {
-  return deploymentRole === 'hands-out';
-}
 
 /** A request for an operation, usually a poll. */
 interface ExplainedPoll {

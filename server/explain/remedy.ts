@@ -3,13 +3,14 @@
 import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
+import { isPollOperation } from '../../fixtures/contract/operation-ids.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { isObject } from '../../fixtures/json.ts';
 import { type MountedServer, UnknownPath } from '../pipeline/mounted.ts';
 import { quoted } from '../pipeline/shell.ts';
 import { nearestOperation, operationAt } from './nearest.ts';
 import { neighbourOf, operationsOf } from './neighbour.ts';
-import { isInOtherForm, isPollOperation } from './polls.ts';
+import { isInOtherForm } from './polls.ts';
 import {
   hasUnknownBody,
   jsonOf,

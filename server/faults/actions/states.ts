@@ -2,7 +2,7 @@
  * Actions on the state of the server: tokens that expire, and deployments that are aborted midway.
  */
 import * as v from 'valibot';
-import type { Operation } from '../../../fixtures/contract/operation.ts';
+import { isPollOperation } from '../../../fixtures/contract/operation-ids.ts';
 import { reportableStatuses } from '../../../fixtures/contract/vocabulary.ts';
 import { unexpectedFault } from '../../../fixtures/control-listener.ts';
 import { refuse } from '../../http/refusal.ts';
@@ -63,11 +63,6 @@ function endTokens({ call, tenant }: ActionContext): void {
   if (user) userTokens.end(user.tokenId);
 }
 
-/** Returns true for the operations with which devices ask for the next deployment. */
-function handsOut({ deploymentRole }: Operation): boolean {
-  return deploymentRole === 'hands-out';
-}
-
 const reportShape = v.object({ status: v.string() });
 const states = ['pending', ...reportableStatuses] as const;
 
@@ -81,7 +76,7 @@ const abortDeployment = defineAction({
     const report = v.safeParse(reportShape, call.json);
     const isReached =
       at === 'pending'
-        ? handsOut(call.operation) && deviceDeployment?.offeredMs === undefined
+        ? isPollOperation(call.operation) && deviceDeployment?.offeredMs === undefined
         : report.success && report.output.status === at;
     return isReached && deviceDeployment !== undefined && !isOver(deviceDeployment);
   },
@@ -105,7 +100,7 @@ function deviceDeploymentOf({
   if (operation.id === 'put-deployment-status') {
     return store.deviceDeployments.findOffered(exchange.parameters.id ?? '', deviceId);
   }
-  if (!handsOut(operation)) return undefined;
+  if (!isPollOperation(operation)) return undefined;
   const nowMs = exchange.clock?.now() ?? 0;
   const { deviceDeployments, lastFinishedSeq } = store.deviceDeployments.open(deviceId);
   const choice = chooseDeviceDeployment(deviceDeployments, { nowMs, lastFinishedSeq });
