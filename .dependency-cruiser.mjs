@@ -182,6 +182,13 @@ export const rooms = {
     rooms: ['conformance/suite', 'conformance/target', 'conformance/recordings'],
     packages: ['valibot'],
   },
+  'conformance/clients': {
+    rooms: [
+      ...['conformance/passive', 'conformance/recordings', 'conformance/target'],
+      'conformance/signing',
+    ],
+    packages: ['valibot'],
+  },
   'conformance/repro-script': {
     rooms: ['conformance/result', 'conformance/suite', 'conformance/context', 'conformance/target'],
     packages: ['valibot'],

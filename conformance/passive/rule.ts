@@ -34,7 +34,7 @@ export interface ExchangeMemory {
 
 /**
  * One rule. A rule does not apply to an exchange that it cannot decide without doubt. Rules about
- * servers know `ExchangeMemory`; the duties of device clients (`duties/duty.ts`) have a memory of their own.
+ * servers know `ExchangeMemory`; the duties of device clients (`clients/duty.ts`) have a memory of their own.
  */
 export interface PassiveRule<Known = ExchangeMemory> {
   /** Stable name by which other code refers to it, such as `error-body`. */

@@ -2,7 +2,7 @@
  * Joins the duties of device clients to the journal of a running server: which requests were legal
  * but unwise.
  */
-import { type Finding, Lint } from '../../../conformance/passive/duties/lint.ts';
+import { type Finding, Lint } from '../../../conformance/clients/lint.ts';
 import { counted } from '../../../fixtures/counted.ts';
 import { printable } from '../../../fixtures/printable.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';

@@ -1,0 +1,401 @@
+/**
+ * Judges device clients by the duties that one exchange, or the sequence of a device's events, can
+ * show. It reads only: whoever has events hands them over in the order in which they ended. What it
+ * remembers is bounded for each device and in the number of devices.
+ */
+import { storageOperations } from '../../fixtures/contract/management/storage.ts';
+import type { Operation } from '../../fixtures/contract/operation.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { defaultHeaderPrefix, vendorNames } from '../../fixtures/contract/vendor-names.ts';
+import { JudgedExchange } from '../passive/judged-exchange.ts';
+import type { Violation } from '../passive/rule.ts';
+import { recognized } from '../target/operation-at.ts';
+import type {
+  ClientEvent,
+  ClientExchange,
+  ClientSocketEvent,
+  ClientVerdict,
+  DutyVerdict,
+  DutyViolation,
+  HeaderList,
+  ServerAct,
+} from './client-event.ts';
+import { ClientMemory, type Due, FleetMemory, isOfDevice, linkOf, polls } from './client-memory.ts';
+import { duties } from './duties/duties.ts';
+import type { Duty, DutyMemory, Sequence, Watch } from './duty.ts';
+import { isAnswered, patienceMs } from './excuses.ts';
+import { nextStep } from './scenes.ts';
+
+/** Maximum number of devices that are remembered; the one that was silent longest is forgotten. */
+const DEVICES_MAX = 10_000;
+/** Number of violations of one duty that are kept; further ones are counted. */
+const VIOLATIONS_MAX = 5;
+/** Areas of which a client may use none. */
+const optionalAreas: ReadonlySet<string> = new Set([
+  ...['map', 'inventory', 'config', 'alert', 'monitor', 'connect'],
+]);
+
+const { requestId: requestIdHeader } = vendorNames(defaultHeaderPrefix);
+
+/** The operations that devices call, by id. */
+const deviceRows = new Map<string, Operation>(
+  Object.entries({ ...operations, ...storageOperations }).filter(([, row]) => isOfDevice(row)),
+);
+const download = storageOperations['download-artifact'];
+
+/** Stands for a request that no operation takes. */
+export const UNKNOWN_OPERATION = 'unknown';
+const unknownRow: Operation = {
+  ...operations['list-artifacts'],
+  id: UNKNOWN_OPERATION,
+  authorization: 'secret',
+};
+
+const sequences = duties.flatMap((duty) => (duty.sequence ? [[duty, duty.sequence] as const] : []));
+const rules = new Map<string, readonly Duty[]>();
+
+/** Returns the duties that look at the exchanges of an operation. */
+function rulesOf(operation: string): readonly Duty[] {
+  const known = rules.get(operation);
+  if (known) return known;
+  const found = duties.filter(
+    ({ applies, operations: ids }) => applies && (ids?.includes(operation) ?? true),
+  );
+  rules.set(operation, found);
+  return found;
+}
+
+/** Called for each violation as it is found. */
+export type FoundViolation = (duty: Duty, violation: DutyViolation) => void;
+
+interface Tally {
+  judged: number;
+  violationCount: number;
+  readonly violations: DutyViolation[];
+}
+
+/** One device with what was judged. */
+interface JudgedClient {
+  readonly memory: ClientMemory;
+  readonly tallies: Map<string, Tally>;
+  exchanges: number;
+  dropped: number;
+  /** The last exchange if a repeat of it shows nothing new. */
+  unchanged: ClientExchange | undefined;
+}
+
+/** Judges the events of many devices. */
+export class ClientJudge {
+  readonly #clients = new Map<string, JudgedClient>();
+  readonly #fleet = new FleetMemory();
+  readonly #found: FoundViolation;
+  #exchanges = 0;
+
+  constructor(found: FoundViolation = () => undefined) {
+    this.#found = found;
+  }
+
+  /** Number of exchanges of devices that were judged. */
+  get exchanges(): number {
+    return this.#exchanges;
+  }
+
+  /** Judges an event. Call it in the order in which the events ended. */
+  see(event: ClientEvent): void {
+    if (event.kind === 'act') this.#act(event);
+    else if (event.kind === 'socket') this.#socket(event);
+    else this.#exchange(event);
+  }
+
+  /** Returns what is known about every device, in the order in which they were last seen. */
+  verdicts(): readonly ClientVerdict[] {
+    return [...this.#clients].map(([name, client]) => verdictOf(name, client));
+  }
+
+  /** Returns what is known about a device; undefined if no event named it. */
+  verdict(client: string): ClientVerdict | undefined {
+    const found = this.#clients.get(client);
+    return found && verdictOf(client, found);
+  }
+
+  /** Ends the observation: a reaction that has been due for long is missing. */
+  end(nowMs: number): void {
+    for (const client of this.#clients.values()) this.#endOf(client, nowMs);
+  }
+
+  #exchange(event: ClientExchange): void {
+    const known = this.#clients.get(event.client);
+    const isUnchanged = known !== undefined && isRepeat(known, event);
+    const row = isUnchanged ? undefined : rowOf(event, known?.memory);
+    if (row === undefined && !isUnchanged) return;
+    const client = this.#clientOf(event.client);
+    client.exchanges += 1;
+    this.#exchanges += 1;
+    if (row === undefined) {
+      client.memory.pollRepeated(event);
+      client.unchanged = event;
+      return;
+    }
+    const exchange = judgedExchange(row, event);
+    const memory: DutyMemory = { client: client.memory, fleet: this.#fleet, event };
+    for (const duty of rulesOf(row.id)) this.#rule(client, duty, exchange, memory);
+    for (const [duty, sequence] of sequences) {
+      this.#advance(client, duty, sequence, exchange, memory);
+    }
+    client.memory.learn(exchange, event);
+    const isIdle = event.status === 204 && polls.includes(row.id) && isAnswered(event);
+    client.unchanged = isIdle && client.memory.due.size === 0 ? event : undefined;
+  }
+
+  #rule(client: JudgedClient, duty: Duty, exchange: JudgedExchange, memory: DutyMemory): void {
+    const { applies, violation } = duty;
+    if (!applies?.(exchange, memory)) return;
+    const { sequence, endedMs } = memory.event;
+    const place = { sequence, operation: exchange.row.id, atMs: endedMs };
+    this.#decide(client, duty, violation?.(exchange, memory), place);
+  }
+
+  #advance(
+    client: JudgedClient,
+    duty: Duty,
+    { begins, keeps, lapses, breaks }: Sequence,
+    exchange: JudgedExchange,
+    memory: DutyMemory,
+  ): void {
+    const { event } = memory;
+    const due = client.memory.due.get(duty.id);
+    const happened = (watch: Watch | undefined): boolean =>
+      watch?.exchange?.(exchange, memory) ?? false;
+    // A request that began before the device could know is no answer to it.
+    if (due && event.sentMs >= due.sinceMs) {
+      due.exchanges += 1;
+      if (polls.includes(exchange.row.id)) due.polls += 1;
+      const place = {
+        sequence: event.sequence,
+        operation: exchange.row.id,
+        atMs: event.endedMs,
+        against: due.sequence,
+      };
+      const broken = breaks?.(exchange, memory, due);
+      const isKept = broken === undefined && happened(keeps);
+      if (broken !== undefined || isKept) {
+        client.memory.due.delete(duty.id);
+        this.#decide(client, duty, broken, place);
+      } else if (happened(lapses)) client.memory.due.delete(duty.id);
+    }
+    if (!client.memory.due.has(duty.id) && happened(begins)) {
+      client.memory.due.set(duty.id, newDue(event.sequence, event.endedMs));
+    }
+  }
+
+  #socket(event: ClientSocketEvent): void {
+    const client = this.#clientOf(event.client);
+    const memory = { client: client.memory, fleet: this.#fleet };
+    client.unchanged = undefined;
+    const place = { sequence: event.sequence, operation: 'socket', atMs: event.atMs };
+    for (const duty of duties) {
+      const seen = duty.socket?.(event, memory);
+      if (seen !== undefined) {
+        client.memory.due.delete(duty.id);
+        this.#decide(client, duty, seen === 'kept' ? undefined : seen, place);
+      }
+      const { sequence } = duty;
+      const due = client.memory.due.get(duty.id);
+      if (due && sequence?.keeps.socket?.(event, memory)) {
+        client.memory.due.delete(duty.id);
+        this.#decide(client, duty, undefined, place);
+      } else if (due && sequence?.lapses?.socket?.(event, memory)) {
+        client.memory.due.delete(duty.id);
+      } else if (!due && sequence?.begins.socket?.(event, memory)) {
+        client.memory.due.set(duty.id, newDue(event.sequence, event.atMs));
+      }
+    }
+    client.memory.socket(event);
+  }
+
+  #act(act: ServerAct): void {
+    const { client: name, act: kind, atMs, count = 1 } = act;
+    // What an act without a device says concerns those that are known.
+    const concerned = name === undefined ? [...this.#clients.values()] : [this.#clientOf(name)];
+    for (const client of concerned) {
+      client.unchanged = undefined;
+      if (kind === 'events-dropped') {
+        client.dropped += count;
+        client.memory.due.clear();
+      }
+      if (kind === 'scene-ended') {
+        this.#endOf(client, atMs);
+        const place = { sequence: 0, operation: 'silence', atMs };
+        for (const duty of duties) {
+          const { keptByEndOf: scene } = duty;
+          const isOver = scene !== undefined && scene === client.memory.scene;
+          if (isOver && !client.tallies.has(duty.id)) this.#decide(client, duty, undefined, place);
+        }
+      }
+      client.memory.interrupted(act);
+      for (const { id, sequence } of duties) {
+        if (sequence?.lapses?.acts?.includes(kind)) client.memory.due.delete(id);
+        const { acts, when } = sequence?.begins ?? {};
+        const isDue = acts?.includes(kind) && (when?.(client.memory) ?? true);
+        if (isDue) client.memory.due.set(id, newDue(0, atMs));
+      }
+    }
+  }
+
+  #endOf(client: JudgedClient, nowMs: number): void {
+    const patience = patienceMs(client.memory.intervalMs);
+    for (const duty of duties) {
+      const due = client.memory.due.get(duty.id);
+      if (due === undefined || !duty.sequence || nowMs - due.sinceMs < patience) continue;
+      client.memory.due.delete(duty.id);
+      const seconds = ((nowMs - due.sinceMs) / 1000).toFixed(0);
+      const seen = `nothing of the kind in ${seconds} s`;
+      const violation = { where: 'the device', must: duty.sequence.must, seen };
+      const place = { sequence: due.sequence, operation: 'silence', atMs: nowMs };
+      this.#decide(client, duty, violation, place);
+    }
+  }
+
+  #decide(
+    { tallies }: JudgedClient,
+    duty: Duty,
+    violation: Violation | undefined,
+    place: Omit<DutyViolation, 'seen'>,
+  ): void {
+    const tally = tallies.get(duty.id) ?? { judged: 0, violationCount: 0, violations: [] };
+    tallies.set(duty.id, tally);
+    tally.judged += 1;
+    if (violation === undefined) return;
+    const { where, must, seen } = violation;
+    const shown: DutyViolation = { ...place, seen: `${where} must ${must}, not ${seen}` };
+    tally.violationCount += 1;
+    if (tally.violations.length < VIOLATIONS_MAX) tally.violations.push(shown);
+    this.#found(duty, shown);
+  }
+
+  #clientOf(name: string): JudgedClient {
+    const found = this.#clients.get(name);
+    // Exchanges of unknown devices have nothing in common.
+    if (name === '') return newClient();
+    const client = found ?? newClient();
+    this.#clients.delete(name);
+    this.#clients.set(name, client);
+    const [oldest] = this.#clients.keys();
+    if (this.#clients.size > DEVICES_MAX && oldest !== undefined) this.#clients.delete(oldest);
+    return client;
+  }
+}
+
+function newClient(): JudgedClient {
+  const memory = new ClientMemory();
+  return { memory, tallies: new Map(), exchanges: 0, dropped: 0, unchanged: undefined };
+}
+
+function newDue(sequence: number, sinceMs: number): Due {
+  return { sequence, sinceMs, exchanges: 0, polls: 0 };
+}
+
+/** Returns true if a poll repeats the last one a second or more after it, with the same answer. */
+function isRepeat({ unchanged }: JudgedClient, event: ClientExchange): boolean {
+  return (
+    unchanged !== undefined &&
+    event.status === 204 &&
+    event.method === unchanged.method &&
+    event.url === unchanged.url &&
+    event.sentMs - unchanged.endedMs >= 1000 &&
+    event.isDelivered &&
+    event.interference.length === 0 &&
+    isEqual(event.requestBody, unchanged.requestBody) &&
+    isEqualList(event.requestHeaders, unchanged.requestHeaders)
+  );
+}
+
+function isEqual(one: Buffer | undefined, other: Buffer | undefined): boolean {
+  return one === other || (one !== undefined && other !== undefined && one.equals(other));
+}
+
+function isEqualList(one: HeaderList, other: HeaderList): boolean {
+  return (
+    one === other ||
+    (one.length === other.length &&
+      one.every(([name, value], at) => name === other[at]?.[0] && value === other[at]?.[1]))
+  );
+}
+
+/** Returns the operation of an exchange; undefined for one that is no business of devices. */
+function rowOf(event: ClientExchange, client: ClientMemory | undefined): Operation | undefined {
+  const { method, url } = event;
+  if (!URL.canParse(url)) return undefined;
+  const { pathname } = new URL(url);
+  const at = pathname.indexOf('/api/');
+  const { row, rowsAtPath } = recognized(method, at > 0 ? pathname.slice(at) : pathname);
+  const found = row ? deviceRows.get(row.id) : undefined;
+  if (found) return found;
+  // A link points to wherever the server stores its files, and is used with GET only.
+  const link = rowsAtPath.find(({ authorization }) => authorization === 'link');
+  if (link) return deviceRows.get(link.id);
+  if ([...(client?.offers.values() ?? [])].some((offer) => offer.link === linkOf(url)))
+    return download;
+  return row === undefined && pathname.includes('/api/devices/') ? unknownRow : undefined;
+}
+
+function judgedExchange(row: Operation, event: ClientExchange): JudgedExchange {
+  const { status, sentMs, endedMs, url, requestBody: body, responseBody } = event;
+  const headers = flat(event.requestHeaders);
+  const bytes = responseBody ?? Buffer.alloc(0);
+  const answer = {
+    status,
+    headers: flat(event.responseHeaders),
+    bytes,
+    text: bytes.toString('utf8'),
+  };
+  const isChunked = /chunked/i.test(headers['transfer-encoding'] ?? '');
+  const bodyBytes = body?.length ?? Number(headers['content-length'] ?? 0);
+  return new JudgedExchange(
+    row,
+    { url, headers, body, bodyBytes, isChunked, sentMs, endedMs },
+    { answer, requestIdHeader, isWhole: responseBody !== undefined },
+  );
+}
+
+function flat(headers: HeaderList): Readonly<Record<string, string>> {
+  const found = new Map<string, string>();
+  for (const [name, value] of headers) {
+    const key = name.toLowerCase();
+    const before = found.get(key);
+    found.set(key, before === undefined ? value : `${before}, ${value}`);
+  }
+  return Object.fromEntries(found);
+}
+
+function verdictOf(name: string, client: JudgedClient): ClientVerdict {
+  const { exchanges, dropped } = client;
+  return { client: name, exchanges, dropped, duties: duties.map((duty) => dutyIn(duty, client)) };
+}
+
+function dutyIn(duty: Duty, { memory, tallies, dropped }: JudgedClient): DutyVerdict {
+  const { id, level, scene, observation, sequence } = duty;
+  const { judged, violations, violationCount } = tallies.get(id) ?? {
+    ...{ judged: 0, violationCount: 0, violations: [] },
+  };
+  const decided = { duty: id, judged, violations, violationCount };
+  if (violationCount > 0) return { ...decided, state: 'broken' };
+  const observed = observation?.(memory);
+  if (observed !== undefined) return { ...decided, state: 'observed', observation: observed };
+  const openSinceMs = memory.due.get(id)?.sinceMs;
+  if (openSinceMs !== undefined) return { ...decided, state: 'open', openSinceMs };
+  if (judged > 0) return { ...decided, state: level === 'observed' ? 'observed' : 'kept' };
+  const next = nextStep(scene);
+  if (dropped > 0) return { ...decided, state: 'not-judged', next };
+  const [area = ''] = id.split('.');
+  const isAbsent = optionalAreas.has(area) && !isUsed(area, memory);
+  if (isAbsent) return { ...decided, state: 'not-applicable', next };
+  const isHidden = !duty.applies && !duty.socket && !sequence && !observation;
+  return { ...decided, state: isHidden ? 'not-observable' : 'not-met', next };
+}
+
+/** A client uses control maps if it announces them, and alerts are part of the monitor. */
+function isUsed(area: string, { areas, announcesMaps }: ClientMemory): boolean {
+  if (area === 'map') return announcesMaps || areas.has(area);
+  return areas.has(area === 'alert' ? 'monitor' : area);
+}

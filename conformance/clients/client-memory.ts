@@ -1,0 +1,660 @@
+/** Remembers what duties need to know about the earlier requests of one device, within bounds. */
+import { createHash } from 'node:crypto';
+import { beginningOf } from '../../fixtures/beginning.ts';
+import type { Operation } from '../../fixtures/contract/operation.ts';
+import { jsonInOrder, parsedJson } from '../../fixtures/json.ts';
+import type { JudgedExchange } from '../passive/judged-exchange.ts';
+import { entriesOf, membersOf } from '../target/json-members.ts';
+import type { ClientExchange, ClientSocketEvent, ServerAct } from './client-event.ts';
+import { DownloadProgress } from './download-progress.ts';
+import { interrupts, isAnswered } from './excuses.ts';
+import { holdsSecret, MASK } from './secret-text.ts';
+import { messageIn } from './socket-message.ts';
+
+/** Maximum number of remembered items of each kind; a new item replaces the oldest. */
+const ITEMS_MAX = 8;
+/** Data of a poll beyond this length is not remembered. */
+const ASKED_MAX_CHARACTERS = 1024;
+const HOST_MAX_CHARACTERS = 255;
+const IDENTITY_MAX_CHARACTERS = 100;
+/** Maximum number of keys of which the identity is remembered. */
+const KEYS_MAX = 20_000;
+/** A shorter pause than this is hasty. */
+const HASTY_MS = 1000;
+/** Limits on what is remembered of polls, links, reports, sessions and attributes. */
+const INTERVALS_MAX = 16;
+const INTERVALS_MIN = 3;
+const TARGETS_MAX = 4;
+const REPORTS_MAX = 32;
+const SESSIONS_MAX = 32;
+/** Number of devices that poll in step; fewer may do so by chance. */
+const IN_STEP_MIN = 10;
+const ATTRIBUTES_MAX = 100;
+const NAME_MAX_CHARACTERS = 200;
+
+/** The ids of the operations that fetch a file by a signed link. */
+export const downloads: readonly string[] = ['download-artifact', 'download-configuration'];
+
+/** The ids of the operations by which a device asks for an update. */
+export const polls: readonly string[] = [
+  'get-next-deployment',
+  'post-next-deployment',
+  'post-next-deployment-v2',
+];
+
+/** The final statuses that a device may report. */
+export const finals: readonly unknown[] = ['success', 'failure', 'already-installed'];
+
+/** A reaction that is due. */
+export interface Due {
+  /** Number of the event since which it is due, and its time. */
+  readonly sequence: number;
+  readonly sinceMs: number;
+  /** Number of exchanges of the device since then. */
+  exchanges: number;
+  /** Number of polls of the device since then. */
+  polls: number;
+}
+
+/** A deployment that was offered to the device. */
+export interface Offer {
+  readonly id: string;
+  /** The operation and the data of the request to which it was offered; undefined if it is long. */
+  readonly operation: string;
+  readonly asked: string | undefined;
+  /** The artifact that the device had then, and the one that is offered. */
+  readonly formerName: unknown;
+  readonly name: unknown;
+  readonly isConfiguration: boolean;
+  /** False if the types of the artifact lack the type of the device. */
+  readonly isForType: boolean;
+  /** States in which the control map pauses; undefined if there is no map, or it is not for the device. */
+  readonly pauses: readonly string[] | undefined;
+  /** The link to the file, as `linkOf` returns it; undefined if the instructions had none. */
+  readonly link: string | undefined;
+  /** Digests of the targets of the links that were given, the newest last. */
+  readonly targets: readonly string[];
+  readonly offeredMs: number;
+  readonly progress: DownloadProgress;
+  /** Statuses that were reported, in order, up to a limit, and those before the first download. */
+  readonly reports: unknown[];
+  reportsBeforeDownload: readonly unknown[];
+  /** The final status that was reported and accepted. */
+  final: unknown;
+  /** True if the device got the answer that accepted it, and when that was complete. */
+  isFinalKnown: boolean;
+  endedMs: number | undefined;
+  /** Number of reports that were answered 409, and when the first such answer was complete. */
+  conflicts: number;
+  conflictMs: number | undefined;
+  isConflictOfFinal: boolean;
+  /** True once an answer has said that the deployment is over: 404, 409, or no update. */
+  isOver: boolean;
+  hasLog: boolean;
+}
+
+/** The times of a request and of its answer. */
+type Times = Pick<JudgedExchange['request'], 'sentMs' | 'endedMs'>;
+
+/** A request that the server asked to repeat later. */
+interface Wait extends Times {
+  readonly seconds: number;
+}
+
+/** Requests of one operation in a row that failed: 429, 5xx, or a cut connection. */
+interface FailureRun extends Times {
+  readonly count: number;
+  readonly hasty: number;
+  readonly firstPauseMs: number | undefined;
+}
+
+/** The identity and the key of an authentication request, and the token of its answer. */
+interface SignIn extends Times {
+  readonly status: number;
+  readonly isAnswered: boolean;
+  readonly identity: string | undefined;
+  readonly key: string | undefined;
+  readonly tenantToken: unknown;
+}
+
+/** The state of one device as seen so far. `learn` is called after the duties judged an exchange. */
+export class ClientMemory {
+  readonly offers = new Map<string, Offer>();
+  /** Links of the files that the device has begun to fetch. */
+  readonly fetched = new Map<string, true>();
+  /** Number of refusals of each link in a row. */
+  readonly refusedLinks = new Map<string, number>();
+  /** Number of 401 of each operation since the last authentication request. */
+  readonly unauthorized = new Map<string, number>();
+  /** The last refused request of each operation, and how often it was sent in a row. */
+  readonly malformed = new Map<string, { readonly content: string; readonly times: number }>();
+  /** The waits that the server asked for, by operation. */
+  readonly waits = new Map<string, Wait>();
+  readonly failures = new Map<string, FailureRun>();
+  /** When the device last sent each alert. */
+  readonly alerts = new Map<string, number>();
+  /** Names and JSON types of the attributes of the last inventory that replaced all. */
+  readonly attributes = new Map<string, string>();
+  /** Digests of the tokens that were issued, the newest last, with the end of the answer. */
+  readonly tokens = new Map<string, number>();
+  /** Number of requests with a token that a newer one had replaced. */
+  readonly staleUses = new Map<string, number>();
+  /** Keys of the last handshakes. */
+  readonly handshakeKeys = new Map<string, true>();
+  /** The open websockets, with the time of their opening. */
+  readonly sockets = new Map<string, number>();
+  /** Digests of the targets to which a download was redirected. */
+  readonly redirects = new Map<string, true>();
+  /** Ids of the sessions that the server opened on websockets. */
+  readonly sessions = new Map<string, true>();
+  /** Connections on which the device sent requests. */
+  readonly connections = new Map<string, number>();
+  /** What is due by the id of its duty. */
+  readonly due = new Map<string, Due>();
+  /** Pauses between polls that brought nothing, the newest last. */
+  readonly intervals: number[] = [];
+  /** Areas of the API that the device has used. */
+  readonly areas = new Set<string>();
+  /** Host of the last poll, which is the host of the API. */
+  apiHost: string | undefined;
+  /** Number of requests for a part of a file, and of those that state a validator. */
+  readonly conditions = { resumed: 0, conditional: 0 };
+  /** Number of redirects of a download in a row. */
+  redirected = 0;
+  lastAuthentication: SignIn | undefined;
+  /** Number of authentication requests in a row that followed a refusal hastily. */
+  hastyAuthentications = 0;
+  /** Number of pauses in a row after a refusal that were less than half of the one before. */
+  shrinkingPauses = 0;
+  lastRefusalPauseMs: number | undefined;
+  signIns = 0;
+  keyTurns = 0;
+  lastPoll: (Times & Pick<Offer, 'asked' | 'operation'> & { readonly status: number }) | undefined;
+  /** Number of polls in a row, each hastily after the former one. */
+  hastyPolls = 0;
+  /** Number of answers 404 to version 2 in a row. */
+  v2Absences = 0;
+  /** Number of sign-ins in a row that followed a poll without an update at once. */
+  needlessSignIns = 0;
+  /** True if the last poll announced update control maps. */
+  announcesMaps = false;
+  /** True once the device was restarted, while its folder was kept. */
+  isRestarted = false;
+  /** Name of the scene that is played; undefined if none is. */
+  scene: string | undefined;
+  lastSentMs: number | undefined;
+  /** Pause between the last two inventories, and when the last one was sent. */
+  inventoryIntervalMs: number | undefined;
+  inventoryMs: number | undefined;
+  /** Payload of the last ping of the server, and the number of pings of the device. */
+  pingPayload: Buffer | undefined;
+  pings = 0;
+  /** The longest time that the device waited for an answer that did not come. */
+  slowestMs = 0;
+  /** Number of requests with an id of the device. */
+  requestIds = 0;
+  /** True once the clock of the server was moved. */
+  isClockMoved = false;
+  /** The server's time at the last answer. */
+  serverNowMs: number | undefined;
+
+  /** Records the facts in an exchange that duties need for later ones. */
+  learn(exchange: JudgedExchange, event: ClientExchange): void {
+    const { row, status, request } = exchange;
+    const { id } = row;
+    keep(this.connections, event.connection, request.sentMs);
+    this.areas.add(areaOf(row));
+    this.lastSentMs = request.sentMs;
+    this.serverNowMs = event.serverNowMs;
+    if (exchange.requestId !== undefined) this.requestIds += 1;
+    if (!isAnswered(event)) this.slowestMs = Math.max(this.slowestMs, event.endedMs - event.sentMs);
+    if (id === 'post-auth-request') this.#authenticated(exchange, event);
+    else if (status === 401 && isAnswered(event)) {
+      keep(this.unauthorized, id, (this.unauthorized.get(id) ?? 0) + 1);
+    } else this.unauthorized.delete(id);
+    this.#usedToken(exchange);
+    if (polls.includes(id)) this.#polled(exchange, event);
+    if (downloads.includes(id)) this.#fetched(exchange, event);
+    if (id === 'put-deployment-status') this.#reported(exchange, event);
+    const offer = this.offers.get(exchange.deploymentId);
+    if (id === 'put-deployment-log' && offer) offer.hasLog = true;
+    if (id === 'post-alerts') {
+      for (const key of alertKeys(exchange)) keep(this.alerts, key, request.sentMs);
+    }
+    if (id === 'put-attributes') this.#inventoried(exchange);
+    if (id === 'connect') {
+      keep(this.handshakeKeys, digestOf(exchange.header('sec-websocket-key') ?? ''), true);
+    }
+    this.#waits(exchange);
+    this.#failed(exchange, event);
+    this.#malformed(exchange);
+  }
+
+  /** Records what the server or its user did. */
+  interrupted(act: ServerAct): void {
+    if (act.act === 'scene-began') this.scene = act.subject;
+    if (act.act === 'scene-ended') this.scene = undefined;
+    if (act.act === 'client-killed')
+      for (const { progress } of this.offers.values()) progress.cut();
+    this.isRestarted ||= act.act === 'client-started';
+    this.isClockMoved ||= act.act === 'clock-moved';
+    if (act.act === 'folder-cleaned') {
+      this.lastAuthentication = undefined;
+      this.keyTurns = 0;
+      this.tokens.clear();
+    }
+    if (!interrupts(act)) return;
+    this.hastyAuthentications = 0;
+    this.hastyPolls = 0;
+    this.shrinkingPauses = 0;
+    this.lastRefusalPauseMs = undefined;
+    this.needlessSignIns = 0;
+    this.unauthorized.clear();
+    this.failures.clear();
+    this.waits.clear();
+    this.sockets.clear();
+  }
+
+  /** Records an event of a websocket. */
+  socket({ event, from, socket, atMs, payload }: ClientSocketEvent): void {
+    this.areas.add('connect');
+    if (event === 'opened') keep(this.sockets, socket, atMs);
+    if (event === 'closed') this.sockets.delete(socket);
+    if (event === 'ping' && from === 'device') this.pings += 1;
+    if (event === 'ping' && from === 'server') this.pingPayload = payload;
+    if (event === 'message' && from === 'server' && payload) {
+      const { sid } = messageIn(payload) ?? {};
+      if (sid !== undefined) keep(this.sessions, sid, true, SESSIONS_MAX);
+    }
+  }
+
+  /** Median of the pauses between idle polls in milliseconds; undefined if too few are known. */
+  get intervalMs(): number | undefined {
+    if (this.intervals.length < INTERVALS_MIN) return undefined;
+    return this.intervals.toSorted((one, other) => one - other)[this.intervals.length >> 1];
+  }
+
+  /** The offer that the device should work on: the newest one that has not ended. */
+  get activeOffer(): Offer | undefined {
+    const latest = [...this.offers.values()].at(-1);
+    return latest?.final === undefined && latest?.isOver === false ? latest : undefined;
+  }
+
+  /** Returns the offer whose file a request fetches. */
+  offerOfLink(url: string): Offer | undefined {
+    const link = linkOf(url);
+    return [...this.offers.values()].findLast((offer) => offer.link === link);
+  }
+
+  /** Records a poll that repeats the last one and was answered in the same way. */
+  pollRepeated({ sentMs, endedMs }: ClientExchange): void {
+    if (this.lastPoll === undefined) return;
+    this.#idled(sentMs - this.lastPoll.endedMs);
+    this.lastPoll = { ...this.lastPoll, sentMs, endedMs };
+    this.lastSentMs = sentMs;
+    this.hastyPolls = 0;
+  }
+
+  /** Returns true if this authentication request hastily follows a refusal. */
+  isHastyAuthentication(exchange: JudgedExchange): boolean {
+    const { lastAuthentication: last } = this;
+    const isRefused = last?.status === 401 || last?.status === 403;
+    const pause = pauseMs(last, exchange);
+    return isRefused && pause !== undefined && pause < HASTY_MS;
+  }
+
+  /** Returns true if this poll hastily follows another one, and neither was busy. */
+  isHastyPoll(exchange: JudgedExchange): boolean {
+    const pause = pauseMs(this.lastPoll, exchange);
+    return pause !== undefined && pause < HASTY_MS && !isBusy(exchange);
+  }
+
+  #authenticated(exchange: JudgedExchange, event: ClientExchange): void {
+    const isHasty = this.isHastyAuthentication(exchange);
+    this.hastyAuthentications = isHasty ? this.hastyAuthentications + 1 : 0;
+    const pause = pauseMs(this.lastAuthentication, exchange);
+    const isRefused = [401, 403].includes(this.lastAuthentication?.status ?? 0);
+    if (isRefused && pause !== undefined) {
+      const before = this.lastRefusalPauseMs ?? 0;
+      this.shrinkingPauses = pause < before / 2 ? this.shrinkingPauses + 1 : 0;
+      this.lastRefusalPauseMs = pause;
+    }
+    const idle = pauseMs(this.lastPoll, exchange);
+    const isNeedless =
+      this.lastPoll?.status === 204 && idle !== undefined && idle < HASTY_MS && !this.isRestarted;
+    this.needlessSignIns =
+      isNeedless && this.unauthorized.size === 0 ? this.needlessSignIns + 1 : 0;
+    this.isRestarted = false;
+    const { identity, key } = identityIn(exchange.sent) ?? {};
+    const former = this.lastAuthentication?.key;
+    const keyName = key && digestOf(key);
+    if (former !== undefined && keyName !== undefined && former !== keyName) this.keyTurns += 1;
+    this.lastAuthentication = {
+      ...timesOf(exchange),
+      status: exchange.status,
+      isAnswered: isAnswered(event),
+      identity: identity && digestOf(identity),
+      key: keyName,
+      tenantToken: membersOf(exchange.sent).tenant_token,
+    };
+    this.unauthorized.clear();
+    if (exchange.status !== 200 || !isAnswered(event)) return;
+    this.signIns += 1;
+    const token = exchange.answer.text;
+    if (token !== '' && token !== MASK) keep(this.tokens, digestOf(token), event.endedMs);
+  }
+
+  #usedToken({ token, row }: JudgedExchange): void {
+    if (token === undefined || row.authorization !== 'device') return;
+    const name = digestOf(token);
+    const newest = [...this.tokens.keys()].at(-1);
+    if (this.tokens.has(name) && name !== newest) {
+      keep(this.staleUses, name, (this.staleUses.get(name) ?? 0) + 1);
+    }
+  }
+
+  #idled(pause: number): void {
+    this.intervals.push(pause);
+    if (this.intervals.length > INTERVALS_MAX) this.intervals.shift();
+  }
+
+  #polled(exchange: JudgedExchange, event: ClientExchange): void {
+    const { row, status, json, request } = exchange;
+    this.apiHost = beginningOf(hostOf(request.url), HOST_MAX_CHARACTERS);
+    this.hastyPolls = this.isHastyPoll(exchange) ? this.hastyPolls + 1 : 0;
+    const idle = pauseMs(this.lastPoll, exchange);
+    if (this.lastPoll?.status === 204 && status === 204 && idle !== undefined) this.#idled(idle);
+    const provided = askedWith(exchange);
+    const text = jsonInOrder(provided);
+    const asked = text.length > ASKED_MAX_CHARACTERS ? undefined : text;
+    this.lastPoll = { ...timesOf(exchange), asked, operation: row.id, status };
+    this.announcesMaps = membersOf(exchange.sent).update_control_map === true;
+    const isV2 = row.id === 'post-next-deployment-v2';
+    this.v2Absences = isV2 && status === 404 ? this.v2Absences + 1 : 0;
+    // No update and a conflict both tell the device that its deployment is over.
+    if ((status === 204 || status === 409) && isAnswered(event)) {
+      for (const offer of this.offers.values()) offer.isOver = true;
+    }
+    const { id, artifact } = membersOf(json);
+    if (status !== 200 || typeof id !== 'string') return;
+    const { source, artifact_name: name, device_types_compatible: types } = membersOf(artifact);
+    const { uri } = membersOf(source);
+    const given = typeof uri === 'string' && URL.canParse(uri) ? uri : undefined;
+    const link = given && linkOf(given);
+    if (link !== undefined) this.refusedLinks.delete(link);
+    const known = this.offers.get(id);
+    const targets = [...(known?.targets ?? []), ...(given ? [digestOf(targetOf(given))] : [])];
+    const { device_type: type } = provided;
+    keep(this.offers, id, {
+      id,
+      operation: known?.operation ?? row.id,
+      asked: known?.asked ?? asked,
+      formerName: known?.formerName ?? provided.artifact_name,
+      name,
+      isConfiguration: given?.includes('/download/configuration/') ?? false,
+      isForType: !Array.isArray(types) || types.includes(type),
+      pauses: this.announcesMaps ? pausesIn(artifact) : undefined,
+      link,
+      targets: targets.slice(-TARGETS_MAX),
+      offeredMs: known?.offeredMs ?? request.endedMs,
+      progress: known?.progress ?? new DownloadProgress(),
+      reports: known?.reports ?? [],
+      reportsBeforeDownload: known?.reportsBeforeDownload ?? [],
+      // A deployment that ended is offered again if its status was set back.
+      final: undefined,
+      isFinalKnown: false,
+      endedMs: undefined,
+      conflicts: known?.conflicts ?? 0,
+      conflictMs: undefined,
+      isConflictOfFinal: false,
+      isOver: false,
+      hasLog: known?.hasLog ?? false,
+    });
+  }
+
+  #fetched(exchange: JudgedExchange, event: ClientExchange): void {
+    const { request, status, answer } = exchange;
+    const link = linkOf(request.url);
+    const { location } = answer.headers;
+    this.redirected = status >= 300 && status < 400 && location ? this.redirected + 1 : 0;
+    if (location && URL.canParse(location, request.url)) {
+      keep(this.redirects, digestOf(targetOf(new URL(location, request.url).href)), true);
+    }
+    const header = (name: string): string | undefined => exchange.header(name);
+    const offer = this.offerOfLink(request.url);
+    if (offer && !this.fetched.has(link)) offer.reportsBeforeDownload = [...offer.reports];
+    if (status === 400 || status === 403) {
+      keep(this.refusedLinks, link, (this.refusedLinks.get(link) ?? 0) + 1);
+    } else keep(this.fetched, link, true);
+    offer?.progress.learn({ status, answer, header }, event);
+    if (exchange.header('range') === undefined) return;
+    this.conditions.resumed += 1;
+    const isConditional = ['if-range', 'if-unmodified-since'].some((name) => exchange.header(name));
+    if (isConditional) this.conditions.conditional += 1;
+  }
+
+  #reported(exchange: JudgedExchange, event: ClientExchange): void {
+    const { deploymentId, sent, status: answered, isSuccess, request } = exchange;
+    const offer = this.offers.get(deploymentId);
+    if (offer === undefined) return;
+    const { status } = membersOf(sent);
+    if (offer.reports.length < REPORTS_MAX) offer.reports.push(status);
+    if (isSuccess && finals.includes(status)) {
+      offer.final = status;
+      offer.isFinalKnown = isAnswered(event);
+      offer.endedMs = request.endedMs;
+    }
+    if (!isAnswered(event)) return;
+    if (answered === 409) {
+      offer.conflicts += 1;
+      offer.conflictMs ??= request.endedMs;
+      offer.isConflictOfFinal ||= finals.includes(status);
+    }
+    if (answered === 404 || answered === 409) offer.isOver = true;
+  }
+
+  #inventoried({ sent, isSuccess, request }: JudgedExchange): void {
+    if (!isSuccess) return;
+    const before = this.inventoryMs;
+    if (before !== undefined) this.inventoryIntervalMs = request.sentMs - before;
+    this.inventoryMs = request.sentMs;
+    this.attributes.clear();
+    for (const attribute of entriesOf(sent).slice(0, ATTRIBUTES_MAX)) {
+      const { name, value } = membersOf(attribute);
+      this.attributes.set(beginningOf(String(name), NAME_MAX_CHARACTERS), typeOf(value));
+    }
+  }
+
+  #failed(exchange: JudgedExchange, event: ClientExchange): void {
+    const { row, status } = exchange;
+    const isFailure = status >= 500 || status === 429 || !isAnswered(event);
+    const before = this.failures.get(row.id);
+    if (!isFailure) {
+      this.failures.delete(row.id);
+      return;
+    }
+    const pause = pauseMs(before, exchange);
+    const firstPauseMs = before?.firstPauseMs ?? pause;
+    const hasty = pause !== undefined && pause < HASTY_MS ? (before?.hasty ?? 0) + 1 : 0;
+    const count = (before?.count ?? 0) + 1;
+    keep(this.failures, row.id, { ...timesOf(exchange), count, hasty, firstPauseMs });
+  }
+
+  #waits(exchange: JudgedExchange): void {
+    const { row, status, answer, serverNowMs } = exchange;
+    const seconds = waitSeconds(answer.headers['retry-after'] ?? '', serverNowMs);
+    const isAsked = (status === 429 || status === 503) && seconds !== undefined;
+    if (isAsked) keep(this.waits, row.id, { ...timesOf(exchange), seconds });
+    else this.waits.delete(row.id);
+  }
+
+  #malformed(exchange: JudgedExchange): void {
+    const { row, status } = exchange;
+    if (status !== 400) {
+      this.malformed.delete(row.id);
+      return;
+    }
+    const content = contentOf(exchange);
+    const before = this.malformed.get(row.id);
+    const times = before?.content === content ? before.times + 1 : 1;
+    keep(this.malformed, row.id, { content, times });
+  }
+}
+
+/** What is known about all devices together. */
+export class FleetMemory {
+  readonly #identityOfKey = new Map<string, KnownIdentity>();
+
+  #inStep: { readonly sinceMs: number; readonly count: number } = { sinceMs: 0, count: 0 };
+
+  /** Records a poll after a restart. Returns true for the tenth one, and further ones, in a second. */
+  pollsInStep(sentMs: number): boolean {
+    const { sinceMs, count } = this.#inStep;
+    const isSame = sentMs - sinceMs < HASTY_MS;
+    this.#inStep = isSame ? { sinceMs, count: count + 1 } : { sinceMs: sentMs, count: 1 };
+    return this.#inStep.count >= IN_STEP_MIN;
+  }
+
+  /** Records the identity of a key. Returns another one under which it was used, if any. */
+  otherIdentity(key: string, identity: string, client: string): KnownIdentity | undefined {
+    const name = digestOf(key);
+    const digest = digestOf(identity);
+    const known = this.#identityOfKey.get(name);
+    if (known) return known.digest === digest ? undefined : known;
+    const text = beginningOf(identity, IDENTITY_MAX_CHARACTERS);
+    keep(this.#identityOfKey, name, { digest, text, client }, KEYS_MAX);
+    return undefined;
+  }
+}
+
+/** An identity by its digest and its beginning, with the device that used it. */
+interface KnownIdentity {
+  readonly digest: string;
+  readonly text: string;
+  readonly client: string;
+}
+
+/** Returns true if devices call the operation: with their token, a signature or a link. */
+export function isOfDevice({ authorization }: Operation): boolean {
+  return ['device', 'socket', 'signature', 'link'].includes(authorization);
+}
+
+/**
+ * Returns the milliseconds from the end of one exchange to the start of the next; undefined if the
+ * clock of the recorder was frozen, or was set back, so that they cannot be known.
+ */
+export function pauseMs(
+  earlier: Times | undefined,
+  { request }: JudgedExchange,
+): number | undefined {
+  if (earlier === undefined || request.endedMs <= earlier.endedMs) return undefined;
+  return request.sentMs - earlier.endedMs;
+}
+
+/** Returns the data of a poll: the type and the artifact of the device, and further pairs. */
+export function askedWith({
+  request,
+  row,
+  sent,
+}: JudgedExchange): Readonly<Record<string, unknown>> {
+  if (row.id === 'get-next-deployment') {
+    return Object.fromEntries(new URL(request.url).searchParams);
+  }
+  const { device_provides: provides = sent } = membersOf(sent);
+  return membersOf(provides);
+}
+
+/** Returns a key for each alert in a body: alerts with the same key are equal. */
+export function alertKeys({ sent }: JudgedExchange): readonly string[] {
+  return entriesOf(sent).map((alert) => {
+    const { name, level, subject } = membersOf(alert);
+    return digestOf(JSON.stringify([name, level, membersOf(subject).name]));
+  });
+}
+
+/** Returns the key and the identity in an authentication request; undefined if they are masked. */
+export function identityIn(sent: unknown) {
+  const { pubkey: key, id_data: identity } = membersOf(sent);
+  if (typeof key !== 'string' || typeof identity !== 'string') return undefined;
+  if (holdsSecret(key) || holdsSecret(identity)) return undefined;
+  // The order of the members does not matter.
+  return { key: key.trim(), identity: jsonInOrder(parsedJson(identity) ?? identity) };
+}
+
+/** Returns the kind of a JSON value, of arrays with their entries. */
+export function typeOf(value: unknown): string {
+  if (Array.isArray(value)) return `array of ${typeof value[0]}`;
+  return value === null ? 'null' : typeof value;
+}
+
+/** Returns the states in which the control map of instructions pauses; undefined without a map. */
+function pausesIn(artifact: unknown): readonly string[] | undefined {
+  const { update_control_map: map } = membersOf(artifact);
+  if (map === undefined) return undefined;
+  const states = Object.entries(membersOf(membersOf(map).states));
+  return states.filter(([, state]) => membersOf(state).action === 'pause').map(([name]) => name);
+}
+
+/** Returns the area of the API in which an operation is, as duties name it. */
+function areaOf({ path }: Operation): string {
+  const areas: Readonly<Record<string, string>> = {
+    deviceconfig: 'config',
+    deviceconnect: 'connect',
+    devicemonitor: 'monitor',
+    inventory: 'inventory',
+  };
+  if (path.endsWith('/update_control_map')) return 'map';
+  return areas[path.split('/')[4] ?? ''] ?? 'deployments';
+}
+
+/** Returns path and query of a link as they were given: a link must be used untouched. */
+export function targetOf(url: string): string {
+  return url.replace(/^[a-z]+:\/\/[^/?#]*/i, '');
+}
+
+/** Returns a digest of the URL and the body of a request. */
+export function contentOf({ request: { url, body } }: JudgedExchange): string {
+  return digestOf(`${url}\n${String(body ?? '')}`);
+}
+
+/** Returns what identifies a link, whose query differs each time that it is offered. */
+export function linkOf(url: string): string {
+  return digestOf(new URL(url).pathname);
+}
+
+/** Returns the host and port of a URL. */
+export function hostOf(url: string): string {
+  return new URL(url).host;
+}
+
+/** An update in progress, a conflict and a rate limit explain a second poll. */
+function isBusy({ status }: JudgedExchange): boolean {
+  return status === 200 || status === 429;
+}
+
+function timesOf({ request: { sentMs, endedMs } }: JudgedExchange): Times {
+  return { sentMs, endedMs };
+}
+
+/** Returns the seconds that a Retry-After asks to wait; undefined if it is invalid. */
+function waitSeconds(value: string, nowMs: number): number | undefined {
+  if (/^\d{1,9}$/.test(value.trim())) return Number(value);
+  const atMs = Date.parse(value);
+  return value === '' || Number.isNaN(atMs) ? undefined : Math.max(0, (atMs - nowMs) / 1000);
+}
+
+export function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+}
+
+function keep<Value>(
+  map: Map<string, Value>,
+  key: string,
+  value: Value,
+  most: number = ITEMS_MAX,
+): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > most && oldest !== undefined) map.delete(oldest);
+}

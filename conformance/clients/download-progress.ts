@@ -1,0 +1,130 @@
+/**
+ * Which bytes of a file a device can have received: the parts that were sent of it, joined. A device
+ * may have received less, never more.
+ */
+import type { JudgedExchange } from '../passive/judged-exchange.ts';
+import type { ClientExchange } from './client-event.ts';
+import { isAltered } from './excuses.ts';
+
+/** More parts than this are not kept apart; the file then counts as sent. */
+const PARTS_MAX = 64;
+/** A device may close the connection before the padding at the end of an archive. */
+const PADDING_MAX_BYTES = 10_240;
+
+/**
+ * Why what was sent is not the file: a part began elsewhere than asked (`lying`), the file changed
+ * between two parts (`changed`), it ended early (`short`), its bytes were altered (`altered`), it
+ * went on past its end (`endless`), or the power of the device was cut (`cut`).
+ */
+export type Flaw = 'lying' | 'changed' | 'short' | 'altered' | 'endless' | 'cut';
+
+/** Planned faults that alter the bytes of a file, by a part of their name. */
+const alterations: readonly (readonly [RegExp, Flaw])[] = [
+  [/over-long|endless/, 'endless'],
+  [/corrupt|checksum|wrong-bytes|flip|other-file|captive/, 'altered'],
+];
+
+/** The parts of one file that were sent. */
+export class DownloadProgress {
+  /** Length of the file in bytes; undefined if no answer stated it. */
+  totalBytes: number | undefined;
+  /** Number of bytes that were sent, repeats included. */
+  sentBytes = 0;
+  /** Number of answers in a row that brought nothing. */
+  failures = 0;
+  /** Bytes that were written of the last answer that was cut; undefined if none was. */
+  cutAtBytes: number | undefined;
+  /** True once an answer failed or was cut. */
+  hasFailed = false;
+  /** Everything that was ever wrong with what was sent. */
+  readonly flaws = new Set<Flaw>();
+  #parts: (readonly [from: number, to: number])[] = [];
+  #validator: string | undefined;
+  #flaw: Flaw | undefined;
+
+  /** Why the parts that were sent do not make the file; undefined if they do, or nothing was sent. */
+  get flaw(): Flaw | undefined {
+    if (this.isWhole) return undefined;
+    return this.#flaw ?? (this.#parts.length > 0 ? 'short' : undefined);
+  }
+
+  /** True if every byte was sent once, and nothing was wrong with it. */
+  get isWhole(): boolean {
+    if (this.#parts.length > PARTS_MAX) return true;
+    const [first] = this.#parts;
+    if (this.#flaw === 'altered' || this.#flaw === 'endless') return false;
+    if (first === undefined || first[0] > 0) return false;
+    if (this.#flaw === 'short') return first[1] >= (this.totalBytes ?? Number.POSITIVE_INFINITY);
+    return first[1] + PADDING_MAX_BYTES >= (this.totalBytes ?? 0);
+  }
+
+  /** Number of bytes from the beginning that were sent without a gap. */
+  get joinedBytes(): number {
+    const [first] = this.#parts;
+    return first?.[0] === 0 ? first[1] : 0;
+  }
+
+  /** Records the answer to a download. */
+  learn({ status, answer, header }: JudgedDownload, event: ClientExchange): void {
+    if (status !== 200 && status !== 206) {
+      if (status !== 416 && (status < 300 || status >= 400)) this.#fail();
+      return;
+    }
+    const { responseBytes } = event;
+    const partial = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(answer.headers['content-range'] ?? '');
+    const from = status === 206 ? Number(partial?.[1] ?? 0) : 0;
+    const stated = status === 206 ? Number(partial?.[3]) : Number(answer.headers['content-length']);
+    const asked = /^bytes=(\d+)-/.exec(header('range') ?? '')?.[1];
+    const validator = `${answer.headers.etag} ${answer.headers['last-modified']} ${stated}`;
+    if (this.#validator !== undefined && this.#validator !== validator && from > 0) {
+      this.#parts = [];
+      this.#flaw = 'changed';
+    } else if (status === 206 && Number(asked) !== from) this.#flaw = 'lying';
+    else if (from === 0) {
+      // A fresh start replaces what was received before.
+      if (status === 200) this.#parts = [];
+      this.#flaw = undefined;
+    }
+    this.#validator = validator;
+    if (Number.isInteger(stated) && stated > 0) this.totalBytes = stated;
+    for (const [pattern, flaw] of alterations) {
+      if (event.interference.some((name) => pattern.test(name))) this.#flaw = flaw;
+    }
+    if (this.#flaw !== 'lying' && this.#flaw !== 'changed') this.#join(from, from + responseBytes);
+    this.sentBytes += responseBytes;
+    const isCut = !event.isDelivered;
+    if (isCut && isAltered(event) && this.#flaw === undefined) this.#flaw = 'short';
+    this.cutAtBytes = isCut ? this.joinedBytes : undefined;
+    if (isCut) this.#fail();
+    else this.failures = 0;
+    if (this.#flaw !== undefined) this.flaws.add(this.#flaw);
+  }
+
+  #fail(): void {
+    this.failures += 1;
+    this.hasFailed = true;
+  }
+
+  /** Records that the power of the device was cut. */
+  cut(): void {
+    if (this.isWhole || this.#parts.length === 0) return;
+    this.#flaw ??= 'cut';
+    this.flaws.add(this.#flaw);
+  }
+
+  #join(from: number, to: number): void {
+    const parts = [...this.#parts, [from, to] as const].toSorted(([a], [b]) => a - b);
+    const joined: (readonly [number, number])[] = [];
+    for (const part of parts) {
+      const last = joined.at(-1);
+      if (last === undefined || part[0] > last[1]) joined.push(part);
+      else joined[joined.length - 1] = [last[0], Math.max(last[1], part[1])];
+    }
+    this.#parts = joined;
+  }
+}
+
+/** The facts of a download that are needed. */
+interface JudgedDownload extends Pick<JudgedExchange, 'status' | 'answer'> {
+  readonly header: (name: string) => string | undefined;
+}

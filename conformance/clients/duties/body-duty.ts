@@ -1,0 +1,45 @@
+/** The form of duties that the shape of a body in the contract decides. */
+import * as v from 'valibot';
+import type { Violation } from '../../passive/rule.ts';
+import { knownRows } from '../../target/operation-at.ts';
+import type { Duty } from '../duty.ts';
+
+interface BodyDuty extends Pick<Duty, 'id' | 'level' | 'sentence' | 'source' | 'wayOut' | 'scene'> {
+  readonly operations: readonly string[];
+  /** The member that the duty is about; every member when absent. */
+  readonly at?: string;
+  /** Returns true for a body that another duty is about. */
+  readonly isExcused?: (sent: unknown) => boolean;
+  /** A rule beyond the shape. */
+  readonly further?: (sent: unknown) => Violation | undefined;
+}
+
+/** Returns the duty to send bodies of the contract's shape. */
+export function bodyDuty({ at, isExcused, further, ...row }: BodyDuty): Duty {
+  return {
+    ...row,
+    looksAt: at === undefined ? 'the body' : `the member ${at} in the body`,
+    applies: ({ sent }) => sent !== undefined && isExcused?.(sent) !== true,
+    violation: ({ row: { id }, sent }) => {
+      const shape = knownRows.find((each) => each.id === id)?.body;
+      const { issues = [] } = shape ? v.safeParse(shape, sent) : {};
+      const issue = issues.find(
+        ({ path }) => at === undefined || keyOf(path, -1) === at || isElement(path, at),
+      );
+      if (issue === undefined) return further?.(sent);
+      const where = v.getDotPath(issue) ?? 'the body';
+      return { where, must: 'have the form of the contract', seen: issue.received };
+    },
+  };
+}
+
+type Path = v.BaseIssue<unknown>['path'];
+
+function keyOf(path: Path, position: number): unknown {
+  return path?.at(position)?.key;
+}
+
+/** An array of values reports the position of the wrong one. */
+function isElement(path: Path, at: string): boolean {
+  return path?.some(({ key }) => key === at) ?? false;
+}

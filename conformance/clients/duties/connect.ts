@@ -1,0 +1,341 @@
+/** Duties on websockets. Spec: Device connect; RFC 6455 */
+import type { JudgedExchange } from '../../passive/judged-exchange.ts';
+import { shown } from '../../target/expectations.ts';
+import type { ClientSocketEvent } from '../client-event.ts';
+import { digestOf, polls } from '../client-memory.ts';
+import type { Duty } from '../duty.ts';
+import { isUnderway } from '../excuses.ts';
+import { MASK } from '../secret-text.ts';
+import { messageIn } from '../socket-message.ts';
+
+const KEY_BYTES = 16;
+/** A device that reconnects may have both sockets for so long. */
+const OVERLAP_MS = 10_000;
+const ANSWER_MS = 10_000;
+const FAILURES_MIN = 6;
+const MENDER_CLIENT = 4;
+const handshakes = ['connect'];
+
+const handshakeDuties: readonly Duty[] = [
+  {
+    id: 'connect.handshake',
+    level: 'must',
+    sentence: 'A device opens its websocket by a complete handshake.',
+    source: 'Device connect; RFC 6455, 4.1',
+    looksAt: 'method and headers of the handshake',
+    wayOut: 'send Upgrade: websocket, Connection: Upgrade, version 13 and a key of 16 bytes',
+    operations: handshakes,
+    applies: () => true,
+    violation: (exchange) => {
+      const header = (name: string): string => exchange.header(name) ?? '';
+      const problem = (where: string, must: string, seen: string) => ({ where, must, seen });
+      if (!/\bwebsocket\b/i.test(header('upgrade'))) {
+        return problem('Upgrade', 'be websocket', shown(header('upgrade')));
+      }
+      if (!/\bupgrade\b/i.test(header('connection'))) {
+        return problem('Connection', 'name Upgrade', shown(header('connection')));
+      }
+      if (header('sec-websocket-version') !== '13') {
+        return problem('the version', 'be 13', shown(header('sec-websocket-version')));
+      }
+      const key = header('sec-websocket-key');
+      if (key !== MASK && Buffer.from(key, 'base64').length !== KEY_BYTES) {
+        return problem('the key', `be Base64 of ${KEY_BYTES} bytes`, shown(key));
+      }
+      if (header('authorization') !== '' || /\bJWT=/.test(header('cookie'))) return undefined;
+      return problem('the token', 'be in Authorization or the cookie JWT', 'neither');
+    },
+  },
+  {
+    id: 'connect.key-fresh',
+    level: 'must',
+    sentence: 'A device chooses a new key for each handshake.',
+    source: 'RFC 6455, 4.1: the nonce must be selected randomly',
+    looksAt: 'the keys of the last handshakes',
+    wayOut: 'draw 16 random bytes for each handshake',
+    operations: handshakes,
+    applies: (exchange, { client }) =>
+      client.handshakeKeys.size > 0 && exchange.header('sec-websocket-key') !== MASK,
+    violation: (exchange, { client }) =>
+      client.handshakeKeys.has(digestOf(exchange.header('sec-websocket-key') ?? ''))
+        ? { where: 'the key', must: 'be new', seen: 'that of an earlier handshake' }
+        : undefined,
+  },
+  {
+    id: 'connect.backoff',
+    level: 'should',
+    sentence: 'A device waits longer with each handshake that fails.',
+    source: 'RFC 6455, 7.2.3',
+    looksAt: 'pauses between handshakes that failed',
+    excuses: 'the first attempt, which may be at once',
+    wayOut: 'double the pause after each failure, up to some minutes, with a random part',
+    scene: 'socket-refused',
+    operations: handshakes,
+    applies: (_, { client }) => (client.failures.get('connect')?.count ?? 0) > 1,
+    violation: (exchange, { client }) => {
+      const { count = 0, firstPauseMs = 0, endedMs = 0 } = client.failures.get('connect') ?? {};
+      const pause = exchange.request.sentMs - endedMs;
+      if (count !== FAILURES_MIN || pause >= 2 * firstPauseMs) return undefined;
+      const seen = `${(pause / 1000).toFixed(1)} s after six failures`;
+      return { where: 'the pause', must: 'grow', seen };
+    },
+  },
+  {
+    id: 'connect.renewed-token',
+    level: 'should',
+    sentence: 'A device opens its websocket with its newest token.',
+    source: 'Authentication, rules 3 and 7',
+    looksAt: 'the token of a handshake after a renewal',
+    wayOut: 'read the token when the handshake is sent, not when the process starts',
+    scene: 'token-expiry',
+    operations: handshakes,
+    applies: (exchange, { client, event }) =>
+      client.tokens.size > 1 &&
+      client.tokens.has(digestOf(tokenOf(exchange))) &&
+      !isUnderway(event, [...client.tokens.values()].at(-1) ?? 0),
+    violation: (exchange, { client }) =>
+      digestOf(tokenOf(exchange)) === [...client.tokens.keys()].at(-1)
+        ? undefined
+        : { where: 'the token', must: 'be the newest one', seen: 'a former one' },
+  },
+  {
+    id: 'connect.checks-accept',
+    level: 'must',
+    sentence: 'A device ends a handshake whose Sec-WebSocket-Accept is wrong.',
+    source: 'RFC 6455, 4.1: fail the connection',
+    looksAt: 'messages on a websocket whose handshake was altered',
+    wayOut: 'compute the value from the key, and close on a difference',
+    scene: 'socket-wrong-accept',
+    sequence: {
+      begins: {
+        exchange: ({ row }, { event }) =>
+          handshakes.includes(row.id) && event.interference.some((name) => /accept/.test(name)),
+      },
+      keeps: {
+        socket: ({ event }) => event === 'closed',
+        exchange: ({ row }) => handshakes.includes(row.id),
+      },
+      must: 'close the websocket',
+    },
+    socket: ({ event, from }, { client }) =>
+      event === 'message' && from === 'device' && client.due.has('connect.checks-accept')
+        ? { where: 'a wrong handshake', must: 'be ended', seen: 'a message' }
+        : undefined,
+  },
+];
+
+const frameDuties: readonly Duty[] = [
+  {
+    id: 'connect.masks',
+    level: 'must',
+    sentence: 'A device masks its frames.',
+    source: 'RFC 6455, 5.1 and 5.3',
+    looksAt: 'the frames of the device',
+    wayOut: 'mask every frame with four new random bytes',
+    socket: (event) => {
+      if (event.from !== 'device' || !isFrame(event)) return undefined;
+      if (event.violation === undefined || !/mask/i.test(event.violation)) return 'kept';
+      return { where: 'a frame', must: 'be masked', seen: event.violation };
+    },
+  },
+  {
+    id: 'connect.pong',
+    level: 'must',
+    sentence: 'A device answers a ping with its payload.',
+    source: 'RFC 6455, 5.5.2 and 5.5.3',
+    looksAt: 'the pong after a ping of the server',
+    excuses: 'a websocket that was closed',
+    wayOut: 'send a pong with the same bytes at once, also while a message is handled',
+    scene: 'sockets',
+    sequence: {
+      begins: { socket: ({ event, from }) => event === 'ping' && from === 'server' },
+      keeps: { socket: ({ event, from }) => event === 'pong' && from === 'device' },
+      lapses: {
+        socket: ({ event }) => event === 'closed' || event === 'opened',
+        acts: ['client-killed', 'server-restarted'],
+      },
+      must: 'answer the ping',
+    },
+    socket: ({ event, from, payload, atMs }, { client }) => {
+      const due = client.due.get('connect.pong');
+      if (due === undefined || from !== 'device') return undefined;
+      if (event !== 'pong') {
+        const isLate = event === 'message' && atMs - due.sinceMs > ANSWER_MS;
+        return isLate
+          ? { where: 'a ping', must: 'be answered in 10 s', seen: 'a message' }
+          : undefined;
+      }
+      const isSame = client.pingPayload === undefined || payload?.equals(client.pingPayload);
+      return isSame
+        ? undefined
+        : { where: 'a pong', must: 'repeat the payload', seen: 'other bytes' };
+    },
+  },
+  {
+    id: 'connect.pings',
+    level: 'observed',
+    sentence: 'A device sends pings of its own, or does not.',
+    source: 'RFC 6455, 5.5.2',
+    looksAt: 'the pings of the device',
+    wayOut: 'none is needed',
+    observation: ({ pings }) => (pings > 0 ? `${pings} pings` : undefined),
+  },
+  {
+    id: 'connect.fragments',
+    level: 'must',
+    sentence: 'A device takes messages in fragments, with pings between them.',
+    source: 'RFC 6455, 5.4',
+    looksAt: 'what follows a message of the server that was sent in fragments',
+    wayOut: 'join the fragments, and handle control frames in between',
+    scene: 'sockets',
+    sequence: {
+      begins: {
+        acts: ['scene-began'],
+        when: ({ scene, sockets }) => scene === 'sockets' && sockets.size > 0,
+      },
+      keeps: { socket: ({ event, from }) => event === 'message' && from === 'device' },
+      lapses: { acts: ['client-killed'] },
+      must: 'answer a message in fragments',
+    },
+  },
+  {
+    id: 'connect.close-handshake',
+    level: 'should',
+    sentence: 'A device closes with a legal code.',
+    source: 'RFC 6455, 7.4',
+    looksAt: 'the code in a close frame of the device',
+    wayOut: 'send 1000 at a normal end, and the code of the server in an answer',
+    scene: 'socket-closed',
+    socket: ({ event, from, code, violation }) => {
+      // 1005 and 1006 state that there was no code, and no close frame.
+      if (event !== 'closed' || from !== 'device' || code === undefined || code === 1006)
+        return undefined;
+      const isLegal =
+        code === 1005 || (code >= 1000 && code < 5000 && ![1004, 1015].includes(code));
+      if (isLegal && violation === undefined && !(code > 1014 && code < 3000)) return 'kept';
+      return { where: 'the close code', must: 'be a legal one', seen: `${code}` };
+    },
+  },
+  {
+    id: 'connect.one-socket',
+    level: 'should',
+    sentence: 'A device has one websocket at a time.',
+    source: 'Device connect; field notes 4.3',
+    looksAt: 'messages and pings on a websocket 10 s after a newer one was opened',
+    wayOut: 'close the older websocket after a reconnect',
+    socket: ({ event, from, socket, atMs }, { client }) => {
+      if (from !== 'device' || (event !== 'message' && event !== 'ping')) return undefined;
+      const newest = [...client.sockets].at(-1);
+      if (newest === undefined || newest[0] === socket || !client.sockets.has(socket))
+        return 'kept';
+      if (atMs - newest[1] <= OVERLAP_MS) return undefined;
+      return { where: 'the older websocket', must: 'be closed', seen: `a ${event} on it` };
+    },
+  },
+  {
+    id: 'connect.messages',
+    level: 'should',
+    sentence: 'A device sends messages as msgpack maps, and repeats the id of the session.',
+    source: 'Device connect; field notes 4.4',
+    looksAt: 'the messages of the device, and the session ids that the server used',
+    wayOut: 'encode {hdr, body} as msgpack, and copy hdr.sid from the message that is answered',
+    socket: ({ event, from, payload }, { client }) => {
+      if (event !== 'message' || from !== 'device' || payload === undefined) return undefined;
+      const message = messageIn(payload);
+      if (message === undefined) {
+        return { where: 'a message', must: 'be a msgpack map', seen: 'other bytes' };
+      }
+      const { sid } = message;
+      if (sid === undefined || client.sessions.has(sid)) return 'kept';
+      return { where: 'hdr.sid', must: 'be that of the session', seen: shown(sid) };
+    },
+  },
+];
+
+const reactionDuties: readonly Duty[] = [
+  {
+    id: 'connect.notices-silence',
+    level: 'should',
+    sentence: 'A device reconnects when nothing has come for two minutes.',
+    source: 'RFC 6455, 5.5.2; field notes 4.2',
+    looksAt: 'the handshake after a silence',
+    wayOut: 'send a ping each minute, and reconnect when its pong is missing',
+    scene: 'socket-silent',
+    sequence: {
+      begins: {
+        acts: ['scene-began'],
+        when: ({ scene, sockets }) => scene === 'socket-silent' && sockets.size > 0,
+      },
+      keeps: { exchange: ({ row }) => handshakes.includes(row.id) },
+      lapses: { acts: ['client-killed'] },
+      must: 'reconnect after the silence',
+    },
+  },
+  {
+    id: 'connect.unknown-message',
+    level: 'should',
+    sentence: 'A device survives a message that it does not know.',
+    source: 'Device connect; field notes 4.4',
+    looksAt: 'what follows a message of an unknown protocol or type',
+    wayOut: 'answer with an error, or ignore the message',
+    scene: 'sockets',
+    sequence: {
+      begins: { socket: (event) => event.from === 'server' && isUnknownMessage(event) },
+      keeps: {
+        socket: ({ event, from }) => from === 'device' && event !== 'closed',
+        exchange: () => true,
+      },
+      lapses: { acts: ['client-killed'] },
+      must: 'go on after a message that it does not know',
+    },
+  },
+  {
+    id: 'connect.check-update',
+    level: 'should',
+    sentence: 'A device polls when a check-update message asks it to.',
+    source: 'Device connect; field notes 4.4',
+    looksAt: 'the poll after a check-update message, within 10 s',
+    wayOut: 'poll once at a check-update message, whatever is left of the interval',
+    scene: 'sockets',
+    sequence: {
+      begins: {
+        socket: ({ from, event, payload }) => {
+          if (from !== 'server' || event !== 'message' || !payload) return false;
+          const { proto, typ } = messageIn(payload) ?? {};
+          return proto === MENDER_CLIENT && typ === 'check-update';
+        },
+      },
+      keeps: { exchange: ({ row }) => polls.includes(row.id) },
+      breaks: ({ row }, { event }, { sinceMs }) =>
+        polls.includes(row.id) && event.sentMs - sinceMs > ANSWER_MS + 1000
+          ? {
+              where: 'check-update',
+              must: 'lead to a poll in 10 s',
+              seen: `one after ${((event.sentMs - sinceMs) / 1000).toFixed(0)} s`,
+            }
+          : undefined,
+      lapses: { acts: ['client-killed'] },
+      must: 'poll after a check-update message',
+    },
+  },
+];
+
+export const connectDuties: readonly Duty[] = [
+  ...handshakeDuties,
+  ...frameDuties,
+  ...reactionDuties,
+];
+
+function isFrame({ event }: ClientSocketEvent): boolean {
+  return event === 'ping' || event === 'pong' || event === 'message';
+}
+
+function isUnknownMessage({ event, payload }: ClientSocketEvent): boolean {
+  if (event !== 'message' || payload === undefined) return false;
+  const { proto = 0 } = messageIn(payload) ?? {};
+  return proto > MENDER_CLIENT && proto < 0xffff;
+}
+
+function tokenOf(exchange: JudgedExchange): string {
+  return exchange.token ?? /\bJWT=([^;]+)/.exec(exchange.header('cookie') ?? '')?.[1] ?? '';
+}

@@ -1,0 +1,388 @@
+/** Duties of fetching a file. Spec: Device deployments v1; ArtifactLink */
+import type { JudgedExchange } from '../../passive/judged-exchange.ts';
+import { shown } from '../../target/expectations.ts';
+import { membersOf } from '../../target/json-members.ts';
+import { digestOf, downloads, finals, hostOf, linkOf, targetOf } from '../client-memory.ts';
+import type { Flaw } from '../download-progress.ts';
+import type { Duty, DutyMemory } from '../duty.ts';
+import { HASTY_MAX, isAnswered, isUnderway } from '../excuses.ts';
+import { MASK } from '../secret-text.ts';
+
+const REFUSED_LINKS_MAX = 2;
+const REDIRECTS_MAX = 10;
+const FAILURES_MAX = 50;
+const LARGE_BYTES = 2 ** 31;
+/** What is shorter may well have been lost on its way. */
+const RESUMED_MIN_BYTES = 65_536;
+const reporting = ['put-deployment-status'];
+
+const linkDuties: readonly Duty[] = [
+  {
+    id: 'get.uses-given-uri',
+    level: 'must',
+    sentence: 'A device fetches exactly the link that it was given.',
+    source: 'DeploymentInstructions (v1): artifact.source.uri',
+    looksAt: 'path and query of a download, and of the links that were offered',
+    wayOut: 'take the string as it is: do not decode, sort, shorten or append anything',
+    operations: downloads,
+    applies: ({ request }, { client }) => {
+      const offer = client.offerOfLink(request.url);
+      return offer !== undefined && offer.targets.length > 0 && !isMasked(request.url);
+    },
+    violation: ({ request }, { client }) => {
+      const target = digestOf(targetOf(request.url));
+      const isGiven = client.offerOfLink(request.url)?.targets.includes(target);
+      if (isGiven || client.redirects.has(target)) return undefined;
+      return { where: 'the link', must: 'be used untouched', seen: 'another path or query' };
+    },
+  },
+  {
+    id: 'get.method-get',
+    level: 'must',
+    sentence: 'A device fetches a link by GET.',
+    source: 'Device deployments v1: the URL is usable only with GET',
+    looksAt: 'the method of requests for a link',
+    wayOut: 'use GET, and read the length from its answer instead of a HEAD before it',
+    operations: downloads,
+    applies: () => true,
+    violation: (_, { event: { method } }) =>
+      method === 'GET' ? undefined : { where: 'the method', must: 'be GET', seen: method },
+  },
+  {
+    id: 'get.no-token-to-other-hosts',
+    level: 'must',
+    sentence: 'A device sends neither Authorization nor cookie to a link of another origin.',
+    source: 'Authentication, rules 1 and 8; RFC 9110, 11.6.2',
+    looksAt: 'the headers of a download, and the host of the polls before it',
+    wayOut: 'send the token only to the address of the API; a link carries its own permission',
+    operations: downloads,
+    applies: ({ request }, { client }) =>
+      client.apiHost !== undefined && client.apiHost !== hostOf(request.url),
+    violation: (exchange) => {
+      const sent = ['authorization', 'cookie'].filter((name) => exchange.header(name));
+      if (sent.length === 0) return undefined;
+      const host = hostOf(exchange.request.url);
+      const where = `a download from ${host}, another host,`;
+      return { where, must: 'have no credentials', seen: sent.join(' and ') };
+    },
+  },
+  {
+    id: 'get.resumes',
+    level: 'should',
+    sentence: 'A device resumes a download from the first byte that it lacks.',
+    source: 'RFC 9110, 14.1.1 and 14.2',
+    looksAt: 'the Range of a download, and of the one after a cut',
+    excuses: 'a device that has received less than was written',
+    wayOut: 'send one range from the first missing byte, such as "Range: bytes=1024-"',
+    scene: 'cut-download',
+    operations: downloads,
+    applies: (exchange, memory) =>
+      (exchange.status === 200 || exchange.status === 206) &&
+      (cutAt(exchange, memory) !== undefined ||
+        (exchange.header('range') !== undefined && exchange.header('if-range') === undefined)),
+    violation: (exchange, memory) => {
+      const range = exchange.header('range');
+      const writtenBytes = cutAt(exchange, memory);
+      if (writtenBytes !== undefined && writtenBytes > RESUMED_MIN_BYTES) {
+        const must = `go on from byte ${writtenBytes} or shortly before`;
+        if (range === undefined) return { where: 'a cut download', must, seen: 'from byte 0' };
+        const from = Number(/^bytes=(\d+)-/.exec(range)?.[1] ?? 0);
+        const isNear = from <= writtenBytes && from > 0;
+        if (!isNear) return { where: 'a cut download', must, seen: `from byte ${from}` };
+      }
+      if (range === undefined || exchange.status === 206) return undefined;
+      if (/^bytes=(\d+-\d*|-\d+)$/.test(range)) return undefined;
+      const must = 'have the form bytes=FIRST-, since others are ignored';
+      return { where: 'Range', must, seen: shown(range) };
+    },
+  },
+  {
+    id: 'get.expired-link',
+    level: 'should',
+    sentence: 'A device gives up a link that was refused twice.',
+    source: 'Errors: 403, link expired or signature invalid',
+    looksAt: '400 and 403 of one link since it was offered',
+    wayOut: 'poll again for a fresh link after a 403, or report failure',
+    scene: 'expired-link',
+    operations: downloads,
+    applies: ({ status }) => status === 400 || status === 403,
+    violation: ({ request, status }, { client }) => {
+      const before = client.refusedLinks.get(linkOf(request.url)) ?? 0;
+      if (before !== REFUSED_LINKS_MAX) return undefined;
+      return { where: 'a refused link', must: 'not be used again', seen: `a third ${status}` };
+    },
+  },
+  {
+    id: 'get.follows-redirect',
+    level: 'should',
+    sentence: 'A device follows the redirects of a link, at most ten in a row.',
+    source: 'RFC 9110, 15.4',
+    looksAt: 'the request after a 302, 303, 307 or 308',
+    wayOut: 'request the Location, without the Authorization of the API',
+    scene: 'redirected-link',
+    sequence: {
+      begins: {
+        exchange: ({ row, status, answer }, { event }) =>
+          downloads.includes(row.id) &&
+          [301, 302, 303, 307, 308].includes(status) &&
+          answer.headers.location !== undefined &&
+          isAnswered(event),
+      },
+      keeps: {
+        exchange: ({ row, request }, { client }) =>
+          downloads.includes(row.id) && client.redirects.has(digestOf(targetOf(request.url))),
+      },
+      breaks: ({ row, sent }, { client }) => {
+        if (client.redirected > REDIRECTS_MAX && downloads.includes(row.id)) {
+          return { where: 'redirects', must: 'end after ten', seen: 'one more request' };
+        }
+        if (!reporting.includes(row.id) || membersOf(sent).status !== 'failure') return undefined;
+        return { where: 'a redirect', must: 'be followed', seen: 'a report of failure' };
+      },
+      lapses: { acts: ['client-killed', 'scene-ended'] },
+      must: 'follow the redirect',
+    },
+  },
+  {
+    id: 'get.fresh-link',
+    level: 'should',
+    sentence: 'A device uses the newest link that it was given.',
+    source: 'DeploymentInstructions (v1): artifact.source.expire',
+    looksAt: 'the link of a download after a repeated offer',
+    wayOut: 'replace the stored link by that of each answer',
+    operations: downloads,
+    applies: ({ request }, { client }) => {
+      const { targets = [] } = client.offerOfLink(request.url) ?? {};
+      return new Set(targets).size > 1 && targets.includes(digestOf(targetOf(request.url)));
+    },
+    violation: ({ request }, { client, event }) => {
+      const { targets = [] } = client.offerOfLink(request.url) ?? {};
+      const isNewest = digestOf(targetOf(request.url)) === targets.at(-1);
+      if (isNewest || isUnderway(event, client.lastPoll?.endedMs ?? 0)) return undefined;
+      return { where: 'the link', must: 'be the newest one', seen: 'one of an earlier offer' };
+    },
+  },
+];
+
+const transferDuties: readonly Duty[] = [
+  {
+    id: 'get.if-range',
+    level: 'observed',
+    sentence: 'A device states the validator of the file when it resumes, or does not.',
+    source: 'RFC 9110, 13.1.5',
+    looksAt: 'If-Range and If-Unmodified-Since beside Range',
+    wayOut: 'send If-Range with the ETag of the first part',
+    observation: ({ conditions: { resumed, conditional } }) =>
+      resumed > 0
+        ? `${conditional} of ${resumed} parts were asked for with a condition`
+        : undefined,
+  },
+  {
+    id: 'get.416',
+    level: 'should',
+    sentence: 'A device begins anew after a 416, or is done.',
+    source: 'RFC 9110, 15.5.17',
+    looksAt: 'what follows a 416',
+    wayOut: 'drop what was stored and request the whole file, unless nothing is missing',
+    scene: 'unsatisfiable-range',
+    sequence: {
+      begins: {
+        exchange: ({ row, status }, { event }) =>
+          downloads.includes(row.id) && status === 416 && isAnswered(event),
+      },
+      keeps: {
+        exchange: ({ row, sent, status }) =>
+          (downloads.includes(row.id) && status !== 416) ||
+          (reporting.includes(row.id) && finals.includes(membersOf(sent).status)),
+      },
+      breaks: ({ row, status }, _, { exchanges }) =>
+        downloads.includes(row.id) && status === 416 && exchanges > HASTY_MAX
+          ? { where: 'a 416', must: 'lead to a fresh start', seen: 'the same Range again' }
+          : undefined,
+      lapses: { acts: ['client-killed'] },
+      must: 'begin anew after a 416',
+    },
+  },
+  {
+    id: 'get.bounded-retries',
+    level: 'should',
+    sentence: 'A device gives up a download after a bounded number of tries.',
+    source: 'States and transitions, rule 1',
+    looksAt: 'downloads in a row that brought nothing',
+    wayOut: 'report failure after ten tries or so',
+    scene: 'failing-download',
+    operations: [...downloads, ...reporting],
+    applies: (exchange, memory) => {
+      const { failures = 0 } = offerOf(exchange, memory)?.progress ?? {};
+      const isReport = reporting.includes(exchange.row.id);
+      if (isReport) return failures > HASTY_MAX && membersOf(exchange.sent).status === 'failure';
+      return failures >= FAILURES_MAX;
+    },
+    violation: (exchange, memory) => {
+      const isLast = offerOf(exchange, memory)?.progress.failures === FAILURES_MAX;
+      if (reporting.includes(exchange.row.id) || !isLast) return undefined;
+      return { where: 'a failing download', must: 'be given up', seen: `${FAILURES_MAX} tries` };
+    },
+  },
+  {
+    id: 'get.gzip',
+    level: 'should',
+    sentence: 'A device decodes the encoding of a file that it has asked for.',
+    source: 'RFC 9110, 12.5.3',
+    looksAt: 'the report after a download with Content-Encoding',
+    wayOut: 'send Accept-Encoding: identity, or decode',
+    scene: 'compressed-download',
+    sequence: {
+      begins: {
+        exchange: ({ row, answer, status }) =>
+          downloads.includes(row.id) &&
+          status === 200 &&
+          answer.headers['content-encoding'] === 'gzip',
+      },
+      keeps: { exchange: isFinal(['success', 'already-installed']) },
+      breaks: (exchange) =>
+        isFinal(['failure'])(exchange)
+          ? { where: 'a file with gzip', must: 'be decoded', seen: 'a report of failure' }
+          : undefined,
+      lapses: { acts: ['client-killed', 'deployment-aborted'] },
+      must: 'report the result',
+    },
+  },
+  {
+    id: 'get.once',
+    level: 'should',
+    sentence: 'A device fetches no byte more than twice where nothing was cut.',
+    source: 'Limits: 429 is returned when a client floods the server',
+    looksAt: 'the bytes that were sent of a file, and its length',
+    excuses: 'downloads that were cut or failed',
+    wayOut: 'store what was fetched, and fetch a file again only after it was dropped',
+    operations: downloads,
+    applies: (exchange, memory) => (offerOf(exchange, memory)?.progress.totalBytes ?? 0) > 0,
+    violation: (exchange, memory) => {
+      const {
+        sentBytes = 0,
+        totalBytes = 0,
+        failures = 0,
+        hasFailed = false,
+      } = offerOf(exchange, memory)?.progress ?? {};
+      const isTooMuch =
+        sentBytes >= 2 * totalBytes && exchange.isSuccess && memory.event.method === 'GET';
+      if (!isTooMuch || failures > 0 || hasFailed) return undefined;
+      return { where: 'a file', must: 'be fetched once', seen: 'a third time' };
+    },
+  },
+  {
+    id: 'get.large',
+    level: 'should',
+    sentence: 'A device takes a file of more than 2 GiB, or refuses it.',
+    source: 'Artifact: size',
+    looksAt: 'the final status after a file of more than 2 GiB',
+    wayOut: 'count bytes in 64 bits, and report failure where there is no room',
+    scene: 'large-artifact',
+    operations: reporting,
+    applies: (exchange, memory) =>
+      isFinal(finals)(exchange) &&
+      (offerOf(exchange, memory)?.progress.totalBytes ?? 0) > LARGE_BYTES,
+    violation: () => undefined,
+  },
+];
+
+/** A duty that is broken by a success although what was sent of the file was flawed. */
+interface FlawDuty extends Pick<Duty, 'id' | 'sentence' | 'source' | 'wayOut'> {
+  readonly level: 'must' | 'should';
+  readonly flaw: Flaw;
+  readonly scene: NonNullable<Duty['scene']>;
+  readonly seen: string;
+}
+
+const flawRows: readonly FlawDuty[] = [
+  {
+    id: 'get.checks-206',
+    level: 'must',
+    flaw: 'lying',
+    sentence: 'A device joins only parts that begin where it asked.',
+    source: 'RFC 9110, 14.4 and 15.3.7',
+    wayOut: 'compare the first byte in Content-Range, and begin anew after a 200',
+    scene: 'lying-206',
+    seen: 'a file with a part that began elsewhere',
+  },
+  {
+    id: 'get.validator-changed',
+    level: 'must',
+    flaw: 'changed',
+    sentence: 'A device never mixes the parts of two files.',
+    source: 'RFC 9110, 15.3.7.3',
+    wayOut: 'compare ETag and length of each part with the first, or send If-Range',
+    scene: 'changed-file',
+    seen: 'parts of two files',
+  },
+  {
+    id: 'get.short-body',
+    level: 'must',
+    flaw: 'short',
+    sentence: 'A device does not install a file that ended early.',
+    source: 'RFC 9112, 8',
+    wayOut: 'compare the length with Content-Length, and require the last chunk',
+    scene: 'short-body',
+    seen: 'a file without its end',
+  },
+  {
+    id: 'get.checksum',
+    level: 'must',
+    flaw: 'altered',
+    sentence: 'A device does not install a file whose checksums do not match.',
+    source: 'UpdateFile: checksum; States and transitions, rule 1',
+    wayOut: 'compute the SHA-256 of each file in the artifact before the commit',
+    scene: 'wrong-checksum',
+    seen: 'a file with altered bytes',
+  },
+  {
+    id: 'get.size-limits',
+    level: 'should',
+    flaw: 'endless',
+    sentence: 'A device gives up a file that goes on past its end.',
+    source: 'Artifact: size',
+    wayOut: 'stop at the end of the archive, and refuse what is behind it',
+    scene: 'endless-body',
+    seen: 'a file that went on past its end',
+  },
+];
+
+const flawDuties: readonly Duty[] = flawRows.map(({ flaw, seen, ...row }) => ({
+  ...row,
+  looksAt: 'the final status of a deployment, and what was sent of its file before',
+  excuses: 'a file that was fetched again whole',
+  operations: reporting,
+  applies: (exchange, memory) => {
+    const { progress } = offerOf(exchange, memory) ?? {};
+    return isFinal(finals)(exchange) && (progress?.flaws.has(flaw) ?? false);
+  },
+  violation: (exchange, memory) => {
+    const isFlawed = offerOf(exchange, memory)?.progress.flaw === flaw;
+    if (membersOf(exchange.sent).status !== 'success' || !isFlawed) return undefined;
+    return { where: 'success', must: 'follow a whole and true file', seen };
+  },
+}));
+
+export const downloadDuties: readonly Duty[] = [...linkDuties, ...transferDuties, ...flawDuties];
+
+function isMasked(url: string): boolean {
+  return url.includes(MASK) || url.includes(encodeURIComponent(MASK));
+}
+
+function isFinal(statuses: readonly unknown[]) {
+  return ({ row, sent, isSuccess }: JudgedExchange): boolean =>
+    reporting.includes(row.id) && isSuccess && statuses.includes(membersOf(sent).status);
+}
+
+/** Returns the offer of a download or a report. */
+function offerOf({ row, request, deploymentId }: JudgedExchange, { client }: DutyMemory) {
+  return downloads.includes(row.id)
+    ? client.offerOfLink(request.url)
+    : client.offers.get(deploymentId);
+}
+
+/** Returns the bytes that were written before the last answer was cut; undefined if it was not. */
+function cutAt(exchange: JudgedExchange, memory: DutyMemory): number | undefined {
+  return offerOf(exchange, memory)?.progress.cutAtBytes;
+}

@@ -1,0 +1,385 @@
+/** Duties of asking for an update. Spec: Device deployments v1, v2 */
+import { isDeepStrictEqual } from 'node:util';
+import { jsonInOrder } from '../../../fixtures/json.ts';
+import type { JudgedExchange } from '../../passive/judged-exchange.ts';
+import { shown } from '../../target/expectations.ts';
+import { isMap, membersOf } from '../../target/json-members.ts';
+import { askedWith, downloads, finals, polls } from '../client-memory.ts';
+import type { Duty, DutyMemory } from '../duty.ts';
+import { HASTY_MAX, isAnswered, isUnderway } from '../excuses.ts';
+
+/** Ten polls in a row have nine pauses. */
+const HASTY_POLLS_MAX = 8;
+const NEEDLESS_MAX = 2;
+const ABSENCES_MAX = 2;
+/** Number of times that an offer may be repeated before the device has begun with it. */
+const OFFERS_IGNORED_MAX = 5;
+/** The members of instructions in the contract. */
+const knownMembers: ReadonlySet<string> = new Set(['id', 'artifact', 'update_control_map']);
+const reports = 'put-deployment-status';
+
+const requestDuties: readonly Duty[] = [
+  {
+    id: 'next.mandatory-keys',
+    level: 'must',
+    sentence: 'A device states its type and its artifact in every poll.',
+    source: 'Device deployments v1, v2: device_type and artifact_name are mandatory',
+    looksAt: 'query or body of a poll',
+    wayOut: 'send both as filled strings: in the query (GET), flat (v1) or in device_provides (v2)',
+    operations: polls,
+    applies: ({ row, sent }) => row.method === 'GET' || sent !== undefined,
+    violation: (exchange) => {
+      const { row, sent } = exchange;
+      const isV2 = row.id === 'post-next-deployment-v2';
+      if (isV2 && !isMap(membersOf(sent).device_provides)) {
+        return { where: 'device_provides', must: 'be an object', seen: 'missing or another value' };
+      }
+      const asked = row.id === 'post-next-deployment' ? membersOf(sent) : askedWith(exchange);
+      const name = ['device_type', 'artifact_name'].find(
+        (each) => typeof asked[each] !== 'string' || asked[each] === '',
+      );
+      if (name === undefined) return undefined;
+      return { where: name, must: 'be a filled string', seen: shown(asked[name]) };
+    },
+  },
+  {
+    id: 'next.provides-are-strings',
+    level: 'must',
+    sentence: 'A device describes itself and its artifacts by strings.',
+    source: 'Device deployments v1, v2: map string to string',
+    looksAt: 'the further pairs in the body of a poll',
+    wayOut: 'write numbers and booleans as strings',
+    operations: ['post-next-deployment', 'post-next-deployment-v2'],
+    applies: (exchange) => Object.keys(furtherPairs(exchange)).length > 0,
+    violation: (exchange) => {
+      const found = Object.entries(furtherPairs(exchange)).find(
+        ([, value]) => typeof value !== 'string',
+      );
+      if (found === undefined) return undefined;
+      return { where: found[0], must: 'be a string', seen: shown(found[1]) };
+    },
+  },
+  {
+    id: 'next.name-follows-update',
+    level: 'should',
+    sentence:
+      'A device names the artifact that runs: the new one after success, the former after failure.',
+    source: 'Device deployments v1: artifact_name is the currently installed artifact',
+    looksAt: 'artifact_name in the polls after a final status',
+    excuses: 'configuration deployments, and polls underway',
+    wayOut: 'store the new name together with success, and not before',
+    scene: 'update',
+    operations: polls,
+    applies: (_, memory) => endedOffer(memory) !== undefined,
+    violation: (exchange, memory) => {
+      const { final, name, formerName } = endedOffer(memory) ?? {};
+      const asked = askedWith(exchange).artifact_name;
+      const expected = final === 'failure' ? formerName : name;
+      const other = final === 'failure' ? name : formerName;
+      if (asked !== other || expected === other) return undefined;
+      const must = `be ${shown(expected)} after ${String(final)}`;
+      return { where: 'artifact_name', must, seen: shown(asked) };
+    },
+  },
+  {
+    id: 'next.not-faster-than-a-second',
+    level: 'should',
+    sentence: 'A device never polls ten times in a row at less than a second.',
+    source: 'Limits: 429 is returned when a client floods the server',
+    looksAt: 'pauses between polls; polls that bring an update or a 429 are excused',
+    wayOut: 'poll by an interval of minutes, and after a check-update message once',
+    operations: polls,
+    applies: (_, { client }) => client.lastPoll !== undefined,
+    violation: (exchange, { client }) => {
+      const isTenth = client.hastyPolls === HASTY_POLLS_MAX;
+      if (!isTenth || !client.isHastyPoll(exchange)) return undefined;
+      const seen = 'less, ten times in a row';
+      return { where: 'the pause between polls', must: 'last 1 s or more', seen };
+    },
+  },
+  {
+    id: 'next.request-stable',
+    level: 'should',
+    sentence: 'A device polls with unchanged data while a deployment is active.',
+    source: 'Device deployments v1: 409, conflicting request data',
+    looksAt: 'the data of polls between an offer and its final status, within one operation',
+    wayOut: 'report the final status before you poll with the new artifact_name or other data',
+    operations: polls,
+    applies: (exchange, memory) => activeOffer(exchange, memory)?.asked !== undefined,
+    violation: (exchange, memory) => {
+      const asked = askedWith(exchange);
+      const { asked: before = '{}' } = activeOffer(exchange, memory) ?? {};
+      if (jsonInOrder(asked) === before) return undefined;
+      const former = membersOf(JSON.parse(before));
+      const names = [...new Set([...Object.keys(former), ...Object.keys(asked)])];
+      const changed = names.filter((name) => !isDeepStrictEqual(former[name], asked[name]));
+      const seen = `changed: ${changed.map(shown).join(', ')}`;
+      return { where: 'the data of a poll', must: 'stay until the final status', seen };
+    },
+  },
+  {
+    id: 'next.accepts-204',
+    level: 'must',
+    sentence: 'A device takes 204 for what it is: no update, and no error.',
+    source: 'Errors: 204, no pending update',
+    looksAt:
+      'what follows a 204: a poll at the interval, or a sign-in at once, three times in a row',
+    wayOut: 'treat 204 as success, and keep token and interval',
+    operations: [...polls, 'post-auth-request'],
+    applies: (_, { client }) => client.lastPoll?.status === 204,
+    violation: ({ row }, { client }) => {
+      if (row.id === 'post-auth-request' || client.needlessSignIns <= NEEDLESS_MAX)
+        return undefined;
+      return { where: 'a 204', must: 'not lead to a sign-in', seen: 'one after each of three' };
+    },
+  },
+  {
+    id: 'next.interval-kept',
+    level: 'observed',
+    sentence: 'A device polls at an interval of its own.',
+    source: 'Limits: 429 is returned when a client floods the server',
+    looksAt: 'pauses between polls that brought nothing',
+    wayOut: 'none is needed',
+    observation: ({ intervalMs, intervals }) => {
+      if (intervalMs === undefined) return undefined;
+      const [least, most] = [Math.min(...intervals), Math.max(...intervals)];
+      return `median ${seconds(intervalMs)}, from ${seconds(least)} to ${seconds(most)}`;
+    },
+  },
+];
+
+const reactionDuties: readonly Duty[] = [
+  {
+    id: 'next.jitter',
+    level: 'should',
+    sentence: 'A device waits a random time after a restart of the server before it polls.',
+    source: 'Limits: 429 is returned when a client floods the server',
+    looksAt: 'the first polls of many devices after a restart of the server',
+    wayOut: 'add a random part to each interval',
+    scene: 'restart-of-many',
+    sequence: {
+      begins: { acts: ['server-restarted'] },
+      keeps: { exchange: ({ row }) => polls.includes(row.id) },
+      breaks: ({ row }, { fleet, event }) =>
+        polls.includes(row.id) && fleet.pollsInStep(event.sentMs)
+          ? { where: 'ten devices', must: 'not poll in step', seen: 'all within a second' }
+          : undefined,
+      must: 'poll after the server was restarted',
+    },
+  },
+  {
+    id: 'next.continues',
+    level: 'must',
+    sentence: 'A device continues a deployment that is offered again.',
+    source: 'Device deployments v1: the id of the deployment',
+    looksAt: 'downloads and reports after a deployment was offered a second time',
+    wayOut: 'compare the id with that of the deployment underway, and go on with it',
+    scene: 'update-restart',
+    sequence: {
+      begins: {
+        exchange: (exchange, memory) => {
+          const known = offeredIn(exchange, memory);
+          return known !== undefined && known.reports.length > 0 && isAnswered(memory.event);
+        },
+      },
+      keeps: { exchange: isProgress },
+      breaks: (_, __, { polls: count }) =>
+        count > OFFERS_IGNORED_MAX
+          ? {
+              where: 'a deployment that is offered again',
+              must: 'be continued',
+              seen: 'only polls',
+            }
+          : undefined,
+      lapses: { acts: ['deployment-aborted', 'client-killed'], exchange: isWithoutUpdate },
+      must: 'continue the deployment that was offered again',
+    },
+  },
+  {
+    id: 'next.v2-falls-back',
+    level: 'should',
+    sentence: 'A device asks by version 1 where the server has no version 2.',
+    source: 'Versioning, rule 2; Device deployments v1',
+    looksAt: 'the poll after a 404 of version 2',
+    wayOut: 'try POST and GET of version 1 after a 404, and version 2 again later',
+    scene: 'v2-absent',
+    operations: polls,
+    applies: (_, { client }) => client.v2Absences > 0,
+    violation: ({ row }, { client }) => {
+      const isV2 = row.id === 'post-next-deployment-v2';
+      if (!isV2 || client.v2Absences !== ABSENCES_MAX) return undefined;
+      return {
+        where: 'a 404 of version 2',
+        must: 'lead to version 1',
+        seen: 'a third request to it',
+      };
+    },
+  },
+  {
+    id: 'next.tolerates-unknown-members',
+    level: 'must',
+    sentence: 'A device works with members, orders and headers that it does not know.',
+    source: 'Versioning, rule 3',
+    looksAt: 'what follows instructions in another legal form',
+    wayOut: 'read the members that you need by name, and ignore the others',
+    scene: 'legal-variations',
+    sequence: {
+      begins: {
+        exchange: ({ row, status, json }, { event }) =>
+          polls.includes(row.id) &&
+          status === 200 &&
+          isAnswered(event) &&
+          isUsable(json) &&
+          Object.keys(membersOf(json)).some((name) => !knownMembers.has(name)),
+      },
+      keeps: { exchange: isProgress },
+      breaks: (_, __, { polls: count }) =>
+        count > OFFERS_IGNORED_MAX
+          ? { where: 'an offer in another form', must: 'be carried out', seen: 'only polls' }
+          : undefined,
+      lapses: { acts: ['deployment-aborted', 'client-killed'], exchange: isWithoutUpdate },
+      must: 'carry out the offer',
+    },
+  },
+  {
+    id: 'next.tolerates-control-map',
+    level: 'must',
+    sentence: 'A device that did not ask for control maps carries out an offer that has one.',
+    source: 'DeploymentInstructions (v2): update_control_map',
+    looksAt: 'what follows instructions with a control map that the device did not announce',
+    wayOut: 'ignore update_control_map, as any member that you do not know',
+    scene: 'control-map',
+    sequence: {
+      begins: {
+        exchange: ({ row, json, sent }, { event }) =>
+          polls.includes(row.id) &&
+          isAnswered(event) &&
+          isUsable(json) &&
+          membersOf(membersOf(json).artifact).update_control_map !== undefined &&
+          membersOf(sent).update_control_map !== true,
+      },
+      keeps: { exchange: isProgress },
+      breaks: (_, __, { polls: count }) =>
+        count > OFFERS_IGNORED_MAX
+          ? { where: 'an offer with a control map', must: 'be carried out', seen: 'only polls' }
+          : undefined,
+      lapses: { acts: ['deployment-aborted', 'client-killed'], exchange: isWithoutUpdate },
+      must: 'carry out the offer',
+    },
+  },
+  {
+    id: 'next.checks-device-type',
+    level: 'should',
+    sentence: 'A device does not install an artifact for another type.',
+    source: 'DeploymentInstructions (v1): device_types_compatible',
+    looksAt: 'reports on an offer whose types lack the type of the device',
+    wayOut: 'compare device_types_compatible with the own type, and report failure',
+    scene: 'other-type',
+    operations: [reports],
+    applies: ({ deploymentId, sent }, { client }) =>
+      client.offers.get(deploymentId)?.isForType === false &&
+      finals.includes(membersOf(sent).status),
+    violation: ({ sent }) => {
+      const { status } = membersOf(sent);
+      if (status === 'failure') return undefined;
+      return { where: 'an artifact for another type', must: 'fail', seen: shown(status) };
+    },
+  },
+  {
+    id: 'next.bad-instructions',
+    level: 'should',
+    sentence: 'A device survives instructions that it cannot use.',
+    source: 'DeploymentInstructions (v1): artifact.source.uri is not required',
+    looksAt: 'the next request after instructions without a link, or of another shape',
+    wayOut: 'report failure, or wait for the interval and ask again',
+    scene: 'bad-instructions',
+    sequence: {
+      begins: {
+        exchange: ({ row, status, json }, { event }) =>
+          polls.includes(row.id) && status === 200 && isAnswered(event) && !isUsable(json),
+      },
+      keeps: {
+        exchange: ({ row }, { client }) =>
+          row.id === reports || (polls.includes(row.id) && client.hastyPolls === 0),
+      },
+      breaks: ({ row }, { client }) =>
+        polls.includes(row.id) && client.hastyPolls > HASTY_MAX
+          ? {
+              where: 'unusable instructions',
+              must: 'not lead to a tight loop',
+              seen: 'hasty polls',
+            }
+          : undefined,
+      lapses: { acts: ['client-killed'] },
+      must: 'go on after instructions that it cannot use',
+    },
+  },
+  {
+    id: 'next.409-handled',
+    level: 'should',
+    sentence: 'A device waits for its interval after a 409 to a poll.',
+    source: 'Errors: 409, conflicting request data',
+    looksAt: 'polls after a 409',
+    wayOut: 'end the deployment after a 409, and poll at the interval',
+    scene: 'conflicting-data',
+    operations: polls,
+    applies: (_, { client }) => client.lastPoll?.status === 409,
+    violation: (exchange, { client }) => {
+      if (client.hastyPolls !== HASTY_MAX || !client.isHastyPoll(exchange)) return undefined;
+      return {
+        where: 'the pause after a 409',
+        must: 'last 1 s or more',
+        seen: 'less, three times',
+      };
+    },
+  },
+];
+
+export const pollingDuties: readonly Duty[] = [...requestDuties, ...reactionDuties];
+
+function furtherPairs(exchange: JudgedExchange): Readonly<Record<string, unknown>> {
+  const { device_type: _, artifact_name: __, ...rest } = askedWith(exchange);
+  return rest;
+}
+
+/** Returns the offer that ended last, if the device knew so before this poll began. */
+function endedOffer({ client, event }: DutyMemory) {
+  const latest = [...client.offers.values()].at(-1);
+  if (latest === undefined || latest.isConfiguration || latest.final === undefined)
+    return undefined;
+  const isKnown = latest.isFinalKnown && !isUnderway(event, latest.endedMs ?? event.sentMs);
+  return isKnown && typeof latest.name === 'string' ? latest : undefined;
+}
+
+/** Returns the offer that a poll repeats; undefined for a new one. */
+function offeredIn({ row, status, json }: JudgedExchange, { client }: DutyMemory) {
+  const { id } = membersOf(json);
+  if (!polls.includes(row.id) || status !== 200 || typeof id !== 'string') return undefined;
+  return client.offers.get(id);
+}
+
+/** Returns true for instructions that have an id and a link. */
+function isUsable(json: unknown): boolean {
+  const { id, artifact } = membersOf(json);
+  const { uri } = membersOf(membersOf(artifact).source);
+  return typeof id === 'string' && typeof uri === 'string' && URL.canParse(uri);
+}
+
+/** Returns true for a request that carries out an offer: a download or a report. */
+function isProgress({ row }: JudgedExchange): boolean {
+  return row.id === reports || downloads.includes(row.id);
+}
+
+function isWithoutUpdate({ row, status }: JudgedExchange): boolean {
+  return polls.includes(row.id) && (status === 204 || status === 409);
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}
+
+/** Returns the latest offer if it was to the same operation and has not ended. */
+function activeOffer({ row }: JudgedExchange, { client }: DutyMemory) {
+  const { activeOffer: latest } = client;
+  return latest?.operation === row.id ? latest : undefined;
+}

@@ -1,0 +1,356 @@
+/** Duties of every request. Spec: How errors are answered; Errors; RFC 9110 */
+
+import { isObject, parsedJson } from '../../../fixtures/json.ts';
+import { jsonExcess } from '../../../fixtures/json-bounds.ts';
+import { contentOf, downloads, isOfDevice, pauseMs, polls } from '../client-memory.ts';
+import type { Duty } from '../duty.ts';
+import { HASTY_MAX, isAnswered } from '../excuses.ts';
+import type { SceneName } from '../scenes.ts';
+import { MASK } from '../secret-text.ts';
+
+const REPEATS_MAX = 3;
+const FAILURES_MIN = 6;
+const SHOWN_MAX_CHARACTERS = 120;
+
+const requestDuties: readonly Duty[] = [
+  {
+    id: 'http.bearer',
+    level: 'must',
+    sentence: 'A device sends its token as Bearer in a header, never in a query.',
+    source: 'Authentication, rules 1 and 7; RFC 6750, 2.1 and 2.3',
+    looksAt: 'the Authorization header, and the names of query parameters',
+    excuses: 'a device without a token',
+    wayOut: 'send "Authorization: Bearer TOKEN"; a URL is written into logs on its way',
+    applies: ({ row }) => isOfDevice(row) && row.authorization !== 'link',
+    violation: (exchange, { client }) => {
+      const { request, row } = exchange;
+      const names = [...new URL(request.url).searchParams.keys()];
+      const name = names.find((each) => /^((access|id)?_?token|jwt|authorization)$/i.test(each));
+      if (name !== undefined) {
+        return { where: 'the token', must: 'be in a header', seen: `in the parameter ${name}` };
+      }
+      const value = exchange.header('authorization');
+      // A device without a token may ask to learn that it needs one.
+      if (row.authorization !== 'device' || client.tokens.size === 0) return undefined;
+      if (value === MASK || /^Bearer [^\s]+$/i.test(value ?? '')) return undefined;
+      const seen = value === undefined ? 'no Authorization' : 'a value of another form';
+      return { where: 'Authorization', must: 'be Bearer and the token', seen };
+    },
+  },
+  {
+    id: 'http.retry-after',
+    level: 'should',
+    sentence: 'A device waits as long as Retry-After says.',
+    source: 'Errors: 429; RFC 9110, 10.2.3',
+    looksAt: 'the next request of an operation after a 429 or 503 with Retry-After',
+    wayOut: 'read Retry-After, in seconds or as a date, and send nothing before that time',
+    scene: 'overload',
+    applies: (exchange, { client }) => {
+      const wait = client.waits.get(exchange.row.id);
+      // A request that was underway when the answer came is excused.
+      const pause = pauseMs(wait, exchange);
+      return isOfDevice(exchange.row) && pause !== undefined && pause >= 0;
+    },
+    violation: (exchange, { client }) => {
+      const wait = client.waits.get(exchange.row.id);
+      const seconds = (pauseMs(wait, exchange) ?? 0) / 1000;
+      if (wait === undefined || seconds + ROUNDED_SECONDS >= wait.seconds) return undefined;
+      const seen = `${seconds.toFixed(1)} s`;
+      return { where: 'the pause', must: `last ${Math.ceil(wait.seconds)} s`, seen };
+    },
+  },
+  {
+    id: 'http.no-retry-on-400',
+    level: 'should',
+    sentence: 'A device repeats a request that was answered 400 unchanged at most twice.',
+    source: 'Errors: 400, invalid request',
+    looksAt: 'URL and body of requests of one operation that were answered 400 in a row',
+    wayOut: 'take a 400 as final: the same bytes get the same answer; read its error member',
+    scene: 'bad-request',
+    applies: ({ row, status }) => isOfDevice(row) && row.authorization !== 'link' && status === 400,
+    violation: (exchange, { client }) => {
+      const before = client.malformed.get(exchange.row.id);
+      const isRepeat = before?.content === contentOf(exchange) && before.times === REPEATS_MAX;
+      if (!isRepeat) return undefined;
+      return { where: 'a 400', must: 'not be repeated', seen: 'the same request a fourth time' };
+    },
+  },
+  {
+    id: 'http.documented-operations',
+    level: 'should',
+    sentence: 'A device calls the operations of the contract, with their media type.',
+    source: 'Endpoints',
+    looksAt: 'method, path and Content-Type of a request',
+    excuses: 'HEAD and OPTIONS',
+    wayOut: 'compare path and method with the contract, and send application/json',
+    applies: (_, { event: { method } }) => method !== 'HEAD' && method !== 'OPTIONS',
+    violation: (exchange, { event: { method } }) => {
+      const { row, request } = exchange;
+      if (row.id === 'unknown') {
+        const { pathname } = new URL(request.url);
+        const seen = `${method} ${pathname}`.slice(0, SHOWN_MAX_CHARACTERS);
+        return { where: 'the request', must: 'be one of the contract', seen };
+      }
+      const type = exchange.header('content-type')?.split(';')[0]?.trim().toLowerCase();
+      const takesJson = row.body !== undefined && row.mediaType === undefined;
+      if (!takesJson || request.bodyBytes === 0 || type === 'application/json') return undefined;
+      const must = 'be application/json';
+      return { where: 'Content-Type', must, seen: type === undefined ? 'missing' : `"${type}"` };
+    },
+  },
+  {
+    id: 'http.valid-json',
+    level: 'must',
+    sentence: 'A device sends bodies that are one JSON value in UTF-8.',
+    source: 'RFC 8259, 2, 6 and 8.1',
+    looksAt: 'the bytes of a body',
+    wayOut: 'let a JSON library write the body, without a byte order mark or a null byte',
+    applies: ({ row, request }, { event }) =>
+      isOfDevice(row) &&
+      row.body !== undefined &&
+      request.bodyBytes > 0 &&
+      event.requestBody !== undefined &&
+      event.isVerbatim !== false,
+    violation: (_, { event: { requestBody: body = Buffer.alloc(0) } }) => {
+      const seen = jsonProblem(body);
+      return seen === undefined ? undefined : { where: 'the body', must: 'be JSON', seen };
+    },
+  },
+  {
+    id: 'http.framing',
+    level: 'must',
+    sentence: 'A device states the length of a body, or sends it in chunks with their end.',
+    source: 'RFC 9112, 6.1 to 6.3',
+    looksAt: 'Content-Length and Transfer-Encoding of a request, and its body',
+    excuses: 'a body that was not kept',
+    wayOut: 'count the bytes, not the characters, and send one of the two headers',
+    applies: ({ row }) => isOfDevice(row),
+    violation: (exchange, { event }) => {
+      const length = exchange.header('content-length');
+      const coding = exchange.header('transfer-encoding');
+      if (length !== undefined && coding !== undefined) {
+        return { where: 'the body', must: 'have one length', seen: 'both headers' };
+      }
+      if (length !== undefined && !/^\d+$/.test(length)) {
+        return { where: 'Content-Length', must: 'be one number', seen: length };
+      }
+      const isKept = event.requestBody !== undefined && event.isVerbatim !== false;
+      const isOther =
+        isKept && length !== undefined && Number(length) > (event.requestBody?.length ?? 0);
+      if (!isOther) return undefined;
+      return {
+        where: 'the body',
+        must: `have ${length} bytes`,
+        seen: `${event.requestBody?.length}`,
+      };
+    },
+  },
+  {
+    id: 'http.host',
+    level: 'must',
+    sentence: 'A device names the host once in every request.',
+    source: 'RFC 9112, 3.2',
+    looksAt: 'the Host headers of a request',
+    excuses: 'HTTP/2, where the target is :authority',
+    wayOut: 'send one Host header with the name and port of the URL',
+    applies: ({ row }) => isOfDevice(row),
+    violation: (_, { event: { requestHeaders } }) => {
+      const hosts = requestHeaders.filter(([name]) => /^(host|:authority)$/i.test(name));
+      const [host] = hosts;
+      if (hosts.length === 1 && host !== undefined && /^[\w.:[\]%-]+$/.test(host[1]))
+        return undefined;
+      const seen = host === undefined ? 'none' : hosts.map(([, value]) => `"${value}"`).join(', ');
+      return { where: 'Host', must: 'be there once', seen };
+    },
+  },
+  {
+    id: 'http.backoff',
+    level: 'should',
+    sentence: 'A device waits longer with each failure of the server.',
+    source: 'Errors: 429 and 500; RFC 9110, 15.6.4',
+    looksAt: 'pauses after a 429, a 5xx or a cut connection',
+    excuses: 'pauses of a minute or more, or of its own interval',
+    wayOut: 'wait 1 s after the first failure, and double the pause up to some minutes',
+    scene: 'outage',
+    operations: [...polls, ...downloads, 'put-attributes', 'patch-attributes', 'put-configuration'],
+    applies: ({ row }, { client }) => (client.failures.get(row.id)?.count ?? 0) > 1,
+    violation: (exchange, { client }) => {
+      const run = client.failures.get(exchange.row.id);
+      const pause = pauseMs(run, exchange);
+      if (run === undefined || pause === undefined || client.waits.has(exchange.row.id))
+        return undefined;
+      if (pause < 1000 && run.hasty === HASTY_MAX) {
+        return {
+          where: 'the pause after a failure',
+          must: 'last 1 s or more',
+          seen: 'less, three times',
+        };
+      }
+      const isPolite = pause >= Math.min(60_000, 0.9 * (client.intervalMs ?? 60_000));
+      const isGrowing = pause >= 2 * (run.firstPauseMs ?? 0);
+      if (run.count !== FAILURES_MIN || isPolite || isGrowing) return undefined;
+      const seen = `${(pause / 1000).toFixed(1)} s after six failures`;
+      return { where: 'the pause after a failure', must: 'grow', seen };
+    },
+  },
+  {
+    id: 'http.slow-answers',
+    level: 'observed',
+    sentence: 'A device waits for an answer as long as it chooses.',
+    source: 'RFC 9112, 9.5',
+    looksAt: 'the time until a connection was closed before its answer',
+    wayOut: 'none is needed',
+    scene: 'outage',
+    observation: ({ slowestMs }) =>
+      slowestMs === 0 ? undefined : `waited ${(slowestMs / 1000).toFixed(1)} s for an answer`,
+  },
+  {
+    id: 'http.request-id',
+    level: 'observed',
+    sentence: 'A device sends request ids of its own, or does not.',
+    source: 'Error: request_id',
+    looksAt: 'the request id header',
+    wayOut: 'none is needed',
+    observation: ({ requestIds }) =>
+      requestIds > 0 ? `${requestIds} requests have one` : undefined,
+  },
+];
+
+const reactionDuties: readonly Duty[] = [
+  {
+    id: 'http.recovers',
+    level: 'must',
+    sentence: 'A device polls again within three of its intervals after any disturbance.',
+    source: 'Errors: 500; RFC 9110, 15.6.4',
+    looksAt: 'the first poll after a failure, a restart of the server, or a scene',
+    wayOut: 'let no error end the loop of polls',
+    scene: 'outage',
+    sequence: {
+      begins: {
+        exchange: ({ row, status }) => polls.includes(row.id) && (status >= 500 || status === 0),
+        acts: ['server-restarted'],
+      },
+      keeps: {
+        exchange: ({ row, status }) => polls.includes(row.id) && status > 0 && status < 500,
+      },
+      lapses: { acts: ['client-killed', 'decommissioned', 'rejected'] },
+      must: 'poll again',
+    },
+  },
+  {
+    id: 'http.errors-tolerated',
+    level: 'must',
+    sentence: 'A device takes errors without a body, or with any body.',
+    source: 'Errors, rule 1; field notes 8.1',
+    looksAt: 'the request after an error whose body is not an Error',
+    wayOut: 'decide by the status alone, and show the body only as far as it can be read',
+    scene: 'odd-errors',
+    sequence: {
+      begins: {
+        exchange: ({ status, json }, { event }) =>
+          status >= 400 &&
+          isAnswered(event) &&
+          event.responseBody !== undefined &&
+          typeof (isObject(json) ? json.error : undefined) !== 'string',
+      },
+      keeps: { exchange: () => true },
+      lapses: { acts: ['client-killed', 'decommissioned'] },
+      must: 'go on after an error with another body',
+    },
+  },
+  {
+    id: 'http.keep-alive',
+    level: 'should',
+    sentence: 'A device opens a new connection when the server has closed the idle one.',
+    source: 'RFC 9112, 9.5',
+    looksAt: 'the request after an answer with Connection: close',
+    wayOut: 'open a new connection when a request fails on an idle one',
+    sequence: {
+      begins: {
+        exchange: ({ row, answer }) =>
+          polls.includes(row.id) && /\bclose\b/i.test(answer.headers.connection ?? ''),
+      },
+      keeps: { exchange: () => true },
+      lapses: { acts: ['client-killed', 'server-restarted'] },
+      must: 'send its next request on a new connection',
+    },
+  },
+  {
+    id: 'http.chunked-answers',
+    level: 'must',
+    sentence: 'A device reads answers in chunks.',
+    source: 'RFC 9112, 7.1',
+    looksAt: 'what follows instructions or a token in chunks',
+    wayOut: 'use an HTTP library, or decode the chunks',
+    scene: 'legal-variations',
+    sequence: {
+      begins: {
+        exchange: ({ row, status, answer }, { event }) =>
+          status === 200 &&
+          isAnswered(event) &&
+          (polls.includes(row.id) || row.id === 'post-auth-request') &&
+          /\bchunked\b/i.test(answer.headers['transfer-encoding'] ?? ''),
+      },
+      keeps: {
+        exchange: ({ row }) => row.authorization !== 'signature',
+      },
+      breaks: ({ row }, { client }, { exchanges }) =>
+        row.id === 'post-auth-request' && client.unauthorized.size === 0 && exchanges > HASTY_MAX
+          ? { where: 'a token in chunks', must: 'be read', seen: 'another sign-in' }
+          : undefined,
+      lapses: { acts: ['client-killed', 'deployment-aborted'] },
+      must: 'act on an answer in chunks',
+    },
+  },
+];
+
+/** Any request shows that a handshake was completed which the device should have refused. */
+const tlsRows: readonly (Pick<Duty, 'id' | 'sentence' | 'source' | 'wayOut'> & {
+  readonly scene: SceneName;
+})[] = [
+  {
+    id: 'tls.verifies',
+    sentence: 'A device refuses a certificate that is expired, of another host, or not trusted.',
+    source: 'RFC 8446, 4.4.2.4; RFC 9110, 4.3.4',
+    wayOut: 'switch the verification of certificates on, and ship the authority',
+    scene: 'tls-untrusted',
+  },
+  {
+    id: 'tls.version',
+    sentence: 'A device completes no handshake below TLS 1.2.',
+    source: 'RFC 8996, 2',
+    wayOut: 'set the least version to TLS 1.2',
+    scene: 'tls-old-version',
+  },
+  {
+    id: 'tls.no-downgrade',
+    sentence: 'A device does not fall back to HTTP without TLS.',
+    source: 'RFC 9110, 4.2.2',
+    wayOut: 'use the URL as it is configured, and report the error',
+    scene: 'tls-absent',
+  },
+];
+
+const tlsDuties: readonly Duty[] = tlsRows.map((row) => ({
+  ...row,
+  level: 'must',
+  looksAt: 'requests that arrive while the certificate or protocol is wrong',
+  applies: (_, { client }) => client.scene === row.scene,
+  violation: () => ({ where: 'the device', must: 'refuse the connection', seen: 'a request' }),
+  // A scene without a request is what the duty asks for.
+  keptByEndOf: row.scene,
+}));
+
+export const httpDuties: readonly Duty[] = [...requestDuties, ...reactionDuties, ...tlsDuties];
+
+/** Returns what is wrong with a text as JSON; undefined if nothing is. */
+function jsonProblem(body: Buffer): string | undefined {
+  const text = body.toString('utf8');
+  if (text.startsWith('\ufeff')) return 'a byte order mark before it';
+  if (!Buffer.from(text).equals(body)) return 'bytes that are not UTF-8';
+  if (jsonExcess(body) !== undefined) return 'deeper or longer than any request';
+  return parsedJson(text) === undefined ? 'another text' : undefined;
+}
+
+/** Retry-After as a date has whole seconds, and times in a journal are rounded. */
+const ROUNDED_SECONDS = 1;

@@ -1,0 +1,363 @@
+/** Duties of logs and inventory. Spec: DeploymentLog; Device inventory */
+import { shown } from '../../target/expectations.ts';
+import { entriesOf, membersOf } from '../../target/json-members.ts';
+import { typeOf } from '../client-memory.ts';
+import type { Duty } from '../duty.ts';
+import { isAnswered } from '../excuses.ts';
+import { holdsSecret } from '../secret-text.ts';
+import { bodyDuty } from './body-duty.ts';
+
+const ATTRIBUTES_MAX = 100;
+const BODY_MAX_BYTES = 1_048_576;
+/** Polls within which a log or an inventory is soon. */
+const SOON_POLLS = 10;
+
+const logging = ['put-deployment-log'];
+const inventory = ['put-attributes', 'patch-attributes'];
+const reporting = ['put-deployment-status'];
+
+const logDuties: readonly Duty[] = [
+  {
+    id: 'log.no-secrets',
+    level: 'should',
+    sentence: 'A device writes neither token nor signature nor key into a log.',
+    source: 'DeploymentLog',
+    looksAt: 'the messages of a log; the journal shows a secret as [masked]',
+    wayOut: 'leave headers and keys out of the log, or log only their length',
+    operations: logging,
+    applies: ({ sent }) => messagesIn(sent).length > 0,
+    violation: ({ sent }) => {
+      const at = messagesIn(sent).findIndex((message) => holdsSecret(message));
+      if (at < 0) return undefined;
+      return { where: `messages.${at}`, must: 'hold no secret', seen: 'a token or a private key' };
+    },
+  },
+  {
+    id: 'log.not-empty',
+    level: 'should',
+    sentence: 'A device uploads a log with at least one message.',
+    source: 'DeploymentLog',
+    looksAt: 'the messages of a log',
+    wayOut: 'upload the log only if it has a message, and after what is to be shown happened',
+    operations: logging,
+    applies: ({ sent }) => Array.isArray(membersOf(sent).messages),
+    violation: ({ sent }) =>
+      entriesOf(membersOf(sent).messages).length > 0
+        ? undefined
+        : { where: 'messages', must: 'hold a message', seen: 'an empty list' },
+  },
+];
+
+const logUploadDuties: readonly Duty[] = [
+  bodyDuty({
+    id: 'log.shape',
+    level: 'must',
+    sentence: 'A device uploads messages with time, level and text, a line each.',
+    source: 'DeploymentLog',
+    wayOut: 'send messages[] of strings, timestamp with zone such as 2026-01-31T12:00:00Z',
+    operations: logging,
+    // An empty log breaks another duty.
+    isExcused: (sent) => entriesOf(membersOf(sent).messages).length === 0,
+    further: (sent) => {
+      const at = messagesIn(sent).findIndex((message) => /\n./.test(message));
+      if (at < 0) return undefined;
+      return { where: `messages.${at}`, must: 'be one line', seen: 'several lines' };
+    },
+  }),
+  {
+    id: 'log.on-failure',
+    level: 'should',
+    sentence: 'A device uploads a log with a failure, or soon after it.',
+    source: 'Device deployments v1: upload the deployment log',
+    looksAt: 'the uploads before and after the report of failure',
+    wayOut: 'keep the log of a deployment in a file, and upload it with failure',
+    scene: 'failing-update',
+    sequence: {
+      begins: {
+        exchange: ({ row, sent, isSuccess, deploymentId }, { client }) =>
+          reporting.includes(row.id) &&
+          isSuccess &&
+          membersOf(sent).status === 'failure' &&
+          client.offers.get(deploymentId)?.hasLog === false,
+      },
+      keeps: { exchange: ({ row }) => logging.includes(row.id) },
+      breaks: (_, __, due) =>
+        due.polls > SOON_POLLS
+          ? { where: 'a failure', must: 'come with a log', seen: `${due.polls} polls without one` }
+          : undefined,
+      lapses: { acts: ['client-killed'] },
+      must: 'upload a log',
+    },
+  },
+  {
+    id: 'log.limit',
+    level: 'should',
+    sentence: 'A device uploads at most 1 MiB.',
+    source: 'Device deployments v1; field notes 2.6',
+    looksAt: 'the length of the body',
+    wayOut: 'keep the last lines that fit, and say that others were left out',
+    operations: logging,
+    applies: ({ request }) => request.bodyBytes > 0,
+    violation: ({ request: { bodyBytes } }) =>
+      bodyBytes <= BODY_MAX_BYTES
+        ? undefined
+        : { where: 'the body', must: 'have at most 1 MiB', seen: `${bodyBytes} bytes` },
+  },
+  {
+    id: 'log.413-stops',
+    level: 'should',
+    sentence: 'A device does not repeat a log unchanged after a 413 or 400.',
+    source: 'RFC 9110, 15.5.14; Errors: 400',
+    looksAt: 'the upload after a 413 or 400',
+    wayOut: 'shorten the log after a 413, and give it up after a 400',
+    scene: 'log-too-large',
+    sequence: {
+      begins: {
+        exchange: ({ row, status }, { event }) =>
+          logging.includes(row.id) && (status === 413 || status === 400) && isAnswered(event),
+      },
+      keeps: {
+        exchange: ({ row, isSuccess }) => !logging.includes(row.id) || isSuccess,
+      },
+      breaks: ({ row, status }, _, { exchanges }) =>
+        logging.includes(row.id) && (status === 413 || status === 400) && exchanges > 1
+          ? { where: 'a refused log', must: 'not be repeated', seen: 'a third one' }
+          : undefined,
+      must: 'go on after a log was refused',
+    },
+  },
+];
+
+const inventoryDuties: readonly Duty[] = [
+  bodyDuty({
+    id: 'inventory.types',
+    level: 'must',
+    sentence: 'A device sends values that are strings, numbers, or arrays of one of them.',
+    source: 'Attribute: the type is inferred from the JSON type of value',
+    wayOut: 'write booleans as strings, leave out what is unknown, and flatten objects',
+    operations: inventory,
+    at: 'value',
+  }),
+  bodyDuty({
+    id: 'inventory.names',
+    level: 'must',
+    sentence: 'A device gives every attribute a name.',
+    source: 'Attribute: name',
+    wayOut: 'send an array of objects with a filled name',
+    operations: inventory,
+    at: 'name',
+  }),
+  {
+    id: 'inventory.types-stable',
+    level: 'should',
+    sentence: 'A device sends an attribute with the same type each time.',
+    source: 'Attribute: the type is inferred from the JSON type of value',
+    looksAt: 'the values of one name in two reports',
+    wayOut: 'format a number as a number each time; filters by number skip strings',
+    operations: inventory,
+    applies: ({ sent }, { client }) =>
+      entriesOf(sent).some((entry) => client.attributes.has(String(membersOf(entry).name))),
+    violation: ({ sent }, { client }) => {
+      const changed = entriesOf(sent).find((entry) => {
+        const { name, value } = membersOf(entry);
+        const before = client.attributes.get(String(name));
+        const isEmpty = Array.isArray(value) && value.length === 0;
+        return before !== undefined && !isEmpty && !isComparable(before, typeOf(value));
+      });
+      if (changed === undefined) return undefined;
+      const { name, value } = membersOf(changed);
+      const must = `stay a ${client.attributes.get(String(name))}`;
+      return { where: `the attribute ${String(name)}`, must, seen: `a ${typeOf(value)}` };
+    },
+  },
+  {
+    id: 'inventory.put-keeps-names',
+    level: 'should',
+    sentence: 'A device sends all attributes with each PUT.',
+    source: 'Device inventory: PUT replaces the whole attribute set',
+    looksAt: 'the names in a PUT, and in the one before',
+    excuses: 'a set that keeps more than half of the names',
+    wayOut: 'send the whole set by PUT, or what has changed by PATCH',
+    operations: ['put-attributes'],
+    applies: ({ sent }, { client }) => entriesOf(sent).length > 0 && client.attributes.size > 1,
+    violation: ({ sent }, { client }) => {
+      const names = new Set(entriesOf(sent).map((entry) => String(membersOf(entry).name)));
+      const isPart = [...names].every((name) => client.attributes.has(name));
+      if (!isPart || names.size * 2 > client.attributes.size) return undefined;
+      const seen = `${names.size} of ${client.attributes.size}, which removes the others`;
+      return { where: 'a PUT', must: 'hold all attributes', seen };
+    },
+  },
+  {
+    id: 'inventory.put-means-all',
+    level: 'observed',
+    sentence: 'A device sends its attributes by PUT, or by PATCH.',
+    source: 'Device inventory',
+    looksAt: 'the number of attributes in the last PUT',
+    wayOut: 'none is needed',
+    observation: ({ attributes }) =>
+      attributes.size > 0 ? `${attributes.size} attributes in the last PUT` : undefined,
+  },
+  {
+    id: 'inventory.on-acceptance',
+    level: 'should',
+    sentence: 'A device sends its inventory soon after it was accepted.',
+    source: 'Device inventory; field notes 11',
+    looksAt: 'the polls between the first token and the first inventory',
+    wayOut: 'send the inventory after the first sign-in that succeeds',
+    scene: 'inventory',
+    sequence: {
+      begins: {
+        exchange: ({ row, status }, { client, event }) =>
+          row.id === 'post-auth-request' &&
+          status === 200 &&
+          client.signIns === 0 &&
+          isAnswered(event),
+      },
+      keeps: { exchange: ({ row, isSuccess }) => inventory.includes(row.id) && isSuccess },
+      breaks: ({ row }, _, due) =>
+        inventory.includes(row.id) && due.polls > SOON_POLLS
+          ? {
+              where: 'the first inventory',
+              must: 'come soon',
+              seen: `${due.polls} polls before it`,
+            }
+          : undefined,
+      lapses: { acts: ['client-killed', 'rejected', 'scene-ended'] },
+      must: 'send its inventory after it was accepted',
+    },
+  },
+  {
+    id: 'inventory.after-update',
+    level: 'should',
+    sentence: 'A device sends its inventory again after an update.',
+    source: 'Device inventory; field notes 11',
+    looksAt: 'the inventory after success',
+    wayOut: 'send the inventory once the new artifact runs',
+    scene: 'inventory',
+    sequence: {
+      begins: {
+        exchange: ({ row, sent, isSuccess, deploymentId }, { client }) =>
+          reporting.includes(row.id) &&
+          isSuccess &&
+          membersOf(sent).status === 'success' &&
+          client.areas.has('inventory') &&
+          client.offers.get(deploymentId)?.isConfiguration === false,
+      },
+      keeps: { exchange: ({ row }) => inventory.includes(row.id) },
+      breaks: (_, __, due) =>
+        due.polls > SOON_POLLS
+          ? { where: 'an update', must: 'be followed by the inventory', seen: 'only polls' }
+          : undefined,
+      lapses: { acts: ['client-killed', 'scene-ended'] },
+      must: 'send its inventory after the update',
+    },
+  },
+  {
+    id: 'inventory.interval',
+    level: 'observed',
+    sentence: 'A device repeats its inventory at an interval of its own.',
+    source: 'Device inventory',
+    looksAt: 'pauses between inventories',
+    wayOut: 'none is needed',
+    observation: ({ inventoryIntervalMs: ms }) =>
+      ms === undefined ? undefined : `${(ms / 1000).toFixed(1)} s between the last two`,
+  },
+  {
+    id: 'inventory.405-falls-back',
+    level: 'observed',
+    sentence: 'A device tries PATCH where PUT is not allowed, or does not.',
+    source: 'Device inventory; field notes 11',
+    looksAt: 'the request after a 405 of PUT',
+    wayOut: 'none is needed',
+    scene: 'inventory',
+    sequence: {
+      begins: { exchange: ({ row, status }) => row.id === 'put-attributes' && status === 405 },
+      keeps: { exchange: ({ row }) => row.id === 'patch-attributes' },
+      lapses: { acts: ['client-killed', 'scene-ended'] },
+      must: 'try PATCH',
+    },
+  },
+  {
+    id: 'inventory.names-once',
+    level: 'should',
+    sentence: 'A device names each attribute once in a body.',
+    source: 'Attribute: name is a unique attribute ID',
+    looksAt: 'the names in one body',
+    wayOut: 'send one attribute for each name; several values are one array',
+    operations: inventory,
+    applies: ({ sent }) => entriesOf(sent).length > 0,
+    violation: ({ sent }) => {
+      const names = entriesOf(sent).map((attribute) => membersOf(attribute).name);
+      const twice = names.find((name, at) => names.indexOf(name) < at);
+      if (twice === undefined) return undefined;
+      return { where: 'each name', must: 'appear once', seen: `"${shown(twice)}" twice` };
+    },
+  },
+  {
+    id: 'inventory.bounded',
+    level: 'should',
+    sentence: 'A device sends at most 100 attributes and 1 MiB.',
+    source: 'Device inventory; field notes 6',
+    looksAt: 'the number of attributes and the length of the body',
+    wayOut: 'send what the fleet is filtered by; logs and listings are no attributes',
+    operations: inventory,
+    applies: ({ request, sent }) => Array.isArray(sent) || request.bodyBytes > 0,
+    violation: ({ request: { bodyBytes }, sent }) => {
+      const count = entriesOf(sent).length;
+      if (count > ATTRIBUTES_MAX) {
+        return {
+          where: 'the body',
+          must: `have at most ${ATTRIBUTES_MAX} attributes`,
+          seen: `${count}`,
+        };
+      }
+      if (bodyBytes <= BODY_MAX_BYTES) return undefined;
+      return { where: 'the body', must: 'have at most 1 MiB', seen: `${bodyBytes} bytes` };
+    },
+  },
+  {
+    id: 'inventory.device-type-agrees',
+    level: 'should',
+    sentence: 'A device states the same device_type and artifact_name in inventory and polls.',
+    source: 'Attribute: device_type',
+    looksAt: 'the inventory, and the last poll before it',
+    wayOut: 'fill both from one place, after an update also',
+    operations: inventory,
+    applies: ({ sent }, { client }) =>
+      client.lastPoll?.asked !== undefined &&
+      sharedNames.some((name) => valueNamed(sent, name) !== undefined),
+    violation: ({ sent }, { client }) => {
+      const provides = membersOf(JSON.parse(client.lastPoll?.asked ?? '{}'));
+      const name = sharedNames.find((each) => {
+        const value = valueNamed(sent, each);
+        return value !== undefined && provides[each] !== undefined && value !== provides[each];
+      });
+      if (name === undefined) return undefined;
+      const must = `be ${shown(provides[name])}, as in the last poll`;
+      return { where: `the attribute ${name}`, must, seen: shown(valueNamed(sent, name)) };
+    },
+  },
+];
+
+export const resourceDuties: readonly Duty[] = [
+  ...logDuties,
+  ...logUploadDuties,
+  ...inventoryDuties,
+];
+
+const sharedNames = ['device_type', 'artifact_name'];
+
+function valueNamed(sent: unknown, wanted: string): unknown {
+  const found = entriesOf(sent).find((attribute) => membersOf(attribute).name === wanted);
+  return membersOf(found).value;
+}
+
+function messagesIn(sent: unknown): readonly string[] {
+  return entriesOf(membersOf(sent).messages).map((entry) => String(membersOf(entry).message));
+}
+
+/** An array whose entries are unknown has any type. */
+function isComparable(before: string, now: string): boolean {
+  return before === now || before === 'array of undefined';
+}

@@ -1,0 +1,240 @@
+/** Duties of configuration, monitor and control maps. Spec: Device configuration; Device monitor */
+import type { JudgedExchange } from '../../passive/judged-exchange.ts';
+import { shown } from '../../target/expectations.ts';
+import { entriesOf, membersOf } from '../../target/json-members.ts';
+import { alertKeys } from '../client-memory.ts';
+import type { Duty } from '../duty.ts';
+import { HASTY_MAX, isAnswered } from '../excuses.ts';
+import { bodyDuty } from './body-duty.ts';
+
+const SECOND_MS = 1000;
+const SOON_POLLS = 10;
+/** A clock that is further from the server's was never set. */
+const CLOCK_MAX_MS = 366 * 86_400_000;
+const alerting = ['post-alerts'];
+const reporting = ['put-deployment-status'];
+const fetchingMap = ['get-update-control-map'];
+
+/** The statuses of an update that a state of the control map holds back. */
+const heldBack: Readonly<Record<string, readonly [pause: string, next: string]>> = {
+  ArtifactInstall_Enter: ['pause_before_installing', 'installing'],
+  ArtifactReboot_Enter: ['pause_before_rebooting', 'rebooting'],
+  ArtifactCommit_Enter: ['pause_before_committing', 'success'],
+};
+
+const configurationDuties: readonly Duty[] = [
+  bodyDuty({
+    id: 'config.strings',
+    level: 'must',
+    sentence: 'A device reports its configuration as strings.',
+    source: 'DeviceAPIConfiguration: string values',
+    wayOut: 'write every value as a string, and leave out what is not set',
+    operations: ['put-configuration'],
+  }),
+  {
+    id: 'config.reports-after-apply',
+    level: 'should',
+    sentence: 'A device reports the configuration that it has applied.',
+    source: 'Device configuration: PUT; field notes 3.3',
+    looksAt: 'the report of the configuration before or after success of its deployment',
+    wayOut: 'send the applied map by PUT, before or soon after success',
+    scene: 'configuration',
+    sequence: {
+      begins: {
+        exchange: ({ row, status, json }, { event }) =>
+          status === 200 &&
+          isAnswered(event) &&
+          row.deploymentRole === 'hands-out' &&
+          String(membersOf(membersOf(membersOf(json).artifact).source).uri).includes(
+            '/download/configuration/',
+          ),
+      },
+      keeps: { exchange: ({ row, isSuccess }) => row.id === 'put-configuration' && isSuccess },
+      breaks: (_, __, due) =>
+        due.polls > SOON_POLLS
+          ? { where: 'a configuration', must: 'be reported', seen: 'only polls' }
+          : undefined,
+      lapses: {
+        acts: ['client-killed', 'deployment-aborted'],
+        exchange: ({ row, sent }) =>
+          reporting.includes(row.id) && membersOf(sent).status === 'failure',
+      },
+      must: 'report the configuration that it was given',
+    },
+  },
+];
+
+const monitorDuties: readonly Duty[] = [
+  bodyDuty({
+    id: 'alert.shape',
+    level: 'must',
+    sentence: 'A device sends alerts with all fields of the contract.',
+    source: 'Alert; AlertSubject; AlertDetails',
+    wayOut: 'send an array, level OK or CRITICAL, timestamp with zone, and the whole subject',
+    operations: alerting,
+  }),
+  {
+    id: 'alert.no-flood',
+    level: 'should',
+    sentence: 'A device sends no more than one equal alert a second and subject.',
+    source: 'Device monitor: a state is reached, or returns to normal',
+    looksAt: 'name, level and subject of alerts, within a body and within a second',
+    wayOut: 'send an alert when the state of its subject changes',
+    operations: alerting,
+    applies: ({ sent }) => entriesOf(sent).length > 0,
+    violation: (exchange, { client }) => {
+      const keys = alertKeys(exchange);
+      const again = keys.filter(
+        (key, at) => keys.indexOf(key) < at || isSoon(client.alerts.get(key), exchange),
+      );
+      if (again.length === 0) return undefined;
+      return { where: 'an alert', must: 'not repeat within a second', seen: 'an equal one' };
+    },
+  },
+  {
+    id: 'alert.clock-set',
+    level: 'should',
+    sentence: 'A device sends alerts with a time of this year.',
+    source: 'Alert: timestamp, when the alert occurred',
+    looksAt: 'the timestamp of an alert, and the time of the server',
+    excuses: 'a clock of the server that was moved',
+    wayOut: 'wait until the clock of the device is set, by NTP or a battery',
+    operations: alerting,
+    applies: ({ sent }, { client }) =>
+      !client.isClockMoved && timesIn(sent).some((time) => !Number.isNaN(time)),
+    violation: ({ sent }, { event }) => {
+      const wrong = timesIn(sent).find((time) => Math.abs(event.serverNowMs - time) > CLOCK_MAX_MS);
+      if (wrong === undefined) return undefined;
+      const seen = new Date(wrong).toISOString();
+      return { where: 'timestamp', must: 'be within a year of now', seen };
+    },
+  },
+  bodyDuty({
+    id: 'monitor.config-shape',
+    level: 'must',
+    sentence: 'A device describes its monitors by name, status and type.',
+    source: 'MonitorConfiguration',
+    wayOut: 'send an array of objects with the three strings',
+    operations: ['post-monitor-configuration'],
+  }),
+];
+
+const mapDuties: readonly Duty[] = [
+  {
+    id: 'map.announced-only-if-kept',
+    level: 'must',
+    sentence: 'A device that announces control maps pauses where the map says so.',
+    source: 'Device deployments v2: update_control_map, true if the device supports them',
+    looksAt: 'reports on a deployment whose map pauses a state',
+    excuses: 'a map that the server has lifted since',
+    wayOut: 'read artifact.update_control_map, or do not send update_control_map: true',
+    scene: 'control-map',
+    operations: reporting,
+    applies: ({ deploymentId }, { client }) =>
+      (client.offers.get(deploymentId)?.pauses?.length ?? 0) > 0,
+    violation: ({ deploymentId, sent }, { client }) => {
+      const { pauses = [], reports = [] } = client.offers.get(deploymentId) ?? {};
+      const { status } = membersOf(sent);
+      const skipped = pauses.find((state) => {
+        const [pause, next] = heldBack[state] ?? [];
+        return next === status && !reports.includes(pause);
+      });
+      if (skipped === undefined) return undefined;
+      return { where: 'the device', must: `pause at ${skipped}`, seen: shown(status) };
+    },
+  },
+  {
+    id: 'map.reports-pause',
+    level: 'must',
+    sentence: 'A device that pauses reports it.',
+    source: 'DeploymentStatus: the pause_* values',
+    looksAt: 'the report before the control map is fetched',
+    wayOut: 'report the pause_before_* value of the state when the pause begins',
+    scene: 'control-map',
+    operations: fetchingMap,
+    applies: ({ deploymentId }, { client }) => client.offers.has(deploymentId),
+    violation: ({ deploymentId }, { client }) => {
+      const { reports = [] } = client.offers.get(deploymentId) ?? {};
+      const isReported = reports.some((status) => String(status).startsWith('pause_'));
+      if (isReported) return undefined;
+      return { where: 'a pause', must: 'be reported', seen: 'a fetch of the map without one' };
+    },
+  },
+  {
+    id: 'map.fetches',
+    level: 'should',
+    sentence: 'A device that pauses fetches the map again, and goes on when it allows.',
+    source: 'Device deployments v2: GET update_control_map',
+    looksAt: 'what follows the report of a pause',
+    wayOut: 'fetch the map at the interval of polls while the device pauses',
+    scene: 'control-map',
+    sequence: {
+      begins: {
+        exchange: ({ row, sent, isSuccess }) =>
+          reporting.includes(row.id) &&
+          isSuccess &&
+          String(membersOf(sent).status).startsWith('pause_'),
+      },
+      keeps: { exchange: ({ row, status }) => fetchingMap.includes(row.id) && status === 200 },
+      lapses: { acts: ['deployment-aborted', 'client-killed'] },
+      must: 'fetch the control map',
+    },
+  },
+  {
+    id: 'map.404-ends',
+    level: 'should',
+    sentence: 'A device takes a 404 of the map as the end of its deployment.',
+    source: 'Errors: 404, the deployment does not exist or has finished',
+    looksAt: 'fetches of the map after a 404',
+    wayOut: 'end the update at a 404, and poll on',
+    scene: 'control-map',
+    sequence: {
+      begins: {
+        exchange: ({ row, status }, { event }) =>
+          fetchingMap.includes(row.id) && status === 404 && isAnswered(event),
+      },
+      keeps: {
+        exchange: ({ row }) => row.deploymentRole === 'hands-out' || reporting.includes(row.id),
+      },
+      breaks: ({ row, status }, _, { exchanges }) =>
+        fetchingMap.includes(row.id) && status === 404 && exchanges > HASTY_MAX
+          ? { where: 'a 404 of the map', must: 'end the pause', seen: 'further fetches' }
+          : undefined,
+      lapses: { acts: ['client-killed'] },
+      must: 'end the deployment',
+    },
+  },
+  {
+    id: 'map.expires',
+    level: 'observed',
+    sentence: 'A device whose pause is never lifted does what it chooses.',
+    source: 'UpdateControlMap: further fields are not shown',
+    looksAt: 'the report after the last pause',
+    wayOut: 'none is needed',
+    scene: 'control-map',
+    observation: ({ offers }) => {
+      const { reports = [] } = [...offers.values()].at(-1) ?? {};
+      const at = reports.findLastIndex((status) => String(status).startsWith('pause_'));
+      return at < 0
+        ? undefined
+        : `after ${shown(reports[at])}: ${shown(reports[at + 1] ?? 'nothing')}`;
+    },
+  },
+];
+
+export const serviceDuties: readonly Duty[] = [
+  ...mapDuties,
+  ...configurationDuties,
+  ...monitorDuties,
+];
+
+function timesIn(sent: unknown): readonly number[] {
+  return entriesOf(sent).map((alert) => Date.parse(String(membersOf(alert).timestamp)));
+}
+
+/** Equal times prove nothing, because the clock of the recorder may be frozen. */
+function isSoon(lastMs: number | undefined, { request }: JudgedExchange): boolean {
+  if (lastMs === undefined) return false;
+  const apart = request.sentMs - lastMs;
+  return apart > 0 && apart < SECOND_MS;
+}

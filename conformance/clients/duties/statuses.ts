@@ -1,0 +1,450 @@
+/** Duties of reporting. Spec: Device deployments v1; States and transitions */
+import { reportableStatuses } from '../../../fixtures/contract/vocabulary.ts';
+import type { JudgedExchange } from '../../passive/judged-exchange.ts';
+import { shown } from '../../target/expectations.ts';
+import { membersOf } from '../../target/json-members.ts';
+import { askedWith, downloads, finals, type Offer, pauseMs, polls } from '../client-memory.ts';
+import type { Duty, DutyMemory } from '../duty.ts';
+import { HASTY_MAX, isAnswered } from '../excuses.ts';
+
+const REPORTS_AFTER_CONFLICT_MAX = 2;
+/** A download may begin so long after the answer that ended its deployment. */
+const STOP_MS = 2000;
+/** Polls that a device may send before it repeats a report that was lost. */
+const POLLS_WITHOUT_REPORT_MAX = 3;
+
+const reporting = ['put-deployment-status'];
+const statuses: readonly unknown[] = reportableStatuses;
+
+const statusDuties: readonly Duty[] = [
+  {
+    id: 'report.final',
+    level: 'must',
+    sentence: 'A device reports a final status for every deployment that it was offered.',
+    source: 'States and transitions, rule 1',
+    looksAt: 'the reports on a deployment until another one is begun',
+    excuses: 'a deployment that was aborted or deleted',
+    wayOut: 'report success, failure or already-installed, also after an error of your own',
+    scene: 'update',
+    sequence: {
+      begins: {
+        exchange: (exchange, { event, client }) => offersNew(exchange, client) && isAnswered(event),
+      },
+      keeps: { exchange: isFinalReport },
+      breaks: ({ row, sent, deploymentId }, { client }) => {
+        const latest = [...client.offers.values()].at(-1);
+        const before = [...client.offers.values()].at(-2);
+        const isOther =
+          reporting.includes(row.id) && latest?.id === deploymentId && before?.final === undefined;
+        if (
+          !isOther ||
+          before === undefined ||
+          before.isOver ||
+          finals.includes(membersOf(sent).status)
+        )
+          return undefined;
+        return {
+          where: 'a deployment',
+          must: 'end before the next begins',
+          seen: 'no final status',
+        };
+      },
+      lapses: {
+        acts: ['deployment-aborted', 'client-killed', 'decommissioned'],
+        exchange: ({ row, status }) =>
+          (reporting.includes(row.id) && (status === 404 || status === 409)) ||
+          (polls.includes(row.id) && (status === 204 || status === 409)),
+      },
+      must: 'report a final status',
+    },
+  },
+  {
+    id: 'report.second-deployment',
+    level: 'must',
+    sentence: 'A device carries out the next deployment under its own id.',
+    source: 'DeploymentInstructions (v2): id',
+    looksAt: 'the reports after a second deployment was offered',
+    wayOut: 'read the id of each offer, and forget that of the former deployment',
+    scene: 'second-update',
+    sequence: {
+      begins: {
+        exchange: (exchange, { event, client }) =>
+          offersNew(exchange, client) && client.offers.size > 0 && isAnswered(event),
+      },
+      keeps: {
+        exchange: ({ row, deploymentId }, { client }) =>
+          reporting.includes(row.id) && deploymentId === [...client.offers.keys()].at(-1),
+      },
+      breaks: ({ row, deploymentId, sent }, { client }) => {
+        const offer = client.offers.get(deploymentId);
+        const isOld = offer !== undefined && deploymentId !== [...client.offers.keys()].at(-1);
+        if (!reporting.includes(row.id) || !isOld || offer?.final === undefined) return undefined;
+        if (membersOf(sent).status === offer.final) return undefined;
+        return { where: 'a report', must: 'name the new deployment', seen: 'the id of the former' };
+      },
+      lapses: { acts: ['deployment-aborted', 'client-killed'], exchange: isWithoutUpdate },
+      must: 'report on the second deployment',
+    },
+  },
+  {
+    id: 'report.no-loop',
+    level: 'should',
+    sentence: 'A device fetches the file of a failed deployment again only if it is offered again.',
+    source: 'States and transitions, rule 1',
+    looksAt: 'downloads after the report of failure',
+    wayOut: 'forget the link with the report of failure',
+    scene: 'failing-update',
+    operations: [...downloads, ...polls],
+    applies: (_, { client }) => [...client.offers.values()].at(-1)?.final === 'failure',
+    violation: ({ row, request }, { client }) => {
+      const offer = downloads.includes(row.id) ? client.offerOfLink(request.url) : undefined;
+      if (offer?.final !== 'failure' || request.sentMs < (offer.endedMs ?? 0)) return undefined;
+      return { where: 'a failed deployment', must: 'not be fetched again', seen: 'a download' };
+    },
+  },
+  {
+    id: 'report.vocabulary',
+    level: 'must',
+    sentence: 'A device reports only the nine statuses of the contract.',
+    source: 'DeploymentStatus: status',
+    looksAt: 'the member status of a report',
+    wayOut: 'map the states of the client to the nine values, and put the rest into substate',
+    operations: reporting,
+    applies: ({ sent }) => typeof membersOf(sent).status === 'string',
+    violation: ({ sent }) => {
+      const { status } = membersOf(sent);
+      if (statuses.includes(status)) return undefined;
+      return { where: 'status', must: 'be one of the nine values', seen: shown(status) };
+    },
+  },
+  {
+    id: 'report.shape',
+    level: 'must',
+    sentence: 'A device reports status and substate as strings.',
+    source: 'DeploymentStatus',
+    looksAt: 'the members of a report',
+    wayOut: 'send an object with the string status, and the string substate or none',
+    operations: reporting,
+    applies: ({ sent }) => sent !== undefined,
+    violation: ({ sent }) => {
+      const { status, substate = '' } = membersOf(sent);
+      if (typeof status !== 'string') {
+        return { where: 'status', must: 'be a string', seen: shown(status) };
+      }
+      if (typeof substate === 'string') return undefined;
+      return { where: 'substate', must: 'be a string', seen: shown(substate) };
+    },
+  },
+  {
+    id: 'report.order',
+    level: 'observed',
+    sentence: 'A device reports the intermediate statuses that it chooses.',
+    source: 'States and transitions, rules 2 and 3',
+    looksAt: 'the statuses of the last deployment, in order',
+    wayOut: 'none is needed',
+    observation: ({ offers }) => {
+      const { reports = [] } =
+        [...offers.values()].findLast((offer) => offer.reports.length > 0) ?? {};
+      return reports.length > 0 ? reports.map(shown).join(', ') : undefined;
+    },
+  },
+  {
+    id: 'report.before-acting',
+    level: 'observed',
+    sentence: 'A device reports downloading before it downloads, or does not.',
+    source: 'States and transitions, rule 2',
+    looksAt: 'the statuses that were reported before the first download',
+    wayOut: 'none is needed',
+    observation: ({ offers, fetched }) => {
+      const offer = [...offers.values()].findLast(({ link = '' }) => fetched.has(link));
+      if (offer === undefined) return undefined;
+      const isBefore = offer.reportsBeforeDownload.includes('downloading');
+      return isBefore ? 'downloading came before the download' : 'the download came first';
+    },
+  },
+  {
+    id: 'report.own-deployment',
+    level: 'must',
+    sentence: 'A device reports only on deployments that it was given.',
+    source: 'Errors: 404; DeploymentInstructions (v2): id',
+    looksAt: 'the id of reports and logs, the ids that were offered, and a 404',
+    wayOut: 'store the id of the offer as it is, and use it in the path',
+    operations: [...reporting, 'put-deployment-log'],
+    applies: ({ deploymentId, status }, { client }) =>
+      client.offers.has(deploymentId) || status === 404,
+    violation: ({ deploymentId }, { client }) =>
+      client.offers.has(deploymentId)
+        ? undefined
+        : { where: 'the deployment', must: 'be one that was offered', seen: shown(deploymentId) },
+  },
+  {
+    id: 'report.final-once',
+    level: 'should',
+    sentence: 'A device reports one final status for a deployment; repeats are equal.',
+    source: 'States and transitions, rule 1',
+    looksAt: 'reports after the accepted final status of a deployment',
+    excuses: 'a deployment that was offered again, and an answer that was lost',
+    wayOut: 'decide on success or failure once, store it, and report nothing but that',
+    operations: reporting,
+    applies: (exchange, memory) => {
+      const offer = offerOf(exchange, memory);
+      return offer?.final !== undefined && exchange.isSuccess;
+    },
+    violation: (exchange, memory) => {
+      const { status } = membersOf(exchange.sent);
+      const { final, isFinalKnown, endedMs = 0 } = offerOf(exchange, memory) ?? {};
+      if (status === final) return undefined;
+      const isExcused = !isFinalKnown || memory.event.sentMs < endedMs;
+      if (!finals.includes(status) && isExcused) return undefined;
+      return { where: 'the final status', must: `stay ${shown(final)}`, seen: shown(status) };
+    },
+  },
+  {
+    id: 'report.success-only-if-installed',
+    level: 'must',
+    sentence: 'A device reports no success for an artifact that it has not fetched.',
+    source: 'States and transitions, rule 1',
+    looksAt: 'downloads between the offer and the report; a copy from a proxy is not seen',
+    wayOut: 'report success after the file was fetched whole, checked and installed',
+    operations: reporting,
+    applies: (exchange, memory) =>
+      membersOf(exchange.sent).status === 'success' &&
+      exchange.isSuccess &&
+      offerOf(exchange, memory)?.link !== undefined,
+    violation: (exchange, memory) => {
+      const { link = '' } = offerOf(exchange, memory) ?? {};
+      if (memory.client.fetched.has(link)) return undefined;
+      return { where: 'success', must: 'follow a download', seen: 'the link was never used' };
+    },
+  },
+  {
+    id: 'report.409-ends-reporting',
+    level: 'should',
+    sentence: 'A device sends at most one more report after a 409, and polls on.',
+    source: 'States and transitions: aborted',
+    looksAt: '409 to the reports of one deployment',
+    wayOut: 'take a 409 as the end of the deployment: roll back, and poll by the interval',
+    operations: reporting,
+    applies: (exchange, memory) => (offerOf(exchange, memory)?.conflicts ?? 0) > 0,
+    violation: (exchange, memory) => {
+      const { conflicts } = offerOf(exchange, memory) ?? {};
+      if (exchange.status !== 409 || conflicts !== REPORTS_AFTER_CONFLICT_MAX) return undefined;
+      return { where: 'a 409', must: 'end the reports', seen: 'a second report after it' };
+    },
+  },
+  {
+    id: 'report.already-installed',
+    level: 'should',
+    sentence: 'A device answers the offer of what it has with already-installed.',
+    source: 'DeploymentStatus: already-installed',
+    looksAt: 'what follows an offer of the artifact that the device names',
+    excuses: 'an installation that was forced, outside of the scene',
+    wayOut: 'compare artifact_name with the installed one before the download',
+    scene: 'installed-already',
+    operations: [...reporting, ...downloads],
+    applies: ({ row, request, sent, deploymentId }, { client }) => {
+      const isDownload = downloads.includes(row.id);
+      const offer = isDownload ? client.offerOfLink(request.url) : client.offers.get(deploymentId);
+      const isSame =
+        offer !== undefined && offer.name !== undefined && offer.name === offer.formerName;
+      if (!isSame) return false;
+      return isDownload
+        ? client.scene === 'installed-already'
+        : membersOf(sent).status === 'already-installed';
+    },
+    violation: ({ row }) =>
+      downloads.includes(row.id)
+        ? { where: 'what is installed', must: 'be reported', seen: 'a download' }
+        : undefined,
+  },
+  {
+    id: 'report.accepts-204-only',
+    level: 'observed',
+    sentence: 'A device takes 200 in place of 204, or does not.',
+    source: 'States and transitions: response 204',
+    looksAt: 'the report after a 200',
+    wayOut: 'none is needed',
+    scene: 'legal-variations',
+    sequence: {
+      begins: { exchange: ({ row, status }) => reporting.includes(row.id) && status === 200 },
+      keeps: { exchange: () => true },
+      must: 'go on',
+    },
+  },
+];
+
+const failureDuties: readonly Duty[] = [
+  {
+    id: 'report.retries-final',
+    level: 'must',
+    sentence: 'A device repeats a final status until an answer has accepted or ended it.',
+    source: 'States and transitions, rule 1',
+    looksAt: 'what follows a final status that met a 429, a 5xx or a lost answer',
+    wayOut: 'store the result, and repeat the report until 204, 404 or 409, also after a restart',
+    scene: 'lost-report',
+    sequence: {
+      begins: {
+        exchange: ({ row, sent, status }, { event }) =>
+          reporting.includes(row.id) &&
+          finals.includes(membersOf(sent).status) &&
+          (status >= 500 || status === 429 || !isAnswered(event)),
+      },
+      keeps: { exchange: isFinalAttempt },
+      breaks: ({ row, status }, _, due) =>
+        polls.includes(row.id) && status < 429 && due.polls > POLLS_WITHOUT_REPORT_MAX
+          ? { where: 'a final status that was lost', must: 'be sent again', seen: 'only polls' }
+          : undefined,
+      lapses: { acts: ['deployment-aborted', 'decommissioned'] },
+      must: 'send the final status again',
+    },
+  },
+  {
+    id: 'report.retries-bounded-rate',
+    level: 'should',
+    sentence: 'A device pauses before it repeats a report that failed.',
+    source: 'Errors: 429 and 500',
+    looksAt: 'pauses between reports that failed',
+    wayOut: 'wait 1 s or more, and let the pause grow',
+    scene: 'lost-report',
+    operations: reporting,
+    applies: (_, { client }) => client.failures.has('put-deployment-status'),
+    violation: (exchange, { client }) => {
+      const run = client.failures.get('put-deployment-status');
+      const pause = pauseMs(run, exchange);
+      if (pause === undefined || pause >= 1000 || run?.hasty !== HASTY_MAX) return undefined;
+      const seen = 'less, three times in a row';
+      return { where: 'the pause after a failed report', must: 'last 1 s or more', seen };
+    },
+  },
+  {
+    id: 'report.stops-at-409',
+    level: 'must',
+    sentence:
+      'A device stops its deployment at a 409: no download, no success, the former artifact.',
+    source: 'States and transitions: aborted',
+    looksAt: 'downloads, reports and polls after a 409',
+    excuses: 'a 409 that met the final status, and 2 s',
+    wayOut: 'end the update at a 409, and roll back what was installed',
+    scene: 'abort',
+    operations: [...downloads, ...reporting, ...polls],
+    applies: ({ row }, memory) => {
+      const { conflictMs, isConflictOfFinal } = abortedOffer(memory) ?? {};
+      const isKnown = conflictMs !== undefined && memory.event.sentMs > conflictMs + STOP_MS;
+      return isKnown && !(isConflictOfFinal && polls.includes(row.id));
+    },
+    violation: (exchange, memory) => {
+      const { row, request, sent, deploymentId, isSuccess } = exchange;
+      const offer = abortedOffer(memory);
+      const where = 'an aborted deployment';
+      if (downloads.includes(row.id)) {
+        if (memory.client.offerOfLink(request.url) !== offer) return undefined;
+        return { where, must: 'stop', seen: 'a download' };
+      }
+      if (reporting.includes(row.id)) {
+        const isDone =
+          deploymentId === offer?.id && membersOf(sent).status === 'success' && isSuccess;
+        return isDone ? { where, must: 'not succeed', seen: 'success' } : undefined;
+      }
+      const { artifact_name: name } = askedWith(exchange);
+      if (name !== offer?.name || name === offer?.formerName) return undefined;
+      return { where, must: 'not be installed', seen: `a poll with ${shown(name)}` };
+    },
+  },
+  {
+    id: 'report.404-handled',
+    level: 'should',
+    sentence: 'A device ends a deployment whose report is answered 404.',
+    source: 'Errors: 404, resource not found',
+    looksAt: 'reports on a deployment after a 404',
+    wayOut: 'take a 404 as the end of the deployment, and poll on',
+    scene: 'deployment-gone',
+    sequence: {
+      begins: {
+        exchange: ({ row, status, deploymentId }, { client, event }) =>
+          reporting.includes(row.id) &&
+          status === 404 &&
+          client.offers.has(deploymentId) &&
+          isAnswered(event),
+      },
+      keeps: { exchange: ({ row }) => polls.includes(row.id) },
+      breaks: ({ row }, _, { exchanges }) =>
+        reporting.includes(row.id) && exchanges > HASTY_MAX
+          ? { where: 'a 404', must: 'end the deployment', seen: 'further reports' }
+          : undefined,
+      lapses: { acts: ['client-killed'] },
+      must: 'poll on after a 404',
+    },
+  },
+  {
+    id: 'report.survives-power-cut',
+    level: 'must',
+    sentence: 'A device that lost its power in a deployment comes back, and ends it.',
+    source: 'States and transitions, rule 1',
+    looksAt: 'the final status after a restart in a deployment',
+    wayOut: 'store the state of the deployment before each step, and go on from it at start',
+    scene: 'power-cut',
+    sequence: {
+      begins: { acts: ['client-killed'], when: ({ activeOffer }) => activeOffer !== undefined },
+      keeps: { exchange: isFinalReport },
+      lapses: {
+        acts: ['deployment-aborted', 'decommissioned', 'folder-cleaned'],
+        exchange: isWithoutUpdate,
+      },
+      must: 'end its deployment after the restart',
+    },
+  },
+  {
+    id: 'report.no-false-success-after-cut',
+    level: 'must',
+    sentence: 'A device reports no success for an installation that a power cut interrupted.',
+    source: 'States and transitions, rule 1',
+    looksAt: 'success after a power cut in a download that was not completed',
+    wayOut: 'mark an installation as complete only after the last byte was written and checked',
+    scene: 'power-cut',
+    operations: reporting,
+    applies: (exchange, memory) => {
+      const { progress } = offerOf(exchange, memory) ?? {};
+      return isFinalReport(exchange) && (progress?.flaws.has('cut') ?? false);
+    },
+    violation: (exchange, memory) => {
+      const isCut = offerOf(exchange, memory)?.progress.flaw === 'cut';
+      if (membersOf(exchange.sent).status !== 'success' || !isCut) return undefined;
+      return {
+        where: 'success',
+        must: 'follow a whole file',
+        seen: 'one that the cut left in parts',
+      };
+    },
+  },
+];
+
+export const reportDuties: readonly Duty[] = [...statusDuties, ...failureDuties];
+
+function offerOf({ deploymentId }: JudgedExchange, { client }: DutyMemory): Offer | undefined {
+  return client.offers.get(deploymentId);
+}
+
+/** Returns true for a poll that brings a deployment which the device has not seen. */
+function offersNew({ row, status, json }: JudgedExchange, client: DutyMemory['client']): boolean {
+  const { id } = membersOf(json);
+  const isOffer = polls.includes(row.id) && status === 200 && typeof id === 'string';
+  return isOffer && !client.offers.has(id);
+}
+
+function isFinalAttempt({ row, sent }: JudgedExchange): boolean {
+  return reporting.includes(row.id) && finals.includes(membersOf(sent).status);
+}
+
+function isFinalReport(exchange: JudgedExchange): boolean {
+  return isFinalAttempt(exchange) && exchange.isSuccess;
+}
+
+function isWithoutUpdate({ row, status }: JudgedExchange): boolean {
+  return polls.includes(row.id) && (status === 204 || status === 409);
+}
+
+/** Returns the newest deployment if a 409 has ended it. */
+function abortedOffer({ client }: DutyMemory): Offer | undefined {
+  const latest = [...client.offers.values()].at(-1);
+  return latest?.conflictMs === undefined ? undefined : latest;
+}

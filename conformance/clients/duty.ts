@@ -1,0 +1,106 @@
+/**
+ * The form of a duty of a device client: a passive rule about the requests of one device, instead
+ * of about the answers of a server. Ids and sentences are those of the list of client duties.
+ */
+import type { JudgedExchange } from '../passive/judged-exchange.ts';
+import type { PassiveRule, Violation } from '../passive/rule.ts';
+import type { ClientExchange, ClientSocketEvent, ServerAct } from './client-event.ts';
+import type { ClientMemory, Due, FleetMemory } from './client-memory.ts';
+import type { SceneName } from './scenes.ts';
+
+/**
+ * How binding a duty is: `must` is stated or implied by the contract, or by an RFC on which it
+ * builds; `should` is an RFC's SHOULD or the practice of the field; `observed` is shown and never
+ * broken.
+ */
+export type DutyLevel = 'must' | 'should' | 'observed';
+
+/** What is known when a duty looks at an exchange. */
+export interface DutyMemory {
+  /** The device before this exchange. */
+  readonly client: ClientMemory;
+  /** All devices before this exchange. */
+  readonly fleet: FleetMemory;
+  /** The exchange as it was seen, with what the server did to it. */
+  readonly event: ClientExchange;
+}
+
+/** What a duty on websockets knows. */
+type SocketMemory = Pick<DutyMemory, 'client' | 'fleet'>;
+
+/** Events that a sequence waits for. An exchange is seen before the device's memory learns it. */
+export interface Watch {
+  readonly exchange?: (exchange: JudgedExchange, memory: DutyMemory) => boolean;
+  readonly socket?: (event: ClientSocketEvent, memory: SocketMemory) => boolean;
+  readonly acts?: readonly ServerAct['act'][];
+  /** Restricts `acts` to devices of which it is true. */
+  readonly when?: (client: ClientMemory) => boolean;
+}
+
+/**
+ * A duty that is a sequence: an event makes a reaction due, and another one meets it. It is open
+ * between the two; `breaks` shows that the device did something else instead, and the end of a
+ * scene shows that it did nothing.
+ */
+export interface Sequence {
+  readonly begins: Watch;
+  readonly keeps: Watch;
+  readonly breaks?: (
+    exchange: JudgedExchange,
+    memory: DutyMemory,
+    due: Due,
+  ) => Violation | undefined;
+  /** Events after which the reaction is no longer due. */
+  readonly lapses?: Watch;
+  /** The reaction, phrased to follow "must". */
+  readonly must: string;
+}
+
+/**
+ * One duty. Like every passive rule it does not apply to an exchange that it cannot decide without
+ * doubt, and its violation reads "`where` must `must`, not `seen`". A duty that has neither rule
+ * nor sequence is observed, or only the device could show it.
+ */
+export interface Duty
+  extends Partial<Pick<PassiveRule<DutyMemory>, 'operations' | 'applies' | 'violation'>> {
+  /** Area and name, such as `get.method-get`; never changes. */
+  readonly id: string;
+  readonly level: DutyLevel;
+  /** What a device does, as a sentence with the device as its subject. */
+  readonly sentence: string;
+  /** Heading of the contract, or section of an RFC. */
+  readonly source: string;
+  /** The part of the traffic that decides it. */
+  readonly looksAt: string;
+  /** What excuses the device, besides the excuses of all duties (`excuses.ts`). */
+  readonly excuses?: string;
+  /** What the author of the client changes. */
+  readonly wayOut: string;
+  /** The scene that exercises it; absent if ordinary traffic does. */
+  readonly scene?: SceneName;
+  /** Returns what an event of a websocket shows: `kept`, a violation, or nothing. */
+  readonly socket?: (
+    event: ClientSocketEvent,
+    memory: SocketMemory,
+  ) => Violation | 'kept' | undefined;
+  readonly sequence?: Sequence;
+  /** The scene whose end without a violation keeps the duty. */
+  readonly keptByEndOf?: SceneName;
+  /** Returns what was observed so far; undefined if nothing was. */
+  readonly observation?: (client: ClientMemory) => string | undefined;
+}
+
+/** A duty that an exchange breaks. */
+export interface Finding {
+  readonly duty: string;
+  readonly level: DutyLevel;
+  readonly sentence: string;
+  readonly source: string;
+  /** Sequence number of the exchange in the journal. */
+  readonly entry: number;
+  /** Id of the operation. */
+  readonly operation: string;
+  /** What is wrong, as a sentence. */
+  readonly seen: string;
+  readonly wayOut: string;
+}

@@ -1,0 +1,48 @@
+/**
+ * What excuses a device, in one place: an answer that did not arrive, a request that began before
+ * the answer could have arrived, what the server did to the exchange, and interruptions. Duties ask
+ * here instead of deciding on their own.
+ */
+import type { ClientExchange, ServerAct } from './client-event.ts';
+
+/** How long a request may begin after an answer that it does not know yet, besides a round trip. */
+const GRACE_MS = 1000;
+/** The round trip that is assumed; the server sees only its own half of each exchange. */
+const ROUND_TRIP_MS = 200;
+
+/** A device may repeat a request on its other connection, or in its other process, while an answer arrives. */
+export const REPEATS_UNDERWAY_MAX = 2;
+
+/** What a device does too soon twice may come from two processes; the third time is a habit. */
+export const HASTY_MAX = 2;
+
+/** Returns true if the device got the whole answer, so that it has to act by it. */
+export function isAnswered({ isDelivered, status }: ClientExchange): boolean {
+  return isDelivered && status > 0;
+}
+
+/** Returns true if a request began before an earlier answer could have reached the sender. */
+export function isUnderway(request: { readonly sentMs: number }, answeredMs: number): boolean {
+  return request.sentMs < answeredMs + ROUND_TRIP_MS + GRACE_MS;
+}
+
+/** Returns true if the server planned what the device got: a fault or another legal form. */
+export function isAltered({ interference }: ClientExchange): boolean {
+  return interference.length > 0;
+}
+
+/** Acts after which pauses and repeats of a device prove nothing about its habits. */
+const interruptions: ReadonlySet<ServerAct['act']> = new Set([
+  ...(['clock-moved', 'server-restarted', 'client-started', 'client-killed'] as const),
+  ...(['folder-cleaned', 'events-dropped'] as const),
+]);
+
+/** Returns true if the act interrupts the habits of the device. */
+export function interrupts({ act }: ServerAct): boolean {
+  return interruptions.has(act);
+}
+
+/** Milliseconds that a device has for a reaction before it counts as missing at the end of a scene. */
+export function patienceMs(intervalMs: number | undefined): number {
+  return intervalMs === undefined ? 60_000 : 3 * intervalMs + GRACE_MS;
+}

@@ -1,0 +1,68 @@
+/**
+ * Judges device clients by the entries of a journal, as the control API returns them. A journal
+ * masks secrets and keeps bodies as values, so duties about bytes are not decided.
+ */
+import { encodeConnectMessage } from '../../fixtures/formats/connect-message.ts';
+import { exchangeIn } from '../recordings/journal.ts';
+import { isMap, membersOf } from '../target/json-members.ts';
+import { ClientJudge } from './client-judge.ts';
+import { digestOf } from './client-memory.ts';
+import type { Finding } from './duty.ts';
+import { clientExchangeOf } from './recorded-clients.ts';
+
+export type { Finding } from './duty.ts';
+
+/** Judges the entries of a journal of any length. */
+export class Lint {
+  #findings: Finding[] = [];
+  readonly #judge = new ClientJudge((duty, { sequence, operation, seen }) => {
+    const { id, level, sentence, source, wayOut } = duty;
+    this.#findings.push({
+      ...{ duty: id, level, sentence, source, entry: sequence, operation, seen, wayOut },
+    });
+  });
+
+  /** Number of exchanges of devices that were judged. */
+  get exchanges(): number {
+    return this.#judge.exchanges;
+  }
+
+  /**
+   * Judges one entry of a journal, as the control API returns it with headers and bodies. Call it
+   * in the order of the entries.
+   * @throws RecordingError if the entry is not one of a journal
+   */
+  see(entry: unknown): readonly Finding[] {
+    this.#findings = [];
+    const { sequence, device } = membersOf(entry);
+    const { id, identity } = membersOf(device);
+    const digest = typeof identity === 'string' ? digestOf(identity) : '';
+    const client = typeof id === 'string' ? id : digest;
+    this.#frame(entry, client);
+    const exchange = exchangeIn('the journal', `entry ${sequence}`, entry);
+    if (exchange) this.#judge.see(clientExchangeOf(exchange, Number(sequence), client));
+    return this.#findings;
+  }
+
+  /** Judges a message on a websocket; the journal shows it decoded. */
+  #frame(entry: unknown, client: string): void {
+    const { kind, from, at, sequence, message, socket } = membersOf(entry);
+    const { proto, typ, sid } = membersOf(message);
+    if (kind !== 'frame' || !isMap(message) || typeof proto !== 'number') return;
+    const payload = encodeConnectMessage({
+      proto,
+      ...(typeof typ === 'string' && { typ }),
+      ...(typeof sid === 'string' && { sid }),
+    });
+    this.#judge.see({
+      kind: 'socket',
+      sequence: Number(sequence),
+      client,
+      socket: String(socket),
+      event: 'message',
+      from: from === 'server' ? 'server' : 'device',
+      payload,
+      atMs: Date.parse(String(at)),
+    });
+  }
+}

@@ -1,0 +1,106 @@
+/** Shows the exchanges of a recording to a judge of device clients. */
+import { createHash } from 'node:crypto';
+import { parsedJson } from '../../fixtures/json.ts';
+import { absolute } from '../passive/recording.ts';
+import type { FullExchange } from '../recordings/recording.ts';
+import { membersOf } from '../target/json-members.ts';
+import type { ClientExchange, ClientVerdict } from './client-event.ts';
+import { ClientJudge } from './client-judge.ts';
+import { identityIn } from './client-memory.ts';
+import { MASK } from './secret-text.ts';
+
+/** Judges the devices in a recording, in the order of the exchanges. */
+export async function verdictsOfRecording(
+  exchanges: Iterable<FullExchange> | AsyncIterable<FullExchange>,
+): Promise<readonly ClientVerdict[]> {
+  const judge = new ClientJudge();
+  const senders = new RecordedSenders();
+  let sequence = 0;
+  for await (const exchange of exchanges) {
+    sequence += 1;
+    judge.see(senders.exchangeOf(exchange, sequence));
+  }
+  return judge.verdicts();
+}
+
+/**
+ * Names the senders of recorded exchanges: by the id of the device that a journal notes, by the
+ * subject of the token, else by the key of the authentication request. A link carries no identity:
+ * who fetches it is the last device that was offered one to the same path.
+ */
+class RecordedSenders {
+  readonly #ofPath = new Map<string, string>();
+
+  exchangeOf(exchange: FullExchange, sequence: number): ClientExchange {
+    const known = exchange.device ?? senderOf(exchange);
+    const client = known ?? this.#ofPath.get(exchange.pathname) ?? '';
+    const event = clientExchangeOf(exchange, sequence, client);
+    const { source } = membersOf(membersOf(parsedJson(String(event.responseBody))).artifact);
+    const { uri } = membersOf(source);
+    if (typeof uri === 'string' && URL.canParse(uri)) {
+      this.#ofPath.set(new URL(uri).pathname, client);
+      const [oldest] = this.#ofPath.keys();
+      if (this.#ofPath.size > PATHS_MAX && oldest !== undefined) this.#ofPath.delete(oldest);
+    }
+    return event;
+  }
+}
+
+const PATHS_MAX = 10_000;
+/** A server of this project names a planned fault in a header; its prefix may be another one. */
+const FAULT_HEADER_END = '-testbed-fault';
+
+function senderOf(exchange: FullExchange): string | undefined {
+  const { authorization = '', cookie = '' } = exchange.requestHeaders();
+  const token = /^Bearer (.+)$/i.exec(authorization)?.[1] ?? /\bJWT=([^;]+)/.exec(cookie)?.[1];
+  const claims = token?.split('.')[1];
+  const subject = claims && parsedJson(Buffer.from(claims, 'base64url').toString('utf8'));
+  const { sub } = membersOf(subject);
+  if (typeof sub === 'string') return sub;
+  const issued = String(exchange.responseBody() ?? '').split('.')[1];
+  const signedIn = issued && parsedJson(Buffer.from(issued, 'base64url').toString('utf8'));
+  const { sub: given } = membersOf(signedIn);
+  if (typeof given === 'string') return given;
+  const body = exchange.requestBody();
+  const { key } = identityIn(typeof body === 'string' ? parsedJson(body) : body) ?? {};
+  return key && createHash('sha256').update(key).digest('base64url').slice(0, 22);
+}
+
+/**
+ * Returns a recorded exchange as the judge sees it. A recording does not show whether an answer
+ * arrived, and its clock may have been frozen or set back.
+ */
+export function clientExchangeOf(
+  exchange: FullExchange,
+  sequence: number,
+  client: string,
+): ClientExchange {
+  const { method, status, sentMs, endedMs } = exchange;
+  const requestHeaders = Object.entries(exchange.requestHeaders());
+  const value = exchange.requestBody();
+  const text = value === undefined || typeof value === 'string' ? value : JSON.stringify(value);
+  const responseBody = exchange.responseBytes();
+  const answerHeaders = exchange.responseHeaders();
+  const faults = Object.entries(answerHeaders).filter(([name]) => name.endsWith(FAULT_HEADER_END));
+  return {
+    kind: 'exchange',
+    sequence,
+    client,
+    method,
+    url: absolute(exchange),
+    requestHeaders,
+    requestBody: text === undefined ? undefined : Buffer.from(text),
+    status,
+    responseHeaders: Object.entries(answerHeaders),
+    responseBody,
+    responseBytes: responseBody?.length ?? Number(answerHeaders['content-length'] ?? 0),
+    isDelivered: status > 0,
+    sentMs,
+    endedMs,
+    serverNowMs: endedMs,
+    interference: faults.map(([, fault]) => fault),
+    connection: client,
+    // The value of a parsed or masked body is known, and its bytes are not.
+    isVerbatim: typeof value === 'string' && !value.includes(MASK),
+  };
+}
