@@ -90,6 +90,8 @@ export class ClientJudge {
   readonly #fleet = new FleetMemory();
   readonly #found: FoundViolation;
   #exchanges = 0;
+  /** True if the exchange that is being judged broke a duty. */
+  #isBroken = false;
 
   constructor(found: FoundViolation = () => undefined) {
     this.#found = found;
@@ -138,13 +140,16 @@ export class ClientJudge {
     }
     const exchange = judgedExchange(row, event);
     const memory: DutyMemory = { client: client.memory, fleet: this.#fleet, event };
+    this.#isBroken = false;
     for (const duty of rulesOf(row.id)) this.#rule(client, duty, exchange, memory);
     for (const [duty, sequence] of sequences) {
       this.#advance(client, duty, sequence, exchange, memory);
     }
     client.memory.learn(exchange, event);
     const isIdle = event.status === 204 && polls.includes(row.id) && isAnswered(event);
-    client.unchanged = isIdle && client.memory.due.size === 0 ? event : undefined;
+    const { due, usesFormerToken } = client.memory;
+    const isSettled = due.size === 0 && !usesFormerToken && !this.#isBroken;
+    client.unchanged = isIdle && isSettled ? event : undefined;
   }
 
   #rule(client: JudgedClient, duty: Duty, exchange: JudgedExchange, memory: DutyMemory): void {
@@ -268,6 +273,7 @@ export class ClientJudge {
     if (violation === undefined) return;
     const { where, must, seen } = violation;
     const shown: DutyViolation = { ...place, seen: `${where} must ${must}, not ${seen}` };
+    this.#isBroken = true;
     tally.violationCount += 1;
     if (tally.violations.length < VIOLATIONS_MAX) tally.violations.push(shown);
     this.#found(duty, shown);

@@ -139,6 +139,7 @@ export class ClientMemory {
   readonly tokens = new Map<string, number>();
   /** Number of requests with a token that a newer one had replaced. */
   readonly staleUses = new Map<string, number>();
+  usesFormerToken = false;
   /** Keys of the last handshakes. */
   readonly handshakeKeys = new Map<string, true>();
   /** The open websockets, with the time of their opening. */
@@ -216,8 +217,10 @@ export class ClientMemory {
     if (polls.includes(id)) this.#polled(exchange, event);
     if (downloads.includes(id)) this.#fetched(exchange, event);
     if (id === 'put-deployment-status') this.#reported(exchange, event);
-    const offer = this.offers.get(exchange.deploymentId);
-    if (id === 'put-deployment-log' && offer) offer.hasLog = true;
+    if (id === 'put-deployment-log') {
+      const offer = this.offers.get(exchange.deploymentId);
+      if (offer) offer.hasLog = true;
+    }
     if (id === 'post-alerts') {
       for (const key of alertKeys(exchange)) keep(this.alerts, key, request.sentMs);
     }
@@ -348,7 +351,8 @@ export class ClientMemory {
     if (token === undefined || row.authorization !== 'device') return;
     const name = digestOf(token);
     const newest = [...this.tokens.keys()].at(-1);
-    if (this.tokens.has(name) && name !== newest) {
+    this.usesFormerToken = this.tokens.has(name) && name !== newest;
+    if (this.usesFormerToken) {
       keep(this.staleUses, name, (this.staleUses.get(name) ?? 0) + 1);
     }
   }

@@ -61,7 +61,7 @@ const requestDuties: readonly Duty[] = [
   },
   {
     id: 'next.name-follows-update',
-    level: 'should',
+    level: 'must',
     sentence:
       'A device names the artifact that runs: the new one after success, the former after failure.',
     source: 'Device deployments v1: artifact_name is the currently installed artifact',

@@ -31,18 +31,11 @@ const statusDuties: readonly Duty[] = [
         exchange: (exchange, { event, client }) => offersNew(exchange, client) && isAnswered(event),
       },
       keeps: { exchange: isFinalReport },
-      breaks: ({ row, sent, deploymentId }, { client }) => {
-        const latest = [...client.offers.values()].at(-1);
-        const before = [...client.offers.values()].at(-2);
-        const isOther =
-          reporting.includes(row.id) && latest?.id === deploymentId && before?.final === undefined;
-        if (
-          !isOther ||
-          before === undefined ||
-          before.isOver ||
-          finals.includes(membersOf(sent).status)
-        )
-          return undefined;
+      breaks: ({ row, deploymentId }, { client }) => {
+        const [before, latest] = [...client.offers.values()].slice(-2);
+        if (!reporting.includes(row.id) || latest?.id !== deploymentId) return undefined;
+        const isBegun = before !== undefined && before.reports.length > 0;
+        if (!isBegun || before.final !== undefined || before.isOver) return undefined;
         return {
           where: 'a deployment',
           must: 'end before the next begins',
@@ -188,12 +181,13 @@ const statusDuties: readonly Duty[] = [
     operations: reporting,
     applies: (exchange, memory) => {
       const offer = offerOf(exchange, memory);
-      return offer?.final !== undefined && exchange.isSuccess;
+      const isFinal = finals.includes(membersOf(exchange.sent).status);
+      return offer !== undefined && exchange.isSuccess && (isFinal || offer.final !== undefined);
     },
     violation: (exchange, memory) => {
       const { status } = membersOf(exchange.sent);
       const { final, isFinalKnown, endedMs = 0 } = offerOf(exchange, memory) ?? {};
-      if (status === final) return undefined;
+      if (final === undefined || status === final) return undefined;
       const isExcused = !isFinalKnown || memory.event.sentMs < endedMs;
       if (!finals.includes(status) && isExcused) return undefined;
       return { where: 'the final status', must: `stay ${shown(final)}`, seen: shown(status) };

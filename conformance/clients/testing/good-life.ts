@@ -1,0 +1,514 @@
+/**
+ * The life of a well-behaved client as a list of labelled steps, from the first contact to a second
+ * token, through every kind of update. A test alters one thing of it and asks the judge.
+ */
+import { storageOperations } from '../../../fixtures/contract/management/storage.ts';
+import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
+import { encodeConnectMessage } from '../../../fixtures/formats/connect-message.ts';
+import { ed25519KeyFromSeed } from '../../signing/ed25519.ts';
+import type { ClientEvent, ClientExchange, ClientSocketEvent, ServerAct } from '../client-event.ts';
+
+/** One request of the device. It begins 10 s after the end of the step before, and takes 50 ms. */
+export interface Request {
+  readonly kind: 'request';
+  readonly label: string;
+  operation: OperationId | keyof typeof storageOperations;
+  method?: string;
+  /** Fills the parameter of the path. */
+  id?: string;
+  /** Replaces path and query. */
+  target?: string;
+  origin?: string;
+  headers: Record<string, string>;
+  /** The body as text, or as a value that is sent as JSON. */
+  sent?: unknown;
+  status: number;
+  answerHeaders: Record<string, string>;
+  answer?: unknown;
+  responseBytes?: number;
+  isDelivered?: boolean;
+  interference?: string[];
+  afterMs: number;
+  tookMs: number;
+  connection?: string;
+}
+
+/** An event of the websocket, or an act of the server; it happens `afterMs` after the step before. */
+export type Happening =
+  | (Omit<ClientSocketEvent, 'sequence' | 'client' | 'atMs'> & Placed)
+  | (Omit<ServerAct, 'atMs'> & Placed);
+
+interface Placed {
+  readonly label: string;
+  afterMs: number;
+}
+
+export type Step = Request | Happening;
+
+export const deviceKey = ed25519KeyFromSeed(Buffer.alloc(32, 7));
+export const otherKey = ed25519KeyFromSeed(Buffer.alloc(32, 8));
+export const api = 'https://api.example';
+const storage = 'https://files.example';
+const startMs = Date.UTC(2026, 0, 31, 12);
+const INTERVAL_MS = 10_000;
+const FILE_BYTES = 400_000;
+const WEEK_SECONDS = 604_800;
+const rows = { ...operations, ...storageOperations };
+
+/** Returns a token whose number makes it unlike the others. @param exp in seconds since the epoch */
+export function tokenOf(number: number, exp: number): string {
+  const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+  return `${part({ alg: 'RS256' })}.${part({ sub: 'device-1', jti: number, exp })}.c2ln`;
+}
+
+/** Returns the link to the file of a deployment. */
+export function linkOf(id: string): string {
+  return `${storage}${storageOperations['download-artifact'].path.replace('{id}', id)}?x-svc-signature=${id}`;
+}
+
+/** Returns a signed authentication request. */
+export function signIn(label: string, more: Partial<Request> = {}, signer = deviceKey): Request {
+  const body = JSON.stringify({
+    id_data: JSON.stringify({ mac: '02:00:00:00:00:01' }),
+    pubkey: signer.publicKeyPem,
+    tenant_token: 'tenant',
+  });
+  const sent = typeof more.sent === 'string' ? more.sent : body;
+  const signature = signer.sign(Buffer.from(sent)).toString('base64');
+  return request(label, 'post-auth-request', {
+    headers: { 'X-SVC-Signature': signature },
+    status: 401,
+    answer: { error: 'dev auth: unauthorized' },
+    ...more,
+    sent,
+  });
+}
+
+/** Returns a request of the device. */
+export function request(
+  label: string,
+  operation: Request['operation'],
+  more: Partial<Request> = {},
+): Request {
+  const afterMs = INTERVAL_MS;
+  const base = { kind: 'request', label, operation, afterMs, tookMs: 50, status: 204 } as const;
+  return { ...base, headers: {}, answerHeaders: {}, ...more };
+}
+
+/** Builds the life step by step; what the device knows is kept beside. */
+class Life {
+  readonly steps: Step[] = [];
+  name = 'one';
+  token = '';
+  tokens = 0;
+  announces = false;
+
+  authorized(label: string, operation: Request['operation'], more: Partial<Request> = {}): Request {
+    const headers = { Authorization: `Bearer ${this.token}`, ...more.headers };
+    const step = request(label, operation, { ...more, headers });
+    this.steps.push(step);
+    return step;
+  }
+
+  signsIn(label: string, dayOfExpiry = 7): void {
+    this.tokens += 1;
+    const exp = startMs / 1000 + (dayOfExpiry / 7) * WEEK_SECONDS;
+    const token = tokenOf(this.tokens, exp);
+    this.steps.push(signIn(label, { status: 200, answer: token }));
+    this.token = token;
+  }
+
+  polls(label: string, more: Partial<Request> = {}): Request {
+    return this.authorized(label, 'post-next-deployment-v2', {
+      sent: {
+        device_provides: {
+          device_type: 'board',
+          artifact_name: this.name,
+          'rootfs.checksum': 'c0',
+        },
+        ...(this.announces && { update_control_map: true }),
+      },
+      ...more,
+    });
+  }
+
+  offered(label: string, id: string, name: string, artifact: object = {}): void {
+    this.polls(label, {
+      status: 200,
+      answer: {
+        id,
+        artifact: {
+          artifact_name: name,
+          device_types_compatible: ['board'],
+          source: { uri: linkOf(id), expire: '2026-02-02T00:00:00Z' },
+          ...artifact,
+        },
+      },
+    });
+  }
+
+  fetches(label: string, id: string, more: Partial<Request> = {}): void {
+    const step = request(label, 'download-artifact', {
+      ...{ id, afterMs: 200, tookMs: 900, status: 200, responseBytes: FILE_BYTES },
+      origin: storage,
+      target: linkOf(id).slice(storage.length),
+      ...more,
+    });
+    step.answerHeaders = {
+      'Content-Length': `${FILE_BYTES}`,
+      ETag: `"${id}"`,
+      ...more.answerHeaders,
+    };
+    this.steps.push(step);
+  }
+
+  reports(label: string, id: string, status: string, more: Partial<Request> = {}): void {
+    this.authorized(label, 'put-deployment-status', {
+      id,
+      sent: { status },
+      afterMs: 300,
+      ...more,
+    });
+  }
+
+  inventories(label: string): void {
+    this.authorized(label, 'put-attributes', {
+      status: 200,
+      afterMs: 300,
+      sent: [
+        { name: 'device_type', value: 'board' },
+        { name: 'artifact_name', value: this.name },
+        { name: 'cpu_load', value: 0.42 },
+        { name: 'addresses', value: ['::1', '127.0.0.1'] },
+      ],
+    });
+  }
+
+  updates(id: string, name: string): void {
+    this.offered(`${id}: offer`, id, name);
+    this.reports(`${id}: downloading`, id, 'downloading');
+    this.fetches(`${id}: download`, id);
+    this.reports(`${id}: installing`, id, 'installing');
+    this.reports(`${id}: success`, id, 'success');
+    this.name = name;
+    this.polls(`${id}: poll after`);
+  }
+
+  act(label: string, act: ServerAct['act'], subject?: string): void {
+    const named = subject === undefined ? {} : { subject };
+    this.steps.push({ kind: 'act', label, act, client: 'device-1', afterMs: 100, ...named });
+  }
+
+  socket(
+    label: string,
+    event: ClientSocketEvent['event'],
+    from: ClientSocketEvent['from'],
+    more: Partial<Extract<Happening, { kind: 'socket' }>> = {},
+  ): void {
+    this.steps.push({ kind: 'socket', label, event, from, socket: 's1', afterMs: 500, ...more });
+  }
+
+  connects(label: string, keyByte: number, socket: string): void {
+    this.authorized(label, 'connect', {
+      status: 101,
+      headers: {
+        Connection: 'Upgrade',
+        Upgrade: 'websocket',
+        'Sec-WebSocket-Version': '13',
+        'Sec-WebSocket-Key': Buffer.alloc(16, keyByte).toString('base64'),
+      },
+    });
+    this.socket(`${label}: opened`, 'opened', 'device', { socket, afterMs: 1 });
+  }
+}
+
+/** Returns the payload of a message on the websocket. */
+export function message(proto: number, typ: string, sid?: string): Buffer {
+  return encodeConnectMessage({ proto, typ, ...(sid !== undefined && { sid }) });
+}
+
+/** Returns the steps of the good life. */
+export function goodSteps(): Step[] {
+  const life = new Life();
+  startsAndPolls(life);
+  updatesThatSucceed(life);
+  updatesThatFail(life);
+  services(life);
+  sockets(life);
+  failingServer(life);
+  tokens(life);
+  return life.steps;
+}
+
+function startsAndPolls(life: Life): void {
+  for (const each of [1, 2, 3]) life.steps.push(signIn(`pending ${each}`));
+  life.act('restarted', 'client-started');
+  life.steps.push(signIn('pending after restart'));
+  life.act('accepted', 'accepted');
+  life.signsIn('first token');
+  life.inventories('first inventory');
+  for (const each of [1, 2, 3, 4, 5, 6]) life.polls(`idle ${each}`);
+}
+
+function updatesThatSucceed(life: Life): void {
+  life.offered('d1: offer', 'd1', 'two');
+  life.reports('d1: downloading', 'd1', 'downloading');
+  life.fetches('d1: cut', 'd1', {
+    responseBytes: 200_000,
+    isDelivered: false,
+    interference: ['reset'],
+  });
+  life.fetches('d1: resumed', 'd1', {
+    ...{ afterMs: 1500, status: 206, responseBytes: 200_000 },
+    headers: { Range: 'bytes=200000-' },
+    answerHeaders: { 'Content-Length': '200000', 'Content-Range': 'bytes 200000-399999/400000' },
+  });
+  life.reports('d1: installing', 'd1', 'installing');
+  life.reports('d1: success', 'd1', 'success');
+  life.name = 'two';
+  life.polls('d1: poll after');
+  life.inventories('d1: inventory');
+  // The answer to the final status is lost.
+  life.updates('d2', 'three');
+  const lost = life.steps.findIndex(({ label }) => label === 'd2: success');
+  const report = life.steps[lost] as Request;
+  life.steps.splice(
+    lost,
+    1,
+    { ...report, label: 'd2: lost', status: 503, answerHeaders: {} },
+    { ...report, afterMs: 2000 },
+  );
+  life.inventories('d2: inventory');
+  // The link leads to another origin.
+  life.offered('d3: offer', 'd3', 'four');
+  life.fetches('d3: redirected', 'd3', {
+    ...{ status: 302, responseBytes: 0 },
+    answerHeaders: { Location: 'https://mirror.example/d3?k=1' },
+  });
+  life.fetches('d3: download', 'd3', {
+    origin: 'https://mirror.example',
+    target: '/storage/artifacts/d3?k=1',
+  });
+  const redirected = life.steps.find(({ label }) => label === 'd3: redirected') as Request;
+  redirected.answerHeaders.Location = 'https://mirror.example/storage/artifacts/d3?k=1';
+  life.reports('d3: success', 'd3', 'success');
+  life.name = 'four';
+  life.polls('d3: poll after');
+  life.inventories('d3: inventory');
+  // The device restarts in the middle, and the server offers again.
+  life.offered('d4: offer', 'd4', 'five');
+  life.reports('d4: downloading', 'd4', 'downloading');
+  life.fetches('d4: download', 'd4');
+  life.act('d4: killed', 'client-killed');
+  life.act('d4: started', 'client-started');
+  life.signsIn('d4: token');
+  life.offered('d4: offer again', 'd4', 'five');
+  life.reports('d4: success', 'd4', 'success');
+  life.name = 'five';
+  life.polls('d4: poll after');
+  life.inventories('d4: inventory');
+}
+
+function updatesThatFail(life: Life): void {
+  life.offered('f1: offer', 'f1', 'bad');
+  life.fetches('f1: download', 'f1', { interference: ['corrupt'] });
+  life.reports('f1: failure', 'f1', 'failure');
+  const line = { timestamp: '2026-01-31T12:00:00Z', level: 'error', message: 'checksum mismatch' };
+  life.authorized('f1: log', 'put-deployment-log', {
+    id: 'f1',
+    afterMs: 300,
+    sent: { messages: [line] },
+  });
+  life.polls('f1: poll after');
+  life.offered('f2: offer', 'f2', 'aborted');
+  life.reports('f2: downloading', 'f2', 'downloading');
+  life.act('f2: aborted', 'deployment-aborted', 'f2');
+  life.reports('f2: installing', 'f2', 'installing', { status: 409 });
+  life.polls('f2: poll after');
+  life.offered('f3: offer', 'f3', 'other', { device_types_compatible: ['camera'] });
+  life.reports('f3: failure', 'f3', 'failure');
+  life.authorized('f3: log', 'put-deployment-log', {
+    id: 'f3',
+    afterMs: 300,
+    sent: { messages: [line] },
+  });
+  life.polls('f3: poll after');
+  for (const each of [1, 2]) life.polls(`idle again ${each}`);
+}
+
+function services(life: Life): void {
+  life.offered('c1: offer', 'c1', 'configuration-c1', {
+    source: { uri: configurationLink },
+  });
+  life.steps.push(
+    request('c1: download', 'download-configuration', {
+      ...{ status: 200, afterMs: 200, responseBytes: 100 },
+      target: configurationLink.slice(api.length),
+    }),
+  );
+  life.authorized('c1: configuration', 'put-configuration', {
+    afterMs: 300,
+    sent: { timezone: 'UTC' },
+  });
+  life.reports('c1: success', 'c1', 'success');
+  life.polls('c1: poll after');
+  life.authorized('monitors', 'post-monitor-configuration', {
+    sent: [{ name: 'sshd', status: 'enabled', type: 'service' }],
+  });
+  life.authorized('alert', 'post-alerts', {
+    sent: [
+      {
+        name: 'sshd is down',
+        level: 'CRITICAL',
+        timestamp: '2026-01-31T12:05:00Z',
+        subject: { name: 'sshd', type: 'systemd.unit', status: 'not-running' },
+      },
+    ],
+  });
+  life.announces = true;
+  life.polls('poll before map');
+  life.offered('m1: offer', 'm1', 'six', {
+    update_control_map: {
+      id: 'm1',
+      priority: 0,
+      states: { ArtifactInstall_Enter: { action: 'pause' } },
+    },
+  });
+  life.fetches('m1: download', 'm1');
+  life.reports('m1: pause', 'm1', 'pause_before_installing');
+  life.authorized('m1: map', 'get-update-control-map', {
+    ...{ id: 'm1', status: 200 },
+    answer: { update_control_map: { id: 'm1', priority: 0, states: {} } },
+  });
+  life.reports('m1: installing', 'm1', 'installing');
+  life.reports('m1: success', 'm1', 'success');
+  life.name = 'six';
+  life.polls('m1: poll after');
+  life.inventories('m1: inventory');
+}
+
+const configurationLink = `${api}/api/devices/v1/deployments/download/configuration/c1/board/device-1?x-svc-signature=c1`;
+
+function sockets(life: Life): void {
+  life.connects('connect 1', 1, 's1');
+  life.socket('shell', 'message', 'server', { payload: message(1, 'new', 'session-1') });
+  life.socket('shell answer', 'message', 'device', { payload: message(1, 'new', 'session-1') });
+  life.socket('ping', 'ping', 'server', { payload: Buffer.from('60') });
+  life.socket('pong', 'pong', 'device', { payload: Buffer.from('60') });
+  life.socket('unknown message', 'message', 'server', {
+    payload: message(99, 'what', 'session-1'),
+  });
+  life.socket('answer to unknown', 'message', 'device', {
+    payload: message(0xffff, 'error', 'session-1'),
+  });
+  life.socket('check-update', 'message', 'server', {
+    payload: message(4, 'check-update', 'session-2'),
+  });
+  life.polls('poll after check-update', { afterMs: 1000 });
+  life.socket('close', 'closed', 'device', { code: 1000 });
+  life.connects('connect 2', 2, 's2');
+  life.socket('last close', 'closed', 'device', { socket: 's2', code: 1001 });
+}
+
+function failingServer(life: Life): void {
+  for (const [at, afterMs] of [
+    10_000, 1500, 3000, 6000, 12_000, 24_000, 48_000, 96_000,
+  ].entries()) {
+    life.polls(`outage ${at + 1}`, { status: 503, afterMs });
+  }
+  life.polls('after outage', { afterMs: 120_000 });
+  life.polls('busy', { status: 429, answerHeaders: { 'Retry-After': '60' } });
+  life.polls('after busy', { afterMs: 61_000 });
+  life.authorized('refused', 'put-attributes', {
+    status: 400,
+    afterMs: 300,
+    sent: [
+      { name: 'cpu_load', value: 0.42 },
+      ...[1, 2, 3].map((each) => ({ name: `a${each}`, value: each })),
+    ],
+    answer: { error: 'the number of attributes is above the limit' },
+  });
+  life.polls('after refused', { answerHeaders: { Connection: 'close' } });
+  life.polls('v2 absent', { status: 404, answer: '<html>not found</html>' });
+  life.authorized('v1 instead', 'post-next-deployment', {
+    sent: { device_type: 'board', artifact_name: life.name },
+    afterMs: 300,
+  });
+  life.polls('v2 again');
+}
+
+function tokens(life: Life): void {
+  life.polls('revoked', { status: 401, answer: '' });
+  life.signsIn('token after revocation', 7);
+  life.polls('poll after revocation');
+  life.act('clock moved', 'clock-moved', 'P8D');
+  life.polls('expired', { status: 401 });
+  life.signsIn('token after expiry', 21);
+  life.polls('poll after expiry');
+  life.polls('last poll');
+}
+
+/** Returns the events of steps, with their times. */
+export function eventsOf(steps: readonly Step[]): ClientEvent[] {
+  let nowMs = 0;
+  let offsetMs = startMs;
+  return steps.map((step, index) => {
+    nowMs += step.afterMs;
+    if (step.kind === 'act') {
+      const { label: _, afterMs: __, ...act } = step;
+      if (act.act === 'clock-moved') offsetMs += 8 * 86_400_000;
+      return { ...act, atMs: nowMs };
+    }
+    const sequence = index + 1;
+    if (step.kind === 'socket') {
+      const { label: _, afterMs: __, ...event } = step;
+      return { ...event, sequence, client: 'device-1', atMs: nowMs };
+    }
+    const exchange = exchangeOf(step, sequence, nowMs, offsetMs);
+    nowMs += step.tookMs;
+    return exchange;
+  });
+}
+
+function exchangeOf(
+  step: Request,
+  sequence: number,
+  sentMs: number,
+  offsetMs: number,
+): ClientExchange {
+  const { operation, sent, answer, status, tookMs, id = '', origin = api } = step;
+  const row = rows[operation];
+  const target = step.target ?? row.path.replace(/\{\w+\}/, id);
+  const body = bytesOf(sent);
+  const responseBody = bytesOf(answer) ?? Buffer.alloc(0);
+  const headers = {
+    Host: new URL(origin).host,
+    ...(body && { 'Content-Type': 'application/json', 'Content-Length': `${body.length}` }),
+    ...step.headers,
+  };
+  const endedMs = sentMs + tookMs;
+  return {
+    kind: 'exchange',
+    sequence,
+    client: 'device-1',
+    method: step.method ?? row.method,
+    url: origin + target,
+    requestHeaders: Object.entries(headers).filter(([, value]) => value !== ''),
+    requestBody: body,
+    status,
+    responseHeaders: Object.entries(step.answerHeaders),
+    responseBody,
+    responseBytes: step.responseBytes ?? responseBody.length,
+    isDelivered: step.isDelivered ?? true,
+    sentMs,
+    endedMs,
+    serverNowMs: offsetMs + endedMs,
+    interference: step.interference ?? [],
+    connection: step.connection ?? 'connection-1',
+  };
+}
+
+function bytesOf(value: unknown): Buffer | undefined {
+  if (value === undefined || Buffer.isBuffer(value)) return value;
+  return Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
+}
