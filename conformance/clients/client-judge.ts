@@ -189,7 +189,7 @@ export class ClientJudge {
       } else if (happened(lapses)) client.memory.due.delete(duty.id);
     }
     if (!client.memory.due.has(duty.id) && happened(begins)) {
-      client.memory.due.set(duty.id, newDue(event.sequence, event.endedMs));
+      client.memory.due.keep(duty.id, newDue(event.sequence, event.endedMs));
     }
   }
 
@@ -212,7 +212,7 @@ export class ClientJudge {
       } else if (due && sequence?.lapses?.socket?.(event, memory)) {
         client.memory.due.delete(duty.id);
       } else if (!due && sequence?.begins.socket?.(event, memory)) {
-        client.memory.due.set(duty.id, newDue(event.sequence, event.atMs));
+        client.memory.due.keep(duty.id, newDue(event.sequence, event.atMs));
       }
     }
     client.memory.socket(event);
@@ -242,7 +242,7 @@ export class ClientJudge {
         if (sequence?.lapses?.acts?.includes(kind)) client.memory.due.delete(id);
         const { acts, when } = sequence?.begins ?? {};
         const isDue = acts?.includes(kind) && (when?.(client.memory) ?? true);
-        if (isDue) client.memory.due.set(id, newDue(0, atMs));
+        if (isDue) client.memory.due.keep(id, newDue(0, atMs));
       }
     }
   }
@@ -340,8 +340,7 @@ function rowOf(event: ClientExchange, client: ClientMemory | undefined): Operati
   // A link points to wherever the server stores its files, and is used with GET only.
   const link = rowsAtPath.find(({ authorization }) => authorization === 'link');
   if (link) return deviceRows.get(link.id);
-  if ([...(client?.offers.values() ?? [])].some((offer) => offer.link === linkOf(url)))
-    return download;
+  if ((client?.offers.values ?? []).some((offer) => offer.link === linkOf(url))) return download;
   return row === undefined && pathname.includes('/api/devices/') ? unknownRow : undefined;
 }
 

@@ -5,6 +5,7 @@ import type { Operation } from '../../fixtures/contract/operation.ts';
 import { jsonInOrder, parsedJson } from '../../fixtures/json.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
 import { entriesOf, membersOf } from '../target/json-members.ts';
+import { BoundedMap } from './bounded-map.ts';
 import type { ClientExchange, ClientSocketEvent, ServerAct } from './client-event.ts';
 import { DownloadProgress } from './download-progress.ts';
 import { interrupts, isAnswered } from './excuses.ts';
@@ -27,6 +28,8 @@ const INTERVALS_MIN = 3;
 const TARGETS_MAX = 4;
 const REPORTS_MAX = 32;
 const SESSIONS_MAX = 32;
+/** There are fewer duties. */
+const DUTIES_MAX = 200;
 /** Number of devices that poll in step; fewer may do so by chance. */
 const IN_STEP_MIN = 10;
 const ATTRIBUTES_MAX = 100;
@@ -119,39 +122,41 @@ interface SignIn extends Times {
 
 /** The state of one device as seen so far. `learn` is called after the duties judged an exchange. */
 export class ClientMemory {
-  readonly offers = new Map<string, Offer>();
+  readonly offers = new BoundedMap<Offer>(ITEMS_MAX);
   /** Links of the files that the device has begun to fetch. */
-  readonly fetched = new Map<string, true>();
+  readonly fetched = new BoundedMap<true>(ITEMS_MAX);
   /** Number of refusals of each link in a row. */
-  readonly refusedLinks = new Map<string, number>();
+  readonly refusedLinks = new BoundedMap<number>(ITEMS_MAX);
   /** Number of 401 of each operation since the last authentication request. */
-  readonly unauthorized = new Map<string, number>();
+  readonly unauthorized = new BoundedMap<number>(ITEMS_MAX);
   /** The last refused request of each operation, and how often it was sent in a row. */
-  readonly malformed = new Map<string, { readonly content: string; readonly times: number }>();
+  readonly malformed = new BoundedMap<{ readonly content: string; readonly times: number }>(
+    ITEMS_MAX,
+  );
   /** The waits that the server asked for, by operation. */
-  readonly waits = new Map<string, Wait>();
-  readonly failures = new Map<string, FailureRun>();
+  readonly waits = new BoundedMap<Wait>(ITEMS_MAX);
+  readonly failures = new BoundedMap<FailureRun>(ITEMS_MAX);
   /** When the device last sent each alert. */
-  readonly alerts = new Map<string, number>();
+  readonly alerts = new BoundedMap<number>(ITEMS_MAX);
   /** Names and JSON types of the attributes of the last inventory that replaced all. */
-  readonly attributes = new Map<string, string>();
+  readonly attributes = new BoundedMap<string>(ATTRIBUTES_MAX);
   /** Digests of the tokens that were issued, the newest last, with the end of the answer. */
-  readonly tokens = new Map<string, number>();
+  readonly tokens = new BoundedMap<number>(ITEMS_MAX);
   /** Number of requests with a token that a newer one had replaced. */
-  readonly staleUses = new Map<string, number>();
+  readonly staleUses = new BoundedMap<number>(ITEMS_MAX);
   usesFormerToken = false;
   /** Keys of the last handshakes. */
-  readonly handshakeKeys = new Map<string, true>();
+  readonly handshakeKeys = new BoundedMap<true>(ITEMS_MAX);
   /** The open websockets, with the time of their opening. */
-  readonly sockets = new Map<string, number>();
+  readonly sockets = new BoundedMap<number>(ITEMS_MAX);
   /** Digests of the targets to which a download was redirected. */
-  readonly redirects = new Map<string, true>();
+  readonly redirects = new BoundedMap<true>(ITEMS_MAX);
   /** Ids of the sessions that the server opened on websockets. */
-  readonly sessions = new Map<string, true>();
+  readonly sessions = new BoundedMap<true>(SESSIONS_MAX);
   /** Connections on which the device sent requests. */
-  readonly connections = new Map<string, number>();
+  readonly connections = new BoundedMap<number>(ITEMS_MAX);
   /** What is due by the id of its duty. */
-  readonly due = new Map<string, Due>();
+  readonly due = new BoundedMap<Due>(DUTIES_MAX);
   /** Pauses between polls that brought nothing, the newest last. */
   readonly intervals: number[] = [];
   /** Areas of the API that the device has used. */
@@ -203,7 +208,7 @@ export class ClientMemory {
   learn(exchange: JudgedExchange, event: ClientExchange): void {
     const { row, status, request } = exchange;
     const { id } = row;
-    keep(this.connections, event.connection, request.sentMs);
+    this.connections.keep(event.connection, request.sentMs);
     this.areas.add(areaOf(row));
     this.lastSentMs = request.sentMs;
     this.serverNowMs = event.serverNowMs;
@@ -211,7 +216,7 @@ export class ClientMemory {
     if (!isAnswered(event)) this.slowestMs = Math.max(this.slowestMs, event.endedMs - event.sentMs);
     if (id === 'post-auth-request') this.#authenticated(exchange, event);
     else if (status === 401 && isAnswered(event)) {
-      keep(this.unauthorized, id, (this.unauthorized.get(id) ?? 0) + 1);
+      this.unauthorized.keep(id, (this.unauthorized.get(id) ?? 0) + 1);
     } else this.unauthorized.delete(id);
     this.#usedToken(exchange);
     if (polls.includes(id)) this.#polled(exchange, event);
@@ -222,11 +227,11 @@ export class ClientMemory {
       if (offer) offer.hasLog = true;
     }
     if (id === 'post-alerts') {
-      for (const key of alertKeys(exchange)) keep(this.alerts, key, request.sentMs);
+      for (const key of alertKeys(exchange)) this.alerts.keep(key, request.sentMs);
     }
     if (id === 'put-attributes') this.#inventoried(exchange);
     if (id === 'connect') {
-      keep(this.handshakeKeys, digestOf(exchange.header('sec-websocket-key') ?? ''), true);
+      this.handshakeKeys.keep(digestOf(exchange.header('sec-websocket-key') ?? ''), true);
     }
     this.#waits(exchange);
     this.#failed(exchange, event);
@@ -237,8 +242,7 @@ export class ClientMemory {
   interrupted(act: ServerAct): void {
     if (act.act === 'scene-began') this.scene = act.subject;
     if (act.act === 'scene-ended') this.scene = undefined;
-    if (act.act === 'client-killed')
-      for (const { progress } of this.offers.values()) progress.cut();
+    if (act.act === 'client-killed') for (const { progress } of this.offers.values) progress.cut();
     this.isRestarted ||= act.act === 'client-started';
     this.isClockMoved ||= act.act === 'clock-moved';
     if (act.act === 'folder-cleaned') {
@@ -261,13 +265,13 @@ export class ClientMemory {
   /** Records an event of a websocket. */
   socket({ event, from, socket, atMs, payload }: ClientSocketEvent): void {
     this.areas.add('connect');
-    if (event === 'opened') keep(this.sockets, socket, atMs);
+    if (event === 'opened') this.sockets.keep(socket, atMs);
     if (event === 'closed') this.sockets.delete(socket);
     if (event === 'ping' && from === 'device') this.pings += 1;
     if (event === 'ping' && from === 'server') this.pingPayload = payload;
     if (event === 'message' && from === 'server' && payload) {
       const { sid } = messageIn(payload) ?? {};
-      if (sid !== undefined) keep(this.sessions, sid, true, SESSIONS_MAX);
+      if (sid !== undefined) this.sessions.keep(sid, true);
     }
   }
 
@@ -279,14 +283,14 @@ export class ClientMemory {
 
   /** The offer that the device should work on: the newest one that has not ended. */
   get activeOffer(): Offer | undefined {
-    const latest = [...this.offers.values()].at(-1);
+    const latest = this.offers.values.at(-1);
     return latest?.final === undefined && latest?.isOver === false ? latest : undefined;
   }
 
   /** Returns the offer whose file a request fetches. */
   offerOfLink(url: string): Offer | undefined {
     const link = linkOf(url);
-    return [...this.offers.values()].findLast((offer) => offer.link === link);
+    return this.offers.values.findLast((offer) => offer.link === link);
   }
 
   /** Records a poll that repeats the last one and was answered in the same way. */
@@ -344,16 +348,16 @@ export class ClientMemory {
     if (exchange.status !== 200 || !isAnswered(event)) return;
     this.signIns += 1;
     const token = exchange.answer.text;
-    if (token !== '' && token !== MASK) keep(this.tokens, digestOf(token), event.endedMs);
+    if (token !== '' && token !== MASK) this.tokens.keep(digestOf(token), event.endedMs);
   }
 
   #usedToken({ token, row }: JudgedExchange): void {
     if (token === undefined || row.authorization !== 'device') return;
     const name = digestOf(token);
-    const newest = [...this.tokens.keys()].at(-1);
+    const newest = this.tokens.newest?.[0];
     this.usesFormerToken = this.tokens.has(name) && name !== newest;
     if (this.usesFormerToken) {
-      keep(this.staleUses, name, (this.staleUses.get(name) ?? 0) + 1);
+      this.staleUses.keep(name, (this.staleUses.get(name) ?? 0) + 1);
     }
   }
 
@@ -377,7 +381,7 @@ export class ClientMemory {
     this.v2Absences = isV2 && status === 404 ? this.v2Absences + 1 : 0;
     // No update and a conflict both tell the device that its deployment is over.
     if ((status === 204 || status === 409) && isAnswered(event)) {
-      for (const offer of this.offers.values()) offer.isOver = true;
+      for (const offer of this.offers.values) offer.isOver = true;
     }
     const { id, artifact } = membersOf(json);
     if (status !== 200 || typeof id !== 'string') return;
@@ -389,7 +393,7 @@ export class ClientMemory {
     const known = this.offers.get(id);
     const targets = [...(known?.targets ?? []), ...(given ? [digestOf(targetOf(given))] : [])];
     const { device_type: type } = provided;
-    keep(this.offers, id, {
+    this.offers.keep(id, {
       id,
       operation: known?.operation ?? row.id,
       asked: known?.asked ?? asked,
@@ -422,14 +426,14 @@ export class ClientMemory {
     const { location } = answer.headers;
     this.redirected = status >= 300 && status < 400 && location ? this.redirected + 1 : 0;
     if (location && URL.canParse(location, request.url)) {
-      keep(this.redirects, digestOf(targetOf(new URL(location, request.url).href)), true);
+      this.redirects.keep(digestOf(targetOf(new URL(location, request.url).href)), true);
     }
     const header = (name: string): string | undefined => exchange.header(name);
     const offer = this.offerOfLink(request.url);
     if (offer && !this.fetched.has(link)) offer.reportsBeforeDownload = [...offer.reports];
     if (status === 400 || status === 403) {
-      keep(this.refusedLinks, link, (this.refusedLinks.get(link) ?? 0) + 1);
-    } else keep(this.fetched, link, true);
+      this.refusedLinks.keep(link, (this.refusedLinks.get(link) ?? 0) + 1);
+    } else this.fetched.keep(link, true);
     offer?.progress.learn({ status, answer, header }, event);
     if (exchange.header('range') === undefined) return;
     this.conditions.resumed += 1;
@@ -465,7 +469,7 @@ export class ClientMemory {
     this.attributes.clear();
     for (const attribute of entriesOf(sent).slice(0, ATTRIBUTES_MAX)) {
       const { name, value } = membersOf(attribute);
-      this.attributes.set(beginningOf(String(name), NAME_MAX_CHARACTERS), typeOf(value));
+      this.attributes.keep(beginningOf(String(name), NAME_MAX_CHARACTERS), typeOf(value));
     }
   }
 
@@ -481,14 +485,14 @@ export class ClientMemory {
     const firstPauseMs = before?.firstPauseMs ?? pause;
     const hasty = pause !== undefined && pause < HASTY_MS ? (before?.hasty ?? 0) + 1 : 0;
     const count = (before?.count ?? 0) + 1;
-    keep(this.failures, row.id, { ...timesOf(exchange), count, hasty, firstPauseMs });
+    this.failures.keep(row.id, { ...timesOf(exchange), count, hasty, firstPauseMs });
   }
 
   #waits(exchange: JudgedExchange): void {
     const { row, status, answer, serverNowMs } = exchange;
     const seconds = waitSeconds(answer.headers['retry-after'] ?? '', serverNowMs);
     const isAsked = (status === 429 || status === 503) && seconds !== undefined;
-    if (isAsked) keep(this.waits, row.id, { ...timesOf(exchange), seconds });
+    if (isAsked) this.waits.keep(row.id, { ...timesOf(exchange), seconds });
     else this.waits.delete(row.id);
   }
 
@@ -501,13 +505,13 @@ export class ClientMemory {
     const content = contentOf(exchange);
     const before = this.malformed.get(row.id);
     const times = before?.content === content ? before.times + 1 : 1;
-    keep(this.malformed, row.id, { content, times });
+    this.malformed.keep(row.id, { content, times });
   }
 }
 
 /** What is known about all devices together. */
 export class FleetMemory {
-  readonly #identityOfKey = new Map<string, KnownIdentity>();
+  readonly #identityOfKey = new BoundedMap<KnownIdentity>(KEYS_MAX);
 
   #inStep: { readonly sinceMs: number; readonly count: number } = { sinceMs: 0, count: 0 };
 
@@ -526,7 +530,7 @@ export class FleetMemory {
     const known = this.#identityOfKey.get(name);
     if (known) return known.digest === digest ? undefined : known;
     const text = beginningOf(identity, IDENTITY_MAX_CHARACTERS);
-    keep(this.#identityOfKey, name, { digest, text, client }, KEYS_MAX);
+    this.#identityOfKey.keep(name, { digest, text, client });
     return undefined;
   }
 }
@@ -649,16 +653,4 @@ function waitSeconds(value: string, nowMs: number): number | undefined {
 
 export function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 22);
-}
-
-function keep<Value>(
-  map: Map<string, Value>,
-  key: string,
-  value: Value,
-  most: number = ITEMS_MAX,
-): void {
-  map.delete(key);
-  map.set(key, value);
-  const [oldest] = map.keys();
-  if (map.size > most && oldest !== undefined) map.delete(oldest);
 }

@@ -49,6 +49,7 @@ export class JudgedExchange {
   #sent: Json | undefined;
   #received: Json | undefined;
   #isOrdinary: boolean | undefined;
+  #deploymentId: string | undefined;
 
   constructor(
     row: Operation,
@@ -127,7 +128,8 @@ export class JudgedExchange {
 
   /** The deployment id in the path of the request, which is the last segment but one. */
   get deploymentId(): string {
-    return this.segment(1);
+    this.#deploymentId ??= this.segment(1);
+    return this.#deploymentId;
   }
 
   /**

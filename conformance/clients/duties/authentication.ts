@@ -387,10 +387,10 @@ const reactionDuties: readonly Duty[] = [
       token !== undefined &&
       client.tokens.size > 1 &&
       client.tokens.has(digestOf(token)) &&
-      !isUnderway(event, [...client.tokens.values()].at(-1) ?? 0),
+      !isUnderway(event, client.tokens.newest?.[1] ?? 0),
     violation: ({ token = '' }, { client }) => {
       const name = digestOf(token);
-      if (name === [...client.tokens.keys()].at(-1)) return undefined;
+      if (name === client.tokens.newest?.[0]) return undefined;
       if ((client.staleUses.get(name) ?? 0) !== REPEATS_UNDERWAY_MAX) return undefined;
       return { where: 'the former token', must: 'not be used', seen: 'a third request with it' };
     },
@@ -409,7 +409,7 @@ const reactionDuties: readonly Duty[] = [
         exchange: ({ row, token }, { client }) =>
           row.authorization === 'device' &&
           token !== undefined &&
-          digestOf(token) === [...client.tokens.keys()].at(-1),
+          digestOf(token) === client.tokens.newest?.[0],
       },
       lapses: { acts: ['client-killed'] },
       must: 'use the token that it was given',

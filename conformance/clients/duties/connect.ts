@@ -92,9 +92,9 @@ const handshakeDuties: readonly Duty[] = [
     applies: (exchange, { client, event }) =>
       client.tokens.size > 1 &&
       client.tokens.has(digestOf(tokenOf(exchange))) &&
-      !isUnderway(event, [...client.tokens.values()].at(-1) ?? 0),
+      !isUnderway(event, client.tokens.newest?.[1] ?? 0),
     violation: (exchange, { client }) =>
-      digestOf(tokenOf(exchange)) === [...client.tokens.keys()].at(-1)
+      digestOf(tokenOf(exchange)) === client.tokens.newest?.[0]
         ? undefined
         : { where: 'the token', must: 'be the newest one', seen: 'a former one' },
   },
@@ -225,7 +225,7 @@ const frameDuties: readonly Duty[] = [
     wayOut: 'close the older websocket after a reconnect',
     socket: ({ event, from, socket, atMs }, { client }) => {
       if (from !== 'device' || (event !== 'message' && event !== 'ping')) return undefined;
-      const newest = [...client.sockets].at(-1);
+      const newest = client.sockets.newest;
       if (newest === undefined || newest[0] === socket || !client.sockets.has(socket))
         return 'kept';
       if (atMs - newest[1] <= OVERLAP_MS) return undefined;

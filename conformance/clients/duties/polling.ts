@@ -344,7 +344,7 @@ function furtherPairs(exchange: JudgedExchange): Readonly<Record<string, unknown
 
 /** Returns the offer that ended last, if the device knew so before this poll began. */
 function endedOffer({ client, event }: DutyMemory) {
-  const latest = [...client.offers.values()].at(-1);
+  const latest = client.offers.newest?.[1];
   if (latest === undefined || latest.isConfiguration || latest.final === undefined)
     return undefined;
   const isKnown = latest.isFinalKnown && !isUnderway(event, latest.endedMs ?? event.sentMs);

@@ -213,7 +213,7 @@ const mapDuties: readonly Duty[] = [
     wayOut: 'none is needed',
     scene: 'control-map',
     observation: ({ offers }) => {
-      const { reports = [] } = [...offers.values()].at(-1) ?? {};
+      const { reports = [] } = offers.values.at(-1) ?? {};
       const at = reports.findLastIndex((status) => String(status).startsWith('pause_'));
       return at < 0
         ? undefined

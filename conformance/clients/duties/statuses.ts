@@ -32,7 +32,7 @@ const statusDuties: readonly Duty[] = [
       },
       keeps: { exchange: isFinalReport },
       breaks: ({ row, deploymentId }, { client }) => {
-        const [before, latest] = [...client.offers.values()].slice(-2);
+        const [before, latest] = client.offers.values.slice(-2);
         if (!reporting.includes(row.id) || latest?.id !== deploymentId) return undefined;
         const isBegun = before !== undefined && before.reports.length > 0;
         if (!isBegun || before.final !== undefined || before.isOver) return undefined;
@@ -66,11 +66,11 @@ const statusDuties: readonly Duty[] = [
       },
       keeps: {
         exchange: ({ row, deploymentId }, { client }) =>
-          reporting.includes(row.id) && deploymentId === [...client.offers.keys()].at(-1),
+          reporting.includes(row.id) && deploymentId === client.offers.newest?.[0],
       },
       breaks: ({ row, deploymentId, sent }, { client }) => {
         const offer = client.offers.get(deploymentId);
-        const isOld = offer !== undefined && deploymentId !== [...client.offers.keys()].at(-1);
+        const isOld = offer !== undefined && deploymentId !== client.offers.newest?.[0];
         if (!reporting.includes(row.id) || !isOld || offer?.final === undefined) return undefined;
         if (membersOf(sent).status === offer.final) return undefined;
         return { where: 'a report', must: 'name the new deployment', seen: 'the id of the former' };
@@ -88,7 +88,7 @@ const statusDuties: readonly Duty[] = [
     wayOut: 'forget the link with the report of failure',
     scene: 'failing-update',
     operations: [...downloads, ...polls],
-    applies: (_, { client }) => [...client.offers.values()].at(-1)?.final === 'failure',
+    applies: (_, { client }) => client.offers.newest?.[1]?.final === 'failure',
     violation: ({ row, request }, { client }) => {
       const offer = downloads.includes(row.id) ? client.offerOfLink(request.url) : undefined;
       if (offer?.final !== 'failure' || request.sentMs < (offer.endedMs ?? 0)) return undefined;
@@ -136,8 +136,7 @@ const statusDuties: readonly Duty[] = [
     looksAt: 'the statuses of the last deployment, in order',
     wayOut: 'none is needed',
     observation: ({ offers }) => {
-      const { reports = [] } =
-        [...offers.values()].findLast((offer) => offer.reports.length > 0) ?? {};
+      const { reports = [] } = offers.values.findLast((offer) => offer.reports.length > 0) ?? {};
       return reports.length > 0 ? reports.map(shown).join(', ') : undefined;
     },
   },
@@ -149,7 +148,7 @@ const statusDuties: readonly Duty[] = [
     looksAt: 'the statuses that were reported before the first download',
     wayOut: 'none is needed',
     observation: ({ offers, fetched }) => {
-      const offer = [...offers.values()].findLast(({ link = '' }) => fetched.has(link));
+      const offer = offers.values.findLast(({ link = '' }) => fetched.has(link));
       if (offer === undefined) return undefined;
       const isBefore = offer.reportsBeforeDownload.includes('downloading');
       return isBefore ? 'downloading came before the download' : 'the download came first';
@@ -439,6 +438,6 @@ function isWithoutUpdate({ row, status }: JudgedExchange): boolean {
 
 /** Returns the newest deployment if a 409 has ended it. */
 function abortedOffer({ client }: DutyMemory): Offer | undefined {
-  const latest = [...client.offers.values()].at(-1);
+  const latest = client.offers.newest?.[1];
   return latest?.conflictMs === undefined ? undefined : latest;
 }
