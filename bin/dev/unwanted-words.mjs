@@ -33,7 +33,11 @@ export const unwanted = [
     pattern: /\b(herd\w*|booksOf|balanceOf|crew|muster\w*|[pP]layer\w*)\b/g,
     instead: 'backoffComparison, metrics, reconciliation, workers, buildDevices',
   },
-  { pattern: /\bscenes?\b/g, instead: 'incident' },
+  {
+    pattern: /\bscenes?\b/g,
+    instead: 'incident',
+    legal: ['conformance/clients/', 'bin/commands/conform/client/'],
+  },
   { pattern: /\b(swallowed|unkept)\b/g, instead: 'ack-lost, not-stored' },
   {
     pattern: /\b(\w+_(LEAST|MOST)(_\w+)?|(least|most)(Ms|Bytes|PerSecond|PollMs))\b/g,

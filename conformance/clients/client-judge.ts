@@ -44,7 +44,7 @@ const deviceRows = new Map<string, Operation>(
 const download = storageOperations['download-artifact'];
 
 /** Stands for a request that no operation takes. */
-export const UNKNOWN_OPERATION = 'unknown';
+const UNKNOWN_OPERATION = 'unknown';
 const unknownRow: Operation = {
   ...operations['list-artifacts'],
   id: UNKNOWN_OPERATION,

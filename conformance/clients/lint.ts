@@ -4,7 +4,8 @@
  */
 import { encodeConnectMessage } from '../../fixtures/formats/connect-message.ts';
 import { exchangeIn } from '../recordings/journal.ts';
-import { isMap, membersOf } from '../target/json-members.ts';
+import { entriesOf, membersOf } from '../target/json-members.ts';
+import type { ClientExchange } from './client-event.ts';
 import { ClientJudge } from './client-judge.ts';
 import { digestOf } from './client-memory.ts';
 import type { Finding } from './duty.ts';
@@ -38,31 +39,37 @@ export class Lint {
     const { id, identity } = membersOf(device);
     const digest = typeof identity === 'string' ? digestOf(identity) : '';
     const client = typeof id === 'string' ? id : digest;
-    this.#frame(entry, client);
+    this.#message(entry, client);
     const exchange = exchangeIn('the journal', `entry ${sequence}`, entry);
-    if (exchange) this.#judge.see(clientExchangeOf(exchange, Number(sequence), client));
+    if (exchange === undefined) return this.#findings;
+    const event = clientExchangeOf(exchange, Number(sequence), client);
+    this.#judge.see({ ...event, ...doneBy(entry) });
     return this.#findings;
   }
 
-  /** Judges a message on a websocket; the journal shows it decoded. */
-  #frame(entry: unknown, client: string): void {
-    const { kind, from, at, sequence, message, socket } = membersOf(entry);
-    const { proto, typ, sid } = membersOf(message);
-    if (kind !== 'frame' || !isMap(message) || typeof proto !== 'number') return;
+  /** Judges a message on the websocket of a device. */
+  #message(entry: unknown, client: string): void {
+    const { kind, from, at, sequence, socket, opcode, proto, typ, sid } = membersOf(entry);
+    const isMessage = kind === 'frame' && socket === 'device' && opcode === 'message';
+    if (!isMessage || typeof proto !== 'number') return;
     const payload = encodeConnectMessage({
       proto,
       ...(typeof typ === 'string' && { typ }),
       ...(typeof sid === 'string' && { sid }),
     });
     this.#judge.see({
-      kind: 'socket',
-      sequence: Number(sequence),
-      client,
-      socket: String(socket),
-      event: 'message',
+      ...{ kind: 'socket', event: 'message', sequence: Number(sequence), client, payload },
+      socket: client,
       from: from === 'server' ? 'server' : 'device',
-      payload,
       atMs: Date.parse(String(at)),
     });
   }
+}
+
+/** Returns what the server did to an exchange: whether it was cut, its fault and its variations. */
+function doneBy(entry: unknown): Pick<ClientExchange, 'isDelivered' | 'interference'> {
+  const { cut, fault, varied, status } = membersOf(entry);
+  const { act } = membersOf(fault);
+  const names = [...(act === undefined ? [] : [act]), ...entriesOf(varied)];
+  return { isDelivered: cut !== true && status !== 0, interference: names.map(String) };
 }

@@ -246,6 +246,8 @@ const frameDuties: readonly Duty[] = [
         return { where: 'a message', must: 'be a msgpack map', seen: 'other bytes' };
       }
       const { sid } = message;
+      // Whoever joined late does not know the sessions.
+      if (client.sessions.size === 0) return undefined;
       if (sid === undefined || client.sessions.has(sid)) return 'kept';
       return { where: 'hdr.sid', must: 'be that of the session', seen: shown(sid) };
     },

@@ -34,7 +34,7 @@ export interface Request {
 }
 
 /** An event of the websocket, or an act of the server; it happens `afterMs` after the step before. */
-export type Happening =
+type Happening =
   | (Omit<ClientSocketEvent, 'sequence' | 'client' | 'atMs'> & Placed)
   | (Omit<ServerAct, 'atMs'> & Placed);
 
@@ -47,7 +47,7 @@ export type Step = Request | Happening;
 
 export const deviceKey = ed25519KeyFromSeed(Buffer.alloc(32, 7));
 export const otherKey = ed25519KeyFromSeed(Buffer.alloc(32, 8));
-export const api = 'https://api.example';
+const api = 'https://api.example';
 const storage = 'https://files.example';
 const startMs = Date.UTC(2026, 0, 31, 12);
 const INTERVAL_MS = 10_000;
@@ -56,7 +56,7 @@ const WEEK_SECONDS = 604_800;
 const rows = { ...operations, ...storageOperations };
 
 /** Returns a token whose number makes it unlike the others. @param exp in seconds since the epoch */
-export function tokenOf(number: number, exp: number): string {
+function tokenOf(number: number, exp: number): string {
   const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
   return `${part({ alg: 'RS256' })}.${part({ sub: 'device-1', jti: number, exp })}.c2ln`;
 }

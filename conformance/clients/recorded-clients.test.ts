@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { harExchanges } from '../recordings/har.ts';
+import { listedExchanges } from '../recordings/journal.ts';
+import type { ClientExchange } from './client-event.ts';
+import { verdictsOfRecording } from './recorded-clients.ts';
+import { alterations } from './testing/alterations.ts';
+import { eventsOf, goodSteps, type Step } from './testing/good-life.ts';
+
+function exchangesOf(steps: readonly Step[]): readonly ClientExchange[] {
+  return eventsOf(steps).filter((event) => event.kind === 'exchange');
+}
+
+/** Returns the life as an HTTP archive, in which every body is text. */
+function harOf(steps: readonly Step[]): string {
+  const named = (list: ClientExchange['requestHeaders']) =>
+    list.map(([name, value]) => ({ name, value }));
+  const entries = exchangesOf(steps).map((event) => ({
+    startedDateTime: new Date(event.serverNowMs - 50).toISOString(),
+    time: 50,
+    request: {
+      method: event.method,
+      url: event.url,
+      headers: named(event.requestHeaders),
+      ...(event.requestBody && { postData: { text: event.requestBody.toString() } }),
+    },
+    response: {
+      status: event.status,
+      headers: named(event.responseHeaders),
+      content: { size: event.responseBody?.length, text: event.responseBody?.toString() },
+    },
+  }));
+  return JSON.stringify({ log: { entries } });
+}
+
+async function brokenIn(steps: readonly Step[]): Promise<readonly string[]> {
+  const verdicts = await verdictsOfRecording(harExchanges('life.har', harOf(steps)));
+  const broken = verdicts.flatMap(({ duties }) => duties.filter(({ state }) => state === 'broken'));
+  return broken.map(({ duty, violations }) => `${duty}: ${violations[0]?.seen}`);
+}
+
+/** A recording does not show cuts, faults and acts, so that steps with them are left out. */
+const plain = (): Step[] =>
+  goodSteps().filter(
+    ({ label }) => !/^(d1|d2|d4|f1|clock|expired|token after e|poll after e|last p)/.test(label),
+  );
+
+describe('the verdict on a recording', () => {
+  it('finds nothing broken in the archive of a good client', async () => {
+    expect(await brokenIn(plain())).toEqual([]);
+  });
+
+  it.each([
+    'auth.signs-exact-bytes',
+    'next.mandatory-keys',
+    'alert.shape',
+    'http.host',
+    'report.stops-at-409',
+  ])('names %s for the archive of a client that breaks it', async (id) => {
+    const { alter } = alterations.find(({ duty }) => duty === id) ?? {};
+    const broken = await brokenIn(alter?.(plain()) ?? []);
+    expect(broken.map((each) => each.split(':')[0])).toEqual([id]);
+  });
+
+  it('does not judge the bytes of a body of which a journal keeps the value', async () => {
+    const body = { id_data: '{"mac":"1"}', pubkey: 'no key' };
+    const headers = [
+      ['X-SVC-Signature', 'AAAA'],
+      ['Host', 'api.example'],
+      ['Content-Type', 'application/json'],
+    ];
+    const entry = {
+      ...{ at: '2026-01-31T12:00:00Z', method: 'POST', status: 400, device: { id: 'a' } },
+      path: '/api/devices/v1/authentication/auth_requests',
+      ...{ requestHeaders: headers, requestBody: body },
+    };
+    const [verdict] = await verdictsOfRecording(listedExchanges('a', JSON.stringify([entry])));
+    const states = new Map(verdict?.duties.map(({ duty, state }) => [duty, state]));
+    expect(states.get('auth.signs-exact-bytes')).toBe('not-met');
+    expect(states.get('auth.key-supported')).toBe('broken');
+  });
+});
