@@ -4,6 +4,7 @@ import { beginningOf } from '../../fixtures/beginning.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { jsonInOrder, parsedJson } from '../../fixtures/json.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
+import { signatureProblem } from '../signing/verify.ts';
 import { entriesOf, membersOf } from '../target/json-members.ts';
 import { BoundedMap } from './bounded-map.ts';
 import type { ClientExchange, ClientSocketEvent, ServerAct } from './client-event.ts';
@@ -20,6 +21,8 @@ const HOST_MAX_CHARACTERS = 255;
 const IDENTITY_MAX_CHARACTERS = 100;
 /** Maximum number of keys of which the identity is remembered. */
 const KEYS_MAX = 20_000;
+/** Maximum number of signatures of which the result is remembered. */
+const SIGNATURES_MAX = 1000;
 /** A shorter pause than this is hasty. */
 const HASTY_MS = 1000;
 /** Limits on what is remembered of polls, links, reports, sessions and attributes. */
@@ -513,7 +516,21 @@ export class ClientMemory {
 export class FleetMemory {
   readonly #identityOfKey = new BoundedMap<KnownIdentity>(KEYS_MAX);
 
+  readonly #signatures = new BoundedMap<string>(SIGNATURES_MAX);
   #inStep: { readonly sinceMs: number; readonly count: number } = { sinceMs: 0, count: 0 };
+
+  /**
+   * Returns what is wrong with the signature of a body, as `signatureProblem` does; a request that
+   * is repeated while the device is pending is verified once.
+   */
+  signatureProblem(pem: string, body: Buffer, text: string): string | undefined {
+    const name = digestOf(`${pem}\n${text}\n${body.toString('latin1')}`);
+    const known = this.#signatures.get(name);
+    if (known !== undefined) return known === '' ? undefined : known;
+    const problem = signatureProblem(pem, body, text);
+    this.#signatures.keep(name, problem ?? '');
+    return problem;
+  }
 
   /** Records a poll after a restart. Returns true for the tenth one, and further ones, in a second. */
   pollsInStep(sentMs: number): boolean {

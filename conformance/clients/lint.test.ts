@@ -211,6 +211,8 @@ const examples: Readonly<Record<string, { breaks: readonly Step[]; keeps: readon
         { name: 'device_type', value: 'board' },
         { name: 'ip', value: '::1' },
       ]),
+      ...[offered, fetched(), reported('success')],
+      inventory([{ name: 'artifact_name', value: 'two' }]),
     ],
   },
   'alert.no-flood': {

@@ -2,7 +2,7 @@
 import { createPublicKey } from 'node:crypto';
 import { parsedJson } from '../../../fixtures/json.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
-import { keyTypeOf, signatureProblem } from '../../signing/verify.ts';
+import { keyTypeOf } from '../../signing/verify.ts';
 import { shown } from '../../target/expectations.ts';
 import { isMap, membersOf } from '../../target/json-members.ts';
 import { digestOf, identityIn, isOfDevice, pauseMs, polls } from '../client-memory.ts';
@@ -35,13 +35,13 @@ const credentialDuties: readonly Duty[] = [
       if (!isKnown || typeof pubkey !== 'string') return false;
       return keyTypeOf(pubkey) !== undefined && signatureIn(exchange) !== MASK;
     },
-    violation: (exchange, { event }) => {
+    violation: (exchange, { event, fleet }) => {
       const { requestBody: body = Buffer.alloc(0) } = event;
       const signature = signatureIn(exchange);
       const seen =
         signature === undefined
           ? 'a request without a signature header'
-          : signatureProblem(String(membersOf(exchange.sent).pubkey), body, signature);
+          : fleet.signatureProblem(String(membersOf(exchange.sent).pubkey), body, signature);
       if (seen === undefined) return undefined;
       return { where: 'the signature', must: 'verify over the body with the key in it', seen };
     },

@@ -322,6 +322,7 @@ const inventoryDuties: readonly Duty[] = [
     sentence: 'A device states the same device_type and artifact_name in inventory and polls.',
     source: 'Attribute: device_type',
     looksAt: 'the inventory, and the last poll before it',
+    excuses: 'the name of the artifact that was offered last, which may run since',
     wayOut: 'fill both from one place, after an update also',
     operations: inventory,
     applies: ({ sent }, { client }) =>
@@ -331,7 +332,9 @@ const inventoryDuties: readonly Duty[] = [
       const provides = membersOf(JSON.parse(client.lastPoll?.asked ?? '{}'));
       const name = sharedNames.find((each) => {
         const value = valueNamed(sent, each);
-        return value !== undefined && provides[each] !== undefined && value !== provides[each];
+        const isNew = each === 'artifact_name' && value === client.offers.newest?.[1].name;
+        const isStated = value !== undefined && provides[each] !== undefined;
+        return isStated && value !== provides[each] && !isNew;
       });
       if (name === undefined) return undefined;
       const must = `be ${shown(provides[name])}, as in the last poll`;

@@ -477,7 +477,6 @@ const reporting: readonly Alteration[] = [
       drop('d1: poll after'),
       provides('d2: offer', { artifact_name: 'one' }),
     ),
-    consequences: ['inventory.device-type-agrees'],
   },
   {
     duty: 'report.second-deployment',

@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest';
+import { Lint } from '../../conformance/clients/lint.ts';
+import { FleetOnTestbed } from '../testing/fleet-on-testbed.ts';
+
+const RUN_MS = 15_000;
+/** Ordinary devices. */
+const steady = ['steady', 'already-installed', 'failing-install', 'wrong-checksum'];
+/** The duty that each badly written device breaks. */
+const wrong: Readonly<Record<string, string>> = {
+  'reports-success-without-installing': 'report.success-only-if-installed',
+  floods: 'next.not-faster-than-a-second',
+};
+
+it('finds no violation of simulated devices that behave, and names the others for what they do', {
+  timeout: 90_000,
+}, async () => {
+  const fleet = await FleetOnTestbed.start();
+  try {
+    await fleet.run({
+      behaviours: [...steady, ...Object.keys(wrong)],
+      pollIntervalMs: 1500,
+      backOff: { minMs: 1000, maxMs: 8000 },
+      durationMs: RUN_MS,
+    });
+    const lint = new Lint();
+    const found = new Map<string, string[]>();
+    for (const entry of fleet.testbed.journal.list({})) {
+      const { device } = entry as { device?: { id?: string } };
+      for (const { duty, seen } of lint.see(entry)) {
+        const id = device?.id ?? '';
+        found.set(id, [...(found.get(id) ?? []), `${duty}: ${seen}`]);
+      }
+    }
+    expect(lint.exchanges).toBeGreaterThan(30);
+    for (const name of steady) expect(found.get(fleet.idOf(name)), name).toBeUndefined();
+    for (const [name, duty] of Object.entries(wrong)) {
+      expect(
+        found.get(fleet.idOf(name))?.map((each) => each.split(':')[0]),
+        name,
+      ).toContain(duty);
+    }
+  } finally {
+    await fleet.testbed.close();
+  }
+});
