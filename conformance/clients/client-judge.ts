@@ -15,6 +15,7 @@ import type {
   ClientExchange,
   ClientSocketEvent,
   ClientVerdict,
+  DutyState,
   DutyVerdict,
   DutyViolation,
   HeaderList,
@@ -379,7 +380,7 @@ function verdictOf(name: string, client: JudgedClient): ClientVerdict {
 }
 
 function dutyIn(duty: Duty, { memory, tallies, dropped }: JudgedClient): DutyVerdict {
-  const { id, level, scene, observation, sequence } = duty;
+  const { id, level, scene, observation } = duty;
   const { judged, violations, violationCount } = tallies.get(id) ?? {
     ...{ judged: 0, violationCount: 0, violations: [] },
   };
@@ -390,13 +391,17 @@ function dutyIn(duty: Duty, { memory, tallies, dropped }: JudgedClient): DutyVer
   const openSinceMs = memory.due.get(id)?.sinceMs;
   if (openSinceMs !== undefined) return { ...decided, state: 'open', openSinceMs };
   if (judged > 0) return { ...decided, state: level === 'observed' ? 'observed' : 'kept' };
-  const next = nextStep(scene);
-  if (dropped > 0) return { ...decided, state: 'not-judged', next };
-  const [area = ''] = id.split('.');
-  const isAbsent = optionalAreas.has(area) && !isUsed(area, memory);
-  if (isAbsent) return { ...decided, state: 'not-applicable', next };
-  const isHidden = !duty.applies && !duty.socket && !sequence && !observation;
-  return { ...decided, state: isHidden ? 'not-observable' : 'not-met', next };
+  const state = undecided(duty, memory, dropped);
+  return { ...decided, state, next: nextStep(scene) };
+}
+
+/** Returns why nothing is known about a duty. */
+function undecided(duty: Duty, memory: ClientMemory, dropped: number): DutyState {
+  const [area = ''] = duty.id.split('.');
+  if (dropped > 0) return 'not-judged';
+  if (optionalAreas.has(area) && !isUsed(area, memory)) return 'not-applicable';
+  const isHidden = !duty.applies && !duty.socket && !duty.sequence && !duty.observation;
+  return isHidden ? 'not-observable' : 'not-met';
 }
 
 /** A client uses control maps if it announces them, and alerts are part of the monitor. */

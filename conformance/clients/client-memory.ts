@@ -141,7 +141,7 @@ export class ClientMemory {
   readonly failures = new BoundedMap<FailureRun>(ITEMS_MAX);
   /** When the device last sent each alert. */
   readonly alerts = new BoundedMap<number>(ITEMS_MAX);
-  /** Names and JSON types of the attributes of the last inventory that replaced all. */
+  /** Names and JSON types of the attributes that the server has. */
   readonly attributes = new BoundedMap<string>(ATTRIBUTES_MAX);
   /** Digests of the tokens that were issued, the newest last, with the end of the answer. */
   readonly tokens = new BoundedMap<number>(ITEMS_MAX);
@@ -232,7 +232,7 @@ export class ClientMemory {
     if (id === 'post-alerts') {
       for (const key of alertKeys(exchange)) this.alerts.keep(key, request.sentMs);
     }
-    if (id === 'put-attributes') this.#inventoried(exchange);
+    if (id === 'put-attributes' || id === 'patch-attributes') this.#inventoried(exchange);
     if (id === 'connect') {
       this.handshakeKeys.keep(digestOf(exchange.header('sec-websocket-key') ?? ''), true);
     }
@@ -464,12 +464,12 @@ export class ClientMemory {
     if (answered === 404 || answered === 409) offer.isOver = true;
   }
 
-  #inventoried({ sent, isSuccess, request }: JudgedExchange): void {
+  #inventoried({ row, sent, isSuccess, request }: JudgedExchange): void {
     if (!isSuccess) return;
     const before = this.inventoryMs;
     if (before !== undefined) this.inventoryIntervalMs = request.sentMs - before;
     this.inventoryMs = request.sentMs;
-    this.attributes.clear();
+    if (row.id === 'put-attributes') this.attributes.clear();
     for (const attribute of entriesOf(sent).slice(0, ATTRIBUTES_MAX)) {
       const { name, value } = membersOf(attribute);
       this.attributes.keep(beginningOf(String(name), NAME_MAX_CHARACTERS), typeOf(value));

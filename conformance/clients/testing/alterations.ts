@@ -659,6 +659,16 @@ const resources: readonly Alteration[] = [
     }),
   },
   {
+    duty: 'inventory.types-stable',
+    does: 'sends a number as a string by PATCH',
+    alter: insert('d1: inventory', (copy) => [
+      {
+        ...{ ...copy, label: 'patch', operation: 'patch-attributes' },
+        sent: [{ name: 'cpu_load', value: '0.42' }],
+      },
+    ]),
+  },
+  {
     duty: 'inventory.put-keeps-names',
     does: 'sends one changed attribute by PUT',
     alter: edit('d1: inventory', (step) => {
