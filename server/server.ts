@@ -42,6 +42,8 @@ export interface ServerOptions extends Partial<Settings> {
   readonly random?: Random;
   /** Starts the runs that the console requests; without it the console cannot start runs. */
   readonly startRun?: RunStarter;
+  /** Sees every exchange before the journal truncates its bodies. */
+  readonly observer?: ExchangeObserver;
 }
 
 /** A server whose two listeners accept connections. */
@@ -92,7 +94,7 @@ export interface OpenServer {
  * does.
  */
 export async function openServer(options: ServerOptions): Promise<OpenServer> {
-  const { clock = systemClock, random = systemRandom, startRun, ...given } = options;
+  const { clock = systemClock, random = systemRandom, startRun, observer, ...given } = options;
   const settings = completeSettings(given);
   const { dataFolder } = settings;
   const data = dataFolder === undefined ? undefined : await DataFolder.open(dataFolder);
@@ -103,7 +105,10 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
     const watchdog = new Watchdog(log);
     const activity = new ActivityFeed();
     const counts = new RequestCounts(clock);
-    const observers: readonly ExchangeObserver[] = [journalObserver, activity, counts];
+    const observers: readonly ExchangeObserver[] = [
+      ...(observer ? [observer] : []),
+      ...[journalObserver, activity, counts],
+    ];
     const { journalEntriesMax: entriesMax, journalBytesMax: bytesMax } = settings;
     const onTenantCreated = openJournals({ entriesMax, bytesMax });
     const shared = { ...openBudgets(settings, log), observers };

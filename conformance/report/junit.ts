@@ -23,7 +23,7 @@ const MESSAGE_MAX_BYTES = 1200;
 /** Room for the tags, the type and the indentation of an outcome. */
 const TAGS_MAX_BYTES = 150;
 
-const builder = new XMLBuilder({
+export const builder = new XMLBuilder({
   format: true,
   ignoreAttributes: false,
   attributeNamePrefix: '@',
@@ -133,7 +133,7 @@ function properties(name: string, values: readonly string[]): readonly Element[]
 }
 
 /** Returns the beginning of a text that is no longer than this in the document. */
-function within(bytesMax: number, text: string): string {
+export function within(bytesMax: number, text: string): string {
   const shown = printableText(text);
   const note = '… (the JSON report has the rest)';
   let room = bytesMax - Buffer.byteLength(note);

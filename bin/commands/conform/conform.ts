@@ -56,6 +56,10 @@ const subcommands: Subcommands = {
     summary: 'judge a server from a recording: a HAR file or a journal',
     load: () => import('./judge.ts'),
   },
+  client: {
+    summary: 'judge a device client: play scenes with it, and name the duties that it breaks',
+    load: () => import('./client/client.ts'),
+  },
   hooks: {
     summary: 'describe the steps of --hooks, with their inputs and answers',
     load: () => import('./hooks.ts'),

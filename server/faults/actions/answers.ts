@@ -2,7 +2,9 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import * as v from 'valibot';
+import { isObject, type JsonObject, parsedJson } from '../../../fixtures/json.ts';
 import { Refusal } from '../../http/refusal.ts';
+import { headerOf, replaced } from '../held-answer.ts';
 import type { HeaderPairs } from '../wire.ts';
 import { type Action, type ActionContext, defineAction, textUpTo, whole } from './action.ts';
 
@@ -194,6 +196,45 @@ const rangeRefused = defineAction({
   },
 });
 
+const alteredJson = defineAction({
+  kind: 'altered-json',
+  does: 'sets members of the JSON answer, such as artifact.source.uri; null removes a member',
+  entries: {
+    set: v.pipe(
+      v.record(textUpTo(256), v.unknown()),
+      v.minEntries(1, 'must name at least one member'),
+      v.maxEntries(HEADERS_MAX, `must name at most ${HEADERS_MAX} members`),
+    ),
+  },
+  faultPhases: ['body'],
+  fits: (_given, head) => /\bjson\b/i.test(headerOf(head, 'Content-Type') ?? ''),
+  transform: async ({ set }, { wire }, held) => {
+    const head = await held.head;
+    const chunks: Buffer[] = [];
+    for (let chunk = await held.next(); chunk; chunk = await held.next()) chunks.push(chunk);
+    const whole = Buffer.concat(chunks);
+    const body = parsedJson(whole.toString('utf8'));
+    const bytes = isObject(body) ? Buffer.from(JSON.stringify(withMembers(body, set))) : whole;
+    const framing = { 'Content-Length': String(bytes.length), 'Transfer-Encoding': undefined };
+    wire.head(head.status, replaced(head, framing));
+    await wire.write(bytes);
+    await wire.end();
+  },
+});
+
+/** Returns the object with the members at these dotted paths set, and those set to null removed. */
+function withMembers(body: JsonObject, set: JsonObject): JsonObject {
+  let altered = body;
+  for (const [path, value] of Object.entries(set)) {
+    const [name = '', ...rest] = path.split('.');
+    const { [name]: former, ...others } = altered;
+    const inner = isObject(former) ? former : {};
+    const member = rest.length > 0 ? withMembers(inner, { [rest.join('.')]: value }) : value;
+    altered = member === null ? others : { ...others, [name]: member };
+  }
+  return altered;
+}
+
 /** Sends a refusal in the form of the server's own refusals. */
 export async function refuseBy(
   context: ActionContext,
@@ -216,4 +257,7 @@ function idOf({ call, names, tenant }: ActionContext): HeaderPairs {
 }
 
 /** All actions of this file, in the order of the documentation. */
-export const answerActions: readonly Action[] = [answer, rateLimited, redirect, rangeRefused];
+export const answerActions: readonly Action[] = [
+  ...[answer, rateLimited, redirect, rangeRefused],
+  alteredJson,
+];

@@ -41,16 +41,19 @@ const delay = defineAction({
 
 const stall = defineAction({
   kind: 'stall',
-  does: 'sends nothing until the caller disconnects, the rule is removed or maxSeconds have passed; then cuts the connection',
-  entries: { maxSeconds: v.optional(whole(1, HOUR_MS / 1000), 300) },
+  does: 'sends nothing, or in the body nothing after the given number of bytes, until the caller disconnects, the rule is removed or maxSeconds have passed; then cuts the connection',
+  entries: {
+    afterBytes: v.optional(placeShape, 'half'),
+    maxSeconds: v.optional(whole(1, HOUR_MS / 1000), 300),
+  },
   faultPhases: ['before', 'after', 'body'],
   execute: async ({ maxSeconds }, context) => {
     await hang(context, maxSeconds * 1000);
     return 'answered';
   },
   fits: hasBody,
-  transform: async ({ maxSeconds }, context, answer) => {
-    await writeUpTo(context, answer, 'half');
+  transform: async ({ afterBytes, maxSeconds }, context, answer) => {
+    await writeUpTo(context, answer, afterBytes);
     await hang(context, maxSeconds * 1000);
   },
 });

@@ -1,0 +1,113 @@
+/** The examined client as a child process, started by the command of its author. */
+import { type ChildProcess, exec, spawn } from 'node:child_process';
+import { closeSync, openSync, readSync, writeSync } from 'node:fs';
+import { promisify } from 'node:util';
+
+/** Bytes of output that are kept of one client in one scene. */
+const OUTPUT_MAX_BYTES = 1_048_576;
+const TAIL_BYTES = 400;
+/** How long a command that switches the power, or asks what is installed, may take. */
+const COMMAND_LIMIT_MS = 60_000;
+
+/** What the words in braces of a command stand for. */
+export interface Places {
+  readonly url: string;
+  /** File with the certificate of the server's authority; empty without TLS. */
+  readonly ca: string;
+  /** Folder in which the client keeps its identity and its state. */
+  readonly dir: string;
+}
+
+/** Returns the command with `{server}`, `{url}`, `{ca}` and `{dir}` replaced. */
+export function filledCommand(command: string, { url, ca, dir }: Places): string {
+  const values: Readonly<Record<string, string>> = { url, server: url, ca, dir };
+  return command.replace(/\{(url|server|ca|dir)\}/g, (_, name: string) => values[name] ?? '');
+}
+
+/** A client that is started and killed with everything that it started. */
+export class ClientProcess {
+  readonly #outputFile: string;
+  #child: ChildProcess | undefined;
+  #written = 0;
+  #death: string | undefined;
+  readonly #onDeath: () => void;
+
+  /** @param onDeath called when the client ends although nobody killed it */
+  constructor(outputFile: string, onDeath: () => void) {
+    this.#outputFile = outputFile;
+    this.#onDeath = onDeath;
+  }
+
+  /** A sentence about a client that ended by itself; undefined for others. */
+  get death(): string | undefined {
+    return this.#death;
+  }
+
+  /** Starts the client in a process group of its own. The output goes to the end of its file. */
+  start(command: string): void {
+    const output = openSync(this.#outputFile, 'a', 0o600);
+    const child = spawn(command, {
+      shell: true,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#child = child;
+    this.#death = undefined;
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk: Buffer) => {
+        const kept = chunk.subarray(0, OUTPUT_MAX_BYTES - this.#written);
+        this.#written += kept.length;
+        if (kept.length > 0) writeSync(output, kept);
+      });
+    }
+    child.once('error', (error) => this.#ended(child, `could not be started: ${error.message}`));
+    child.once('close', (code, signal) => {
+      closeSync(output);
+      const how = signal === null ? `with code ${code}` : `by ${signal}`;
+      this.#ended(child, `ended by itself ${how}${this.#tail()}`);
+    });
+  }
+
+  /** Kills the client and its children at once, as a crash would, and waits until it has ended. */
+  async kill(): Promise<void> {
+    const child = this.#child;
+    this.#child = undefined;
+    if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once('close', resolve));
+    try {
+      process.kill(-child.pid, 'SIGKILL');
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+    }
+    await ended;
+  }
+
+  #ended(child: ChildProcess, sentence: string): void {
+    if (this.#child !== child) return;
+    this.#child = undefined;
+    this.#death = `the client ${sentence}`;
+    this.#onDeath();
+  }
+
+  #tail(): string {
+    const file = openSync(this.#outputFile, 'r');
+    try {
+      const bytes = Buffer.alloc(TAIL_BYTES);
+      const read = readSync(file, bytes, 0, TAIL_BYTES, Math.max(0, this.#written - TAIL_BYTES));
+      const line = bytes.toString('utf8', 0, read).trimEnd().split('\n').at(-1) ?? '';
+      return line === '' ? '' : `; its last line was: ${line}`;
+    } finally {
+      closeSync(file);
+    }
+  }
+}
+
+/**
+ * Runs a command of the author, such as a relay's, and returns what it prints.
+ * @throws Error if it fails
+ */
+export async function printedBy(command: string, environment: NodeJS.ProcessEnv = {}) {
+  const env = { ...process.env, ...environment };
+  const { stdout } = await promisify(exec)(command, { timeout: COMMAND_LIMIT_MS, env });
+  return stdout.trim();
+}

@@ -1,0 +1,136 @@
+/** An examination as text, the verdict first, and as JUnit. */
+import type { JunitOutcome } from '../../../../conformance/report/outcomes-junit.ts';
+import { counted } from '../../../../fixtures/counted.ts';
+import type { Examination, ExaminedDuty, PlannedScene } from './examination.ts';
+
+const VIOLATIONS_SHOWN_MAX = 3;
+
+const verdicts: Readonly<Record<Examination['outcome'], string>> = {
+  broken: 'The client breaks duties.',
+  undecided: 'Undecided: the client breaks no MUST, but a scene could not be played to its end.',
+  kept: 'The client kept every MUST that was exercised.',
+  'never-came': 'Nothing came from the client, so nothing was judged.',
+  interrupted: 'Interrupted: what was known until then.',
+};
+
+/** Returns the report as lines. */
+export function examinationLines(examination: Examination): readonly string[] {
+  const { outcome, scenes, duties, intervalMs } = examination;
+  const stopped = scenes.filter(({ outcome: each }) => each === 'stopped' || each === 'never-came');
+  const interval = intervalMs === undefined ? [] : [`It polls every ${seconds(intervalMs)}.`];
+  const played = scenes.filter(({ outcome: each }) => each !== 'skipped').length;
+  return [
+    [verdicts[outcome], ...interval, `${counted(played, 'scene')} played.`].join(' '),
+    `Duties: ${countsOf(duties)}.`,
+    ...section('Broken', duties, 'broken', brokenLines),
+    ...section('Open at the end', duties, 'open', unmetLines),
+    ...titled(
+      'Scenes that stopped',
+      stopped.map(({ scene, because = '' }) => `  ${scene}: ${because}`),
+    ),
+    ...cutLines(examination),
+    ...section('Not met', duties, 'not-met', unmetLines),
+    ...section('Not judged', duties, 'not-judged', unmetLines),
+    ...titled('Scenes that were not played', skippedLines(examination)),
+  ];
+}
+
+/** Returns the scenes of a programme as lines, with the sum of their least real time. */
+export function programmeLines(
+  programme: readonly PlannedScene[],
+  { parallel, intervalMs }: { readonly parallel: number; readonly intervalMs: number },
+): readonly string[] {
+  const lines = programme.map(({ scene, leastMs, because }) => {
+    const time = because === undefined ? seconds(leastMs) : '-';
+    return `${scene.name.padEnd(24)} ${time.padStart(6)}${because === undefined ? '' : `  ${because}`}`;
+  });
+  const playable = programme.filter(({ because }) => because === undefined);
+  const sumMs = playable.reduce((sum, { leastMs }) => sum + leastMs, 0);
+  const at = `at an interval of ${seconds(intervalMs)}`;
+  const sum = `${counted(playable.length, 'scene')}, at least ${seconds(sumMs)} ${at}, ${seconds(sumMs / parallel)} with --parallel ${parallel}.`;
+  return [...lines, sum];
+}
+
+/** Returns the outcomes of the duties for JUnit. */
+export function examinationOutcomes({ duties }: Examination): readonly JunitOutcome[] {
+  return duties.map(({ duty, level, sentence, state, violations, because, wayOut }) => ({
+    id: duty,
+    title: sentence,
+    level,
+    ...(state === 'broken'
+      ? {
+          outcome: level === 'must' ? 'failure' : 'skipped',
+          text: violations
+            .map(({ scene, seen }) => `${scene}: ${seen}`)
+            .concat(wayOut)
+            .join('\n'),
+        }
+      : state === 'kept' || state === 'observed'
+        ? { outcome: 'passed', text: '' }
+        : { outcome: 'skipped', text: because ?? state }),
+  }));
+}
+
+function section(
+  title: string,
+  duties: readonly ExaminedDuty[],
+  state: ExaminedDuty['state'],
+  lines: (duty: ExaminedDuty) => readonly string[],
+): readonly string[] {
+  const found = duties.filter((duty) => duty.state === state);
+  return titled(title, found.flatMap(lines));
+}
+
+function titled(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : ['', `${title}:`, ...lines];
+}
+
+function brokenLines(duty: ExaminedDuty): readonly string[] {
+  const { level, sentence, source, violations, violationCount, wayOut } = duty;
+  const shown = violations.slice(0, VIOLATIONS_SHOWN_MAX);
+  const more = violationCount - shown.length;
+  return [
+    `  ${duty.duty} (${level}): ${sentence}`,
+    ...shown.map(
+      ({ scene, sequence, seen }) => `      scene ${scene}, exchange ${sequence}: ${seen}`,
+    ),
+    ...(more > 0 ? [`      and ${more} more`] : []),
+    `      way out: ${wayOut} (${source})`,
+  ];
+}
+
+function unmetLines({ duty, level, because, next }: ExaminedDuty): readonly string[] {
+  if (level === 'observed') return [];
+  const scene = next?.scene === undefined ? '' : `; scene ${next.scene}`;
+  return [`  ${duty} (${level}): ${because ?? 'nothing exercised it'}${scene}`];
+}
+
+function cutLines({ cuts, cutBy }: Examination): readonly string[] {
+  return titled(
+    `After each cut (${cutBy})`,
+    cuts.map(({ moment, final, polls, isFalse }) => {
+      const ending = isFalse
+        ? 'FALSE SUCCESS: something else is installed'
+        : (final ?? 'no final status');
+      return `  ${moment}: ${ending}, ${polls ? 'polls again' : 'did not come back'}`;
+    }),
+  );
+}
+
+function skippedLines({ scenes }: Examination): readonly string[] {
+  return scenes
+    .filter(
+      ({ outcome, because }) => outcome === 'skipped' && because !== 'not selected by --scene',
+    )
+    .map(({ scene, because = '' }) => `  ${scene}: ${because}`);
+}
+
+function countsOf(duties: readonly ExaminedDuty[]): string {
+  const counts = new Map<string, number>();
+  for (const { state } of duties) counts.set(state, (counts.get(state) ?? 0) + 1);
+  return [...counts].map(([state, count]) => `${count} ${state}`).join(', ');
+}
+
+function seconds(ms: number): string {
+  return ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 1000)} s`;
+}

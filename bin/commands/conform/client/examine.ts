@@ -1,0 +1,231 @@
+/** `fleetbed conform client --command …` or `--wait`: examines a client by scenes. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { outcomesJunit } from '../../../../conformance/report/outcomes-junit.ts';
+import { knownNames } from '../../../../fixtures/nearest.ts';
+import type { OptionRows, ValuesOf } from '../../../../fixtures/option-row.ts';
+import { inGroup, offSwitch } from '../../../../fixtures/option-row.ts';
+import { systemRandom } from '../../../../fixtures/random.ts';
+import {
+  jsonFile,
+  prepareReports,
+  type ReportForm,
+  reportOption,
+  writeReports,
+} from '../../../options/reports.ts';
+import { CommandError } from '../../../output/command-error.ts';
+import { type ExitCode, exitCodes } from '../../../output/exit-codes.ts';
+import { createOutput } from '../../../output/output.ts';
+import { stopSignal } from '../../../output/stop-signal.ts';
+import { type Examination, type ExaminationPlan, examine, programmeOf } from './examination.ts';
+import { examinationLines, examinationOutcomes, programmeLines } from './examination-text.ts';
+import type { Capability } from './scene.ts';
+import { allScenes } from './scenes.ts';
+
+/** The formats that `--report` accepts. */
+const forms: readonly ReportForm<Examination>[] = [
+  { form: 'json', render: jsonFile },
+  {
+    form: 'junit',
+    render: (examination) =>
+      outcomesJunit(examinationLines(examination)[0] ?? '', examinationOutcomes(examination)),
+  },
+];
+
+const capabilityNames = ['tls', 'websocket', 'control-map', 'configuration'] as const;
+
+/** The options of an examination. */
+export const examineRows = inGroup('Examination', {
+  command: {
+    flag: '--command <command>',
+    help: 'start the client by this shell command; {server}, {ca} and {dir} are replaced',
+    cli: { kind: 'text' },
+  },
+  wait: {
+    flag: '--wait',
+    help: 'wait for a client that is started by hand',
+    ...offSwitch,
+  },
+  advertise: {
+    flag: '--advertise <host>',
+    help: 'host name or address of this machine for the client',
+    cli: { kind: 'text' },
+    default: { value: '127.0.0.1' },
+  },
+  port: {
+    flag: '--port <port>',
+    help: 'port of the server for the client; 0 for any free port',
+    cli: { kind: 'port' },
+    default: { value: 0, isQuiet: true },
+  },
+  scene: {
+    flag: '--scene <name>',
+    help: 'play only this scene; repeatable',
+    cli: { kind: 'texts' },
+  },
+  skip: {
+    flag: '--skip <name=reason>',
+    help: 'do not play this scene; the reason stands in the report; repeatable',
+    cli: { kind: 'texts' },
+  },
+  capability: {
+    flag: '--capability <name>',
+    help: 'play the scenes for this too, even if the client has not shown it; repeatable',
+    cli: { kind: 'names', of: capabilityNames },
+  },
+  cuts: {
+    flag: '--cuts',
+    help: 'also kill and start the client at every moment of an update',
+    ...offSwitch,
+  },
+  powerOff: {
+    flag: '--power-off <command>',
+    help: 'cut the power of the client by this command instead of killing its process',
+    cli: { kind: 'text' },
+  },
+  powerOn: {
+    flag: '--power-on <command>',
+    help: 'give the client its power again by this command',
+    cli: { kind: 'text' },
+  },
+  installed: {
+    flag: '--installed <command>',
+    help: 'command that prints the name of the installed artifact',
+    cli: { kind: 'text' },
+  },
+  payloadType: {
+    flag: '--payload-type <type>',
+    help: 'type of the payload of the artifacts',
+    cli: { kind: 'text' },
+    default: { value: 'single-file' },
+  },
+  time: {
+    flag: '--time <duration>',
+    help: 'play long scenes too, as many as fit (default: the quick programme)',
+    cli: { kind: 'positive-duration' },
+  },
+  contactTime: {
+    flag: '--contact-time <duration>',
+    help: 'time in which the client has to come',
+    cli: { kind: 'positive-duration' },
+    default: { value: 60_000, shown: '1m' },
+  },
+  parallel: {
+    flag: '--parallel <count>',
+    help: 'number of scenes at a time, each with a client of its own',
+    cli: { kind: 'count', min: 1, max: 32 },
+    default: { value: 4 },
+  },
+  seed: {
+    flag: '--seed <text>',
+    help: 'seed of ids and artifacts (default: random)',
+    cli: { kind: 'text' },
+  },
+  requireAllMust: {
+    flag: '--require-all-must',
+    help: 'fail with code 4 if a MUST was not exercised',
+    ...offSwitch,
+  },
+  list: {
+    flag: '--list',
+    help: 'list the scenes with their time, for a client that polls every --interval',
+    ...offSwitch,
+  },
+  interval: {
+    flag: '--interval <duration>',
+    help: 'poll interval of the client, for --list',
+    cli: { kind: 'positive-duration' },
+    default: { value: 5000, shown: '5s' },
+  },
+  report: reportOption(forms, (list) => `write a report: ${list}; repeatable`),
+} as const) satisfies OptionRows;
+
+export type ExamineOptions = ValuesOf<typeof examineRows> & { readonly json?: boolean };
+
+/** Examines the client of the options. @throws CommandError */
+export async function examineClient(options: ExamineOptions): Promise<ExitCode> {
+  const output = createOutput(options.json ?? false);
+  const folder = mkdtempSync(join(tmpdir(), 'fleetbed-client-'));
+  const plan = planOf(options, folder);
+  if (options.list) {
+    rmSync(folder, { recursive: true });
+    const { interval: intervalMs, parallel } = options;
+    const programme = programmeOf(allScenes, { plan, intervalMs, capabilities: undefined });
+    for (const line of programmeLines(programme, { parallel, intervalMs })) output.line(line);
+    output.data(programme.map(({ scene: { name }, ...rest }) => ({ scene: name, ...rest })));
+    return exitCodes.pass;
+  }
+  await prepareReports(options.report);
+  const signal = stopSignal();
+  output.progress(`seed ${plan.seed}; the output of the client is in ${folder}`);
+  const examination = await examine(plan, signal, {
+    opened: (url) => {
+      if (plan.command === undefined) output.progress(`Start the client now, at ${url}`);
+    },
+    ended: ({ scene, outcome, because }, left) => {
+      const why = because === undefined ? '' : `: ${because}`;
+      output.progress(`${scene} ${outcome}${why} (${left} left)`);
+    },
+  }).catch((error: unknown) => {
+    throw startError(error);
+  });
+  await writeReports(forms, options.report, examination);
+  output.data(examination);
+  for (const line of examinationLines(examination)) output.line(line);
+  return exitCodeOf(examination, options.requireAllMust);
+}
+
+function exitCodeOf({ outcome, duties }: Examination, requireAllMust: boolean): ExitCode {
+  if (outcome === 'interrupted') return exitCodes.interrupted;
+  if (outcome === 'broken') return exitCodes.failed;
+  const isUnmet = duties.some(
+    ({ level, state }) => level === 'must' && ['open', 'not-met', 'not-judged'].includes(state),
+  );
+  if (outcome !== 'kept' || (requireAllMust && isUnmet)) return exitCodes.undecided;
+  return exitCodes.pass;
+}
+
+/** @throws CommandError for options that contradict one another, or name no scene */
+function planOf(options: ExamineOptions, folder: string): ExaminationPlan {
+  const { command, powerOff, powerOn, scene = [], skip = [], seed } = options;
+  if ((powerOff === undefined) !== (powerOn === undefined))
+    throw usage('--power-off and --power-on belong together; give both, or neither.');
+  const skips = new Map(
+    skip.map((text) => {
+      const [name = '', ...reason] = text.split('=');
+      if (reason.join('=') === '')
+        throw usage(`--skip ${text} has no reason; write --skip ${name}=REASON.`);
+      return [name, reason.join('=')] as const;
+    }),
+  );
+  for (const name of [...scene, ...skips.keys()]) requireScene(name);
+  const { advertise, port, installed, payloadType, parallel, cuts: isCut } = options;
+  return {
+    ...{ command, advertise, port, powerOff, powerOn, installed, payloadType, folder },
+    ...{ seed: seed ?? systemRandom.bytes(6).toString('hex'), parallel, isCut, skips },
+    ...{ selection: scene, timeMs: options.time, contactMs: options.contactTime },
+    capabilities: (options.capability ?? []) as readonly Capability[],
+  };
+}
+
+/** @throws CommandError */
+function requireScene(name: string): void {
+  const names = allScenes.map((each) => each.name);
+  if (names.includes(name)) return;
+  throw usage(`There is no scene "${name}"; ${knownNames('scene', name, names)}.`);
+}
+
+function usage(sentence: string): CommandError {
+  return new CommandError(sentence, exitCodes.usage);
+}
+
+function startError(error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (code !== 'EADDRINUSE' && code !== 'EACCES') return error;
+  return new CommandError(
+    `The server cannot listen (${code}); choose another --port, or 0 for any.`,
+    exitCodes.setUp,
+    error,
+  );
+}

@@ -1,0 +1,176 @@
+/** Plays a scene: each step is carried out by the row of its kind. */
+import type { ClientVerdict } from '../../../../conformance/clients/client-event.ts';
+import { evidenceOf, type ShownExchange } from './evidence.ts';
+import { limitMs, type Moment, type Scene, type SightName, type Step } from './scene.ts';
+import { measuredIntervalMs, SceneStopped, type Stage } from './stage.ts';
+
+/** How a scene ended. */
+export interface SceneEnd {
+  /** `played`: every step was seen; `stopped`: the client did not do what a step waited for. */
+  readonly outcome: 'played' | 'stopped' | 'never-came';
+  /** Why it stopped, as a sentence. */
+  readonly because?: string;
+  readonly verdict: ClientVerdict | undefined;
+  /** The exchanges that show violations, by their sequence numbers, with secrets masked. */
+  readonly violations: readonly ShownExchange[];
+  /** What followed the cut, for a scene with one. */
+  readonly afterCut?: CutOutcome;
+}
+
+/** What a client did after a cut. */
+export interface CutOutcome {
+  readonly moment: string;
+  /** The final status that was reported and accepted; undefined without one. */
+  readonly final: string | undefined;
+  /** True if it polled again afterwards. */
+  readonly polls: boolean;
+  /** True if it reported success of what it has not installed, as its author's command says. */
+  readonly isFalse: boolean;
+}
+
+interface Time {
+  /** The client's poll interval; undefined while it is not known. */
+  readonly intervalMs: number | undefined;
+  /** How long the first request may take, in milliseconds. */
+  readonly contactMs: number;
+}
+
+/** Plays the scene, and lets the judge decide. Never rejects because of what the client does. */
+export async function play(scene: Scene, stage: Stage, time: Time): Promise<SceneEnd> {
+  const assumedMs = time.intervalMs ?? INTERVAL_MAX_MS;
+  let stopped: SceneStopped | undefined;
+  try {
+    await begin(scene, stage, time);
+    stage.act('scene-began', scene.name);
+    for (const step of scene.steps) await carryOut(step, stage, assumedMs);
+    if (scene.recovers !== false) await recover(stage, assumedMs);
+  } catch (error) {
+    if (!(error instanceof SceneStopped)) throw error;
+    stopped = error;
+  }
+  const intervalMs = time.intervalMs ?? measuredIntervalMs(stage.events.all);
+  const patienceMs = 3 * (intervalMs ?? 0) + SETTLED_GRACE_MS;
+  if (stopped === undefined) await stage.settled(patienceMs);
+  stage.act('scene-ended', scene.name);
+  if (stopped?.message !== INTERRUPTED) stage.judge.end(performance.now());
+  const { verdict } = stage;
+  const afterCut = await cutOutcome(scene, stage, stopped === undefined);
+  const facts = { verdict, ...(afterCut && { afterCut }), violations: evidenceOf(stage) };
+  if (stopped === undefined) return { outcome: 'played', ...facts };
+  const outcome = stopped.neverCame ? 'never-came' : 'stopped';
+  return { outcome, because: stopped.message, ...facts };
+}
+
+/** The longest interval at which a client is measured. */
+const INTERVAL_MAX_MS = 300_000;
+const INTERRUPTED = 'the examination was interrupted';
+/** What the judge itself adds to three intervals before it misses something. */
+const SETTLED_GRACE_MS = 1500;
+
+async function begin({ start }: Scene, stage: Stage, time: Time): Promise<void> {
+  if (start === 'stopped') return;
+  stage.start();
+  if ((await stage.sees('request', time.contactMs)) === undefined) {
+    const seconds = Math.round(time.contactMs / 1000);
+    throw new SceneStopped(`nothing came from the client in ${seconds} s`, true);
+  }
+  if (start === 'unknown') {
+    // The first request may already have been the sign-in for which the scene waits.
+    stage.rewind();
+    return;
+  }
+  if (!stage.isAccepted && (await stage.device(time.contactMs)) === undefined)
+    throw new SceneStopped('the client never signed in', true);
+  const limit = limitMs(undefined, time.intervalMs ?? INTERVAL_MAX_MS);
+  if (!stage.isAccepted) {
+    await stage.decide('accepted');
+    await require(stage, 'sign-in with a token', Math.max(limit, time.contactMs));
+  }
+  await require(stage, 'poll', Math.max(limit, time.contactMs));
+}
+
+async function recover(stage: Stage, intervalMs: number): Promise<void> {
+  stage.clearFaults();
+  await stage.vary([]);
+  await require(stage, 'poll with an answer 200 or 204', limitMs(undefined, intervalMs));
+}
+
+/** @throws SceneStopped */
+async function require(stage: Stage, name: SightName, withinMs: number): Promise<void> {
+  if ((await stage.sees(name, withinMs)) !== undefined) return;
+  throw new SceneStopped(`there was no ${name} within ${Math.round(withinMs / 1000)} s`);
+}
+
+async function carryOut(step: Step, stage: Stage, intervalMs: number): Promise<void> {
+  if ('await' in step) {
+    const withinMs = limitMs(step.intervals, intervalMs);
+    if (step.orGoOn) await stage.sees(step.await, withinMs);
+    else await require(stage, step.await, withinMs);
+  } else if ('idleIntervals' in step) await stage.idle(step.idleIntervals * intervalMs);
+  else if ('idleSeconds' in step) await stage.idle(step.idleSeconds * 1000);
+  else if ('advanceSeconds' in step) stage.advance(step.advanceSeconds);
+  else if ('faults' in step) stage.plan(step.faults);
+  else if ('clear' in step) stage.clearFaults();
+  else if ('vary' in step) await stage.vary(step.vary);
+  else if ('user' in step) await userActs[step.user](stage);
+  else if ('deploy' in step) await stage.deploy(step.deploy);
+  else if ('client' in step) await clientActs[step.client](stage);
+  else if ('startAt' in step) await stage.startAt(step.startAt);
+  else await cut(step.cut, stage, intervalMs);
+}
+
+const userActs: Readonly<
+  Record<Extract<Step, { user: unknown }>['user'], (stage: Stage) => Promise<void>>
+> = {
+  accept: (stage) => stage.decide('accepted'),
+  reject: (stage) => stage.decide('rejected'),
+  abort: (stage) => stage.abort(),
+  'continue-map': (stage) => stage.continueMap(),
+  'check-update': (stage) => stage.checkUpdate(),
+};
+
+const clientActs: Readonly<
+  Record<Extract<Step, { client: unknown }>['client'], (stage: Stage) => Promise<void>>
+> = {
+  kill: (stage) => stage.kill(),
+  start: (stage) => stage.revive(),
+  restart: async (stage) => {
+    await stage.kill();
+    await stage.revive();
+  },
+};
+
+/** @throws SceneStopped if the moment never came */
+async function cut(moment: Moment, stage: Stage, intervalMs: number): Promise<void> {
+  const { hold, after } = moment;
+  const withinMs = limitMs(undefined, intervalMs);
+  if (hold) {
+    const { operation, nthCall, when, part } = hold;
+    const afterBytes = part === undefined ? {} : { afterBytes: stage.bytesOf(part) };
+    const act = { kind: 'stall', ...afterBytes };
+    stage.plan([{ id: CUT, match: { operation, nthCall }, when, act }]);
+    if (!(await stage.fires(CUT, withinMs)))
+      throw new SceneStopped(`the moment never came: ${moment.name}`);
+    await stage.idle(WRITTEN_MS);
+  } else if (after) await require(stage, after, withinMs);
+  await stage.kill();
+  if (hold) stage.clearFault(CUT);
+  await stage.revive();
+}
+
+const CUT = 'cut';
+/** Time for the bytes before a held one to reach the client. */
+const WRITTEN_MS = 100;
+
+async function cutOutcome(
+  { steps }: Scene,
+  stage: Stage,
+  polls: boolean,
+): Promise<CutOutcome | undefined> {
+  const step = steps.find((each) => 'cut' in each);
+  if (step === undefined || !('cut' in step)) return undefined;
+  const final = stage.lastFinal();
+  const installed = final === 'success' ? await stage.installed() : undefined;
+  const isFalse = installed !== undefined && installed !== stage.artifactName;
+  return { moment: step.cut.name, final, polls, isFalse };
+}

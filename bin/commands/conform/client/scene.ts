@@ -1,0 +1,151 @@
+/**
+ * The form of a scene: what is done to a client, step by step, and what it is expected to do in
+ * between. Duties name the scenes that exercise them; a scene names none.
+ */
+import type { VariationName } from '../../../../fixtures/contract/variation-names.ts';
+import type { GalleryMember } from '../../../../server/listeners/tls/gallery.ts';
+import type { ServerOptions } from '../../../../server/server.ts';
+import type { Seen } from './seen-events.ts';
+
+const polls: ReadonlySet<string> = new Set([
+  ...['get-next-deployment', 'post-next-deployment', 'post-next-deployment-v2'],
+]);
+const downloads: ReadonlySet<string> = new Set(['download-artifact', 'download-configuration']);
+const finals: ReadonlySet<string | undefined> = new Set([
+  ...['success', 'failure', 'already-installed'],
+]);
+
+/** The operations of the three forms of a poll, and of the two of a download, for planned faults. */
+export const pollOperations = [...polls];
+export const downloadOperations = [...downloads];
+
+/** What a scene can wait for. Each name reads well after "there was no …". */
+export const sights = {
+  request: () => true,
+  'sign-in': ({ operation }) => operation === 'post-auth-request',
+  'refused sign-in': ({ operation, status }) => operation === 'post-auth-request' && status >= 400,
+  'sign-in with a token': ({ operation, status }) =>
+    operation === 'post-auth-request' && status === 200,
+  poll: ({ operation }) => polls.has(operation),
+  'poll with an answer 200 or 204': ({ operation, status }) =>
+    polls.has(operation) && (status === 200 || status === 204),
+  'poll without an update': ({ operation, status }) => polls.has(operation) && status === 204,
+  'poll with an update': ({ operation, status }) => polls.has(operation) && status === 200,
+  'poll by version 1': ({ operation }) =>
+    polls.has(operation) && operation !== 'post-next-deployment-v2',
+  download: ({ operation }) => downloads.has(operation),
+  'whole download': ({ operation, status, isDelivered }) =>
+    downloads.has(operation) && status < 300 && isDelivered,
+  report: ({ operation }) => operation === 'put-deployment-status',
+  'report of a reboot': ({ report }) => report === 'rebooting',
+  'report of a pause': ({ report }) => report?.startsWith('pause_before_') ?? false,
+  'final report': ({ report, status }) => finals.has(report) && status === 204,
+  'report that was answered 409': ({ operation, status }) =>
+    operation === 'put-deployment-status' && status === 409,
+  log: ({ operation }) => operation === 'put-deployment-log',
+  inventory: ({ operation }) => operation === 'put-attributes' || operation === 'patch-attributes',
+  'reported configuration': ({ operation }) => operation === 'put-configuration',
+  websocket: ({ operation, report }) => operation === 'socket' && report === 'opened',
+  'map request': ({ operation }) => operation === 'get-update-control-map',
+} as const satisfies Readonly<Record<string, (seen: Seen) => boolean>>;
+
+/** The name of something that a scene can wait for. */
+export type SightName = keyof typeof sights;
+
+/** What a deployment offers. */
+export interface OfferedUpdate {
+  /**
+   * `new`: an artifact with a name of its own; `installed`: the artifact that the client has;
+   * `configuration`: settings for the client.
+   */
+  readonly offer: 'new' | 'installed' | 'configuration';
+  /** The control map of the deployment: the action by state. */
+  readonly states?: Readonly<Record<string, 'pause' | 'continue'>>;
+}
+
+/** One step of a scene. */
+export type Step =
+  /** Waits for a request that ended after the step before. Without `orGoOn` its absence ends the scene. */
+  | { readonly await: SightName; readonly intervals?: number; readonly orGoOn?: true }
+  /** Lets the client go on for this many of its intervals, or seconds. */
+  | { readonly idleIntervals: number }
+  | { readonly idleSeconds: number }
+  | { readonly advanceSeconds: number }
+  /** Rules of a fault plan, as `fleetbed faults` takes them. */
+  | { readonly faults: readonly object[] }
+  | { readonly clear: 'faults' }
+  | { readonly vary: readonly VariationName[] }
+  | { readonly user: 'accept' | 'reject' | 'abort' | 'continue-map' | 'check-update' }
+  | { readonly deploy: OfferedUpdate }
+  /** Kills the client; starts it; both; or starts it at an address with faulty or no TLS. */
+  | { readonly client: 'kill' | 'start' | 'restart' }
+  | { readonly startAt: GalleryMember | 'no-tls' }
+  /** Stalls at a moment, kills the client exactly then, and starts it again. */
+  | { readonly cut: Moment };
+
+/** A moment at which the client loses its process or its power. */
+export interface Moment {
+  readonly name: string;
+  /** The fault that holds the exchange at this moment; its action is `stall`. */
+  readonly hold?: {
+    readonly operation: string | readonly string[];
+    readonly nthCall: number;
+    readonly when: 'before' | 'after' | 'body';
+    /** The part of the file that was sent: 0 is the first byte, 1 all but the last. */
+    readonly part?: number;
+  };
+  /** The request whose end is the moment. */
+  readonly after?: SightName;
+}
+
+/** What a client must be able to do, besides updates, for a scene. */
+export type Capability = 'tls' | 'websocket' | 'control-map' | 'configuration';
+
+/** A scene. */
+export interface Scene {
+  readonly name: string;
+  /** The state of the client when the first step begins. */
+  readonly start: 'stopped' | 'unknown' | 'accepted';
+  readonly steps: readonly Step[];
+  /** Settings of the scene's server. */
+  readonly server?: Pick<ServerOptions, 'dialects' | 'tokenLifetimeSeconds'>;
+  readonly needs?: Capability;
+  /** False if the client does not poll at the end. */
+  readonly recovers?: false;
+}
+
+/** Intervals that a step waits for by default. */
+const INTERVALS_DEFAULT = 4;
+/** A client may sign in, download and retry at a slower pace than it polls. */
+const GRACE_MS = 30_000;
+
+/** Returns the longest time of a step that waits, in milliseconds. */
+export function limitMs(intervals: number | undefined, intervalMs: number): number {
+  return (intervals ?? INTERVALS_DEFAULT) * intervalMs + GRACE_MS;
+}
+
+/** Returns the least real time of a scene for a client with this interval, in milliseconds. */
+export function leastMs({ start, steps, recovers }: Scene, intervalMs: number): number {
+  const sum = steps.reduce((total, step) => total + leastOfStep(step, intervalMs), 0);
+  const sides = (start === 'stopped' ? 0 : 1) + (recovers === false ? 0 : 1);
+  return sum + sides * intervalMs;
+}
+
+/** What follows an offer at once; everything else comes with the next poll. */
+const promptSights: ReadonlySet<SightName> = new Set([
+  ...(['download', 'whole download', 'report', 'log'] as const),
+]);
+
+function leastOfStep(step: Step, intervalMs: number): number {
+  if ('idleIntervals' in step) return step.idleIntervals * intervalMs;
+  if ('idleSeconds' in step) return step.idleSeconds * 1000;
+  if ('await' in step) return promptSights.has(step.await) ? 0 : intervalMs;
+  return 'cut' in step ? 2 * intervalMs : 0;
+}
+
+/** Returns true if a scene waits for longer than the quick programme allows, whatever the interval. */
+export function isLong({ steps }: Scene): boolean {
+  return steps.some((step) => 'idleSeconds' in step && step.idleSeconds > QUICK_WAIT_MAX_SECONDS);
+}
+
+const QUICK_WAIT_MAX_SECONDS = 30;

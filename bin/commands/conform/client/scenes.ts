@@ -1,0 +1,419 @@
+/** The scenes as data: a row for each name that duties refer to, and the reasons of those without. */
+import type { SceneName } from '../../../../conformance/clients/scenes.ts';
+import { downloadOperations, type Moment, pollOperations, type Scene, type Step } from './scene.ts';
+
+const DAY_SECONDS = 86_400;
+
+const toPolls = { match: { operation: pollOperations } };
+const toDownloads = { match: { operation: downloadOperations } };
+const toReports = { match: { operation: 'put-deployment-status' } };
+const toLogs = { match: { operation: 'put-deployment-log' } };
+const toSignIns = { match: { operation: 'post-auth-request' } };
+const toSockets = { match: { operation: 'connect' } };
+
+const deploy: Step = { deploy: { offer: 'new' } };
+const ends: Step = { await: 'final report' };
+const polls: Step = { await: 'poll with an answer 200 or 204' };
+const clear: Step = { clear: 'faults' };
+
+type SceneRow = Omit<Scene, 'name'>;
+
+const accepted = (...steps: readonly Step[]): SceneRow => ({ start: 'accepted', steps });
+
+const damage = {
+  ...{ ...toDownloads, times: 'until-cleared' },
+  act: { kind: 'corrupted', atByte: 150_000 },
+};
+/** Every download has a byte of the payload changed, so that its checksum does not match. */
+const damaged: Step = { faults: [damage] };
+
+/** A deployment whose download meets these faults, and which ends in spite of them. */
+const faultyDownload = (...faults: readonly object[]): SceneRow =>
+  accepted({ faults }, deploy, { await: 'download' }, ends);
+
+/** A step for each: the client starts with an empty folder at an address that it must refuse. */
+const refusedAt = (...places: readonly (Step & { startAt: unknown })[]): SceneRow => ({
+  start: 'stopped',
+  steps: places.flatMap((place): Step[] => [place, { idleIntervals: 2 }]),
+  needs: 'tls',
+  recovers: false,
+});
+
+const scenes = {
+  'ordinary-traffic': accepted(...Array<Step>(4).fill({ await: 'poll without an update' })),
+  'first-contact': {
+    start: 'unknown',
+    steps: [{ await: 'refused sign-in' }, { user: 'accept' }, { await: 'sign-in with a token' }],
+  },
+  pending: {
+    start: 'unknown',
+    steps: [
+      { await: 'refused sign-in' },
+      { idleIntervals: 3 },
+      { user: 'accept' },
+      { await: 'sign-in with a token' },
+    ],
+  },
+  'restart-while-pending': {
+    start: 'unknown',
+    steps: [
+      { await: 'refused sign-in' },
+      { client: 'restart' },
+      { await: 'refused sign-in' },
+      { user: 'accept' },
+      { await: 'sign-in with a token' },
+    ],
+  },
+  rejection: accepted(
+    { user: 'reject' },
+    { await: 'refused sign-in' },
+    { idleIntervals: 3 },
+    { user: 'accept' },
+    { await: 'sign-in with a token' },
+  ),
+  'token-expiry': accepted(
+    { advanceSeconds: 8 * DAY_SECONDS },
+    { await: 'sign-in with a token' },
+    polls,
+  ),
+  revocation: accepted(
+    { faults: [{ ...toPolls, act: 'revoke-token' }] },
+    { await: 'sign-in with a token' },
+    polls,
+  ),
+  'other-token': { ...accepted(polls, deploy, ends), server: { dialects: new Set(['rs256']) } },
+  'clock-wrong': accepted(
+    { advanceSeconds: 9 * 365 * DAY_SECONDS },
+    { await: 'sign-in with a token' },
+    polls,
+  ),
+  update: accepted(deploy, { await: 'download' }, ends),
+  'second-update': accepted(deploy, ends, deploy, ends),
+  'update-restart': accepted(
+    deploy,
+    { cut: { name: 'at half of the download', hold: heldDownload(0.5) } },
+    ends,
+  ),
+  'v2-absent': accepted(
+    {
+      faults: [
+        {
+          match: { operation: ['post-next-deployment-v2', 'get-update-control-map'] },
+          times: 'until-cleared',
+          act: { kind: 'answer', status: 404 },
+        },
+      ],
+    },
+    { await: 'poll by version 1' },
+    deploy,
+    ends,
+    clear,
+    { idleIntervals: 2 },
+  ),
+  'legal-variations': accepted(
+    {
+      vary: [
+        ...(['unknown-members', 'member-order', 'json-spaces', 'json-escapes'] as const),
+        ...(['header-case', 'header-order', 'media-type', 'chunked', 'timestamps'] as const),
+        ...(['link-query-order', 'link-unknown-parameter', 'link-scheme-case'] as const),
+      ],
+    },
+    { faults: [{ ...toSignIns, act: 'reject-token' }] },
+    deploy,
+    ends,
+  ),
+  'conflicting-data': accepted(
+    { faults: [{ ...toPolls, act: { kind: 'answer', status: 409 } }] },
+    { await: 'poll' },
+    polls,
+  ),
+  'other-type': accepted(
+    {
+      faults: [
+        {
+          ...toPolls,
+          times: 'until-cleared',
+          act: { kind: 'altered-json', set: { 'artifact.device_types_compatible': ['other'] } },
+        },
+      ],
+    },
+    deploy,
+    { await: 'poll with an update' },
+    { await: 'final report', orGoOn: true },
+  ),
+  'bad-instructions': accepted(
+    {
+      faults: [
+        {
+          ...toPolls,
+          times: { next: 2 },
+          act: { kind: 'altered-json', set: { 'artifact.source.uri': null } },
+        },
+      ],
+    },
+    deploy,
+    { await: 'poll with an update' },
+    { await: 'final report', orGoOn: true },
+  ),
+  'wrong-checksum': accepted(damaged, deploy, { await: 'download' }, ends),
+  'short-body': faultyDownload({ ...toDownloads, times: { next: 2 }, act: 'truncated' }),
+  'endless-body': faultyDownload({
+    ...{ ...toDownloads, times: { next: 2 } },
+    act: { kind: 'over-long', extraBytes: 1_048_576 },
+  }),
+  'expired-link': faultyDownload({
+    ...{ ...toDownloads, times: { next: 3 } },
+    act: { kind: 'answer', status: 403 },
+  }),
+  'cut-download': faultyDownload({
+    ...toDownloads,
+    when: 'body',
+    script: [0, 1, 'half', 250_000].map((afterBytes) => ({ kind: 'reset', afterBytes })),
+  }),
+  'lying-206': faultyDownload({
+    ...toDownloads,
+    script: ['reset', { kind: 'shifted-range', claims: 'sent' }],
+    when: 'body',
+  }),
+  'changed-file': faultyDownload({
+    ...toDownloads,
+    when: 'body',
+    script: ['reset', 'changed-validator'],
+  }),
+  'redirected-link': {
+    ...faultyDownload({ ...toDownloads, act: { kind: 'redirect', status: 302 } }),
+    server: { dialects: new Set(['storage-host']) },
+  },
+  'unsatisfiable-range': faultyDownload(
+    { ...{ ...toDownloads, when: 'body' }, act: 'reset' },
+    { match: { operation: downloadOperations, nthCall: 2 }, act: 'range-refused' },
+  ),
+  'failing-download': faultyDownload({
+    ...{ ...toDownloads, times: { next: 4 } },
+    act: { kind: 'answer', status: 503 },
+  }),
+  'installed-already': accepted(
+    { deploy: { offer: 'installed' } },
+    { await: 'poll with an update' },
+    ends,
+  ),
+  abort: accepted(
+    ...['downloading', 'installing', 'rebooting'].flatMap((at): Step[] => [
+      { faults: [{ ...toReports, act: { kind: 'abort-deployment', at } }] },
+      deploy,
+      { await: 'poll with an update' },
+      { await: 'report that was answered 409', intervals: 1, orGoOn: true },
+      { user: 'abort' },
+      clear,
+      { idleIntervals: 1 },
+    ]),
+  ),
+  'deployment-gone': accepted(
+    { faults: [{ ...toReports, act: { kind: 'answer', status: 404 } }] },
+    deploy,
+    { await: 'report' },
+    { user: 'abort' },
+    { idleIntervals: 2 },
+  ),
+  'lost-report': accepted(
+    {
+      faults: [
+        { ...toReports, when: 'after', times: { next: 3 }, act: 'reset' },
+        { ...toReports, times: { next: 3 }, act: 'gateway-503' },
+      ],
+    },
+    deploy,
+    ends,
+  ),
+  'failing-update': accepted(
+    damaged,
+    deploy,
+    ends,
+    { await: 'log', orGoOn: true },
+    { idleIntervals: 3 },
+  ),
+  'log-too-large': accepted(
+    {
+      faults: [damage, { ...toLogs, times: 'until-cleared', act: { kind: 'answer', status: 413 } }],
+    },
+    deploy,
+    ends,
+    { await: 'log', orGoOn: true },
+    { idleIntervals: 2 },
+  ),
+  'control-map': {
+    ...accepted(
+      {
+        deploy: {
+          offer: 'new',
+          states: {
+            ArtifactInstall_Enter: 'pause',
+            ArtifactReboot_Enter: 'pause',
+            ArtifactCommit_Enter: 'pause',
+          },
+        },
+      },
+      { await: 'poll with an update' },
+      { await: 'report of a pause', orGoOn: true },
+      { await: 'map request', orGoOn: true },
+      { user: 'continue-map' },
+      ends,
+    ),
+    needs: 'control-map',
+  },
+  inventory: accepted({ await: 'inventory', intervals: 12, orGoOn: true }, deploy, ends, {
+    await: 'inventory',
+    intervals: 12,
+    orGoOn: true,
+  }),
+  configuration: {
+    ...accepted({ deploy: { offer: 'configuration' } }, { await: 'poll with an update' }, ends),
+    needs: 'configuration',
+  },
+  sockets: {
+    ...accepted({ user: 'check-update' }, polls, { idleSeconds: 10 }),
+    needs: 'websocket',
+  },
+  'socket-refused': {
+    ...accepted(
+      { faults: [{ ...toSockets, times: { next: 7 }, act: 'refuse-socket' }] },
+      { client: 'restart' },
+      { idleSeconds: 120 },
+    ),
+    needs: 'websocket',
+  },
+  'socket-silent': {
+    ...accepted(
+      { faults: [{ ...toSockets, act: { kind: 'half-open', maxSeconds: 300 } }] },
+      { client: 'restart' },
+      { await: 'websocket' },
+      { idleSeconds: 180 },
+    ),
+    needs: 'websocket',
+  },
+  'socket-closed': {
+    ...accepted(
+      {
+        faults: [
+          {
+            ...toSockets,
+            script: [1000, 1001, 1008, 1011, 1012].map((code) => ({ kind: 'close-socket', code })),
+          },
+        ],
+      },
+      { client: 'restart' },
+      { await: 'websocket' },
+      { idleSeconds: 30 },
+    ),
+    needs: 'websocket',
+  },
+  overload: accepted(
+    {
+      faults: [
+        {
+          ...toPolls,
+          script: ['seconds', 'date', 'absent', 'zero', 'past-date', 'words'].map((retryAfter) => ({
+            ...{ kind: 'rate-limited', retryAfter, seconds: 3 },
+          })),
+        },
+      ],
+    },
+    ...Array<Step>(6).fill({ await: 'poll' }),
+    polls,
+  ),
+  outage: accepted(
+    {
+      faults: [
+        { ...toPolls, script: ['gateway-503', 'reset', 'revoke-token'] },
+        { ...toSignIns, script: ['gateway-503', 'reset', 'gateway-502'] },
+      ],
+    },
+    { await: 'sign-in with a token', intervals: 12 },
+    polls,
+  ),
+  'odd-errors': accepted(
+    {
+      faults: [
+        {
+          ...toPolls,
+          script: [
+            ...['empty', 'html', 'object-error', 'gzip', 'wrong-type', 'cut-json'],
+            { text: 'x'.repeat(65_536), mediaType: 'text/plain' },
+          ].map((body) => ({ kind: 'answer', status: 500, body })),
+        },
+      ],
+    },
+    ...Array<Step>(7).fill({ await: 'poll' }),
+    polls,
+  ),
+  'bad-request': accepted(
+    { faults: [{ ...toPolls, times: { next: 2 }, act: { kind: 'answer', status: 400 } }] },
+    { await: 'poll' },
+    { await: 'poll' },
+    polls,
+  ),
+  'tls-untrusted': refusedAt(
+    { startAt: 'expired' },
+    { startAt: 'wrongHost' },
+    { startAt: 'unknownCa' },
+    { startAt: 'selfSigned' },
+  ),
+  'tls-old-version': refusedAt({ startAt: 'oldProtocol' }),
+  'tls-absent': refusedAt({ startAt: 'no-tls' }),
+} as const satisfies Partial<Record<SceneName, SceneRow>>;
+
+/** Why a scene cannot be played, for the report: its duties stay without a verdict. */
+export const unplayed = {
+  'power-cut': 'played as the table of moments: give --cuts',
+  'compressed-download': 'the server sends no file with Content-Encoding',
+  'large-artifact': 'a file of more than 2 GiB takes too long for a programme',
+  monitor: 'only the author can let a monitored service fail',
+  'socket-wrong-accept': 'the server always computes Sec-WebSocket-Accept correctly',
+  'restart-of-many': 'one client at a time is examined',
+} as const satisfies Record<Exclude<SceneName, keyof typeof scenes>, string>;
+
+/** All scenes, in the order in which they are played. */
+export const allScenes: readonly Scene[] = Object.entries(scenes).map(([name, row]) => ({
+  name,
+  ...row,
+}));
+
+/** Holds a download when this part of the file was sent. */
+function heldDownload(part: number) {
+  return { operation: downloadOperations, nthCall: 1, when: 'body', part } as const;
+}
+
+/**
+ * Returns the scenes that cut the client at every moment that the protocol shows.
+ * @param reports the statuses that the client reports in an update, in their order
+ */
+export function cutScenes(reports: readonly string[]): readonly Scene[] {
+  const held = reports.flatMap((report, index): Moment[] =>
+    (['before', 'after'] as const).map((when) => ({
+      name: `${when} "${report}" is stored, without an answer`,
+      hold: { operation: 'put-deployment-status', nthCall: index + 1, when },
+    })),
+  );
+  const parts: readonly (readonly [part: number, name: string])[] = [
+    [0, 'at the first byte of the download'],
+    [0.1, 'at a tenth of the download'],
+    [0.5, 'at half of the download'],
+    [1, 'before the last byte of the download'],
+  ];
+  const moments: readonly Moment[] = [
+    ...parts.map(([part, name]) => ({ name, hold: heldDownload(part) })),
+    { name: 'after the whole download', after: 'whole download' },
+    ...held,
+    ...(reports.includes('rebooting')
+      ? [{ name: 'after "rebooting" was answered', after: 'report of a reboot' } as const]
+      : []),
+  ];
+  const inLog: Moment = {
+    name: 'in the upload of the log',
+    hold: { operation: 'put-deployment-log', nthCall: 1, when: 'before' },
+  };
+  return [
+    ...moments.map((cut) => ({ name: `cut ${cut.name}`, ...accepted(deploy, { cut }, ends) })),
+    { name: `cut ${inLog.name}`, ...accepted(damaged, deploy, { cut: inLog }, ends) },
+  ];
+}

@@ -1,0 +1,182 @@
+/**
+ * What an examined client does, as its server sees it: kept for the judge and for evidence, and
+ * awaited by the scenes.
+ */
+import type {
+  ClientEvent,
+  ClientExchange,
+  ClientSocketEvent,
+  HeaderList,
+} from '../../../../conformance/clients/client-event.ts';
+import { systemClock } from '../../../../fixtures/clock.ts';
+import { operationsById } from '../../../../fixtures/contract/operation-ids.ts';
+import { isObject, parsedJson } from '../../../../fixtures/json.ts';
+import type { ExchangeRecord, FlatHeaders } from '../../../../server/http/exchange-record.ts';
+import type { ExchangeObserver } from '../../../../server/pipeline/plug-ins.ts';
+
+/** The name of the one client of a scene, for the judge. */
+export const CLIENT = 'client';
+
+/** A longer body is not shown to the judge. */
+const BODY_MAX_BYTES = 65_536;
+/** Number of events of one scene that are kept; a client that sends more is flooding. */
+const EVENTS_MAX = 20_000;
+/** Number of requests in one second that no client needs. */
+const RATE_MAX = 200;
+
+/** A request or a socket's event, with what a scene asks about it. */
+export interface Seen {
+  /** Id of the operation; `socket` for an event of a websocket. */
+  readonly operation: string;
+  readonly status: number;
+  readonly isDelivered: boolean;
+  /** The reported status of a deployment. */
+  readonly report: string | undefined;
+  readonly event: ClientExchange | ClientSocketEvent;
+}
+
+/** The events of one client, in the order in which they ended. */
+export class SeenEvents {
+  readonly #notify: (event: ClientEvent) => void;
+  readonly #baseUrl: () => string;
+  readonly all: Seen[] = [];
+  #waiters = new Set<() => void>();
+  #floods: string | undefined;
+
+  /** @param notify called for each event at once */
+  constructor(notify: (event: ClientEvent) => void, baseUrl: () => string) {
+    this.#notify = notify;
+    this.#baseUrl = baseUrl;
+  }
+
+  /** A sentence about a client that sends more than any client needs; undefined for others. */
+  get flood(): string | undefined {
+    return this.#floods;
+  }
+
+  /** Shows the server's exchanges and sockets to this list. */
+  readonly observer: ExchangeObserver = {
+    onEnd: (record) => {
+      const { operation = 'unknown', status } = record;
+      if (operationsById.get(operation)?.path.startsWith('/api/management/')) return;
+      const event = exchangeOf(record, this.all.length + 1, this.#baseUrl());
+      const { isDelivered } = event;
+      this.#add({ operation, status, isDelivered, report: reportIn(operation, record), event });
+    },
+    onSocket: (socket, { socket: side, requestId }) => {
+      if (side !== 'device') return;
+      const add = (
+        event: ClientSocketEvent['event'],
+        more: { readonly code?: number; readonly payload?: Buffer } = {},
+      ): void => {
+        const sequence = this.all.length + 1;
+        const place = { sequence, client: CLIENT, socket: requestId, atMs: performance.now() };
+        const seen: ClientSocketEvent = {
+          ...{ kind: 'socket', ...place, event, from: 'device', ...more },
+        };
+        const { code: status = 0 } = more;
+        const facts = { operation: 'socket', status, isDelivered: true, report: event };
+        this.#add({ ...facts, event: seen });
+      };
+      add('opened');
+      socket.on('message', (payload) => add('message', bytesIn(payload)));
+      socket.on('ping', (payload) => add('ping', { payload }));
+      socket.on('pong', (payload) => add('pong', { payload }));
+      socket.on('close', (code) => add('closed', { code }));
+    },
+  };
+
+  /** Wakes everything that waits for an event, to look again. */
+  wake(): void {
+    for (const waiter of [...this.#waiters]) waiter();
+  }
+
+  /**
+   * Resolves with true once the condition holds, which is asked again after each event; with false
+   * after the time.
+   */
+  until(holds: () => boolean, withinMs: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const end = (outcome: boolean): void => {
+        timer.cancel();
+        this.#waiters.delete(look);
+        resolve(outcome);
+      };
+      const look = (): void => {
+        if (holds()) end(true);
+      };
+      const timer = systemClock.after(withinMs, () => end(holds()));
+      this.#waiters.add(look);
+      look();
+    });
+  }
+
+  #add(seen: Seen): void {
+    if (this.all.length >= EVENTS_MAX) {
+      this.#floods = `sent more than ${EVENTS_MAX} requests in one scene`;
+    } else {
+      this.all.push(seen);
+      this.#notify(seen.event);
+      const earlier = this.all.at(-RATE_MAX)?.event;
+      if (earlier && this.all.length >= RATE_MAX && endOf(seen.event) - endOf(earlier) < 1000) {
+        this.#floods = `sent ${RATE_MAX} requests within a second`;
+      }
+    }
+    this.wake();
+  }
+}
+
+/** Returns when an event ended, on a monotonic clock, in milliseconds. */
+export function endOf(event: ClientExchange | ClientSocketEvent): number {
+  return event.kind === 'exchange' ? event.endedMs : event.atMs;
+}
+
+/** Actions of planned faults that keep a client from reading a whole answer. */
+const cuttingActions: ReadonlySet<string> = new Set([
+  ...['reset', 'half-close', 'truncated', 'over-long', 'malformed-chunks', 'stall'],
+]);
+
+function exchangeOf(record: ExchangeRecord, sequence: number, baseUrl: string): ClientExchange {
+  const { method, status, body, answerBody, answerBytes, isStreamed } = record;
+  const { startedMs, streamedMs, tookMs, atMs, fault, varied = [] } = record;
+  const requestHeaders = pairsOf(record.headers);
+  const answer = isStreamed || answerBody === undefined ? undefined : Buffer.from(answerBody);
+  const responseBody = answer && answer.length <= BODY_MAX_BYTES ? answer : undefined;
+  const isCut = record.isCut || (fault !== undefined && cuttingActions.has(fault.act));
+  const host = requestHeaders.find(([name]) => /^host$/i.test(name))?.[1];
+  const scheme = new URL(baseUrl).protocol;
+  const url = `${scheme}//${host}${record.url}`;
+  return {
+    ...{ kind: 'exchange', sequence, client: CLIENT, method, status },
+    url: host !== undefined && URL.canParse(url) ? url : baseUrl,
+    requestHeaders,
+    requestBody: body && body.length <= BODY_MAX_BYTES ? Buffer.from(body) : undefined,
+    responseHeaders: pairsOf(record.answerHeaders),
+    responseBody,
+    responseBytes: answer?.length ?? answerBytes,
+    isDelivered: !isCut && status > 0,
+    sentMs: startedMs,
+    endedMs: startedMs + (isStreamed ? streamedMs : tookMs),
+    serverNowMs: atMs,
+    interference: [...(fault ? [fault.name] : []), ...varied.map(({ id }) => id)],
+    connection: '',
+  };
+}
+
+function pairsOf(flat: FlatHeaders): HeaderList {
+  const pairs: [string, string][] = [];
+  for (let at = 0; at + 1 < flat.length; at += 2) {
+    for (const value of [flat[at + 1] ?? ''].flat()) pairs.push([String(flat[at]), value]);
+  }
+  return pairs;
+}
+
+function reportIn(operation: string, { body }: ExchangeRecord): string | undefined {
+  if (operation !== 'put-deployment-status') return undefined;
+  const value = parsedJson(String(body));
+  return isObject(value) && typeof value.status === 'string' ? value.status : undefined;
+}
+
+function bytesIn(payload: unknown): { readonly payload?: Buffer } {
+  return Buffer.isBuffer(payload) ? { payload } : {};
+}

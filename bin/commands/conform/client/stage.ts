@@ -1,0 +1,527 @@
+/** The place where scenes are played: a server, one client, and the judge that sees both. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { connect, createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import type {
+  ClientVerdict,
+  HeaderList,
+  ServerAct,
+} from '../../../../conformance/clients/client-event.ts';
+import { ClientJudge } from '../../../../conformance/clients/client-judge.ts';
+import { systemClock } from '../../../../fixtures/clock.ts';
+import { writeArtifact } from '../../../../fixtures/formats/mender-artifact-writer.ts';
+import { isObject, type JsonObject, parsedJson } from '../../../../fixtures/json.ts';
+import { type Random, seededRandom } from '../../../../fixtures/random.ts';
+import { startTestbed, type Testbed } from '../../../../server/testbed.ts';
+import { ClientProcess, filledCommand, printedBy } from './client-process.ts';
+import { type OfferedUpdate, type Scene, type SightName, sights } from './scene.ts';
+import { CLIENT, endOf, type Seen, SeenEvents } from './seen-events.ts';
+
+/** How the client is started, and what its author says about it. */
+export interface ClientPlan {
+  /** Undefined for a client that its author starts by hand. */
+  readonly command: string | undefined;
+  /** Address at which the client reaches this machine. */
+  readonly advertise: string;
+  /** Port of the server; 0 for any. A client that is started by hand needs the same each time. */
+  readonly port: number;
+  /** Commands that switch the client's power, in place of killing its process. */
+  readonly powerOff?: string | undefined;
+  readonly powerOn?: string | undefined;
+  /** A command that prints the name of what is installed. */
+  readonly installed?: string | undefined;
+  /** Name of the update module for which artifacts are made. */
+  readonly payloadType: string;
+  readonly seed: string;
+  /** Folder for the folders and the output of clients. */
+  readonly folder: string;
+}
+
+/** Thrown when a scene cannot go on; the message is a sentence for the report. */
+export class SceneStopped extends Error {
+  override readonly name = 'SceneStopped';
+  /** True if nothing came from the client at all. */
+  readonly neverCame: boolean;
+
+  constructor(sentence: string, neverCame = false) {
+    super(sentence);
+    this.neverCame = neverCame;
+  }
+}
+
+/** A server with one client. It must be closed, which also kills the client. */
+export class Stage {
+  readonly #plan: ClientPlan;
+  readonly #testbed: Testbed;
+  readonly #folder: string;
+  readonly #client: ClientProcess;
+  readonly #random: Random;
+  readonly #signal: AbortSignal;
+  readonly events: SeenEvents;
+  readonly judge: ClientJudge;
+  #deployed: { readonly id: string; readonly artifactName: string } | undefined;
+  #artifactBytes = 0;
+  #isAccepted = false;
+  #artifacts = 0;
+  #starts = 0;
+  #cursor = 0;
+  #trap: Trap | undefined;
+  #plain: Testbed | undefined;
+
+  private constructor(parts: {
+    readonly plan: ClientPlan;
+    readonly testbed: Testbed;
+    readonly folder: string;
+    readonly events: SeenEvents;
+    readonly judge: ClientJudge;
+    readonly signal: AbortSignal;
+  }) {
+    this.#plan = parts.plan;
+    this.#testbed = parts.testbed;
+    this.#folder = parts.folder;
+    this.events = parts.events;
+    this.judge = parts.judge;
+    this.#signal = parts.signal;
+    this.#random = seededRandom(`${parts.plan.seed}/artifacts`);
+    this.#client = new ClientProcess(join(parts.folder, 'output.txt'), () => this.events.wake());
+    parts.signal.addEventListener('abort', () => this.events.wake());
+  }
+
+  /** Starts a server for scenes that need the same of it. Rejects as `startTestbed` does. */
+  static async open(
+    plan: ClientPlan,
+    scene: Pick<Scene, 'name' | 'server' | 'needs'>,
+    signal: AbortSignal,
+  ): Promise<Stage> {
+    const judge = new ClientJudge();
+    const folder = join(plan.folder, scene.name.replaceAll(/[^\w-]+/g, '-'));
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    let baseUrl = 'http://localhost';
+    const events = new SeenEvents(
+      (event) => judge.see(event),
+      () => baseUrl,
+    );
+    const isLocal = plan.advertise === '127.0.0.1';
+    const testbed = await startTestbed({
+      ...scene.server,
+      ...{ seed: `${plan.seed}/${scene.name}`, port: plan.port, observer: events.observer },
+      ...(!isLocal && { host: '0.0.0.0' }),
+      ...(usesTls(plan) && {
+        tls: { names: isLocal ? [] : [plan.advertise], gallery: scene.needs === 'tls' },
+      }),
+    });
+    baseUrl = testbed.baseUrl;
+    if (testbed.caPem !== undefined) writeFileSync(join(folder, 'ca.pem'), testbed.caPem);
+    return new Stage({ plan, testbed, folder, events, judge, signal });
+  }
+
+  /** The address for the client. */
+  get url(): string {
+    return this.#at(this.#testbed.baseUrl);
+  }
+
+  /** The folder with the client's output. */
+  get folder(): string {
+    return this.#folder;
+  }
+
+  /** What is known about the client; undefined if it did nothing yet. */
+  get verdict(): ClientVerdict | undefined {
+    return this.judge.verdict(CLIENT);
+  }
+
+  /** Tells the judge what was done. */
+  act(act: ServerAct['act'], subject?: string): void {
+    const atMs = performance.now();
+    this.judge.see({
+      kind: 'act',
+      act,
+      client: CLIENT,
+      atMs,
+      ...(subject !== undefined && { subject }),
+    });
+  }
+
+  /** From here on only requests that begin to end later are waited for. */
+  mark(): void {
+    this.#cursor = this.events.all.length;
+  }
+
+  /** From here on every request counts again. */
+  rewind(): void {
+    this.#cursor = 0;
+  }
+
+  /** Resolves with the first sign-in; undefined after this time. */
+  async device(withinMs: number): Promise<Seen | undefined> {
+    this.rewind();
+    return this.sees('sign-in', withinMs);
+  }
+
+  /** The last final status that was reported and accepted; undefined without one. */
+  lastFinal(): string | undefined {
+    return this.events.all.findLast(sights['final report'])?.report;
+  }
+
+  /**
+   * Waits for a request after the one that was awaited last.
+   * @throws SceneStopped if the client died or floods, or the examination ends
+   */
+  async sees(name: SightName, withinMs: number): Promise<Seen | undefined> {
+    const isIt: (seen: Seen) => boolean = sights[name];
+    let found: Seen | undefined;
+    const look = (): boolean => {
+      for (; this.#cursor < this.events.all.length && !found; this.#cursor += 1) {
+        const seen = this.events.all[this.#cursor];
+        if (seen && isIt(seen)) found = seen;
+      }
+      return found !== undefined || this.#problem() !== undefined;
+    };
+    await this.events.until(look, withinMs);
+    if (found === undefined) this.#requireWell();
+    return found;
+  }
+
+  /** Lets the client go on. @throws SceneStopped as `sees` does */
+  async idle(forMs: number): Promise<void> {
+    await this.events.until(() => this.#problem() !== undefined, forMs);
+    this.#requireWell();
+    this.mark();
+  }
+
+  /** Resolves once nothing is due any more, or after this time. */
+  async settled(withinMs: number): Promise<void> {
+    const endMs = performance.now() + withinMs;
+    const isSettled = (): boolean =>
+      this.#problem() !== undefined ||
+      !(this.verdict?.duties.some(({ state }) => state === 'open') ?? false);
+    while (performance.now() < endMs && !isSettled()) await this.events.until(isSettled, 500);
+  }
+
+  #problem(): string | undefined {
+    if (this.#signal.aborted) return 'the examination was interrupted';
+    const { flood } = this.events;
+    return flood === undefined ? this.#client.death : `the client ${flood}`;
+  }
+
+  #requireWell(): void {
+    const problem = this.#problem();
+    if (problem !== undefined) throw new SceneStopped(problem);
+  }
+
+  /** True once the client was accepted, unless it was rejected since. */
+  get isAccepted(): boolean {
+    return this.#isAccepted;
+  }
+
+  /** Starts the client; at the address of the server unless another one is given. */
+  start(url = this.url, folder = 'dir'): void {
+    const { command, powerOn } = this.#plan;
+    const dir = join(this.#folder, folder);
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    this.#starts += 1;
+    if (command === undefined) return;
+    this.act('client-started');
+    if (powerOn === undefined || this.#starts === 1)
+      this.#client.start(filledCommand(command, { url, ca: this.#caFile(), dir }));
+  }
+
+  async #power(command: string): Promise<void> {
+    await printedBy(command).catch((error: unknown) => {
+      const because = error instanceof Error ? error.message.split('\n')[0] : String(error);
+      throw new SceneStopped(`the power could not be switched: ${because}`);
+    });
+  }
+
+  /** Takes the client's process or its power. */
+  async kill(): Promise<void> {
+    const { powerOff } = this.#plan;
+    if (powerOff === undefined) await this.#client.kill();
+    else await this.#power(powerOff);
+    this.act('client-killed');
+    this.mark();
+  }
+
+  /** Gives the client its process or its power again. */
+  async revive(): Promise<void> {
+    const { powerOn } = this.#plan;
+    if (powerOn === undefined) this.start();
+    else {
+      await this.#power(powerOn);
+      this.act('client-started');
+    }
+  }
+
+  /** Starts a client with an empty folder at an address with faulty TLS, or without TLS. */
+  async startAt(place: string): Promise<void> {
+    await this.#client.kill();
+    await this.#trap?.close();
+    this.#plain ??= await startTestbed({ seed: 'plain', observer: this.events.observer });
+    const target = place === 'no-tls' ? this.#plain.baseUrl : this.#testbed.gallery[place];
+    if (target === undefined)
+      throw new SceneStopped('the server has no TLS; use {ca} in --command');
+    this.#trap = await openTrap(Number(new URL(target).port), () => this.events.wake());
+    this.mark();
+    this.start(this.#at(`https://127.0.0.1:${this.#trap.port}`), `dir-${place}`);
+  }
+
+  /** Number of connections to the address with faulty TLS. */
+  get trapped(): number {
+    return this.#trap?.connections ?? 0;
+  }
+
+  advance(seconds: number): void {
+    this.#testbed.clock.advance(seconds);
+    this.act('clock-moved');
+    this.mark();
+  }
+
+  plan(rules: readonly object[]): void {
+    this.#testbed.faults.add({ rules });
+    this.mark();
+  }
+
+  clearFaults(): void {
+    this.#testbed.faults.clear();
+  }
+
+  clearFault(id: string): void {
+    this.#testbed.faults.clear(id);
+  }
+
+  /** Applies only these variations, through the control API, which has them for the whole server. */
+  async vary(variations: readonly string[]): Promise<void> {
+    const { controlUrl, controlToken } = this.#testbed;
+    const response = await fetch(`${controlUrl}/variations`, {
+      method: 'PUT',
+      headers: { Authorization: `Bearer ${controlToken}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ variations }),
+    });
+    if (!response.ok) throw new Error(`the variations were refused: ${await response.text()}`);
+  }
+
+  /** Accepts or rejects every key of the client. */
+  async decide(status: 'accepted' | 'rejected'): Promise<void> {
+    const { admin } = this.#testbed;
+    const { body } = await admin.call('list-devices');
+    for (const { id, auth_sets: sets } of body) {
+      for (const { id: aid, status: former } of sets) {
+        if (former === status || former === 'preauthorized') continue;
+        const parameters = { id, aid };
+        await admin.call('set-auth-set-status', { parameters, json: { status } });
+      }
+    }
+    this.#isAccepted = status === 'accepted';
+    this.act(status);
+    this.mark();
+  }
+
+  /** Deploys to the client what it polled for last. */
+  async deploy({ offer, states }: OfferedUpdate): Promise<void> {
+    const { admin } = this.#testbed;
+    const device = await this.#deviceId();
+    this.mark();
+    if (offer === 'configuration') {
+      const parameters = { id: device };
+      const json = { examined: String(this.#random.integer(1, 1_000_000)) };
+      await admin.call('set-configuration', { parameters, json });
+      const { body } = await admin.call('deploy-configuration', { parameters, json: {} });
+      this.#deployed = { id: body.deployment_id, artifactName: '' };
+    } else {
+      const { deviceType, artifactName: former } = this.#asked();
+      this.#artifacts += 1;
+      const artifactName = offer === 'installed' ? former : `examined-${this.#artifacts}`;
+      await this.#upload(artifactName, deviceType);
+      const map = states && {
+        states: Object.fromEntries(
+          Object.entries(states).map(([state, action]) => [state, { action }]),
+        ),
+      };
+      const { headers } = await admin.call('create-deployment', {
+        json: {
+          ...{ name: artifactName, artifact_name: artifactName, devices: [device] },
+          ...(offer === 'installed' && { force_installation: true }),
+          ...(map && { update_control_map: map }),
+        },
+      });
+      const id = headers.get('location')?.split('/').at(-1) ?? '';
+      this.#deployed = { id, artifactName };
+    }
+    this.act('deployed', this.#deployed.id);
+  }
+
+  async abort(): Promise<void> {
+    if (this.#deployed === undefined) return;
+    const { id } = this.#deployed;
+    const json = { status: 'aborted' } as const;
+    // The deployment may have ended in the meantime, or have been aborted by a planned fault.
+    await this.#testbed.admin
+      .call('abort-deployment', { parameters: { id }, json })
+      .catch((error: unknown) => {
+        if (!(error instanceof Error && error.name === 'AdminRefusal')) throw error;
+      });
+    this.act('deployment-aborted', id);
+    this.mark();
+  }
+
+  /** Lets the control map of the deployment continue everywhere. */
+  async continueMap(): Promise<void> {
+    const id = this.#deployed?.id ?? '';
+    const json = { update_control_map: { states: {} } };
+    await this.#testbed.admin.call('update-deployment', { parameters: { id }, json });
+    this.mark();
+  }
+
+  async checkUpdate(): Promise<void> {
+    const parameters = { id: await this.#deviceId() };
+    await this.#testbed.admin.call('check-device-update', { parameters });
+    this.mark();
+  }
+
+  /** Resolves with true once a rule with this id has fired; with false after the time. */
+  async fires(id: string, withinMs: number): Promise<boolean> {
+    const hasFired = (): boolean =>
+      this.#testbed.faults.list().some((rule) => rule.id === id && rule.fired > 0);
+    const endMs = performance.now() + withinMs;
+    while (performance.now() < endMs && !hasFired()) {
+      this.#requireWell();
+      await systemClock.sleep(LOOK_MS);
+    }
+    return hasFired();
+  }
+
+  /** Returns the number of bytes of this part of the artifact: at least one, and never all. */
+  bytesOf(part: number): number {
+    return Math.min(Math.max(1, Math.floor(part * this.#artifactBytes)), this.#artifactBytes - 1);
+  }
+
+  /** The artifact that was deployed last. */
+  get artifactName(): string {
+    return this.#deployed?.artifactName ?? '';
+  }
+
+  /** Returns what the author's command says is installed; undefined without one, or if it fails. */
+  async installed(): Promise<string | undefined> {
+    const { installed } = this.#plan;
+    if (installed === undefined) return undefined;
+    const dir = join(this.#folder, 'dir');
+    const command = filledCommand(installed, { url: this.url, ca: this.#caFile(), dir });
+    return printedBy(command).catch(() => undefined);
+  }
+
+  async close(): Promise<void> {
+    await this.#client.kill();
+    await this.#trap?.close();
+    await this.#plain?.close();
+    await this.#testbed.close();
+  }
+
+  #at(url: string): string {
+    const { advertise } = this.#plan;
+    const at = new URL(url);
+    at.hostname = advertise;
+    return at.href.replace(/\/$/, '');
+  }
+
+  #caFile(): string {
+    return this.#testbed.caPem === undefined ? '' : join(this.#folder, 'ca.pem');
+  }
+
+  async #deviceId(): Promise<string> {
+    const { body } = await this.#testbed.admin.call('list-devices', {
+      query: { status: 'accepted' },
+    });
+    const [device] = body;
+    if (device === undefined) throw new SceneStopped('the client is not accepted any more');
+    return device.id;
+  }
+
+  /** Returns the type and the artifact of the last poll. @throws SceneStopped */
+  #asked(): { readonly deviceType: string; readonly artifactName: string } {
+    const last = this.events.all.findLast(sights.poll);
+    const asked = last?.event.kind === 'exchange' ? pollData(last.event) : {};
+    const { device_type: deviceType, artifact_name: artifactName } = asked;
+    if (typeof deviceType === 'string' && typeof artifactName === 'string')
+      return { deviceType, artifactName };
+    throw new SceneStopped('no poll of the client has device_type and artifact_name');
+  }
+
+  async #upload(name: string, deviceType: string): Promise<void> {
+    const bytes = await writeArtifact({
+      ...{ name, deviceTypes: [deviceType], payloadType: this.#plan.payloadType, modifiedMs: 0 },
+      files: [{ name: 'update.bin', content: this.#random.bytes(PAYLOAD_BYTES) }],
+      // A byte that a fault flips is one of the payload then, and not one that gzip checks.
+      compression: 'none',
+    });
+    this.#artifactBytes = bytes.length;
+    const form = new FormData();
+    form.append('artifact', new Blob([Uint8Array.from(bytes)]), `${name}.mender`);
+    await this.#testbed.admin.call('upload-artifact', { form });
+  }
+}
+
+/** Bytes of the file in an artifact; the faults of the scenes act at positions in it. */
+const PAYLOAD_BYTES = 262_144;
+const LOOK_MS = 20;
+
+/** Returns true if the client is started at an address with TLS. */
+export function usesTls({ command }: Pick<ClientPlan, 'command'>): boolean {
+  return command?.includes('{ca}') ?? false;
+}
+
+function pollData(event: {
+  readonly url: string;
+  readonly requestBody: Buffer | undefined;
+  readonly requestHeaders: HeaderList;
+}): JsonObject {
+  const body = event.requestBody && parsedJson(event.requestBody.toString('utf8'));
+  if (!isObject(body)) return Object.fromEntries(new URL(event.url).searchParams);
+  return isObject(body.device_provides) ? body.device_provides : body;
+}
+
+/** Returns the median time between the polls of an idle client, in milliseconds; undefined for less than two. */
+export function measuredIntervalMs(seen: readonly Seen[]): number | undefined {
+  const times = seen.filter(sights['poll without an update']).map(({ event }) => endOf(event));
+  const gaps = times.slice(1).map((time, index) => time - (times[index] ?? time));
+  const median = gaps.toSorted((one, other) => one - other)[Math.floor(gaps.length / 2)];
+  return median === undefined ? undefined : Math.max(1, Math.round(median));
+}
+
+/** A relay that counts the connections to an address with faulty TLS. */
+interface Trap {
+  readonly port: number;
+  readonly connections: number;
+  close(): Promise<void>;
+}
+
+async function openTrap(target: number, onConnection: () => void): Promise<Trap> {
+  let connections = 0;
+  const open = new Set<{ destroy(): void }>();
+  const server: Server = createServer((socket) => {
+    connections += 1;
+    onConnection();
+    const other = connect(target, '127.0.0.1');
+    for (const [one, two] of [
+      [socket, other],
+      [other, socket],
+    ] as const) {
+      open.add(one);
+      one.pipe(two);
+      one.on('error', () => two.destroy());
+      one.on('close', () => open.delete(one) && two.destroy());
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, resolve));
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : 0,
+    get connections() {
+      return connections;
+    },
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        for (const each of open) each.destroy();
+      }),
+  };
+}
