@@ -57,7 +57,7 @@ export const examineRows = inGroup('Examination', {
     flag: '--port <port>',
     help: 'port of the server for the client; 0 for any free port',
     cli: { kind: 'port' },
-    default: { value: 0, isQuiet: true },
+    default: { value: 0 },
   },
   scene: {
     flag: '--scene <name>',
