@@ -8,7 +8,7 @@ import {
   type PretendRequest,
   PretendServer,
 } from '../testing/pretend-server.ts';
-import { downloadedBytes, RESUMPTIONS_MAX } from './download.ts';
+import { downloadedBytes, REDIRECTS_MAX, RESUMPTIONS_MAX } from './download.ts';
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -142,6 +142,31 @@ describe('a download', () => {
     expect(await errorOf(bytes)).toMatchObject({ code: 'status', status: 500 });
     expect(server.requestsFor('download-artifact')).toHaveLength(RESUMPTIONS_MAX + 1);
   });
+
+  it('follows a redirect to the file, and sends the range again', async () => {
+    const redirect = () => ({ status: 307, headers: { location: '/storage/artifacts/a1?to=2' } });
+    const { bytes, server } = await download({
+      answers: [redirect, () => ({ status: 200, body: file })],
+    });
+    expect(await bytes).toEqual(file);
+    expect(server.requests.map(({ query }) => query.get('to'))).toEqual([null, '2']);
+  });
+
+  it('fails at a redirect that leads to no end of redirects', async () => {
+    const redirect = () => ({ status: 302, headers: { location: '/storage/artifacts/a1' } });
+    const { bytes, server } = await download({ answers: Array(20).fill(redirect) });
+    await expect(bytes).rejects.toThrow(StatusError);
+    expect(server.requests).toHaveLength(REDIRECTS_MAX + 1);
+  });
+
+  it.each([undefined, 'http://[', 'ftp://host/file'])(
+    'fails at a redirect to %j',
+    async (location) => {
+      const headers = location === undefined ? {} : { location };
+      const { bytes } = await download({ answers: [() => ({ status: 302, headers })] });
+      await expect(bytes).rejects.toThrow(StatusError);
+    },
+  );
 
   it('is complete when the connection breaks after the last byte', async () => {
     const { server, bytes } = await download({ answers: [cutAt(file.length), () => 'cut'] });

@@ -124,13 +124,28 @@ async function* onePart(
   }
 }
 
-function openedPart(
+/** Number of redirects in a row that are followed. */
+export const REDIRECTS_MAX = 10;
+const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/** Opens the file, following redirects: a store may hand a link on to another host. */
+async function openedPart(
   { transport, caller }: DownloadRequest,
-  target: URL,
+  url: URL,
   headers: Readonly<Record<string, string>>,
 ): Promise<OpenAnswer> {
   const { id, method } = operation;
-  return transport.open({ operation: id, caller, method, target, headers });
+  let target = url;
+  for (let followed = 0; ; followed++) {
+    const answer = await transport.open({ operation: id, caller, method, target, headers });
+    const { location } = answer.headers;
+    const isRedirect = redirectStatuses.has(answer.status) && location !== undefined;
+    if (!isRedirect || followed === REDIRECTS_MAX || !URL.canParse(location, target)) return answer;
+    const next = new URL(location, target);
+    if (!/^https?:$/.test(next.protocol)) return answer;
+    answer.discard();
+    target = next;
+  }
 }
 
 function rangeHeaders({ receivedBytes, validator }: DownloadProgress): Record<string, string> {
