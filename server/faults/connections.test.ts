@@ -209,6 +209,14 @@ describe('a stall fault', () => {
     expect(body.length).toBe(Math.floor(Number(headers['content-length']) / 2));
   });
 
+  it('in the body starts after the chosen number of bytes', async () => {
+    await configure();
+    await plan(server, { match, when: 'body', act: { kind: 'stall', afterBytes: 3 } });
+    const socket = await askRaw();
+    const { body } = readReply(await received(socket, /\r\n\r\n.{3}/s));
+    expect(body).toHaveLength(3);
+  });
+
   it('does not delay the shutdown of the server', async () => {
     await plan(server, { match, act: 'stall' });
     const waiting = ask();

@@ -184,6 +184,39 @@ describe('a faulty upload', () => {
   });
 });
 
+describe('the fault altered-json', () => {
+  const polled = async (set: object) => {
+    await deploy(server, [device]);
+    const operation = 'post-next-deployment-v2';
+    await plan(server, { match: { operation }, act: { kind: 'altered-json', set } });
+    return nextRequests['POST v2'](server, device.token, board);
+  };
+
+  it('sets and removes members, and leaves the others as they are', async () => {
+    const { status, text } = await polled({
+      'artifact.device_types_compatible': ['other'],
+      'artifact.source.uri': null,
+      'new.member': 1,
+    });
+    const { artifact, ...rest } = JSON.parse(text);
+    expect(status).toBe(200);
+    expect(artifact).toMatchObject({ device_types_compatible: ['other'] });
+    expect(Object.keys(artifact.source)).toEqual(['expire']);
+    expect(rest).toMatchObject({ id: expect.any(String), new: { member: 1 } });
+  });
+
+  it('does not fire at an answer that is no JSON', async () => {
+    await plan(server, { match, act: { kind: 'altered-json', set: { a: 1 } } });
+    expect(digestOf((await fetchFile(url)).bytes)).toBe(digestOf(file));
+    expect((await standing(server)).fired).toBe(0);
+  });
+
+  it('is refused without a member to set', async () => {
+    const refused = plan(server, { match, act: { kind: 'altered-json', set: {} } });
+    await expect(refused).rejects.toThrow(/must name at least one member/);
+  });
+});
+
 describe('the n-th call of a device', () => {
   it('is counted in every stage of an update, downloads by a link included', async () => {
     await deploy(server, [device]);
