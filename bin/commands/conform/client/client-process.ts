@@ -106,8 +106,7 @@ export class ClientProcess {
  * Runs a command of the author, such as a relay's, and returns what it prints.
  * @throws Error if it fails
  */
-export async function printedBy(command: string, environment: NodeJS.ProcessEnv = {}) {
-  const env = { ...process.env, ...environment };
-  const { stdout } = await promisify(exec)(command, { timeout: COMMAND_LIMIT_MS, env });
+export async function printedBy(command: string): Promise<string> {
+  const { stdout } = await promisify(exec)(command, { timeout: COMMAND_LIMIT_MS });
   return stdout.trim();
 }

@@ -8,7 +8,7 @@ import type {
   ClientSocketEvent,
   HeaderList,
 } from '../../../../conformance/clients/client-event.ts';
-import { systemClock } from '../../../../fixtures/clock.ts';
+import { inNextRound, systemClock } from '../../../../fixtures/clock.ts';
 import { operationsById } from '../../../../fixtures/contract/operation-ids.ts';
 import { isObject, parsedJson } from '../../../../fixtures/json.ts';
 import type { ExchangeRecord, FlatHeaders } from '../../../../server/http/exchange-record.ts';
@@ -57,11 +57,16 @@ export class SeenEvents {
   /** Shows the server's exchanges and sockets to this list. */
   readonly observer: ExchangeObserver = {
     onEnd: (record) => {
-      const { operation = 'unknown', status } = record;
+      const { operation = 'unknown' } = record;
       if (operationsById.get(operation)?.path.startsWith('/api/management/')) return;
-      const event = exchangeOf(record, this.all.length + 1, this.#baseUrl());
-      const { isDelivered } = event;
-      this.#add({ operation, status, isDelivered, report: reportIn(operation, record), event });
+      // The journal truncates the bodies next; the fault and the variations are noted after that.
+      const bodies = { body: record.body, answer: record.answerBody };
+      const report = reportIn(operation, bodies.body);
+      inNextRound(() => {
+        const event = exchangeOf(record, bodies, this.all.length + 1, this.#baseUrl());
+        const { isDelivered } = event;
+        this.#add({ operation, status: event.status, isDelivered, report, event });
+      });
     },
     onSocket: (socket, { socket: side, requestId }) => {
       if (side !== 'device') return;
@@ -136,8 +141,18 @@ const cuttingActions: ReadonlySet<string> = new Set([
   ...['reset', 'half-close', 'truncated', 'over-long', 'malformed-chunks', 'stall'],
 ]);
 
-function exchangeOf(record: ExchangeRecord, sequence: number, baseUrl: string): ClientExchange {
-  const { method, status, body, answerBody, answerBytes, isStreamed } = record;
+interface Bodies {
+  readonly body: Buffer | undefined;
+  readonly answer: string | Buffer | undefined;
+}
+
+function exchangeOf(
+  record: ExchangeRecord,
+  { body, answer: answerBody }: Bodies,
+  sequence: number,
+  baseUrl: string,
+): ClientExchange {
+  const { method, status, answerBytes, isStreamed } = record;
   const { startedMs, streamedMs, tookMs, atMs, fault, varied = [] } = record;
   const requestHeaders = pairsOf(record.headers);
   const answer = isStreamed || answerBody === undefined ? undefined : Buffer.from(answerBody);
@@ -158,7 +173,7 @@ function exchangeOf(record: ExchangeRecord, sequence: number, baseUrl: string): 
     sentMs: startedMs,
     endedMs: startedMs + (isStreamed ? streamedMs : tookMs),
     serverNowMs: atMs,
-    interference: [...(fault ? [fault.name] : []), ...varied.map(({ id }) => id)],
+    interference: [...(fault ? [fault.name, fault.act] : []), ...varied.map(({ id }) => id)],
     connection: '',
   };
 }
@@ -171,7 +186,7 @@ function pairsOf(flat: FlatHeaders): HeaderList {
   return pairs;
 }
 
-function reportIn(operation: string, { body }: ExchangeRecord): string | undefined {
+function reportIn(operation: string, body: Buffer | undefined): string | undefined {
   if (operation !== 'put-deployment-status') return undefined;
   const value = parsedJson(String(body));
   return isObject(value) && typeof value.status === 'string' ? value.status : undefined;

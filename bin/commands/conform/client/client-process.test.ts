@@ -1,0 +1,84 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ClientProcess, filledCommand, printedBy } from './client-process.ts';
+
+const places = { url: 'https://127.0.0.1:9', ca: '/tmp/ca.pem', dir: '/tmp/d' };
+
+let folder: string;
+let output: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'client-process-'));
+  output = join(folder, 'output.txt');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** Starts a command, and resolves once it has ended by itself. */
+function ended(command: string): Promise<ClientProcess> {
+  return new Promise((resolve) => {
+    const client: ClientProcess = new ClientProcess(output, () => resolve(client));
+    client.start(command);
+  });
+}
+
+describe('the command of a client', () => {
+  it('has the words in braces replaced, each as often as it occurs', () => {
+    const command = 'c --server {server} {url} --ca {ca} --dir {dir}/{dir}';
+    expect(filledCommand(command, places)).toBe(
+      'c --server https://127.0.0.1:9 https://127.0.0.1:9 --ca /tmp/ca.pem --dir /tmp/d//tmp/d',
+    );
+  });
+
+  it.each(['{other}', '{}', '${dir', '{ dir }'])('keeps other braces as they are: %s', (text) =>
+    expect(filledCommand(text, places)).toBe(text),
+  );
+});
+
+describe('the process of a client', () => {
+  it('that ends by itself is described by its code and its last line', async () => {
+    const { death } = await ended('echo first; echo no certificate >&2; exit 7');
+    expect(death).toBe('the client ended by itself with code 7; its last line was: no certificate');
+  });
+
+  it('that is not there is described by the code of the shell', async () => {
+    const { death } = await ended('/nowhere/client');
+    expect(death).toMatch(/^the client ended by itself with code 127; its last line was: .*client/);
+  });
+
+  it('is killed together with what it has started, and is no death then', async () => {
+    let deaths = 0;
+    const client = new ClientProcess(output, () => {
+      deaths += 1;
+    });
+    client.start('sleep 300 & echo $!; wait');
+    await expect.poll(() => readFileSync(output, 'utf8')).toMatch(/^\d+\n$/);
+    const child = Number(readFileSync(output, 'utf8'));
+    await client.kill();
+    await expect.poll(() => isRunning(child)).toBe(false);
+    expect([deaths, client.death]).toEqual([0, undefined]);
+  });
+
+  it('has only a megabyte of its output kept', async () => {
+    await ended('yes 123456789 | head -c 3000000');
+    expect(readFileSync(output)).toHaveLength(1_048_576);
+  });
+});
+
+describe('a command of the author', () => {
+  it('gives what it prints, without line ends', async () => {
+    expect(await printedBy('echo release-2')).toBe('release-2');
+  });
+
+  it('that fails is an error with its code', async () => {
+    await expect(printedBy('exit 3')).rejects.toMatchObject({ code: 3 });
+  });
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
+  } catch {
+    return false;
+  }
+}
