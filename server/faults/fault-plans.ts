@@ -5,6 +5,7 @@
 
 import { timestampMs } from '../../fixtures/contract/text.ts';
 import type { AnswerOf } from '../../fixtures/control/operations.ts';
+import { isObject } from '../../fixtures/json.ts';
 import { valueText } from '../../fixtures/value-text.ts';
 import type { FaultPhase } from './actions/action.ts';
 import { type FaultCall, placeOf } from './call.ts';
@@ -248,9 +249,10 @@ function applies(act: ActionWithFields, call: FaultCall): boolean {
 }
 
 function matches({ match, act }: FaultRule, call: FaultCall): boolean {
-  const { operation, deviceId, identity, keyType, fleet } = match;
+  const { operation, deviceId, identity, keyType, fleet, report } = match;
   if (operation !== undefined && ![operation].flat().includes(call.operation.id)) return false;
   if (deviceId !== undefined && call.deviceId !== deviceId) return false;
+  if (report !== undefined && !(isObject(call.json) && call.json.status === report)) return false;
   if (keyType !== undefined && call.keyType !== keyType) return false;
   if (identity !== undefined && !isWithin(identity, call.identity)) return false;
   if (fleet !== undefined && !isInShare(fleet, call.identity)) return false;

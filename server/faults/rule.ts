@@ -5,7 +5,7 @@
 import * as v from 'valibot';
 import { noSuchOperation, operationIds } from '../../fixtures/contract/operation-ids.ts';
 import { timestamp, timestampMs } from '../../fixtures/contract/text.ts';
-import { keyTypes } from '../../fixtures/contract/vocabulary.ts';
+import { keyTypes, reportableStatuses } from '../../fixtures/contract/vocabulary.ts';
 import { knownNames } from '../../fixtures/nearest.ts';
 import { type Action, faultPhases, textUpTo, whole } from './actions/action.ts';
 import { actions, readyActions } from './actions/actions.ts';
@@ -67,6 +67,10 @@ const matchShape = v.strictObject({
   keyType: v.optional(v.picklist(keyTypes, `must be one of ${keyTypes.join(', ')}`)),
   fleet: v.optional(v.strictObject({ share: shareShape, seed: seedShape })),
   nthCall: v.optional(whole(1, COUNT_MAX)),
+  /** The status that the request reports for a deployment. */
+  report: v.optional(
+    v.picklist(reportableStatuses, `must be one of ${reportableStatuses.join(', ')}`),
+  ),
 });
 
 const timesShape = v.union(

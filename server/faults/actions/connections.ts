@@ -126,12 +126,22 @@ const truncated = defineAction({
 
 const overLong = defineAction({
   kind: 'over-long',
-  does: 'sends more bytes than Content-Length announces, and bytes after an answer 204',
-  entries: { extraBytes: v.optional(whole(1, EXTRA_MAX_BYTES), 16) },
+  does: 'sends more bytes than Content-Length announces, and bytes after an answer 204; with isChunked more bytes than the file has, in chunks',
+  entries: {
+    extraBytes: v.optional(whole(1, EXTRA_MAX_BYTES), 16),
+    isChunked: v.optional(v.boolean('must be true or false'), false),
+  },
   faultPhases: ['body'],
   fits: (_given, head, call) =>
     head.status === 204 || (hasBody(undefined, head, call) && lengthOf(head) !== undefined),
-  transform: async ({ extraBytes }, context, answer) => {
+  transform: async ({ extraBytes, isChunked }, context, answer) => {
+    if (isChunked) {
+      const head = await answer.head;
+      context.wire.head(head.status, replaced(head, { 'Content-Length': undefined }));
+      await writeRest(context, answer);
+      await context.wire.write(Buffer.alloc(extraBytes, '!'));
+      return context.wire.end();
+    }
     await writeUpTo(context, answer, 'end');
     await context.wire.bare(Buffer.alloc(extraBytes, '!'));
     await context.wire.end();

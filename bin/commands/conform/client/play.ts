@@ -2,6 +2,7 @@
 import type { ClientVerdict } from '../../../../conformance/clients/client-event.ts';
 import { evidenceOf, type ShownExchange } from './evidence.ts';
 import { limitMs, type Moment, type Scene, type SightName, type Step } from './scene.ts';
+import { CUT_FAULT } from './seen-events.ts';
 import { measuredIntervalMs, SceneStopped, type Stage } from './stage.ts';
 
 /** How a scene ended. */
@@ -37,13 +38,13 @@ interface Time {
 
 /** Plays the scene, and lets the judge decide. Never rejects because of what the client does. */
 export async function play(scene: Scene, stage: Stage, time: Time): Promise<SceneEnd> {
-  const assumedMs = time.intervalMs ?? INTERVAL_MAX_MS;
+  const known = { intervalMs: time.intervalMs ?? INTERVAL_MAX_MS, contactMs: time.contactMs };
   let stopped: SceneStopped | undefined;
   try {
     await begin(scene, stage, time);
     stage.act('scene-began', scene.name);
-    for (const step of scene.steps) await carryOut(step, stage, assumedMs);
-    if (scene.recovers !== false) await recover(stage, assumedMs);
+    for (const step of scene.steps) await carryOut(step, stage, known);
+    if (scene.recovers !== false) await recover(stage, known.intervalMs);
   } catch (error) {
     if (!(error instanceof SceneStopped)) throw error;
     stopped = error;
@@ -101,7 +102,11 @@ async function require(stage: Stage, name: SightName, withinMs: number): Promise
   throw new SceneStopped(`there was no ${name} within ${Math.round(withinMs / 1000)} s`);
 }
 
-async function carryOut(step: Step, stage: Stage, intervalMs: number): Promise<void> {
+async function carryOut(
+  step: Step,
+  stage: Stage,
+  { intervalMs, contactMs }: { readonly intervalMs: number; readonly contactMs: number },
+): Promise<void> {
   if ('await' in step) {
     const withinMs = limitMs(step.intervals, intervalMs);
     if (step.orGoOn) await stage.sees(step.await, withinMs);
@@ -115,7 +120,8 @@ async function carryOut(step: Step, stage: Stage, intervalMs: number): Promise<v
   else if ('user' in step) await userActs[step.user](stage);
   else if ('deploy' in step) await stage.deploy(step.deploy);
   else if ('client' in step) await clientActs[step.client](stage);
-  else if ('startAt' in step) await stage.startAt(step.startAt);
+  else if ('send' in step) stage.events.send(step.send);
+  else if ('startAt' in step) await stage.startAt(step.startAt, contactMs);
   else await cut(step.cut, stage, intervalMs);
 }
 
@@ -145,20 +151,19 @@ async function cut(moment: Moment, stage: Stage, intervalMs: number): Promise<vo
   const { hold, after } = moment;
   const withinMs = limitMs(undefined, intervalMs);
   if (hold) {
-    const { operation, nthCall, when, part } = hold;
+    const { match, when, part } = hold;
     const afterBytes = part === undefined ? {} : { afterBytes: stage.bytesOf(part) };
     const act = { kind: 'stall', ...afterBytes };
-    stage.plan([{ id: CUT, match: { operation, nthCall }, when, act }]);
-    if (!(await stage.fires(CUT, withinMs)))
+    stage.plan([{ id: CUT_FAULT, match, when, act }]);
+    if (!(await stage.fires(CUT_FAULT, withinMs)))
       throw new SceneStopped(`the moment never came: ${moment.name}`);
     await stage.idle(WRITTEN_MS);
   } else if (after) await require(stage, after, withinMs);
   await stage.kill();
-  if (hold) stage.clearFault(CUT);
+  if (hold) stage.clearFault(CUT_FAULT);
   await stage.revive();
 }
 
-const CUT = 'cut';
 /** Time for the bytes before a held one to reach the client. */
 const WRITTEN_MS = 100;
 

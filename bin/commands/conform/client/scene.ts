@@ -75,6 +75,8 @@ export type Step =
   | { readonly faults: readonly object[] }
   | { readonly clear: 'faults' }
   | { readonly vary: readonly VariationName[] }
+  /** What the server sends on the open websocket. */
+  | { readonly send: 'ping' | 'unknown-message' | 'fragments' }
   | { readonly user: 'accept' | 'reject' | 'abort' | 'continue-map' | 'check-update' }
   | { readonly deploy: OfferedUpdate }
   /** Kills the client; starts it; both; or starts it at an address with faulty or no TLS. */
@@ -88,8 +90,8 @@ export interface Moment {
   readonly name: string;
   /** The fault that holds the exchange at this moment; its action is `stall`. */
   readonly hold?: {
-    readonly operation: string | readonly string[];
-    readonly nthCall: number;
+    /** The `match` of the fault. */
+    readonly match: object;
     readonly when: 'before' | 'after' | 'body';
     /** The part of the file that was sent: 0 is the first byte, 1 all but the last. */
     readonly part?: number;

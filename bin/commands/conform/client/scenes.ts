@@ -159,7 +159,7 @@ const scenes = {
   'short-body': faultyDownload({ ...toDownloads, times: { next: 2 }, act: 'truncated' }),
   'endless-body': faultyDownload({
     ...{ ...toDownloads, times: { next: 2 } },
-    act: { kind: 'over-long', extraBytes: 1_048_576 },
+    act: { kind: 'over-long', extraBytes: 1_048_576, isChunked: true },
   }),
   'expired-link': faultyDownload({
     ...{ ...toDownloads, times: { next: 3 } },
@@ -218,8 +218,14 @@ const scenes = {
   'lost-report': accepted(
     {
       faults: [
-        { ...toReports, when: 'after', times: { next: 3 }, act: 'reset' },
-        { ...toReports, times: { next: 3 }, act: 'gateway-503' },
+        ...['downloading', 'installing', 'rebooting'].map((report) => ({
+          match: { operation: 'put-deployment-status', report },
+          ...{ when: 'after', act: 'reset' },
+        })),
+        {
+          match: { operation: 'put-deployment-status', report: 'success' },
+          ...{ when: 'after', script: ['reset', 'gateway-503'] },
+        },
       ],
     },
     deploy,
@@ -271,7 +277,15 @@ const scenes = {
     needs: 'configuration',
   },
   sockets: {
-    ...accepted({ user: 'check-update' }, polls, { idleSeconds: 10 }),
+    ...accepted(
+      { send: 'ping' },
+      { idleSeconds: 2 },
+      { send: 'fragments' },
+      { send: 'unknown-message' },
+      { idleSeconds: 2 },
+      { user: 'check-update' },
+      polls,
+    ),
     needs: 'websocket',
   },
   'socket-refused': {
@@ -380,7 +394,7 @@ export const allScenes: readonly Scene[] = Object.entries(scenes).map(([name, ro
 
 /** Holds a download when this part of the file was sent. */
 function heldDownload(part: number) {
-  return { operation: downloadOperations, nthCall: 1, when: 'body', part } as const;
+  return { match: { operation: downloadOperations }, when: 'body', part } as const;
 }
 
 /**
@@ -388,10 +402,10 @@ function heldDownload(part: number) {
  * @param reports the statuses that the client reports in an update, in their order
  */
 export function cutScenes(reports: readonly string[]): readonly Scene[] {
-  const held = reports.flatMap((report, index): Moment[] =>
+  const held = reports.flatMap((report): Moment[] =>
     (['before', 'after'] as const).map((when) => ({
       name: `${when} "${report}" is stored, without an answer`,
-      hold: { operation: 'put-deployment-status', nthCall: index + 1, when },
+      hold: { match: { operation: 'put-deployment-status', report }, when },
     })),
   );
   const parts: readonly (readonly [part: number, name: string])[] = [
@@ -410,7 +424,7 @@ export function cutScenes(reports: readonly string[]): readonly Scene[] {
   ];
   const inLog: Moment = {
     name: 'in the upload of the log',
-    hold: { operation: 'put-deployment-log', nthCall: 1, when: 'before' },
+    hold: { ...toLogs, when: 'before' },
   };
   return [
     ...moments.map((cut) => ({ name: `cut ${cut.name}`, ...accepted(deploy, { cut }, ends) })),

@@ -2,6 +2,7 @@
  * What an examined client does, as its server sees it: kept for the judge and for evidence, and
  * awaited by the scenes.
  */
+import type { WebSocket } from 'ws';
 import type {
   ClientEvent,
   ClientExchange,
@@ -10,12 +11,16 @@ import type {
 } from '../../../../conformance/clients/client-event.ts';
 import { inNextRound, systemClock } from '../../../../fixtures/clock.ts';
 import { operationsById } from '../../../../fixtures/contract/operation-ids.ts';
+import { encodeConnectMessage } from '../../../../fixtures/formats/connect-message.ts';
 import { isObject, parsedJson } from '../../../../fixtures/json.ts';
 import type { ExchangeRecord, FlatHeaders } from '../../../../server/http/exchange-record.ts';
 import type { ExchangeObserver } from '../../../../server/pipeline/plug-ins.ts';
 
 /** The name of the one client of a scene, for the judge. */
 export const CLIENT = 'client';
+
+/** Id of the fault that holds an exchange while the client is killed. */
+export const CUT_FAULT = 'cut';
 
 /** A longer body is not shown to the judge. */
 const BODY_MAX_BYTES = 65_536;
@@ -40,6 +45,7 @@ export class SeenEvents {
   readonly #notify: (event: ClientEvent) => void;
   readonly #baseUrl: () => string;
   readonly all: Seen[] = [];
+  readonly #sockets = new Set<WebSocket>();
   #waiters = new Set<() => void>();
   #floods: string | undefined;
 
@@ -72,24 +78,52 @@ export class SeenEvents {
       if (side !== 'device') return;
       const add = (
         event: ClientSocketEvent['event'],
+        from: ClientSocketEvent['from'],
         more: { readonly code?: number; readonly payload?: Buffer } = {},
       ): void => {
         const sequence = this.all.length + 1;
         const place = { sequence, client: CLIENT, socket: requestId, atMs: performance.now() };
-        const seen: ClientSocketEvent = {
-          ...{ kind: 'socket', ...place, event, from: 'device', ...more },
-        };
         const { code: status = 0 } = more;
         const facts = { operation: 'socket', status, isDelivered: true, report: event };
-        this.#add({ ...facts, event: seen });
+        this.#add({ ...facts, event: { kind: 'socket', ...place, event, from, ...more } });
       };
-      add('opened');
-      socket.on('message', (payload) => add('message', bytesIn(payload)));
-      socket.on('ping', (payload) => add('ping', { payload }));
-      socket.on('pong', (payload) => add('pong', { payload }));
-      socket.on('close', (code) => add('closed', { code }));
+      this.#sockets.add(socket);
+      add('opened', 'device');
+      socket.on('message', (payload) => add('message', 'device', bytesIn(payload)));
+      socket.on('ping', (payload) => add('ping', 'device', { payload }));
+      socket.on('pong', (payload) => add('pong', 'device', { payload }));
+      socket.on('close', (code) => {
+        this.#sockets.delete(socket);
+        add('closed', 'device', { code });
+      });
+      for (const [name, event] of [
+        ['send', 'message'],
+        ['ping', 'ping'],
+      ] as const) {
+        const own: (...given: unknown[]) => unknown = socket[name].bind(socket);
+        Object.assign(socket, {
+          [name]: (...given: unknown[]) => {
+            add(event, 'server', bytesIn(given[0]));
+            own(...given);
+          },
+        });
+      }
     },
   };
+
+  /** Sends something on every open websocket of the client. */
+  send(what: 'ping' | 'unknown-message' | 'fragments'): void {
+    const message = encodeConnectMessage({ proto: 0x7fff, typ: 'examined', body: Buffer.alloc(0) });
+    for (const socket of this.#sockets) {
+      if (what === 'ping') socket.ping(Buffer.from('examined'));
+      else if (what === 'unknown-message') socket.send(message);
+      else {
+        socket.send(message.subarray(0, 5), { fin: false });
+        socket.ping(Buffer.from('between'));
+        socket.send(message.subarray(5), { fin: true });
+      }
+    }
+  }
 
   /** Wakes everything that waits for an event, to look again. */
   wake(): void {
@@ -158,6 +192,8 @@ function exchangeOf(
   const answer = isStreamed || answerBody === undefined ? undefined : Buffer.from(answerBody);
   const responseBody = answer && answer.length <= BODY_MAX_BYTES ? answer : undefined;
   const isCut = record.isCut || (fault !== undefined && cuttingActions.has(fault.act));
+  // A held exchange is cut by the end of the client, and by nothing that the server did.
+  const planned = fault && fault.name !== CUT_FAULT ? [fault.name, fault.act] : [];
   const host = requestHeaders.find(([name]) => /^host$/i.test(name))?.[1];
   const scheme = new URL(baseUrl).protocol;
   const url = `${scheme}//${host}${record.url}`;
@@ -166,16 +202,28 @@ function exchangeOf(
     url: host !== undefined && URL.canParse(url) ? url : baseUrl,
     requestHeaders,
     requestBody: body && body.length <= BODY_MAX_BYTES ? Buffer.from(body) : undefined,
-    responseHeaders: pairsOf(record.answerHeaders),
+    responseHeaders: answerHeadersOf(record),
     responseBody,
     responseBytes: answer?.length ?? answerBytes,
     isDelivered: !isCut && status > 0,
     sentMs: startedMs,
     endedMs: startedMs + (isStreamed ? streamedMs : tookMs),
     serverNowMs: atMs,
-    interference: [...(fault ? [fault.name, fault.act] : []), ...varied.map(({ id }) => id)],
+    interference: [...planned, ...varied.map(({ id }) => id)],
     connection: '',
   };
+}
+
+/** Returns the headers of the answer, with those that Node adds when it sends them. */
+function answerHeadersOf({ answerHeaders, atMs, varied = [] }: ExchangeRecord): HeaderList {
+  const pairs = pairsOf(answerHeaders);
+  const has = (name: string): boolean => pairs.some(([known]) => known.toLowerCase() === name);
+  const isChunked = varied.some(({ id }) => id === 'chunked') && !has('content-length');
+  return [
+    ...pairs,
+    ...(has('date') ? [] : [['Date', new Date(atMs).toUTCString()] as const]),
+    ...(isChunked && !has('transfer-encoding') ? [['Transfer-Encoding', 'chunked'] as const] : []),
+  ];
 }
 
 function pairsOf(flat: FlatHeaders): HeaderList {

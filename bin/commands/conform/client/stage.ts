@@ -201,7 +201,9 @@ export class Stage {
   #problem(): string | undefined {
     if (this.#signal.aborted) return 'the examination was interrupted';
     const { flood } = this.events;
-    return flood === undefined ? this.#client.death : `the client ${flood}`;
+    if (flood !== undefined) return `the client ${flood}`;
+    // A client may give up at an address that it must refuse.
+    return this.#trap === undefined ? this.#client.death : undefined;
   }
 
   #requireWell(): void {
@@ -238,6 +240,8 @@ export class Stage {
     const { powerOff } = this.#plan;
     if (powerOff === undefined) await this.#client.kill();
     else await this.#power(powerOff);
+    // The judge sees the exchanges that end with the client before the act that ended them.
+    await this.events.until(() => false, LOOK_MS);
     this.act('client-killed');
     this.mark();
   }
@@ -253,7 +257,7 @@ export class Stage {
   }
 
   /** Starts a client with an empty folder at an address with faulty TLS, or without TLS. */
-  async startAt(place: string): Promise<void> {
+  async startAt(place: string, contactMs: number): Promise<void> {
     await this.#client.kill();
     await this.#trap?.close();
     this.#plain ??= await startTestbed({ seed: 'plain', observer: this.events.observer });
@@ -262,12 +266,10 @@ export class Stage {
       throw new SceneStopped('the server has no TLS; use {ca} in --command');
     this.#trap = await openTrap(Number(new URL(target).port), () => this.events.wake());
     this.mark();
-    this.start(this.#at(`https://127.0.0.1:${this.#trap.port}`), `dir-${place}`);
-  }
-
-  /** Number of connections to the address with faulty TLS. */
-  get trapped(): number {
-    return this.#trap?.connections ?? 0;
+    const trap = this.#trap;
+    this.start(this.#at(`https://127.0.0.1:${trap.port}`), `dir-${place}`);
+    if (await this.events.until(() => trap.connections > 0, contactMs)) return;
+    throw new SceneStopped(`the client never connected to the address with TLS "${place}"`, true);
   }
 
   advance(seconds: number): void {
