@@ -13,7 +13,7 @@ import type { SceneName } from './scenes.ts';
  * builds; `should` is an RFC's SHOULD or the practice of the field; `observed` is shown and never
  * broken.
  */
-type DutyLevel = 'must' | 'should' | 'observed';
+export type DutyLevel = 'must' | 'should' | 'observed';
 
 /** What is known when a duty looks at an exchange. */
 export interface DutyMemory {

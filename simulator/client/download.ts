@@ -140,7 +140,8 @@ async function openedPart(
     const answer = await transport.open({ operation: id, caller, method, target, headers });
     const { location } = answer.headers;
     const isRedirect = redirectStatuses.has(answer.status) && location !== undefined;
-    if (!isRedirect || followed === REDIRECTS_MAX || !URL.canParse(location, target)) return answer;
+    if (!isRedirect || followed === REDIRECTS_MAX || !URL.canParse(location, target.href))
+      return answer;
     const next = new URL(location, target);
     if (!/^https?:$/.test(next.protocol)) return answer;
     answer.discard();

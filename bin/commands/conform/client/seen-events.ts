@@ -96,18 +96,14 @@ export class SeenEvents {
         this.#sockets.delete(socket);
         add('closed', 'device', { code });
       });
-      for (const [name, event] of [
-        ['send', 'message'],
-        ['ping', 'ping'],
-      ] as const) {
-        const own: (...given: unknown[]) => unknown = socket[name].bind(socket);
-        Object.assign(socket, {
-          [name]: (...given: unknown[]) => {
-            add(event, 'server', bytesIn(given[0]));
-            own(...given);
-          },
-        });
-      }
+      const own = { send: socket.send.bind(socket), ping: socket.ping.bind(socket) };
+      const watched = (event: 'message' | 'ping', method: 'send' | 'ping') => ({
+        [method]: (...given: Parameters<WebSocket['ping']>) => {
+          add(event, 'server', bytesIn(given[0]));
+          Reflect.apply(own[method], socket, given);
+        },
+      });
+      Object.assign(socket, watched('message', 'send'), watched('ping', 'ping'));
     },
   };
 
