@@ -45,6 +45,7 @@ describe('two outputs of one command', () => {
     [['--ledger', 'F/real/a', '--ndjson', 'F/link/a'], '--ndjson and --ledger'],
     [['--ledger', 'F/one', '--report', 'html=F/other'], '--report html=FILE and --ledger'],
     [['--ledger', 'F/none/a', '--ndjson', 'F/none/a'], '--ndjson and --ledger'],
+    [['--ledger', 'F/one/a', '--ndjson', 'F/one/a'], '--ndjson and --ledger'],
   ])('are refused when both go to one file: %j', (words, both) => {
     const refusal = refusalOf(...words.map((word) => word.replace('F/', `${folder}/`)));
     expect(refusal).toContain(`${both} both write to ${folder}/`);

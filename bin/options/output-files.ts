@@ -43,12 +43,12 @@ function filesOf(command: Command, option: Command['options'][number]) {
 function identity(path: string): string | undefined {
   if (path === '-') return undefined;
   const whole = resolve(path);
-  const found = statSync(whole, { throwIfNoEntry: false });
-  if (found) return found.isFile() ? `${found.dev}:${found.ino}` : undefined;
   try {
+    const found = statSync(whole, { throwIfNoEntry: false });
+    if (found) return found.isFile() ? `${found.dev}:${found.ino}` : undefined;
     return join(realpathSync(dirname(whole)), basename(whole));
   } catch {
-    // The folder does not exist; the command itself says so.
+    // There is no such folder; the command itself says so.
     return whole;
   }
 }

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openForLines, writeWhole } from './files.ts';
+import { openForLines, writeWhole, writeWholeFolder } from './files.ts';
 
 let folder: string;
 let file: string;
@@ -39,6 +39,15 @@ describe('a file that a command writes', () => {
       expect(readFileSync(file, 'utf8')).toBe(how === 'whole' ? 'new' : '');
     },
   );
+
+  it.each(['file', 'folder'])('is refused with a sentence below a plain file: %s', async (kind) => {
+    writeFileSync(file, 'no folder');
+    const below = join(file, 'x');
+    const written =
+      kind === 'file' ? writeWhole(below, '') : writeWholeFolder('--out', below, new Map());
+    const sentence = `a part of the path is not a folder; choose another ${kind}.`;
+    await expect(written).rejects.toThrow(sentence);
+  });
 
   it('removes the drafts of killed writers, and no other files', async () => {
     const left = [`${gone()}`, `${process.pid}`, `${process.pid}.00c0ffee-1`].map(

@@ -1,9 +1,10 @@
 /** Reads and writes the files of a command, and reports each failure as one sentence. */
 import { fchmodSync, fstatSync, open } from 'node:fs';
-import { access, constants, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { access, constants, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { draftOf, removeLeftDrafts } from '../../fixtures/drafts.ts';
+import { makeFolder } from '../../fixtures/make-folder.ts';
 import { NotAFile, plainFile } from '../../fixtures/plain-file.ts';
 import { CommandError } from './command-error.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -20,6 +21,8 @@ const reasons: Readonly<Record<string, string>> = {
   EISDIR: 'it is a folder',
   ENOTDIR: 'a part of the path is not a folder',
   EROFS: 'the file system is read-only',
+  ENOTEMPTY: 'it is a folder that is not empty',
+  EEXIST: 'a part of the path is not a folder',
   ENOSPC: 'the disk is full',
 };
 
@@ -72,9 +75,46 @@ export async function writeWhole(
     await writeFile(draft, content, { mode, flag: 'wx' });
     await rename(draft, path);
   } catch (error) {
-    await rm(draft, { force: true });
+    await removeDraft(draft);
     throw fileError(`cannot write ${path}`, error);
   }
+}
+
+/**
+ * Writes a new folder by renaming a complete draft, so that it has all its files or is not there.
+ * Only their owner may read them. An empty folder is replaced.
+ * @param option the option that names the folder
+ * @param files contents by file name
+ * @throws CommandError when the folder is not empty, or cannot be written
+ */
+export async function writeWholeFolder(
+  option: string,
+  path: string,
+  files: ReadonlyMap<string, Uint8Array>,
+): Promise<void> {
+  const folder = resolve(path);
+  const draft = draftOf(folder);
+  try {
+    makeFolder(dirname(folder));
+    removeLeftDrafts(folder);
+    await mkdir(draft);
+    for (const [name, content] of files) {
+      await writeFile(join(draft, name), content, { mode: OWNER_ONLY, flag: 'wx' });
+    }
+    await rename(draft, folder);
+  } catch (error) {
+    await removeDraft(draft);
+    throw fileError(`${option} cannot write ${path}`, error, 'folder');
+  }
+}
+
+/** Removes a draft; below a file, where none can be, `rm` fails even with `force`. */
+async function removeDraft(draft: string): Promise<void> {
+  const isThere = await access(draft).then(
+    () => true,
+    () => false,
+  );
+  if (isThere) await rm(draft, { recursive: true });
 }
 
 /**
@@ -98,9 +138,14 @@ export async function openForLines(option: string, path: string): Promise<number
 /**
  * Returns the error for a file that cannot be used.
  * @param what the failed action with the file, such as `--ca cannot read x.pem`
+ * @param kind what to choose another one of
  */
-export function fileError(what: string, error: unknown): CommandError {
+export function fileError(
+  what: string,
+  error: unknown,
+  kind: 'file' | 'folder' = 'file',
+): CommandError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const reason = error instanceof NotAFile ? error.message : (reasons[code] ?? code);
-  return new CommandError(`${what}: ${reason}; choose another file.`, exitCodes.setUp, error);
+  return new CommandError(`${what}: ${reason}; choose another ${kind}.`, exitCodes.setUp, error);
 }
