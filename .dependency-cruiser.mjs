@@ -242,7 +242,7 @@ export const rooms = {
       ...['server', 'simulator', 'conformance'],
       ...['bin/options', 'bin/output', 'bin/server-access', 'bin/virtual'],
     ],
-    packages: ['commander', 'cli-table3', 'log-update', 'undici', 'ws', 'yaml'],
+    packages: ['commander', 'cli-table3', 'log-update', 'undici', 'ws', 'yaml', '@noble/curves'],
   },
   'bin/dev': {
     rooms: ['server', 'simulator', 'conformance', 'bin'],

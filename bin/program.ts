@@ -120,6 +120,10 @@ export const commands: Readonly<Record<string, CommandRow>> = {
       summary: 'show what is deprecated, until when, and who still uses it',
       load: () => import('./commands/calendar.ts'),
     },
+    vectors: {
+      summary: 'write test vectors for firmware that has no network yet',
+      load: () => import('./commands/vectors/vectors.ts'),
+    },
     state: {
       summary: 'export a data folder to one SQLite file, and import it',
       load: () => import('./commands/state.ts'),
