@@ -1,0 +1,23 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { examples, Trial } from '../testing/example-client.ts';
+
+let trial: Trial;
+afterEach(() => trial.close());
+
+const updated = ['downloading 204', 'installing 204', 'success 204'];
+
+describe.each(examples)('the example client in %s', { timeout: 120_000 }, (_name, command) => {
+  it('waits for its acceptance over TLS, and installs two updates in order', async () => {
+    trial = await Trial.start(command, ['--tls']);
+    trial.startClient();
+    await trial.control('/await?operation=post-auth-requests&count=2&after=0');
+    await trial.fleetbed('accept', '--all');
+    await trial.deploy('release-2');
+    await trial.untilReported(...updated);
+    await trial.untilPolledWith('release-2');
+    await trial.deploy('release-3');
+    await trial.untilReported(...updated, ...updated);
+    await trial.untilPolledWith('release-3');
+    await trial.expectNoFinding();
+  });
+});
