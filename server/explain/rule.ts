@@ -29,44 +29,37 @@ const sentences: Readonly<Record<number, string>> = {
   502: 'A device that disconnects leaves the request unanswered.',
 };
 
-const all: readonly Requirement[] = Object.values(requirements);
-
-/**
- * Requirements that apply to all operations, by status. Used if no requirement of the operation
- * itself matches.
- */
-const ofFaults: Readonly<Record<number, string>> = {
-  401: 'tokens.invalid-is-401',
-  404: 'errors.unknown-path',
-  405: 'errors.wrong-method',
-  413: 'errors.body-too-large',
-  415: 'errors.media-type',
-  429: 'errors.too-many-requests-is-429',
-  500: 'errors.unexpected-is-500',
-};
+/** The requirements that say what is refused. */
+const refusing: readonly Requirement[] = Object.values(requirements).filter(
+  ({ refuses }: Requirement) => refuses !== undefined,
+);
 
 /**
  * Returns the rule by which a request was refused. `operation` is undefined for an unknown path.
  */
 export function ruleOf(refusal: Refusal, operation: Operation | undefined): BrokenRule {
   const { status, detail } = refusal;
-  const named = detail?.requirement;
-  const isOther = named !== undefined && !concerns(named, operation);
   const decided =
-    named !== undefined && !isOther
-      ? named
-      : (own(refusal, operation) ?? general(status, operation));
+    named(refusal, operation) ?? own(refusal, operation) ?? general(status, operation);
+  // A requirement that leaves the status open does not say why the server refuses.
+  const stated = decided?.level === 'may' ? undefined : decided?.sentence;
   return {
     heading: headingOf(status, operation),
-    sentence: detail?.rule ?? sentences[status] ?? 'An unexpected error is answered with 500.',
-    requirements: decided === undefined ? [] : [decided],
+    sentence:
+      detail?.rule ?? stated ?? sentences[status] ?? 'An unexpected error is answered with 500.',
+    requirements: decided === undefined ? [] : [decided.id],
   };
 }
 
-/** Returns true if a requirement applies to the operation or to all operations. */
-function concerns(id: string, operation: Operation | undefined): boolean {
-  const { operations = [] } = all.find((one) => one.id === id) ?? {};
-  return operations.length === 0 || operations.some((one) => one === operation?.id);
+/** Returns the requirement that the refusal names, if it applies to the operation. */
+function named({ detail }: Refusal, operation: Operation | undefined): Requirement | undefined {
+  const all: readonly Requirement[] = Object.values(requirements);
+  const found = all.find(({ id }) => id === detail?.requirement);
+  return found && (found.operations.length === 0 || isOf(operation, found)) ? found : undefined;
+}
+
+function isOf(operation: Operation | undefined, { operations }: Requirement): boolean {
+  return operations.some((id) => id === operation?.id);
 }
 
 function headingOf(status: number, operation: Operation | undefined): string {
@@ -75,39 +68,42 @@ function headingOf(status: number, operation: Operation | undefined): string {
   return status === 413 || !operation ? 'Errors' : operation.heading;
 }
 
-/**
- * Returns the id of the operation's requirement about this status, and about the wrong field if
- * there is one.
- */
-function own({ status, detail }: Refusal, operation: Operation | undefined): string | undefined {
-  const ofStatus = all.filter(
-    ({ sentence, operations, level }) =>
-      level !== 'may' &&
-      sentence.includes(String(status)) &&
-      operations.some((id) => id === operation?.id),
-  );
-  // If several requirements concern the caller's identity, only the refusal itself can say which
-  // one was broken.
-  const isOfCaller = status === 401 || status === 403;
-  if (status !== 400) return isOfCaller && ofStatus.length > 1 ? undefined : ofStatus[0]?.id;
-  const { path = '', expected = '', actual } = detail ?? {};
-  const isMissing = actual === 'nothing';
-  const isMember = path.includes('.');
-  // The contract's requirements about a whole body only say of which type it is.
-  if (!isMember && !/^(JSON|an object|an array|a body)\b/.test(expected)) return undefined;
-  const isText = actual?.startsWith('"') ?? false;
-  const about = ofStatus
-    .filter(({ sentence }) => !(isText && /another type|is not a string/.test(sentence)))
-    .filter(({ sentence }) =>
-      isMember ? sentence.includes(`\`${path.split('.').at(-1)}\``) : /\bbody\b/.test(sentence),
-    );
-  const absent = /required|without|lacks/;
-  return about.find(({ sentence }) =>
-    isMember || isMissing ? absent.test(sentence) === isMissing : /\bJSON\b/.test(sentence),
-  )?.id;
+/** Returns the operation's requirement about the refused part, else about the status. */
+function own(refusal: Refusal, operation: Operation | undefined): Requirement | undefined {
+  const ofOperation = refusing.filter((requirement) => isOf(operation, requirement));
+  const { status, detail } = refusal;
+  if (status !== 400) return ofOperation.find(({ refuses }) => refuses === status);
+  const { path = '', actual } = detail ?? {};
+  return ofOperation
+    .flatMap((requirement) => {
+      const part = refusedPart(requirement, actual);
+      return part !== undefined && isWithin(path, part) ? [{ part, requirement }] : [];
+    })
+    .sort((one, other) => wildcards(one.part) - wildcards(other.part))[0]?.requirement;
 }
 
-function general(status: number, operation: Operation | undefined): string | undefined {
+/** Returns the part that a requirement refuses for what was received. */
+function refusedPart({ refuses }: Requirement, actual = ''): string | undefined {
+  if (typeof refuses !== 'object') return undefined;
+  if (actual === 'nothing') return refuses.missing;
+  return actual.startsWith('"') ? refuses.string : refuses.otherType;
+}
+
+function isWithin(path: string, part: string): boolean {
+  const pattern = part
+    .split('.')
+    .map((member) => ({ '*': '[^.]+', '**': '.+' })[member] ?? member)
+    .join('\\.');
+  return new RegExp(`^${pattern}$`).test(path);
+}
+
+function wildcards(part: string): number {
+  return part.split('*').length;
+}
+
+/** Returns the requirement on all operations; a path of an operation is refused by its own. */
+function general(status: number, operation: Operation | undefined): Requirement | undefined {
   const isOfPath = status === 404 || status === 405;
-  return isOfPath && operation ? undefined : ofFaults[status];
+  if (isOfPath && operation) return undefined;
+  return refusing.find(({ operations, refuses }) => operations.length === 0 && refuses === status);
 }

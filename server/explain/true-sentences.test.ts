@@ -366,7 +366,7 @@ it('a status in other letter case breaks no rule about its type', async () => {
     return (await explanationAt('PUT', path, call)).rule.requirements;
   };
   expect(await of(5)).toEqual(['status.is-a-text']);
-  expect(await of('Downloading')).toEqual([]);
+  expect(await of('Downloading')).toEqual(['status.other-values-are-400']);
 });
 
 describe('the explanation of a request that belongs to another operation', () => {

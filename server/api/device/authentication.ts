@@ -39,8 +39,9 @@ export const postAuthRequest = defineEndpointWithOwnTransactions(
     const set = isToWrite
       ? context.store.atomically(() => apply(context, decision, changed))
       : known;
-    if (decision.status !== 200 || !set) return refusalOf(decision);
-    return { status: 200, body: issueToken(context, set) };
+    // Only a known auth set is accepted.
+    const isGranted = decision.status === 200 && set;
+    return isGranted ? { status: 200, body: issueToken(context, set) } : refusalOf(decision);
   },
 );
 
@@ -147,9 +148,16 @@ function refusalOf(
   { status, because, detail: ofRow }: AuthDecision,
   detail: RefusalDetail | undefined = ofRow,
 ): Refusal {
-  if (status === 403) return refuse.forbidden(because, detail);
-  if (status === 401) return refuse.unauthorized(because, detail);
-  return refuse.tooManyRequests(limits.pendingRetrySeconds, because, detail);
+  switch (status) {
+    case 401:
+      return refuse.unauthorized(because, detail);
+    case 403:
+      return refuse.forbidden(because, detail);
+    case 429:
+      return refuse.tooManyRequests(limits.pendingRetrySeconds, because, detail);
+    case 200:
+      throw new Error(`an auth request without an auth set was granted: ${because}`);
+  }
 }
 
 /**
