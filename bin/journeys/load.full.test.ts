@@ -303,7 +303,7 @@ describe('a comparison of back-offs', () => {
       ...{ devices: 40, cohorts, incidents },
       connect: false,
       backOff: { minMs: 1000, maxMs: 16_000 },
-      phase: 'lockstep',
+      pollSpread: 'lockstep',
       pollIntervalMs: MINUTE_MS,
       durationMs: 119_000,
     });

@@ -6,7 +6,12 @@ const ramp = { devices: 10, rampMs: 5000 };
 const random = seededRandom('x');
 
 function poller(index: number, differs: Partial<Poller['policy']> = {}): Poller {
-  const policy = { pollIntervalMs: 1000, pollJitterShare: 0, phase: 'even' as const, ...differs };
+  const policy = {
+    pollIntervalMs: 1000,
+    pollJitterShare: 0,
+    pollSpread: 'even' as const,
+    ...differs,
+  };
   return { index, policy, random };
 }
 
@@ -29,11 +34,11 @@ describe('the first contacts of a fleet', () => {
   });
 });
 
-describe.each(['even', 'random', 'lockstep'] as const)('polls of the phase %s', (phase) => {
+describe.each(['even', 'random', 'lockstep'] as const)('polls spread as %s', (pollSpread) => {
   it('are due within one interval, but never at once', () => {
     for (let index = 0; index < 50; index++) {
       for (const sinceStartMs of [0, 1, 999, 1000, 1001, 123_456.7]) {
-        const waitMs = untilNextPollMs(poller(index, { phase }), sinceStartMs);
+        const waitMs = untilNextPollMs(poller(index, { pollSpread }), sinceStartMs);
         expect(waitMs).toBeGreaterThanOrEqual(2);
         expect(waitMs).toBeLessThan(1002);
       }
@@ -42,23 +47,23 @@ describe.each(['even', 'random', 'lockstep'] as const)('polls of the phase %s', 
 
   it('happen once for each slot, even when a timer fires slightly early', () => {
     for (const index of [0, 1, 7]) {
-      const dueMs = untilNextPollMs(poller(index, { phase }), 0);
+      const dueMs = untilNextPollMs(poller(index, { pollSpread }), 0);
       for (const earlyMs of [1.5, 0.4, 1e-9]) {
-        const waitMs = untilNextPollMs(poller(index, { phase }), dueMs - earlyMs);
+        const waitMs = untilNextPollMs(poller(index, { pollSpread }), dueMs - earlyMs);
         expect(waitMs).toBeCloseTo(1000 + earlyMs, 6);
       }
     }
   });
 
   it('recur at the same time in every interval', () => {
-    const device = poller(3, { phase });
+    const device = poller(3, { pollSpread });
     const waitMs = untilNextPollMs(device, 250);
     expect(untilNextPollMs(device, 7250)).toBeCloseTo(waitMs, 6);
     expect(untilNextPollMs(device, 250 + waitMs / 2)).toBeCloseTo(waitMs / 2, 6);
   });
 });
 
-describe('the phase of polls', () => {
+describe('the pollSpread of polls', () => {
   it('keeps a hundred devices two milliseconds apart within a second when it is even', () => {
     const polls = firstPolls();
     const gaps = polls.slice(1).map((poll, index) => poll - (polls[index] ?? 0));
@@ -67,20 +72,20 @@ describe('the phase of polls', () => {
   });
 
   it('makes all devices poll at the same time when it is lockstep', () => {
-    expect(new Set(firstPolls({ phase: 'lockstep' }))).toEqual(new Set([1000]));
+    expect(new Set(firstPolls({ pollSpread: 'lockstep' }))).toEqual(new Set([1000]));
   });
 
   it('spreads polls unevenly when it is random, and repeats with the seed', () => {
-    const polls = firstPolls({ phase: 'random' });
+    const polls = firstPolls({ pollSpread: 'random' });
     const gaps = polls.slice(1).map((poll, index) => poll - (polls[index] ?? 0));
     expect(Math.min(...gaps)).toBeLessThan(2);
     expect([polls[0], polls.at(-1)].map((poll) => Math.round((poll ?? 0) / 1000))).toEqual([0, 1]);
-    expect(firstPolls({ phase: 'random' })).toEqual(polls);
+    expect(firstPolls({ pollSpread: 'random' })).toEqual(polls);
   });
 });
 
 describe('the jitter of polls', () => {
-  const late = { phase: 'lockstep', pollJitterShare: 0.25 } as const;
+  const late = { pollSpread: 'lockstep', pollJitterShare: 0.25 } as const;
 
   it('makes polls late by up to its share of the interval, and never early', () => {
     const polls = firstPolls(late);

@@ -19,20 +19,20 @@ export function firstContactAfterMs({ devices, rampMs }: Ramp, index: number): n
 /** A device and its policy, for the computation of its polls. */
 export interface Poller {
   readonly index: number;
-  readonly policy: Pick<Policy, 'pollIntervalMs' | 'pollJitterShare' | 'phase'>;
+  readonly policy: Pick<Policy, 'pollIntervalMs' | 'pollJitterShare' | 'pollSpread'>;
   /** Random generator of the fleet, made from its seed. */
   readonly random: Random;
 }
 
 /**
- * Returns the milliseconds until the device's next poll. Each device has a fixed phase within the
+ * Returns the milliseconds until the device's next poll. Each device has a fixed place within the
  * poll interval, so a long cycle does not shift its later polls. Jitter is added to each poll and
  * does not accumulate.
  * @param sinceStartMs milliseconds since the start of the run
  */
 export function untilNextPollMs(poller: Poller, sinceStartMs: number): number {
   const { pollIntervalMs } = poller.policy;
-  const sincePollMs = mod(sinceStartMs - phaseShare(poller) * pollIntervalMs, pollIntervalMs);
+  const sincePollMs = mod(sinceStartMs - placeShare(poller) * pollIntervalMs, pollIntervalMs);
   const restMs = pollIntervalMs - sincePollMs;
   const waitMs = restMs < EARLY_MAX_MS ? restMs + pollIntervalMs : restMs;
   return waitMs + jitterMs(poller, sinceStartMs + waitMs);
@@ -47,9 +47,9 @@ const EARLY_MAX_MS = 2;
 /** The multiples of this number modulo 1 are evenly distributed for any number of devices. */
 const GOLDEN_RATIO = 0.618_033_988_749_894_9;
 
-function phaseShare({ index, policy, random }: Poller): number {
-  if (policy.phase === 'lockstep') return 0;
-  if (policy.phase === 'even') return (index * GOLDEN_RATIO) % 1;
+function placeShare({ index, policy, random }: Poller): number {
+  if (policy.pollSpread === 'lockstep') return 0;
+  if (policy.pollSpread === 'even') return (index * GOLDEN_RATIO) % 1;
   return random.stream(`device/${index}/phase`).fraction();
 }
 

@@ -5,7 +5,7 @@ import { keyTypes } from '../../fixtures/contract/vocabulary.ts';
 import { inGroup } from '../../fixtures/option-row.ts';
 import { kinds, type UngroupedPlanOptions } from './option-row.ts';
 import { number, oneOf, share, weight, yesOrNo } from './plan-values.ts';
-import { backOff, downloads, link, pollPhases } from './policy.ts';
+import { backOff, downloads, link, pollSpreads } from './policy.ts';
 
 /** Schema of the weights of the key types; at least one is above 0. */
 const keys = v.pipe(
@@ -91,12 +91,12 @@ export const policyOptions = inGroup('Devices', {
    * How the polls of the devices are distributed over the interval. `even`: as far apart as
    * possible; `random`: by the seed; `lockstep`: all at the same time.
    */
-  phase: {
-    flag: '--phase <phase>',
+  pollSpread: {
+    flag: '--poll-spread <spread>',
     help: 'spread of polls over the interval',
-    cli: { kind: 'choices', of: pollPhases },
-    value: oneOf(pollPhases),
-    field: 'phase',
+    cli: { kind: 'choices', of: pollSpreads },
+    value: oneOf(pollSpreads),
+    field: 'pollSpread',
     absent: 'even',
     result: v.string(),
   },

@@ -22,7 +22,7 @@ const exampleCohorts: FleetPlan['cohorts'] = [
   {
     name: 'lockstep',
     weight: 1,
-    phase: 'lockstep',
+    pollSpread: 'lockstep',
     pollIntervalMs: 500,
     keys: { rsa: 0, ecdsa: 0, ed25519: 1 },
     behaviours: [{ name: 'steady', weight: 1 }],
@@ -62,7 +62,7 @@ describe('a plan without cohorts', () => {
         policy: {
           pollIntervalMs: 1000,
           pollJitterShare: 0,
-          phase: 'even',
+          pollSpread: 'even',
           inventoryIntervalMs: 60_000,
           connect: false,
           download: 'full',
@@ -132,8 +132,8 @@ describe('the cohorts of a plan', () => {
     [[{ weight: 1 }], 'cohort.0.name is required'],
     [[{ name: 'a', weight: 1, speed: 3 }], 'cohort.0.speed is unknown'],
     [
-      [{ name: 'a', weight: 1, phase: 'odd' }],
-      'cohort.0.phase must be one of even, random, lockstep, not "odd"',
+      [{ name: 'a', weight: 1, pollSpread: 'odd' }],
+      'cohort.0.pollSpread must be one of even, random, lockstep, not "odd"',
     ],
     [
       [{ name: 'a', weight: 1, backOff: { kind: 'never' } }],

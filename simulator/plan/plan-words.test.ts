@@ -18,7 +18,7 @@ backOff: { kind: exponential, min: 1s, obeysRetryAfter: false }
 cohort:
   - { name: calm, weight: 3 }
   - name: lockstep
-    phase: lockstep
+    pollSpread: lockstep
     link: { latency: 300ms, loss: 0.02 }
 stage:
   - { ramp: 30s, devices: 100 }
@@ -56,7 +56,7 @@ describe('a plan file', () => {
         {
           name: 'lockstep',
           weight: 1,
-          phase: 'lockstep',
+          pollSpread: 'lockstep',
           link: { latencyMs: 300, lossShare: 0.02 },
         },
       ],
@@ -84,7 +84,7 @@ describe('a plan file', () => {
     ['pol: 5s', '1:1 pol: is unknown; the nearest fields are poll, '],
     ['seed: a\npoll: soon', '2:7 poll: must be a duration such as 500ms, 30s or 5m'],
     ['ramp: -1s', '1:7 ramp: must be a duration'],
-    ['phase: odd', '1:8 phase: must be one of even, random, lockstep'],
+    ['pollSpread: odd', '1:13 pollSpread: must be one of even, random, lockstep'],
     ['cohort:\n  - { name: a }\n  - { weight: 2 }', '3:5 cohort.1.name: is required'],
     [
       'stage:\n  - { devices: 3 }',

@@ -20,7 +20,12 @@ describe('a plan', () => {
       ...{ baseUrl: url, devices: 10, seed: 'x', headerPrefix: 'X-SVC' },
       ...{ keys: { rsa: 1, ecdsa: 1, ed25519: 1 }, rsaPool: {}, deviceType: 'fleetbed-board' },
       behaviours: [{ name: 'steady', weight: 1 }],
-      ...{ pollIntervalMs: 5000, pollJitterShare: 0, phase: 'even', inventoryIntervalMs: 60_000 },
+      ...{
+        pollIntervalMs: 5000,
+        pollJitterShare: 0,
+        pollSpread: 'even',
+        inventoryIntervalMs: 60_000,
+      },
       ...{ rampMs: 1000, drainMs: 30_000, requestTimeLimitMs: 30_000 },
       ...{ connect: false, download: 'full' },
     });

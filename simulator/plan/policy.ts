@@ -12,7 +12,7 @@ import {
 
 export const backOffKinds = ['fixed', 'exponential', 'equal-jitter', 'full-jitter'] as const;
 export type BackOffKind = (typeof backOffKinds)[number];
-export const pollPhases = ['even', 'random', 'lockstep'] as const;
+export const pollSpreads = ['even', 'random', 'lockstep'] as const;
 export const downloads = ['full', 'head', 'none'] as const;
 const BYTES_PER_SECOND_MAX = 10_000_000_000;
 

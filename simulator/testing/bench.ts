@@ -34,7 +34,7 @@ const steady: Behaviour = {
 export const policy: Policy = policyOf({
   pollIntervalMs: 1000,
   pollJitterShare: 0,
-  phase: 'even',
+  pollSpread: 'even',
   download: 'full',
   inventoryIntervalMs: 60_000,
   connect: true,

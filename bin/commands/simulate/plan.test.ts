@@ -84,7 +84,7 @@ describe('the options of a simulation plan', () => {
     ['--incident', 'fire', 'must be one of power-cut'],
     ['--link', 'latency: 300', 'must be a duration with its unit'],
     ['--poll-jitter', '2', 'a number from 0 to 1'],
-    ['--phase', 'odd', 'even, random, lockstep'],
+    ['--poll-spread', 'odd', 'even, random, lockstep'],
     ['--iterations', '0', 'from 1 to'],
     ['--arrivals', 'alerts=never', 'a number above zero'],
     ['--cohort', 'one, poll: 1ms', 'poll: must be a duration from 10ms'],

@@ -7,7 +7,7 @@ const RUN_MAX_MS = 120_000;
 const mixed: VirtualPlan = {
   devices: 10,
   seed: 'one',
-  phase: 'random',
+  pollSpread: 'random',
   pollJitterShare: 0.1,
   behaviours: [
     { name: 'steady', weight: 2 },
