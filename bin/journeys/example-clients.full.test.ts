@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, it } from 'vitest';
 import { examples, Trial } from '../testing/example-client.ts';
 
 let trial: Trial;

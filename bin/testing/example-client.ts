@@ -31,14 +31,17 @@ interface JournalEntry {
 /** A server, and one example client that runs against it. */
 export class Trial {
   readonly folder = mkdtempSync(join(tmpdir(), 'fleetbed-example-'));
+  readonly running: RunningCommand;
+  readonly ready: ServerReady;
+  readonly command: readonly string[];
   #client: ChildProcess | undefined;
   #output = '';
 
-  private constructor(
-    readonly running: RunningCommand,
-    readonly ready: ServerReady,
-    readonly command: readonly string[],
-  ) {}
+  private constructor(running: RunningCommand, ready: ServerReady, command: readonly string[]) {
+    this.running = running;
+    this.ready = ready;
+    this.command = command;
+  }
 
   static async start(command: readonly string[], serverOptions: readonly string[] = []) {
     const { running, ready } = await startServe(serverOptions);
@@ -76,7 +79,8 @@ export class Trial {
       ...(body && post),
       headers: { ...headers, ...(body && { 'Content-Type': 'application/json' }) },
     });
-    if (!answer.ok) throw new Error(`${path} was answered ${answer.status}: ${await answer.text()}`);
+    if (!answer.ok)
+      throw new Error(`${path} was answered ${answer.status}: ${await answer.text()}`);
     return answer;
   }
 
