@@ -1,7 +1,7 @@
 /**
  * Sets a clone up: installs the packages of the lock file and builds. `--types` also checks the
- * types. For tests, it provides a browser (`--browser`), the Debian clients (`--field-clients`) and
- * a Redis (`--redis`); `--required-in-ci` makes it fail in CI when one of them is missing. Finished
+ * types. For tests, it provides a browser (`--browser`), the Debian clients (`--field-clients`), a
+ * Redis (`--redis`) and libcurl's headers (`--libcurl`); `--required-in-ci` makes it fail in CI when one of them is missing. Finished
  * steps are skipped. It is plain JavaScript without dependencies, because it runs before packages
  * are installed.
  */
@@ -57,6 +57,9 @@ const redisFolder = at('.fleetbed', 'redis');
  * a service.
  */
 const redisPackages = ['redis-tools', 'redis-server'];
+
+const curlFolder = at('.fleetbed', 'libcurl');
+const curlPackages = ['libcurl4-openssl-dev', 'libssl-dev', 'zlib1g-dev'];
 
 /** A failure with a remedy; only its message is printed. */
 class SetupError extends Error {}
@@ -235,6 +238,25 @@ async function findRedis() {
   requireInCi('a Redis');
 }
 
+function hasLibcurl() {
+  return ['/usr/include', join(curlFolder, 'usr', 'include')]
+    .flatMap((folder) => [
+      folder,
+      ...['x86_64', 'aarch64'].map((cpu) => `${folder}/${cpu}-linux-gnu`),
+    ])
+    .some((folder) => existsSync(join(folder, 'curl', 'curl.h')));
+}
+
+async function findLibcurl() {
+  if (hasLibcurl()) return;
+  await unpackPackages(curlPackages, curlFolder);
+  if (hasLibcurl()) return;
+  say(
+    `no curl/curl.h: the test of the example client in C is skipped; install it (sudo apt-get install ${curlPackages.join(' ')})`,
+  );
+  requireInCi('the development files of libcurl');
+}
+
 /** Fails in CI, where tests that are skipped unnoticed would prove nothing. */
 function requireInCi(what) {
   if (process.env.CI && process.argv.includes('--required-in-ci'))
@@ -333,6 +355,7 @@ async function main() {
   if (has('--browser')) await alone(findBrowser);
   if (has('--field-clients')) await alone(findFieldClients);
   if (has('--redis')) await alone(findRedis);
+  if (has('--libcurl')) await alone(findLibcurl);
 }
 
 try {

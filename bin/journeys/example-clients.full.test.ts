@@ -8,8 +8,8 @@ const updated = ['downloading 204', 'installing 204', 'success 204'];
 
 describe.each(examples)('the example client in %s', { timeout: 120_000 }, (_name, command) => {
   it('waits for its acceptance over TLS, and installs two updates in order', async () => {
-    trial = await Trial.start(command, ['--tls']);
-    trial.startClient();
+    trial = await Trial.start(['--tls']);
+    trial.startClient(command);
     await trial.control('/await?operation=post-auth-requests&count=2&after=0');
     await trial.fleetbed('accept', '--all');
     await trial.deploy('release-2');

@@ -1,6 +1,6 @@
 /** Runs an example client of `fixtures/clients` against the built server, as a newcomer would. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,22 +9,47 @@ import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts'
 import type { ServerReady } from '../server-access/ready.ts';
 import { type RunningCommand, runCommand, startServe } from './built-command.ts';
 
-const source = (name: string): string =>
+/** Returns the path of a file in `fixtures/clients`. */
+export const exampleSource = (name: string): string =>
   fileURLToPath(new URL(`../../fixtures/clients/${name}`, import.meta.url));
 
-/** The command of each example, without its options. */
+/** The command of each example that needs no compiler, without its options. */
 export const examples: readonly (readonly [name: string, command: readonly string[]])[] = [
-  ['Python', ['python3', source('client.py')]],
-  ['Bash', ['bash', source('client.sh')]],
+  ['Python', ['python3', exampleSource('client.py')]],
+  ['Bash', ['bash', exampleSource('client.sh')]],
 ];
 
+/** The parts of an examination's JSON that the tests of the examples read. */
+interface Examination {
+  readonly outcome: string;
+  readonly cuts: readonly { readonly moment: string; readonly isFalse: boolean }[];
+  readonly duties: readonly {
+    readonly duty: string;
+    readonly level: string;
+    readonly state: string;
+    readonly violations: readonly object[];
+  }[];
+}
+
+/** Asserts that an example breaks no MUST in the quick programme, nor after it is killed at any moment. */
+export async function expectKeptDuties(command: readonly string[]): Promise<void> {
+  const options = '--server {server} --ca {ca} --dir {dir} --interval 1';
+  const client = `${command.map((word) => `'${word}'`).join(' ')} ${options}`;
+  const words = ['conform', 'client', '--command', client, '--cuts', '--json'];
+  const { code, stdout, stderr } = await runCommand(words);
+  const { outcome, cuts, duties } = JSON.parse(stdout) as Examination;
+  const broken = duties.filter(({ level, state }) => level === 'must' && state === 'broken');
+  const isFalse = cuts.filter((cut) => cut.isFalse);
+  const found = { outcome, broken, isFalse, code };
+  expect(found, stderr).toEqual({ outcome: 'kept', broken: [], isFalse: [], code: 0 });
+  expect(cuts.length).toBeGreaterThan(0);
+}
+
 interface JournalEntry {
-  readonly sequence: number;
   readonly operation?: string;
   readonly status: number;
   /** The reported status of the deployment. */
   readonly report?: string;
-  readonly requestHeaders: readonly (readonly [name: string, value: string])[];
   readonly requestBody?: unknown;
 }
 
@@ -33,27 +58,25 @@ export class Trial {
   readonly folder = mkdtempSync(join(tmpdir(), 'fleetbed-example-'));
   readonly running: RunningCommand;
   readonly ready: ServerReady;
-  readonly command: readonly string[];
   #client: ChildProcess | undefined;
   #output = '';
 
-  private constructor(running: RunningCommand, ready: ServerReady, command: readonly string[]) {
+  private constructor(running: RunningCommand, ready: ServerReady) {
     this.running = running;
     this.ready = ready;
-    this.command = command;
   }
 
-  static async start(command: readonly string[], serverOptions: readonly string[] = []) {
+  static async start(serverOptions: readonly string[]): Promise<Trial> {
     const { running, ready } = await startServe(serverOptions);
-    return new Trial(running, ready, command);
+    return new Trial(running, ready);
   }
 
-  startClient(): void {
+  startClient(command: readonly string[]): void {
     const { baseUrl, tls } = this.ready;
     const ca = tls?.caPem === undefined ? [] : ['--ca', join(this.folder, 'ca.pem')];
     if (tls?.caPem !== undefined) writeFileSync(join(this.folder, 'ca.pem'), tls.caPem);
     const options = ['--server', baseUrl, '--dir', join(this.folder, 'state'), '--interval', '1'];
-    const [program = '', ...words] = [...this.command, ...options, ...ca];
+    const [program = '', ...words] = [...command, ...options, ...ca];
     // A group of its own, so that what the client has started ends with it.
     this.#client = spawn(program, words, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     for (const stream of [this.#client.stdout, this.#client.stderr]) {
@@ -63,25 +86,12 @@ export class Trial {
     }
   }
 
-  async killClient(): Promise<void> {
-    const client = this.#client;
-    this.#client = undefined;
-    if (client?.pid === undefined || client.exitCode !== null) return;
-    const closed = new Promise((resolve) => client.once('close', resolve));
-    process.kill(-client.pid, 'SIGKILL');
-    await closed;
-  }
-
-  async control(path: string, body?: object): Promise<Response> {
+  /** Returns the parsed answer of the control API. */
+  async control(path: string): Promise<unknown> {
     const headers = { Authorization: `Bearer ${this.ready.controlToken}` };
-    const post = { method: 'POST', body: JSON.stringify(body) };
-    const answer = await fetch(this.ready.controlUrl + path, {
-      ...(body && post),
-      headers: { ...headers, ...(body && { 'Content-Type': 'application/json' }) },
-    });
-    if (!answer.ok)
-      throw new Error(`${path} was answered ${answer.status}: ${await answer.text()}`);
-    return answer;
+    const answer = await fetch(this.ready.controlUrl + path, { headers });
+    if (answer.ok) return answer.json();
+    throw new Error(`${path} was answered ${answer.status}: ${await answer.text()}`);
   }
 
   async fleetbed(...words: readonly string[]): Promise<string> {
@@ -96,62 +106,40 @@ export class Trial {
     return stdout;
   }
 
+  /** Deploys an artifact in the form that the field's tool writes: compressed by gzip. */
   async deploy(name: string): Promise<void> {
     const file = join(this.folder, `${name}.mender`);
-    const content = Buffer.alloc(2_000_000, name);
     const spec = { name, deviceTypes: ['example-board'], payloadType: 'single-file' };
-    const files = [{ name: 'app.bin', content }];
-    const compression = 'none';
-    writeFileSync(file, await writeArtifact({ ...spec, files, compression, modifiedMs: 0 }));
+    const files = [{ name: 'app.bin', content: Buffer.alloc(2_000_000, name) }];
+    writeFileSync(file, await writeArtifact({ ...spec, files, modifiedMs: 0 }));
     await this.fleetbed('deploy', file);
   }
 
-  async fault(match: object, act: object, times: number | 'once' = 'once'): Promise<void> {
-    await this.control('/faults', { rules: [{ match, act, times }] });
+  async #entries(): Promise<readonly JournalEntry[]> {
+    const page = await this.control('/journal?kind=exchange&limit=200&whole=true');
+    return (page as { entries: readonly JournalEntry[] }).entries;
   }
 
-  async entries(): Promise<readonly JournalEntry[]> {
-    const answer = await this.control('/journal?kind=exchange&limit=200&whole=true');
-    return ((await answer.json()) as { entries: readonly JournalEntry[] }).entries;
-  }
-
-  /** Returns the reported statuses with their answers, such as `success 204`. */
-  async reports(): Promise<readonly string[]> {
-    const entries = await this.entries();
-    return entries.flatMap(({ report, status }) => (report ? [`${report} ${status}`] : []));
-  }
-
-  /** Returns the name of the installed artifact in the newest poll. */
-  async polledName(): Promise<string | undefined> {
-    const entries = await this.entries();
-    const polls = entries.filter(({ operation }) => operation === 'post-next-deployment-v2');
-    return /"artifact_name":"([^"]*)"/.exec(JSON.stringify(polls.at(-1)?.requestBody))?.[1];
-  }
-
-  /** Returns the `Range` headers of the downloads; empty texts where there was none. */
-  async ranges(): Promise<readonly string[]> {
-    const entries = await this.entries();
-    return entries
-      .filter(({ operation }) => operation === 'download-artifact')
-      .map(({ requestHeaders }) => requestHeaders.find(([name]) => name === 'Range')?.[1] ?? '');
-  }
-
-  /** Returns true once the client has stored a part of the artifact. */
-  hasPart(): boolean {
-    return ['artifact', 'part'].some((name) => {
-      const found = statSync(join(this.folder, 'state', name), { throwIfNoEntry: false });
-      return found !== undefined && found.size > 0;
-    });
-  }
-
+  /** Waits for the reported statuses with their answers, such as `success 204`. */
   async untilReported(...reports: readonly string[]): Promise<void> {
+    const reported = async () =>
+      (await this.#entries()).flatMap(({ report, status }) =>
+        report ? [`${report} ${status}`] : [],
+      );
     await expect
-      .poll(() => this.reports(), { timeout: 30_000, interval: 200, message: this.#output })
+      .poll(reported, { timeout: 30_000, interval: 200, message: this.#output })
       .toEqual(reports);
   }
 
+  /** Waits until the newest poll names this artifact as the installed one. */
   async untilPolledWith(name: string): Promise<void> {
-    await expect.poll(() => this.polledName(), { timeout: 30_000, interval: 200 }).toBe(name);
+    const polled = async () => {
+      const polls = (await this.#entries()).filter(
+        ({ operation }) => operation === 'post-next-deployment-v2',
+      );
+      return /"artifact_name":"([^"]*)"/.exec(JSON.stringify(polls.at(-1)?.requestBody))?.[1];
+    };
+    await expect.poll(polled, { timeout: 30_000, interval: 200 }).toBe(name);
   }
 
   /** Asserts that no request of the client was legal but unwise. */
@@ -160,7 +148,11 @@ export class Trial {
   }
 
   async close(): Promise<void> {
-    await this.killClient();
+    if (this.#client?.pid !== undefined && this.#client.exitCode === null) {
+      const closed = new Promise((resolve) => this.#client?.once('close', resolve));
+      process.kill(-this.#client.pid, 'SIGKILL');
+      await closed;
+    }
     await this.running.end();
     rmSync(this.folder, { recursive: true });
   }

@@ -20,6 +20,17 @@ function isFound(program: string, folder: string): boolean {
   return folders.some((each) => existsSync(join(each, program)));
 }
 
+/** Folders in which the compiler looks for libcurl's headers; those that exist. */
+export const headerFolders: readonly string[] = [
+  '/usr/include',
+  fileURLToPath(new URL('../../.fleetbed/libcurl/usr/include', import.meta.url)),
+]
+  .flatMap((folder) => [
+    folder,
+    ...['x86_64', 'aarch64'].map((cpu) => `${folder}/${cpu}-linux-gnu`),
+  ])
+  .filter((folder) => existsSync(join(folder, 'curl', 'curl.h')));
+
 const { CHROMIUM_PATH: chromium = '/usr/bin/chromium', REDIS_SERVER_PATH: redis } = process.env;
 const fieldClients = ['mender', 'mender-connect', 'mender-artifact', 'dbus-daemon'];
 
@@ -38,6 +49,11 @@ export const testTools: Readonly<Record<string, TestTool>> = {
     isThere: fieldClients.every((program) => isFound(program, 'field-clients')),
     files: ['bin/journeys/field-clients/*.test.ts'],
     option: '--field-clients',
+  },
+  'The development files of libcurl': {
+    isThere: headerFolders.length > 0,
+    files: ['bin/journeys/example-client-in-c.nightly.test.ts'],
+    option: '--libcurl',
   },
   Redis: {
     isThere: redis ? existsSync(redis) : isFound('redis-server', 'redis'),
