@@ -120,6 +120,14 @@ export const commands: Readonly<Record<string, CommandRow>> = {
       summary: 'show what is deprecated, until when, and who still uses it',
       load: () => import('./commands/calendar.ts'),
     },
+    record: {
+      summary: 'record the traffic of a device through a transparent proxy',
+      load: () => import('./commands/record/record.ts'),
+    },
+    replay: {
+      summary: 'play a recorded session against a server, and compare the answers',
+      load: () => import('./commands/replay/replay.ts'),
+    },
     vectors: {
       summary: 'write test vectors for firmware that has no network yet',
       load: () => import('./commands/vectors/vectors.ts'),

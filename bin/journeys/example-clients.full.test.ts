@@ -10,7 +10,7 @@ describe.each(examples)('the example client in %s', { timeout: 120_000 }, (_name
   it('waits for its acceptance over TLS, and installs two updates in order', async () => {
     trial = await Trial.start(['--tls']);
     trial.startClient(command);
-    await trial.control('/await?operation=post-auth-requests&count=2&after=0');
+    await trial.control('/await?operation=post-auth-request&count=2&after=0');
     await trial.fleetbed('accept', '--all');
     await trial.deploy('release-2');
     await trial.untilReported(...updated);

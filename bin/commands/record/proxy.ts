@@ -1,0 +1,232 @@
+/**
+ * A transparent proxy for the device API: it passes requests, answers and websockets on as they
+ * are, and observes them. Two things differ: Host names the upstream server, and links of JSON
+ * answers to that server name the proxy instead, so that downloads pass through it too.
+ */
+import {
+  createServer,
+  type IncomingMessage,
+  request as plainRequest,
+  type RequestOptions,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { request as secureRequest } from 'node:https';
+import type { Duplex } from 'node:stream';
+import { FrameReader, opcodes } from '../../../conformance/target/frames.ts';
+import { systemClock } from '../../../fixtures/clock.ts';
+import { KEPT_BYTES, type ProxiedExchange, type ProxiedFrame } from './session-lines.ts';
+
+/** Longer JSON answers are passed on unread. */
+const READ_MAX_BYTES = 1_048_576;
+const HEADERS_MAX_BYTES = 65_536;
+
+/** Where the proxy forwards to, and who is told what passed. */
+export interface ProxyPlan {
+  /** Base URL, possibly with a path. */
+  readonly upstream: string;
+  readonly caPem: string | undefined;
+  exchanged(exchange: ProxiedExchange): void;
+  framed(frame: ProxiedFrame): void;
+  /** Told once for each request that the upstream server did not answer. */
+  unanswered(error: Error): void;
+}
+
+/** Returns the proxy, which does not listen yet. Its owner closes it. */
+export function recordingProxy(plan: ProxyPlan): Server {
+  const server = createServer({ maxHeaderSize: HEADERS_MAX_BYTES }, (request, response) => {
+    new Passage(plan, request).answer(response);
+  });
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    new Passage(plan, request).upgrade(socket, head);
+  });
+  return server;
+}
+
+/** One request on its way through the proxy. */
+class Passage {
+  readonly #plan: ProxyPlan;
+  readonly #request: IncomingMessage;
+  readonly #startedMs = systemClock.now();
+  readonly #sent = new Beginning();
+  readonly #answered = new Beginning();
+  #isTold = false;
+
+  constructor(plan: ProxyPlan, request: IncomingMessage) {
+    this.#plan = plan;
+    this.#request = request;
+  }
+
+  answer(response: ServerResponse): void {
+    const upstream = this.#forward();
+    let answer: IncomingMessage | undefined;
+    upstream.once('response', (received: IncomingMessage) => {
+      answer = received;
+      this.#passOn(received, response);
+    });
+    upstream.once('error', (error) => {
+      if (answer === undefined && !response.destroyed) this.#plan.unanswered(error);
+      // The device sees what it would see without the proxy: a closed connection.
+      response.destroy();
+    });
+    response.once('close', () => {
+      if (!response.writableFinished) upstream.destroy();
+      this.#tell(answer);
+    });
+    this.#request.on('data', (bytes: Buffer) => this.#sent.add(bytes));
+    this.#request.pipe(upstream);
+  }
+
+  upgrade(socket: Duplex, head: Buffer): void {
+    const upstream = this.#forward();
+    const end = (): void => {
+      socket.destroy();
+      upstream.destroy();
+    };
+    socket.on('error', end);
+    upstream.once('error', (error) => {
+      this.#plan.unanswered(error);
+      end();
+    });
+    upstream.once('response', (answer: IncomingMessage) => {
+      socket.write(headOf(answer));
+      answer.on('data', (bytes: Buffer) => this.#answered.add(bytes));
+      answer.once('close', () => this.#tell(answer));
+      answer.pipe(socket);
+    });
+    upstream.once('upgrade', (answer: IncomingMessage, inner: Duplex, innerHead: Buffer) => {
+      this.#tell(answer);
+      socket.write(headOf(answer));
+      this.#join({ from: socket, to: inner, head, side: 'client' });
+      this.#join({ from: inner, to: socket, head: innerHead, side: 'server' });
+    });
+    upstream.end();
+  }
+
+  #join(way: { from: Duplex; to: Duplex; head: Buffer; side: ProxiedFrame['from'] }): void {
+    const { from, to, head, side } = way;
+    const reader = new FrameReader();
+    const see = (bytes: Buffer): void => {
+      for (const found of reader.read(bytes)) {
+        if (Buffer.isBuffer(found)) continue;
+        const { opcode, payload } = found.frame;
+        const name = Object.entries(opcodes).find(([, code]) => code === opcode)?.[0];
+        const bytes = payload.length;
+        const atMs = systemClock.now();
+        this.#plan.framed({ atMs, from: side, opcode: name ?? String(opcode), bytes });
+      }
+    };
+    if (head.length > 0) {
+      see(head);
+      to.write(head);
+    }
+    from.on('data', see);
+    from.on('error', () => to.destroy());
+    from.once('close', () => to.destroy());
+    from.pipe(to);
+  }
+
+  #forward() {
+    const { upstream, caPem } = this.#plan;
+    const { method, url = '/', rawHeaders } = this.#request;
+    const target = new URL(upstream);
+    const path = target.pathname.replace(/\/$/, '') + url;
+    const headers = rawHeaders.map((each, at) =>
+      at % 2 === 1 && /^host$/i.test(rawHeaders[at - 1] ?? '') ? target.host : each,
+    );
+    const { hostname, port, protocol } = target;
+    // Node's type has no flat headers, which keep order, case and repetition.
+    const options = { method, path, hostname: hostname.replace(/^\[|\]$/g, ''), port, ca: caPem };
+    const flat = { headers: headers as unknown as NonNullable<RequestOptions['headers']> };
+    const request = protocol === 'https:' ? secureRequest : plainRequest;
+    return request({ ...options, ...flat, agent: false });
+  }
+
+  #passOn(answer: IncomingMessage, response: ServerResponse): void {
+    const { statusCode = 502, statusMessage, rawHeaders } = answer;
+    const pieces: Buffer[] = [];
+    const isRead =
+      /json/.test(answer.headers['content-type'] ?? '') &&
+      answer.headers['content-encoding'] === undefined &&
+      Number(answer.headers['content-length'] ?? 0) <= READ_MAX_BYTES;
+    if (!isRead) response.writeHead(statusCode, statusMessage, rawHeaders);
+    answer.on('data', (bytes: Buffer) => {
+      if (isRead) pieces.push(bytes);
+      else {
+        this.#answered.add(bytes);
+        if (!response.write(bytes)) answer.pause();
+      }
+    });
+    response.on('drain', () => answer.resume());
+    answer.once('error', () => response.destroy());
+    answer.once('end', () => {
+      if (isRead) {
+        const body = this.#withOwnLinks(Buffer.concat(pieces));
+        this.#answered.add(body);
+        response.writeHead(statusCode, statusMessage, withLength(rawHeaders, body.length));
+        response.write(body);
+      }
+      response.end();
+    });
+  }
+
+  #withOwnLinks(body: Buffer): Buffer {
+    const { origin } = new URL(this.#plan.upstream);
+    const own = `http://${this.#request.headers.host ?? ''}`;
+    const text = body.toString('utf8');
+    return text.includes(origin) ? Buffer.from(text.replaceAll(origin, own)) : body;
+  }
+
+  #tell(answer: IncomingMessage | undefined): void {
+    if (this.#isTold) return;
+    this.#isTold = true;
+    const { method = '', url = '/', headers, rawHeaders } = this.#request;
+    const endedMs = systemClock.now();
+    this.#plan.exchanged({
+      endedMs,
+      tookMs: endedMs - this.#startedMs,
+      method,
+      url: `http://${headers.host ?? 'localhost'}${url}`,
+      requestHeaders: rawHeaders,
+      requestBody: this.#sent.bytes,
+      status: answer?.statusCode ?? 0,
+      responseHeaders: answer?.rawHeaders ?? [],
+      responseBody: this.#answered.bytes,
+      responseBytes: this.#answered.length,
+    });
+  }
+}
+
+/** Keeps the beginning of a body. */
+class Beginning {
+  readonly #kept: Buffer[] = [];
+  #left = KEPT_BYTES;
+  length = 0;
+
+  add(bytes: Buffer): void {
+    this.length += bytes.length;
+    if (this.#left === 0) return;
+    const kept = Buffer.from(bytes.subarray(0, this.#left));
+    this.#kept.push(kept);
+    this.#left -= kept.length;
+  }
+
+  get bytes(): Buffer {
+    return Buffer.concat(this.#kept);
+  }
+}
+
+function withLength(flat: readonly string[], length: number): string[] {
+  return flat.map((each, at) =>
+    at % 2 === 1 && /^content-length$/i.test(flat[at - 1] ?? '') ? String(length) : each,
+  );
+}
+
+/** Returns the head of an answer as bytes of HTTP/1.1. */
+function headOf({ statusCode, statusMessage, rawHeaders }: IncomingMessage): string {
+  const lines = [`HTTP/1.1 ${statusCode} ${statusMessage}`];
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`);
+  }
+  return `${lines.join('\r\n')}\r\n\r\n`;
+}

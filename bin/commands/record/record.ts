@@ -1,0 +1,112 @@
+/** `fleetbed record`: a transparent proxy that writes what passes through it to a session file. */
+import { writeSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import type { Command } from 'commander';
+import { counted } from '../../../fixtures/counted.ts';
+import { inGroup, type UngroupedRows, type ValuesOf } from '../../../fixtures/option-row.ts';
+import { addExamples } from '../../options/examples.ts';
+import { addOptionRows } from '../../options/option-rows.ts';
+import * as values from '../../options/option-values.ts';
+import { describeError } from '../../output/command-error.ts';
+import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
+import { openForLines, readNamedFile } from '../../output/files.ts';
+import { createOutput } from '../../output/output.ts';
+import { aborted, stopSignal } from '../../output/stop-signal.ts';
+import { recordingProxy } from './proxy.ts';
+import { SessionLines } from './session-lines.ts';
+
+/** Limit on the session file; what passes afterwards is forwarded and not written. */
+const FILE_MAX_BYTES = 134_217_728;
+
+const rows = inGroup('Options', {
+  host: {
+    flag: '--host <host>',
+    help: 'address to listen on',
+    cli: { kind: 'text' },
+    default: { value: '127.0.0.1' },
+  },
+  port: {
+    flag: '--port <port>',
+    help: 'port to listen on; 0 for any free port',
+    cli: { kind: 'port' },
+    default: { value: 0 },
+  },
+  ca: {
+    flag: '--ca <file>',
+    help: "PEM file with the upstream server's certificate or its authority's",
+    cli: { kind: 'text' },
+  },
+} as const satisfies UngroupedRows);
+
+type RecordOptions = ValuesOf<typeof rows> & { readonly upstream: string; readonly out: string };
+
+const help = `
+Point the device at the printed URL. Requests, answers and websockets pass unchanged, except that links
+to the upstream server name this proxy, so that downloads pass through it. Links to other hosts do not.
+
+The session file is a journal, one line of JSON for each exchange and frame: fleetbed conform client
+--from, fleetbed calendar and fleetbed replay read it. It holds no secret: tokens are called token-1,
+token-2, signatures and passwords are masked, and frames and files are not kept.
+
+Exit codes: 0 recorded, ended by Ctrl-C; 2 the command line is wrong; 3 the file cannot be written, or
+the port is in use; 4 nothing passed through.
+`;
+
+/** Adds the options and the action of `fleetbed record`. */
+export function configure(command: Command): void {
+  addOptionRows(
+    command
+      .requiredOption('--upstream <url>', 'base URL of the server to forward to', values.baseUrl)
+      .requiredOption('--out <file>', 'session file to write', values.filled),
+    rows,
+  )
+    .addHelpText('after', help)
+    .action(async (options: RecordOptions) => {
+      process.exitCode = await record(options);
+    });
+  addExamples(
+    command,
+    'fleetbed record --upstream http://127.0.0.1:8080 --out session.ndjson',
+    'fleetbed record --upstream https://staging.example.com --out session.ndjson --host 0.0.0.0 --port 8081',
+  );
+}
+
+async function record({ upstream, out, host, port, ca }: RecordOptions): Promise<ExitCode> {
+  const output = createOutput(false);
+  const caPem = ca === undefined ? undefined : await readNamedFile('--ca', ca);
+  const file = await openForLines('--out', out);
+  const stop = stopSignal();
+  const lines = new SessionLines();
+  let [exchanges, bytes, failures] = [0, 0, 0];
+  const write = (line: string): void => {
+    const isFull = bytes >= FILE_MAX_BYTES;
+    bytes += Buffer.byteLength(line);
+    if (bytes < FILE_MAX_BYTES) writeSync(file, line);
+    else if (!isFull) output.progress(`${out} is full; what follows is forwarded and not written.`);
+  };
+  const proxy = recordingProxy({
+    upstream,
+    caPem,
+    exchanged: (exchange) => {
+      exchanges += 1;
+      write(lines.exchange(exchange));
+    },
+    framed: (frame) => write(lines.frame(frame)),
+    unanswered: (error) => {
+      failures += 1;
+      if (failures === 1) output.progress(describeError(error, upstream).sentence);
+    },
+  });
+  await new Promise<void>((resolve, reject) => {
+    proxy.once('error', reject);
+    proxy.listen(port, host, resolve);
+  });
+  const { port: bound } = proxy.address() as AddressInfo;
+  const shown = host.includes(':') ? `[${host}]` : host;
+  output.line(`Recording http://${shown}:${bound} to ${out}; Ctrl-C ends it.`);
+  await aborted(stop);
+  proxy.close();
+  proxy.closeAllConnections();
+  output.line(`Recorded ${counted(exchanges, 'request')} in ${out}.`);
+  return exchanges === 0 ? exitCodes.undecided : exitCodes.pass;
+}

@@ -1,0 +1,247 @@
+/**
+ * Plays a recorded session as a client. Requests are signed by test keys, tokens, ids and links are
+ * those of the server, and times in bodies are moved to the present.
+ */
+import { type Dispatcher, request } from 'undici';
+import { WebSocket } from 'ws';
+import { apiAddress } from '../../../conformance/recordings/address.ts';
+import type { FullExchange } from '../../../conformance/recordings/recording.ts';
+import { makeEd25519Key } from '../../../conformance/signing/ed25519.ts';
+import type { SigningKey } from '../../../conformance/signing/signing-key.ts';
+import { systemClock } from '../../../fixtures/clock.ts';
+import { isTimestamp, timestampMs } from '../../../fixtures/contract/text.ts';
+import { isObject, parsedJson } from '../../../fixtures/json.ts';
+import { seededRandom } from '../../../fixtures/random.ts';
+import { compareBodies } from './differences.ts';
+
+const ANSWER_MAX_MS = 60_000;
+const ACCEPTANCE_POLL_MS = 1000;
+const SIGN_IN = '/authentication/auth_requests';
+/** Headers that belong to the connection, or that the player makes itself. */
+const ownHeaders =
+  /^(host|connection|keep-alive|content-length|transfer-encoding|expect|upgrade|accept-encoding|authorization|cookie|sec-websocket-.*|.*-signature)$/;
+
+/** How a session is played. */
+export interface PlayPlan {
+  readonly url: string;
+  readonly dispatcher: Dispatcher;
+  readonly caPem: string | undefined;
+  readonly headerPrefix: string;
+  readonly tenantToken: string | undefined;
+  /** Longest pause between two requests, in milliseconds; recorded ones are not longer. */
+  readonly pauseMaxMs: number;
+  /** How long a device that was accepted in the recording may wait for that, in milliseconds. */
+  readonly acceptanceMs: number;
+  readonly stop: AbortSignal;
+  /** Told once when a device waits for its acceptance. */
+  waiting(): void;
+}
+
+/** A played request, and how its answer differs from the recorded one. */
+export interface PlayedRequest {
+  /** Place in the session file, such as `line 3`. */
+  readonly place: string;
+  readonly method: string;
+  /** Path without query. */
+  readonly path: string;
+  /** Recorded status; 0 if no answer was recorded, so that none is compared. */
+  readonly recorded: number;
+  readonly status: number;
+  readonly differences: readonly string[];
+}
+
+interface Answer {
+  readonly status: number;
+  readonly etag: string | undefined;
+  readonly body: Buffer;
+}
+
+/** Plays one session; its state is that of the devices in it. */
+export class SessionPlayer {
+  readonly #plan: PlayPlan;
+  readonly #keys = new Map<string, SigningKey>();
+  /** The server's token for each recorded one. */
+  readonly #tokens = new Map<string, string>();
+  /** What stands for recorded ids and validators, and for the paths of recorded links. */
+  readonly #values = new Map<string, string>();
+  readonly #links = new Map<string, string>();
+  /** The present minus the time of the recording, in milliseconds. */
+  #shiftMs: number | undefined;
+  #endedMs: number | undefined;
+
+  constructor(plan: PlayPlan) {
+    this.#plan = plan;
+  }
+
+  /** Returns true for a request of a device, and for one to a link that it was given before. */
+  plays({ pathname }: FullExchange): boolean {
+    return (
+      this.#links.has(pathname) || apiAddress(pathname)?.version.startsWith('device ') === true
+    );
+  }
+
+  /** Sends the request of a recorded exchange. @throws Error if the server cannot be reached */
+  async play(exchange: FullExchange): Promise<PlayedRequest> {
+    await this.#pause(exchange);
+    const { place, method, pathname: path, status: recorded } = exchange;
+    const answer = await this.#answerTo(exchange);
+    const { status } = answer;
+    if (recorded === 0) return { place, method, path, recorded, status, differences: [] };
+    const differences =
+      status === recorded
+        ? this.#compare(exchange, answer)
+        : [`the status is ${status}, recorded ${recorded}`];
+    return { place, method, path, recorded, status, differences };
+  }
+
+  async #pause({ sentMs, endedMs }: FullExchange): Promise<void> {
+    this.#shiftMs ??= systemClock.now() - sentMs;
+    const recordedMs = sentMs - (this.#endedMs ?? sentMs);
+    this.#endedMs = endedMs;
+    const { pauseMaxMs, stop } = this.#plan;
+    await systemClock.sleep(Math.min(Math.max(0, recordedMs), pauseMaxMs), stop);
+  }
+
+  async #answerTo(exchange: FullExchange): Promise<Answer> {
+    if (exchange.status === 101) return this.#handshake(exchange);
+    if (!exchange.pathname.endsWith(SIGN_IN)) return this.#send(exchange, this.#bodyOf(exchange));
+    const untilMs = systemClock.now() + this.#plan.acceptanceMs;
+    for (let isFirst = true; ; isFirst = false) {
+      const answer = await this.#send(exchange, this.#signInOf(exchange));
+      const isAwaited = exchange.status === 200 && answer.status === 401;
+      if (!isAwaited || systemClock.now() >= untilMs || this.#plan.stop.aborted) return answer;
+      if (isFirst) this.#plan.waiting();
+      await systemClock.sleep(ACCEPTANCE_POLL_MS, this.#plan.stop);
+    }
+  }
+
+  async #send(
+    exchange: FullExchange,
+    sent: { body?: string; signature?: string },
+  ): Promise<Answer> {
+    const { body, signature } = sent;
+    const {
+      headers,
+      statusCode,
+      body: received,
+    } = await request(this.#urlOf(exchange), {
+      method: exchange.method as Dispatcher.HttpMethod,
+      headers: this.#headersOf(exchange, signature),
+      ...(body !== undefined && { body }),
+      dispatcher: this.#plan.dispatcher,
+      headersTimeout: ANSWER_MAX_MS,
+      bodyTimeout: ANSWER_MAX_MS,
+    });
+    const { etag } = headers;
+    const bytes = Buffer.from(await received.arrayBuffer());
+    return { status: statusCode, etag: typeof etag === 'string' ? etag : undefined, body: bytes };
+  }
+
+  /** Opens the websocket, and closes it again. */
+  #handshake(exchange: FullExchange): Promise<Answer> {
+    const { caPem } = this.#plan;
+    const socket = new WebSocket(this.#urlOf(exchange).replace(/^http/, 'ws'), {
+      headers: this.#headersOf(exchange, undefined),
+      handshakeTimeout: ANSWER_MAX_MS,
+      ...(caPem !== undefined && { ca: caPem }),
+    });
+    const none = { etag: undefined, body: Buffer.alloc(0) };
+    return new Promise((resolve, reject) => {
+      socket.once('open', () => socket.close(1000));
+      socket.once('close', () => resolve({ status: 101, ...none }));
+      socket.once('unexpected-response', (_, answer) => {
+        resolve({ status: answer.statusCode ?? 0, ...none });
+        answer.destroy();
+      });
+      socket.on('error', reject);
+    });
+  }
+
+  #urlOf({ url, pathname }: FullExchange): string {
+    const link = this.#links.get(pathname);
+    if (link !== undefined) return link;
+    const { search } = new URL(url, 'http://localhost');
+    const path = pathname.slice(Math.max(0, pathname.indexOf('/api/')));
+    const segments = path.split('/').map((each) => this.#values.get(each) ?? each);
+    return this.#plan.url + segments.join('/') + search;
+  }
+
+  #headersOf(exchange: FullExchange, signature: string | undefined): Record<string, string> {
+    const recorded = exchange.requestHeaders();
+    const kept = Object.entries(recorded).filter(([name]) => !ownHeaders.test(name));
+    const headers = Object.fromEntries(
+      kept.map(([name, value]) => [name, this.#values.get(value) ?? value]),
+    );
+    const { authorization = '', cookie = '' } = recorded;
+    const named = /^Bearer (.+)$/i.exec(authorization)?.[1] ?? /\bJWT=([^;]+)/.exec(cookie)?.[1];
+    if (signature !== undefined) headers[`${this.#plan.headerPrefix}-Signature`] = signature;
+    else if (named !== undefined) {
+      headers.authorization = `Bearer ${this.#tokens.get(named) ?? named}`;
+    }
+    return headers;
+  }
+
+  #signInOf(exchange: FullExchange): { body?: string; signature?: string } {
+    const recorded = jsonOf(exchange.requestBody());
+    if (!isObject(recorded)) return this.#bodyOf(exchange);
+    const { tenant_token: _, pubkey, ...kept } = recorded;
+    const name = String(pubkey);
+    const key = this.#keys.get(name) ?? makeEd25519Key(seededRandom(`replay/${name}`));
+    this.#keys.set(name, key);
+    const { tenantToken } = this.#plan;
+    const body = JSON.stringify({
+      ...kept,
+      ...(pubkey !== undefined && { pubkey: key.publicKeyPem }),
+      ...(tenantToken !== undefined && { tenant_token: tenantToken }),
+    });
+    return { body, signature: key.sign(Buffer.from(body)).toString('base64') };
+  }
+
+  #bodyOf(exchange: FullExchange): { body?: string } {
+    const recorded = exchange.requestBody();
+    if (recorded === undefined || recorded === '') return {};
+    const value = jsonOf(recorded);
+    return { body: value === undefined ? String(recorded) : JSON.stringify(this.#present(value)) };
+  }
+
+  /** Returns a JSON value with the server's ids, and with times moved to the present. */
+  #present(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map((each) => this.#present(each));
+    if (isObject(value)) {
+      const entries = Object.entries(value).map(([name, each]) => [name, this.#present(each)]);
+      return Object.fromEntries(entries);
+    }
+    if (typeof value !== 'string') return value;
+    if (isTimestamp(value)) {
+      return new Date(timestampMs(value) + (this.#shiftMs ?? 0)).toISOString();
+    }
+    return this.#values.get(value) ?? value;
+  }
+
+  #compare(exchange: FullExchange, { status, etag, body }: Answer): readonly string[] {
+    const recordedTag = exchange.responseHeaders().etag;
+    if (recordedTag !== undefined && etag !== undefined) this.#values.set(recordedTag, etag);
+    const recorded = exchange.responseBody();
+    if (status === 200 && exchange.pathname.endsWith(SIGN_IN)) {
+      this.#tokens.set(String(recorded), body.toString('latin1'));
+      return [];
+    }
+    const actual = parsedJson(body.toString('utf8'));
+    const value = jsonOf(recorded);
+    if (value === undefined && actual === undefined) return [];
+    if (value === undefined || actual === undefined) {
+      const name = (each: unknown) => (each === undefined ? 'no JSON' : 'JSON');
+      return [`the body is ${name(actual)}, recorded ${name(value)}`];
+    }
+    const { differences, pairs } = compareBodies(value, actual);
+    for (const { recorded: before, actual: now } of pairs) {
+      this.#values.set(before, now);
+      if (URL.canParse(before)) this.#links.set(new URL(before).pathname, now);
+    }
+    return differences;
+  }
+}
+
+function jsonOf(body: unknown): unknown {
+  return typeof body === 'string' ? parsedJson(body) : body;
+}

@@ -1,0 +1,136 @@
+/** `fleetbed replay`: plays a recorded session against a server, and compares the answers. */
+import type { Command } from 'commander';
+import { Agent } from 'undici';
+import { openRecording } from '../../../conformance/recordings/open-recording.ts';
+import { RecordingError } from '../../../conformance/recordings/recording.ts';
+import { counted } from '../../../fixtures/counted.ts';
+import { inGroup, type UngroupedRows, type ValuesOf } from '../../../fixtures/option-row.ts';
+import { NotAFile } from '../../../fixtures/plain-file.ts';
+import { addExamples } from '../../options/examples.ts';
+import { addOptionRows } from '../../options/option-rows.ts';
+import { addUrlOption } from '../../options/url-option.ts';
+import { CommandError, setUpError } from '../../output/command-error.ts';
+import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
+import { fileError, readNamedFile } from '../../output/files.ts';
+import { createOutput } from '../../output/output.ts';
+import { stopSignal } from '../../output/stop-signal.ts';
+import { SessionPlayer } from './player.ts';
+
+const rows = inGroup('Options', {
+  ca: {
+    flag: '--ca <file>',
+    help: "PEM file with the server's certificate or its authority's",
+    cli: { kind: 'text' },
+  },
+  headerPrefix: {
+    flag: '--header-prefix <prefix>',
+    help: "prefix of the signature header's name",
+    cli: { kind: 'header-prefix' },
+    default: { value: 'X-SVC' },
+  },
+  tenantToken: {
+    flag: '--tenant-token <token>',
+    help: 'tenant token in the sign-ins; the recorded one is masked',
+    cli: { kind: 'tenant-token' },
+  },
+  pauseMax: {
+    flag: '--pause-max <duration>',
+    help: 'longest pause between two requests',
+    cli: { kind: 'duration' },
+    default: { value: 0, shown: '0s' },
+  },
+  acceptanceTime: {
+    flag: '--acceptance-time <duration>',
+    help: 'time for a user to accept a device that was accepted in the recording',
+    cli: { kind: 'duration' },
+    default: { value: 30_000, shown: '30s' },
+  },
+  json: {
+    flag: '--json',
+    help: 'print one line of JSON for each request',
+    cli: { kind: 'switch' },
+  },
+} as const satisfies UngroupedRows);
+
+type ReplayOptions = ValuesOf<typeof rows> & { readonly url: string };
+
+const help = `
+The file is a session of fleetbed record, a journal, or a HAR file. Each request is sent again: signed by
+a test key of its own for each recorded key, with the server's tokens, ids and links, and with times
+moved to the present. Of a websocket, the handshake is played.
+
+An answer differs if its status does, or a member of its JSON; ids, times, links and the texts of errors
+may be others. With --json each request is a line {place, method, path, recorded, status, differences}.
+
+Exit codes: 0 no answer differs; 1 an answer differs; 2 the command line is wrong; 3 the file cannot be
+read, or the server cannot be reached; 4 the file has no request of a device; 130 interrupted.
+`;
+
+/** Adds the options and the action of `fleetbed replay`. */
+export function configure(command: Command): void {
+  addUrlOption(command.argument('<file>', 'session file'), {
+    description: 'base URL of the server',
+    defaultUrl: 'http://127.0.0.1:8080',
+  });
+  addOptionRows(command, rows)
+    .addHelpText('after', help)
+    .action(async (file: string, options: ReplayOptions) => {
+      process.exitCode = await replay(file, options);
+    });
+  addExamples(
+    command,
+    'fleetbed replay session.ndjson --url http://127.0.0.1:8080',
+    'fleetbed replay session.ndjson --url https://staging.example.com --pause-max 5s',
+  );
+}
+
+async function replay(file: string, options: ReplayOptions): Promise<ExitCode> {
+  const { url, ca, json = false } = options;
+  const output = createOutput(json);
+  const caPem = ca === undefined ? undefined : await readNamedFile('--ca', ca);
+  const dispatcher = new Agent({ connect: { ...(caPem !== undefined && { ca: caPem }) } });
+  const stop = stopSignal();
+  const player = new SessionPlayer({
+    ...{ url, dispatcher, caPem, stop },
+    headerPrefix: options.headerPrefix,
+    tenantToken: options.tenantToken,
+    pauseMaxMs: options.pauseMax,
+    acceptanceMs: options.acceptanceTime,
+    waiting: () =>
+      output.progress('Waiting until the device is accepted: npx fleetbed accept --all'),
+  });
+  let [played, differing] = [0, 0];
+  try {
+    const { exchanges } = await openRecording(file);
+    for await (const exchange of exchanges) {
+      if (stop.aborted) return exitCodes.interrupted;
+      if (!player.plays(exchange)) continue;
+      const request = await player.play(exchange);
+      played += 1;
+      if (request.differences.length > 0) differing += 1;
+      output.data(request);
+      const { place, method, path, differences } = request;
+      if (!json)
+        for (const each of differences) output.line(`${place}: ${method} ${path}: ${each}`);
+    }
+  } catch (error) {
+    throw asCommandError(error, file, url);
+  } finally {
+    await dispatcher.destroy();
+  }
+  const summary = `${counted(played, 'request')} played, ${counted(differing, 'answer')} differ.`;
+  output.line(played === 0 ? `${file} has no request of a device.` : summary);
+  if (played === 0) return exitCodes.undecided;
+  return differing > 0 ? exitCodes.failed : exitCodes.pass;
+}
+
+/** Returns the error of the file as one sentence, or that of a server that cannot be reached. */
+function asCommandError(error: unknown, file: string, url: string): unknown {
+  if (error instanceof RecordingError) return new CommandError(error.message, exitCodes.setUp);
+  if (!(error instanceof Error)) return error;
+  return isOfFile(error) ? fileError(`cannot read ${file}`, error) : setUpError(error, url);
+}
+
+function isOfFile(error: Error): boolean {
+  return error instanceof NotAFile || ('path' in error && 'syscall' in error);
+}

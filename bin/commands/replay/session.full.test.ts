@@ -1,0 +1,177 @@
+/** Records the session of an example client, and plays it against other servers. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { openRecording } from '../../../conformance/recordings/open-recording.ts';
+import { writeArtifact } from '../../../fixtures/formats/mender-artifact-writer.ts';
+import { runCommand, startCommand, startServe } from '../../testing/built-command.ts';
+import { exampleSource } from '../../testing/example-client.ts';
+
+type Served = Awaited<ReturnType<typeof startServe>>;
+
+const folder = mkdtempSync(join(tmpdir(), 'fleetbed-session-'));
+const file = join(folder, 'session.ndjson');
+const tenantToken = 'a-secret-tenant-token';
+const opened: Served[] = [];
+let client: ChildProcess | undefined;
+let recording: ReturnType<typeof startCommand> | undefined;
+let ended: Awaited<ReturnType<typeof runCommand>>;
+
+beforeAll(async () => {
+  const served = await serve('release-2');
+  const { baseUrl } = served.ready;
+  recording = startCommand(['record', '--upstream', baseUrl, '--out', file]);
+  const said = await recording.waitForOutput('stdout', /Recording http:\S+/);
+  const url = /http:\S+/.exec(said)?.[0] ?? '';
+  const options = ['--dir', join(folder, 'device'), '--interval', '1', '--server', url];
+  const words = [exampleSource('client.py'), ...options, '--tenant-token', tenantToken];
+  client = spawn('python3', words, { stdio: 'ignore' });
+  await acceptAndDeploy(served);
+  const isUpdated = () => readFileSync(file, 'utf8').includes('"success\\"');
+  await vi.waitUntil(isUpdated, { timeout: 30_000, interval: 100 });
+  client.kill('SIGKILL');
+  ended = await recording.end('SIGINT');
+}, 60_000);
+
+afterAll(async () => {
+  client?.kill('SIGKILL');
+  recording?.child.kill('SIGKILL');
+  for (const { running } of opened) await running.end();
+  rmSync(folder, { recursive: true });
+});
+
+async function serve(artifactName: string): Promise<Served> {
+  const served = await startServe();
+  opened.push(served);
+  const artifact = await writeArtifact({
+    name: artifactName,
+    deviceTypes: ['example-board'],
+    payloadType: 'single-file',
+    files: [{ name: 'app.bin', content: Buffer.alloc(40_000, 7) }],
+    modifiedMs: 0,
+  });
+  const body = new FormData();
+  body.append('artifact', new Blob([Uint8Array.from(artifact)]), 'artifact.mender');
+  await manage(served, 'v1/deployments/artifacts', { method: 'POST', body });
+  return served;
+}
+
+async function manage({ ready }: Served, path: string, request: RequestInit = {}) {
+  const headers = { Authorization: `Bearer ${ready.adminToken}`, ...request.headers };
+  const answer = await fetch(`${ready.baseUrl}/api/management/${path}`, { ...request, headers });
+  if (!answer.ok) throw new Error(`${path} was answered ${answer.status}: ${await answer.text()}`);
+  return answer;
+}
+
+const json = (method: string, value: object): RequestInit => ({
+  method,
+  body: JSON.stringify(value),
+  headers: { 'Content-Type': 'application/json' },
+});
+
+/** Waits for the device, accepts it, and deploys at once, before its next poll. */
+async function acceptAndDeploy(served: Served, artifactName = 'release-2'): Promise<void> {
+  const pending = async () =>
+    (await (await manage(served, 'v2/devauth/devices?status=pending')).json()) as readonly {
+      readonly id: string;
+      readonly auth_sets: readonly { readonly id: string }[];
+    }[];
+  const isThere = async () => (await pending()).length === 1;
+  await vi.waitUntil(isThere, { timeout: 20_000, interval: 50 });
+  const [device] = await pending();
+  const path = `v2/devauth/devices/${device?.id}/auth/${device?.auth_sets[0]?.id}/status`;
+  await manage(served, path, json('PUT', { status: 'accepted' }));
+  const deployment = { name: 'test', artifact_name: artifactName, devices: [device?.id] };
+  await manage(served, 'v1/deployments/deployments', json('POST', deployment));
+}
+
+const replay = ({ ready }: Served, ...words: readonly string[]) =>
+  runCommand(['replay', file, '--url', ready.baseUrl, ...words]);
+
+describe('fleetbed record', () => {
+  it('passes a whole update on, and writes its exchanges in order', async () => {
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    const { exchanges } = await openRecording(file);
+    const seen: string[] = [];
+    for await (const { method, pathname, status } of exchanges) {
+      seen.push(`${method} ${pathname.split('/').at(-1)} ${status}`);
+    }
+    expect(seen).toEqual(
+      expect.arrayContaining(['POST auth_requests 401', 'POST auth_requests 200']),
+    );
+    expect(seen.filter((each) => /^PUT status/.test(each))).toHaveLength(3);
+    expect(seen.filter((each) => /^GET [-\w]+ 200/.test(each))).toHaveLength(1);
+  });
+
+  it('writes no token, signature or tenant token, to a file of its owner only', () => {
+    const text = readFileSync(file, 'utf8');
+    expect(text).not.toContain(tenantToken);
+    expect(text).not.toMatch(/eyJ[\w-]{8}/);
+    expect(text).not.toMatch(/signature=(?!\[masked\])/i);
+    expect(text).toContain('["X-Svc-Signature","[masked]"]');
+    expect(text).toContain('"Bearer token-1"');
+    expect(statSync(file).mode & 0o077).toBe(0);
+  });
+
+  it.each([
+    ['2', 'no --out', ['--upstream', 'http://127.0.0.1:9'], /--out/],
+    ['2', 'no URL', ['--upstream', 'here', '--out', 'x'], /Accepted: an http/],
+    ['3', 'no folder', ['--upstream', 'http://127.0.0.1:9', '--out', '/no/x'], /cannot write/],
+  ])('exits with %s when there is %s', async (code, _, words, sentence) => {
+    const end = await runCommand(['record', ...words]);
+    expect({ code: String(end.code) }).toEqual({ code });
+    expect(end.stderr).toMatch(sentence);
+  });
+});
+
+describe('fleetbed replay', { timeout: 60_000 }, () => {
+  it('finds no difference on a server that does the same', async () => {
+    const served = await serve('release-2');
+    const [played] = await Promise.all([
+      replay(served, '--tenant-token', tenantToken),
+      acceptAndDeploy(served),
+    ]);
+    expect(played.stdout).toMatch(/^\d+ requests played, 0 answers differ\.\n$/);
+    expect(played.code).toBe(0);
+  });
+
+  it('says where the answers differ: another status, another artifact', async () => {
+    const served = await serve('release-3');
+    const [played] = await Promise.all([
+      replay(served, '--json'),
+      acceptAndDeploy(served, 'release-3'),
+    ]);
+    expect(played.code).toBe(1);
+    const requests = played.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const differing = requests.filter(({ differences }) => differences.length > 0);
+    expect(differing).toMatchObject([
+      {
+        method: 'POST',
+        path: '/api/devices/v2/deployments/device/deployments/next',
+        differences: ['artifact.artifact_name is "release-3", recorded "release-2"'],
+      },
+    ]);
+  });
+
+  it.each([
+    ['3', 'its server is not there', () => file, /nothing listens there/],
+    ['3', 'its file is not there', () => join(folder, 'none'), /no such file/],
+    ['3', 'its file is no session', () => written('text'), /not a JSON object/],
+    ['4', 'its file has no request of a device', () => written(''), /^$/],
+  ])('exits with %s when %s', async (code, _, fileOf, sentence) => {
+    const end = await runCommand(['replay', fileOf(), '--url', 'http://127.0.0.1:9']);
+    expect({ code: String(end.code) }).toEqual({ code });
+    expect(end.stderr).toMatch(sentence);
+  });
+});
+
+function written(text: string): string {
+  const path = join(folder, 'written');
+  writeFileSync(path, text);
+  return path;
+}
