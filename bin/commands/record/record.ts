@@ -56,7 +56,11 @@ the port is in use; 4 nothing passed through.
 export function configure(command: Command): void {
   addOptionRows(
     command
-      .requiredOption('--upstream <url>', 'base URL of the server to forward to', values.baseUrl)
+      .requiredOption(
+        '--upstream <url>',
+        'server to forward to, such as https://staging.example.com',
+        values.baseUrl,
+      )
       .requiredOption('--out <file>', 'session file to write', values.filled),
     rows,
   )

@@ -9,6 +9,7 @@ import type { FullExchange } from '../../../conformance/recordings/recording.ts'
 import { makeEd25519Key } from '../../../conformance/signing/ed25519.ts';
 import type { SigningKey } from '../../../conformance/signing/signing-key.ts';
 import { systemClock } from '../../../fixtures/clock.ts';
+import { apiPrefixes } from '../../../fixtures/contract/deprecations.ts';
 import { isTimestamp, timestampMs } from '../../../fixtures/contract/text.ts';
 import { isObject, parsedJson } from '../../../fixtures/json.ts';
 import { seededRandom } from '../../../fixtures/random.ts';
@@ -161,7 +162,7 @@ export class SessionPlayer {
     const link = this.#links.get(pathname);
     if (link !== undefined) return link;
     const { search } = new URL(url, 'http://localhost');
-    const path = pathname.slice(Math.max(0, pathname.indexOf('/api/')));
+    const path = pathname.slice(Math.max(0, pathname.indexOf(apiPrefixes.device)));
     const segments = path.split('/').map((each) => this.#values.get(each) ?? each);
     return this.#plan.url + segments.join('/') + search;
   }

@@ -170,6 +170,44 @@ describe('fleetbed replay', { timeout: 60_000 }, () => {
   });
 });
 
+describe('a recorded session with a websocket and another header prefix', {
+  timeout: 60_000,
+}, () => {
+  const prefix = ['--header-prefix', 'X-MEN'];
+  const sockets = join(folder, 'sockets.ndjson');
+
+  async function serveAccepting(): Promise<string> {
+    const served = await startServe(['--auto-accept', ...prefix]);
+    opened.push(served);
+    return served.ready.baseUrl;
+  }
+
+  it('has the handshake and the frames without payload, and is played without difference', async () => {
+    const upstream = await serveAccepting();
+    const proxy = startCommand(['record', '--upstream', upstream, '--out', sockets]);
+    const said = await proxy.waitForOutput('stdout', /Recording http:\S+/);
+    const url = /http:\S+/.exec(said)?.[0] ?? '';
+    const fleet = ['simulate', '--devices', '1', '--connect', '--duration', '3s', ...prefix];
+    expect(await runCommand([...fleet, '--url', url])).toMatchObject({ code: 0 });
+    expect(await proxy.end()).toMatchObject({ code: 0, stderr: '' });
+    const text = readFileSync(sockets, 'utf8');
+    expect(text).toMatch(/"url":"[^"]*\/connect","status":101/);
+    expect(text).toMatch(
+      /"kind":"frame"[^\n]*"from":"client","opcode":"(binary|ping|close)","bytes":/,
+    );
+    expect(text).toMatch(/\["X-MEN-Signature","\[masked\]"\]/i);
+    const words = ['replay', sockets, '--url', await serveAccepting(), ...prefix];
+    expect((await runCommand(words)).stdout).toMatch(/^\d+ requests played, 0 answers differ\.\n$/);
+  });
+
+  it('differs in its sign-ins when it is signed under the other prefix', async () => {
+    const words = ['replay', sockets, '--url', await serveAccepting(), '--acceptance-time', '0s'];
+    const { code, stdout } = await runCommand(words);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/POST \S+\/auth_requests: the status is 400, recorded 200/);
+  });
+});
+
 function written(text: string): string {
   const path = join(folder, 'written');
   writeFileSync(path, text);
