@@ -11,7 +11,7 @@ describe.each(examples)('the example client in %s', { timeout: 120_000 }, (_name
     trial = await Trial.start(['--tls']);
     trial.startClient(command);
     await trial.control('/await?operation=post-auth-request&count=2&after=0');
-    await trial.fleetbed('accept', '--all');
+    await trial.fleetbed('accept', '--all', ...trial.ca);
     await trial.deploy('release-2');
     await trial.untilReported(...updated);
     await trial.untilPolledWith('release-2');

@@ -58,12 +58,17 @@ export class Trial {
   readonly folder = mkdtempSync(join(tmpdir(), 'fleetbed-example-'));
   readonly running: RunningCommand;
   readonly ready: ServerReady;
+  /** The option that names the certificate of the server's authority; empty without TLS. */
+  readonly ca: readonly string[];
   #client: ChildProcess | undefined;
   #output = '';
 
   private constructor(running: RunningCommand, ready: ServerReady) {
     this.running = running;
     this.ready = ready;
+    const file = join(this.folder, 'ca.pem');
+    this.ca = ready.tls?.caPem === undefined ? [] : ['--ca', file];
+    if (ready.tls?.caPem !== undefined) writeFileSync(file, ready.tls.caPem);
   }
 
   static async start(serverOptions: readonly string[]): Promise<Trial> {
@@ -72,11 +77,15 @@ export class Trial {
   }
 
   startClient(command: readonly string[]): void {
-    const { baseUrl, tls } = this.ready;
-    const ca = tls?.caPem === undefined ? [] : ['--ca', join(this.folder, 'ca.pem')];
-    if (tls?.caPem !== undefined) writeFileSync(join(this.folder, 'ca.pem'), tls.caPem);
-    const options = ['--server', baseUrl, '--dir', join(this.folder, 'state'), '--interval', '1'];
-    const [program = '', ...words] = [...command, ...options, ...ca];
+    const options = [
+      '--server',
+      this.ready.baseUrl,
+      '--dir',
+      join(this.folder, 'state'),
+      '--interval',
+      '1',
+    ];
+    const [program = '', ...words] = [...command, ...options, ...this.ca];
     // A group of its own, so that what the client has started ends with it.
     this.#client = spawn(program, words, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     for (const stream of [this.#client.stdout, this.#client.stderr]) {
@@ -112,7 +121,7 @@ export class Trial {
     const spec = { name, deviceTypes: ['example-board'], payloadType: 'single-file' };
     const files = [{ name: 'app.bin', content: Buffer.alloc(2_000_000, name) }];
     writeFileSync(file, await writeArtifact({ ...spec, files, modifiedMs: 0 }));
-    await this.fleetbed('deploy', file);
+    await this.fleetbed('deploy', file, ...this.ca);
   }
 
   async #entries(): Promise<readonly JournalEntry[]> {

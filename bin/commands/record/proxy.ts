@@ -50,7 +50,7 @@ class Passage {
   readonly #startedMs = systemClock.now();
   readonly #sent = new Beginning();
   readonly #answered = new Beginning();
-  #isTold = false;
+  #isReported = false;
 
   constructor(plan: ProxyPlan, request: IncomingMessage) {
     this.#plan = plan;
@@ -71,7 +71,7 @@ class Passage {
     });
     response.once('close', () => {
       if (!response.writableFinished) upstream.destroy();
-      this.#tell(answer);
+      this.#report(answer);
     });
     this.#request.on('data', (bytes: Buffer) => this.#sent.add(bytes));
     this.#request.pipe(upstream);
@@ -91,11 +91,11 @@ class Passage {
     upstream.once('response', (answer: IncomingMessage) => {
       socket.write(headOf(answer));
       answer.on('data', (bytes: Buffer) => this.#answered.add(bytes));
-      answer.once('close', () => this.#tell(answer));
+      answer.once('close', () => this.#report(answer));
       answer.pipe(socket);
     });
     upstream.once('upgrade', (answer: IncomingMessage, inner: Duplex, innerHead: Buffer) => {
-      this.#tell(answer);
+      this.#report(answer);
       socket.write(headOf(answer));
       this.#join({ from: socket, to: inner, head, side: 'client' });
       this.#join({ from: inner, to: socket, head: innerHead, side: 'server' });
@@ -177,9 +177,9 @@ class Passage {
     return text.includes(origin) ? Buffer.from(text.replaceAll(origin, own)) : body;
   }
 
-  #tell(answer: IncomingMessage | undefined): void {
-    if (this.#isTold) return;
-    this.#isTold = true;
+  #report(answer: IncomingMessage | undefined): void {
+    if (this.#isReported) return;
+    this.#isReported = true;
     const { method = '', url = '/', headers, rawHeaders } = this.#request;
     const endedMs = systemClock.now();
     this.#plan.exchanged({

@@ -12,7 +12,7 @@ const DIFFERENCES_MAX = 20;
 const VALUE_MAX_CHARACTERS = 60;
 
 /** A value of a recorded answer, and what stands in its place in the answer of the server. */
-export interface ServerOwnPair {
+interface ServerOwnPair {
   readonly recorded: string;
   readonly actual: string;
 }

@@ -14,7 +14,7 @@ import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import { fileError, readNamedFile } from '../../output/files.ts';
 import { createOutput } from '../../output/output.ts';
 import { stopSignal } from '../../output/stop-signal.ts';
-import { SessionPlayer } from './player.ts';
+import { SessionReplay } from './session-replay.ts';
 
 const rows = inGroup('Options', {
   ca: {
@@ -90,7 +90,7 @@ async function replay(file: string, options: ReplayOptions): Promise<ExitCode> {
   const caPem = ca === undefined ? undefined : await readNamedFile('--ca', ca);
   const dispatcher = new Agent({ connect: { ...(caPem !== undefined && { ca: caPem }) } });
   const stop = stopSignal();
-  const player = new SessionPlayer({
+  const session = new SessionReplay({
     ...{ url, dispatcher, caPem, stop },
     headerPrefix: options.headerPrefix,
     tenantToken: options.tenantToken,
@@ -104,8 +104,8 @@ async function replay(file: string, options: ReplayOptions): Promise<ExitCode> {
     const { exchanges } = await openRecording(file);
     for await (const exchange of exchanges) {
       if (stop.aborted) return exitCodes.interrupted;
-      if (!player.plays(exchange)) continue;
-      const request = await player.play(exchange);
+      if (!session.plays(exchange)) continue;
+      const request = await session.play(exchange);
       played += 1;
       if (request.differences.length > 0) differing += 1;
       output.data(request);

@@ -18,7 +18,7 @@ import { compareBodies } from './differences.ts';
 const ANSWER_MAX_MS = 60_000;
 const ACCEPTANCE_POLL_MS = 1000;
 const SIGN_IN = '/authentication/auth_requests';
-/** Headers that belong to the connection, or that the player makes itself. */
+/** Headers that belong to the connection, or that are made anew. */
 const ownHeaders =
   /^(host|connection|keep-alive|content-length|transfer-encoding|expect|upgrade|accept-encoding|authorization|cookie|sec-websocket-.*|.*-signature)$/;
 
@@ -58,7 +58,7 @@ interface Answer {
 }
 
 /** Plays one session; its state is that of the devices in it. */
-export class SessionPlayer {
+export class SessionReplay {
   readonly #plan: PlayPlan;
   readonly #keys = new Map<string, SigningKey>();
   /** The server's token for each recorded one. */
