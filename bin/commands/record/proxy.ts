@@ -163,7 +163,7 @@ class Passage {
       if (isRead) {
         const body = this.#withOwnLinks(Buffer.concat(pieces));
         this.#answered.add(body);
-        response.writeHead(statusCode, statusMessage, withLength(rawHeaders, body.length));
+        response.writeHead(statusCode, statusMessage, withLength(rawHeaders, body));
         response.write(body);
       }
       response.end();
@@ -216,9 +216,12 @@ class Beginning {
   }
 }
 
-function withLength(flat: readonly string[], length: number): string[] {
+/** Returns the headers with the length of a body; those of an answer to HEAD stay as they are. */
+function withLength(flat: readonly string[], { length }: Buffer): string[] {
   return flat.map((each, at) =>
-    at % 2 === 1 && /^content-length$/i.test(flat[at - 1] ?? '') ? String(length) : each,
+    length > 0 && at % 2 === 1 && /^content-length$/i.test(flat[at - 1] ?? '')
+      ? String(length)
+      : each,
   );
 }
 

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { verdictsOfRecording } from '../../../conformance/clients/recorded-clients.ts';
 import { openRecording } from '../../../conformance/recordings/open-recording.ts';
 import { writeArtifact } from '../../../fixtures/formats/mender-artifact-writer.ts';
 import { runCommand, startCommand, startServe } from '../../testing/built-command.ts';
@@ -103,6 +104,39 @@ describe('fleetbed record', () => {
     );
     expect(seen.filter((each) => /^PUT status/.test(each))).toHaveLength(3);
     expect(seen.filter((each) => /^GET [-\w]+ 200/.test(each))).toHaveLength(1);
+  });
+
+  it('can be judged, as one client that violates no duty', async () => {
+    const { exchanges } = await openRecording(file);
+    const verdicts = await verdictsOfRecording(exchanges);
+    expect(verdicts).toHaveLength(1);
+    const broken = verdicts.flatMap(({ duties: all }) =>
+      all.filter(({ violations }) => violations.length > 0).map(({ duty }) => duty),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  it('closes the connection of a device when the upstream server is not there', async () => {
+    const path = join(folder, 'alone.ndjson');
+    const proxy = startCommand(['record', '--upstream', 'http://127.0.0.1:9', '--out', path]);
+    const said = await proxy.waitForOutput('stdout', /Recording http:\S+/);
+    const url = `${/http:\S+/.exec(said)?.[0]}/api/devices/v1/inventory/device/attributes`;
+    for (const body of ['[]', '[{}]']) {
+      await expect(fetch(url, { method: 'PUT', body })).rejects.toThrow('fetch failed');
+    }
+    const { code, stderr } = await proxy.end();
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringMatching(/^http:\/\/127\.0\.0\.1:9: nothing listens there[^\n]*\n$/),
+    });
+    expect(readFileSync(path, 'utf8').match(/"status":0,/g)).toHaveLength(2);
+  });
+
+  it('ends undecided when nothing passed through it', async () => {
+    const path = join(folder, 'nothing.ndjson');
+    const proxy = startCommand(['record', '--upstream', 'http://127.0.0.1:9', '--out', path]);
+    await proxy.waitForOutput('stdout', /Recording/);
+    expect((await proxy.end()).code).toBe(4);
   });
 
   it('writes no token, signature or tenant token, to a file of its owner only', () => {
