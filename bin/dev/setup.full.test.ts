@@ -372,6 +372,17 @@ describe('the search for field clients', { timeout: 60_000 }, () => {
   });
 });
 
+describe("the search for libcurl's headers", { timeout: 60_000 }, () => {
+  beforeEach(takePreparedClone);
+
+  it('accepts headers that were unpacked before, and runs no program', async () => {
+    put('.fleetbed/libcurl/usr/include/x86_64-linux-gnu/curl/curl.h', '');
+    const options = ['--libcurl', '--required-in-ci'];
+    const found = await setUp(options, { PATH: at('programs'), CI: '1' });
+    expect(found).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+});
+
 describe('the search for a Redis', { timeout: 60_000 }, () => {
   const search = (environment: NodeJS.ProcessEnv = {}) =>
     setUp(['--redis', '--required-in-ci'], {
