@@ -21,6 +21,7 @@ interface ReadOptions extends JournalOptions {
   readonly follow?: boolean;
   readonly har?: string;
   readonly lint?: boolean;
+  readonly from?: string;
   readonly json?: boolean;
   readonly limit: number;
 }
@@ -49,6 +50,7 @@ export function configure(command: Command): void {
     .option('--follow', 'keep showing new entries until Ctrl-C')
     .option('--har <file>', 'write all matching entries to this file as HAR 1.2', values.filled)
     .option('--lint', 'print what is legal but unwise in the requests of devices, with a way out')
+    .option('--from <file>', 'with --lint, judge this file of fleetbed record', values.filled)
     .option('--json', 'print one JSON line for each entry')
     .addHelpText('after', help)
     .action(async (options: ReadOptions) => {
@@ -61,6 +63,9 @@ export function configure(command: Command): void {
           `error: option '--lint' needs all requests of a device, so ${unfit} cannot be used with it`,
         );
       }
+      if (options.from !== undefined && (!options.lint || isFiltered(options))) {
+        command.error("error: option '--from <file>' needs --lint, and no filter");
+      }
       process.exitCode = await journal(options);
     });
   addExamples(
@@ -69,6 +74,7 @@ export function configure(command: Command): void {
     'fleetbed journal --follow --device 02:00:00:00:00:01',
     'fleetbed journal --har traffic.har',
     'fleetbed journal --lint --device 02:00:00:00:00:01',
+    'fleetbed journal --lint --from session.ndjson',
   );
 }
 
@@ -79,6 +85,10 @@ const wholeSequences: ReadonlySet<string> = new Set([
   'until',
   'after',
 ]);
+
+function isFiltered(options: ReadOptions): boolean {
+  return filterNames.some((name) => options[name] !== undefined);
+}
 
 /** Returns the first given option that would hide a part of a device's requests from the lint. */
 function unfitForLint(options: ReadOptions): string | undefined {

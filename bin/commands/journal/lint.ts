@@ -3,9 +3,14 @@
  * but unwise.
  */
 import { type Finding, Lint } from '../../../conformance/clients/lint.ts';
+import { exchangeIn } from '../../../conformance/recordings/journal.ts';
+import { RecordingError } from '../../../conformance/recordings/recording.ts';
 import { counted } from '../../../fixtures/counted.ts';
+import { parsedJson } from '../../../fixtures/json.ts';
 import { printable } from '../../../fixtures/printable.ts';
+import { CommandError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
+import { readNamedFile } from '../../output/files.ts';
 import type { Output } from '../../output/output.ts';
 import { ask } from '../../server-access/control-listener.ts';
 import { type JournalOptions, queryOf } from './filters.ts';
@@ -17,11 +22,19 @@ const PAGE_ENTRIES = 200;
 const PRINTED_MAX = 5;
 const LINE_MAX_CHARACTERS = 1000;
 
-/** Prints the findings on the matching entries. @returns `failed` if there are any */
-export async function lintJournal(options: JournalOptions, output: Output): Promise<ExitCode> {
+/**
+ * Prints the findings on the matching entries, or on those of a session file. @returns `failed` if
+ * there are any
+ * @throws CommandError
+ */
+export async function lintJournal(
+  options: JournalOptions & { readonly from?: string },
+  output: Output,
+): Promise<ExitCode> {
   const lint = new Lint();
   const counts = new Map<string, number>();
-  for await (const entry of entriesOf(options)) {
+  const { from } = options;
+  for await (const entry of from === undefined ? entriesOf(options) : entriesIn(from)) {
     for (const finding of lint.see(entry)) {
       const { duty } = finding;
       const count = (counts.get(duty) ?? 0) + 1;
@@ -70,6 +83,22 @@ function summary(exchanges: number, counts: ReadonlyMap<string, number>): string
   const rows = [...counts].map(([duty, count]) => `${duty} ${count}`);
   const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
   return `${counted(all, 'finding')} in ${judged} of devices: ${rows.join(', ')}.`;
+}
+
+/** Yields the entries of a session file. @throws CommandError if it is none */
+async function* entriesIn(file: string): AsyncGenerator<unknown> {
+  const lines = (await readNamedFile('--from', file)).split('\n');
+  for (const [at, line] of lines.entries()) {
+    if (line.trim() === '') continue;
+    const entry = parsedJson(line);
+    try {
+      exchangeIn(file, `line ${at + 1}`, entry);
+    } catch (error) {
+      if (!(error instanceof RecordingError)) throw error;
+      throw new CommandError(error.message, exitCodes.setUp, error);
+    }
+    yield entry;
+  }
 }
 
 interface Page {

@@ -116,6 +116,22 @@ describe('fleetbed record', () => {
     expect(broken).toEqual([]);
   });
 
+  it('is read by journal --lint, which has no finding', async () => {
+    const { code, stdout, stderr } = await runCommand(['journal', '--lint', '--from', file]);
+    expect(stdout).toMatch(/^No finding in \d+ requests of devices\.\n$/);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  });
+
+  it.each([
+    ['3', 'its file is no session', () => ['--lint', '--from', written('[]')], /line 1: is not/],
+    ['2', '--lint is missing', () => ['--from', file], /needs --lint, and no filter/],
+    ['2', 'a filter is given', () => ['--lint', '--from', file, '--device', 'x'], /no filter/],
+  ])('is refused by journal with %s when %s', async (code, _, wordsOf, sentence) => {
+    const end = await runCommand(['journal', ...wordsOf()]);
+    expect({ code: String(end.code) }).toEqual({ code });
+    expect(end.stderr).toMatch(sentence);
+  });
+
   it('closes the connection of a device when the upstream server is not there', async () => {
     const path = join(folder, 'alone.ndjson');
     const proxy = startCommand(['record', '--upstream', 'http://127.0.0.1:9', '--out', path]);
