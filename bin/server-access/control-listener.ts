@@ -45,8 +45,14 @@ export function controlUrlOption(): Option {
     .argParser(values.baseUrl);
 }
 
-/** Adds the options. Missing values come from the run file of the server on this machine. */
-export function addControlOptions(command: Command): Command {
+/**
+ * Adds the options. Missing values come from the run file of the server on this machine.
+ * @param isNeeded returns false for options with which the command needs no server
+ */
+export function addControlOptions(
+  command: Command,
+  isNeeded: (options: object) => boolean = () => true,
+): Command {
   addUrlOption(command.optionsGroup('Server:').addOption(controlUrlOption()), {
     description: 'base URL of the API, in place of --control-url, of a server on this machine',
   });
@@ -60,7 +66,9 @@ export function addControlOptions(command: Command): Command {
     )
     .option('--tenant <name>', 'ID or name of a tenant (default: the first one)', values.filled)
     .optionsGroup('Options:')
-    .hook('preAction', () => fillControl(command));
+    .hook('preAction', () => {
+      if (isNeeded(command.opts())) fillControl(command);
+    });
 }
 
 /** A request to the control listener. */

@@ -40,7 +40,7 @@ refuses the token.
 
 /** Adds the options and the action of `fleetbed journal`. */
 export function configure(command: Command): void {
-  addFilterOptions(addControlOptions(command))
+  addFilterOptions(addControlOptions(command, (options) => !('from' in options)))
     .option(
       '--limit <n>',
       'number of entries to show, the newest ones',
