@@ -57,7 +57,8 @@ const subcommands: Subcommands = {
     load: () => import('./judge.ts'),
   },
   client: {
-    summary: 'judge a device client: play scenes with it, and name the duties that it breaks',
+    summary:
+      'judge a device client: drive it through updates and failures, and name the duties that it breaks',
     load: () => import('./client/client.ts'),
   },
   hooks: {

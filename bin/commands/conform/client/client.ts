@@ -21,9 +21,9 @@ Exit codes: 0 no MUST is broken; 1 a MUST is broken; 2 the command line is wrong
 export function configure(command: Command): void {
   addExamples(
     command,
-    "fleetbed conform client --command './my-client --server {server} --ca {ca} --dir {dir}'",
+    `fleetbed conform client --command './my-client --server {server} --ca {ca} --dir {dir}'`,
     'fleetbed conform client --wait --advertise 192.0.2.10 --port 8443',
-    "fleetbed conform client --command './my-client {server} {dir}' --scene abort --seed 7",
+    `fleetbed conform client --command './my-client {server} {dir}' --scene abort --seed 7`,
     'fleetbed conform client --list --interval 30s',
   );
   addOptionRows(command, examineRows)

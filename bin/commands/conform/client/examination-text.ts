@@ -40,12 +40,12 @@ export function programmeLines(
   programme: readonly PlannedScene[],
   { parallel, intervalMs }: { readonly parallel: number; readonly intervalMs: number },
 ): readonly string[] {
-  const lines = programme.map(({ scene, leastMs, because }) => {
-    const time = because === undefined ? seconds(leastMs) : '-';
+  const lines = programme.map(({ scene, minMs, because }) => {
+    const time = because === undefined ? seconds(minMs) : '-';
     return `${scene.name.padEnd(24)} ${time.padStart(6)}${because === undefined ? '' : `  ${because}`}`;
   });
   const playable = programme.filter(({ because }) => because === undefined);
-  const sumMs = playable.reduce((sum, { leastMs }) => sum + leastMs, 0);
+  const sumMs = playable.reduce((sum, { minMs }) => sum + minMs, 0);
   const at = `at an interval of ${seconds(intervalMs)}`;
   const sum = `${counted(playable.length, 'scene')}, at least ${seconds(sumMs)} ${at}, ${seconds(sumMs / parallel)} with --parallel ${parallel}.`;
   return [...lines, sum];

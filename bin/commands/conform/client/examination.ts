@@ -5,10 +5,11 @@ import type { DutyLevel } from '../../../../conformance/clients/duty.ts';
 import { nextStep, type SceneName } from '../../../../conformance/clients/scenes.ts';
 import type { CutOutcome, SceneEnd } from './play.ts';
 import { play } from './play.ts';
-import { type Capability, isLong, leastMs, type Scene } from './scene.ts';
-import { allScenes, cutScenes, unplayed } from './scenes.ts';
+import { type Capability, isLong, minMs, type Scene } from './scene.ts';
+import { allScenes, cutScenes, notRun } from './scenes.ts';
 import type { Seen } from './seen-events.ts';
-import { type ClientPlan, measuredIntervalMs, Stage, usesTls } from './stage.ts';
+import { measuredIntervalMs } from './sights.ts';
+import { type ClientPlan, Stage, usesTls } from './stage.ts';
 
 /** The scene in which the interval is measured and the capabilities are found. */
 const FIRST = 'ordinary-traffic';
@@ -30,7 +31,7 @@ export interface ExaminationPlan extends ClientPlan {
 }
 
 /** A scene in a report. */
-export interface PlayedScene {
+interface PlayedScene {
   readonly scene: string;
   readonly outcome: SceneEnd['outcome'] | 'skipped';
   readonly because?: string;
@@ -85,7 +86,7 @@ interface EndedScene extends SceneEnd {
 /** A scene with its least real time, or with the reason why it is not played. */
 export interface PlannedScene {
   readonly scene: Scene;
-  readonly leastMs: number;
+  readonly minMs: number;
   readonly because?: string;
 }
 
@@ -102,14 +103,14 @@ export async function examine(
   if (first === undefined) throw new Error(`there is no scene ${FIRST}`);
   const shared = plan.command === undefined ? await Stage.open(plan, first, signal) : undefined;
   if (shared) watch.opened(shared.url);
-  const playOne = async (scene: Scene, intervalMs: number | undefined, left: number) => {
+  const runOne = async (scene: Scene, intervalMs: number | undefined, left: number) => {
     const end = await playScene(scene, { plan, intervalMs, signal, shared });
     ended.push(end);
     watch.ended(end, left);
     return end;
   };
   try {
-    const measured = await playOne(first, undefined, 0);
+    const measured = await runOne(first, undefined, 0);
     const intervalMs = measuredIntervalMs(measured.seen);
     const capabilities = capabilitiesOf(measured.seen, plan);
     const facts = { plan, capabilities, cutBy: cutOf(plan) };
@@ -122,11 +123,11 @@ export async function examine(
         skipped.push({ scene: scene.name, outcome: 'skipped', because, durationMs: 0 });
     }
     const chosen = programme.filter(({ because }) => because === undefined);
-    await inParallel(plan, chosen, signal, ({ scene }, left) => playOne(scene, intervalMs, left));
+    await inParallel(plan, chosen, signal, ({ scene }, left) => runOne(scene, intervalMs, left));
     if (plan.isCut) {
       const update = ended.find(({ scene }) => scene === 'update');
       const cuts = cutScenes(reportsOf(update?.seen ?? [])).map((scene) => ({ scene }));
-      await inParallel(plan, cuts, signal, ({ scene }, left) => playOne(scene, intervalMs, left));
+      await inParallel(plan, cuts, signal, ({ scene }, left) => runOne(scene, intervalMs, left));
     }
     return joined({ ...facts, intervalMs, ended, skipped, signal });
   } finally {
@@ -197,12 +198,12 @@ export function programmeOf(
   let leftMs = plan.timeMs === undefined ? Number.POSITIVE_INFINITY : plan.timeMs - spentMs;
   const workers = plan.command === undefined ? 1 : plan.parallel;
   return scenes.map((scene) => {
-    const least = leastMs(scene, intervalMs);
+    const least = minMs(scene, intervalMs);
     const because = omissionOf(scene, plan, capabilities);
-    if (because !== undefined) return { scene, leastMs: least, because };
+    if (because !== undefined) return { scene, minMs: least, because };
     leftMs -= least / workers;
-    if (leftMs >= 0) return { scene, leastMs: least };
-    return { scene, leastMs: least, because: 'there is no time left; give more by --time' };
+    if (leftMs >= 0) return { scene, minMs: least };
+    return { scene, minMs: least, because: 'there is no time left; give more by --time' };
   });
 }
 
@@ -343,7 +344,7 @@ function unmetBecause(
 ): string {
   if (state === 'not-applicable') return 'the client does not use this part of the API';
   if (state === 'not-observable') return 'only the client itself could show it';
-  const reasons: Readonly<Record<string, string>> = unplayed;
+  const reasons: Readonly<Record<string, string>> = notRun;
   const end = ended.find((each) => each.scene === scene);
   const because =
     reasons[scene] ?? skipped.find((each) => each.scene === scene)?.because ?? end?.because;

@@ -1,9 +1,10 @@
 /** Plays a scene: each step is carried out by the row of its kind. */
 import type { ClientVerdict } from '../../../../conformance/clients/client-event.ts';
 import { evidenceOf, type ShownExchange } from './evidence.ts';
-import { limitMs, type Moment, type Scene, type SightName, type Step } from './scene.ts';
+import { limitMs, type Moment, type Scene, SceneStopped, type Step } from './scene.ts';
 import { CUT_FAULT } from './seen-events.ts';
-import { measuredIntervalMs, SceneStopped, type Stage } from './stage.ts';
+import { measuredIntervalMs, type SightName } from './sights.ts';
+import type { Stage } from './stage.ts';
 
 /** How a scene ended. */
 export interface SceneEnd {
@@ -43,7 +44,7 @@ export async function play(scene: Scene, stage: Stage, time: Time): Promise<Scen
   try {
     await begin(scene, stage, time);
     stage.act('scene-began', scene.name);
-    for (const step of scene.steps) await carryOut(step, stage, known);
+    for (const step of scene.steps) await applyStep(step, stage, known);
     if (scene.recovers !== false) await recover(stage, known.intervalMs);
   } catch (error) {
     if (!(error instanceof SceneStopped)) throw error;
@@ -80,11 +81,12 @@ async function begin({ start }: Scene, stage: Stage, time: Time): Promise<void> 
     stage.rewind();
     return;
   }
-  if (!stage.isAccepted && (await stage.device(time.contactMs)) === undefined)
+  if (!stage.user.isAccepted && (await stage.device(time.contactMs)) === undefined)
     throw new SceneStopped('the client never signed in', true);
   const limit = limitMs(undefined, time.intervalMs ?? INTERVAL_MAX_MS);
-  if (!stage.isAccepted) {
-    await stage.decide('accepted');
+  if (!stage.user.isAccepted) {
+    await stage.user.accept();
+    stage.mark();
     await require(stage, 'sign-in with a token', Math.max(limit, time.contactMs));
   }
   await require(stage, 'poll', Math.max(limit, time.contactMs));
@@ -102,7 +104,7 @@ async function require(stage: Stage, name: SightName, withinMs: number): Promise
   throw new SceneStopped(`there was no ${name} within ${Math.round(withinMs / 1000)} s`);
 }
 
-async function carryOut(
+async function applyStep(
   step: Step,
   stage: Stage,
   { intervalMs, contactMs }: { readonly intervalMs: number; readonly contactMs: number },
@@ -117,23 +119,17 @@ async function carryOut(
   else if ('faults' in step) stage.plan(step.faults);
   else if ('clear' in step) stage.clearFaults();
   else if ('vary' in step) await stage.vary(step.vary);
-  else if ('user' in step) await userActs[step.user](stage);
-  else if ('deploy' in step) await stage.deploy(step.deploy);
-  else if ('client' in step) await clientActs[step.client](stage);
+  else if ('user' in step) {
+    await stage.user[step.user]();
+    stage.mark();
+  } else if ('deploy' in step) {
+    stage.mark();
+    await stage.user.deploy(step.deploy);
+  } else if ('client' in step) await clientActs[step.client](stage);
   else if ('send' in step) stage.events.send(step.send);
   else if ('startAt' in step) await stage.startAt(step.startAt, contactMs);
   else await cut(step.cut, stage, intervalMs);
 }
-
-const userActs: Readonly<
-  Record<Extract<Step, { user: unknown }>['user'], (stage: Stage) => Promise<void>>
-> = {
-  accept: (stage) => stage.decide('accepted'),
-  reject: (stage) => stage.decide('rejected'),
-  abort: (stage) => stage.abort(),
-  'continue-map': (stage) => stage.continueMap(),
-  'check-update': (stage) => stage.checkUpdate(),
-};
 
 const clientActs: Readonly<
   Record<Extract<Step, { client: unknown }>['client'], (stage: Stage) => Promise<void>>
@@ -152,7 +148,7 @@ async function cut(moment: Moment, stage: Stage, intervalMs: number): Promise<vo
   const withinMs = limitMs(undefined, intervalMs);
   if (hold) {
     const { match, when, part } = hold;
-    const afterBytes = part === undefined ? {} : { afterBytes: stage.bytesOf(part) };
+    const afterBytes = part === undefined ? {} : { afterBytes: stage.user.bytesOf(part) };
     const act = { kind: 'stall', ...afterBytes };
     stage.plan([{ id: CUT_FAULT, match, when, act }]);
     if (!(await stage.fires(CUT_FAULT, withinMs)))
@@ -176,6 +172,6 @@ async function cutOutcome(
   if (step === undefined || !('cut' in step)) return undefined;
   const final = stage.lastFinal();
   const installed = final === 'success' ? await stage.installed() : undefined;
-  const isFalse = installed !== undefined && installed !== stage.artifactName;
+  const isFalse = installed !== undefined && installed !== stage.user.artifactName;
   return { moment: step.cut.name, final, polls, isFalse };
 }

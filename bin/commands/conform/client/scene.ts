@@ -5,52 +5,7 @@
 import type { VariationName } from '../../../../fixtures/contract/variation-names.ts';
 import type { GalleryMember } from '../../../../server/listeners/tls/gallery.ts';
 import type { ServerOptions } from '../../../../server/server.ts';
-import type { Seen } from './seen-events.ts';
-
-const polls: ReadonlySet<string> = new Set([
-  ...['get-next-deployment', 'post-next-deployment', 'post-next-deployment-v2'],
-]);
-const downloads: ReadonlySet<string> = new Set(['download-artifact', 'download-configuration']);
-const finals: ReadonlySet<string | undefined> = new Set([
-  ...['success', 'failure', 'already-installed'],
-]);
-
-/** The operations of the three forms of a poll, and of the two of a download, for planned faults. */
-export const pollOperations = [...polls];
-export const downloadOperations = [...downloads];
-
-/** What a scene can wait for. Each name reads well after "there was no …". */
-export const sights = {
-  request: () => true,
-  'sign-in': ({ operation }) => operation === 'post-auth-request',
-  'refused sign-in': ({ operation, status }) => operation === 'post-auth-request' && status >= 400,
-  'sign-in with a token': ({ operation, status }) =>
-    operation === 'post-auth-request' && status === 200,
-  poll: ({ operation }) => polls.has(operation),
-  'poll with an answer 200 or 204': ({ operation, status }) =>
-    polls.has(operation) && (status === 200 || status === 204),
-  'poll without an update': ({ operation, status }) => polls.has(operation) && status === 204,
-  'poll with an update': ({ operation, status }) => polls.has(operation) && status === 200,
-  'poll by version 1': ({ operation }) =>
-    polls.has(operation) && operation !== 'post-next-deployment-v2',
-  download: ({ operation }) => downloads.has(operation),
-  'whole download': ({ operation, status, isDelivered }) =>
-    downloads.has(operation) && status < 300 && isDelivered,
-  report: ({ operation }) => operation === 'put-deployment-status',
-  'report of a reboot': ({ report }) => report === 'rebooting',
-  'report of a pause': ({ report }) => report?.startsWith('pause_before_') ?? false,
-  'final report': ({ report, status }) => finals.has(report) && status === 204,
-  'report that was answered 409': ({ operation, status }) =>
-    operation === 'put-deployment-status' && status === 409,
-  log: ({ operation }) => operation === 'put-deployment-log',
-  inventory: ({ operation }) => operation === 'put-attributes' || operation === 'patch-attributes',
-  'reported configuration': ({ operation }) => operation === 'put-configuration',
-  websocket: ({ operation, report }) => operation === 'socket' && report === 'opened',
-  'map request': ({ operation }) => operation === 'get-update-control-map',
-} as const satisfies Readonly<Record<string, (seen: Seen) => boolean>>;
-
-/** The name of something that a scene can wait for. */
-export type SightName = keyof typeof sights;
+import type { SightName } from './sights.ts';
 
 /** What a deployment offers. */
 export interface OfferedUpdate {
@@ -77,7 +32,7 @@ export type Step =
   | { readonly vary: readonly VariationName[] }
   /** What the server sends on the open websocket. */
   | { readonly send: 'ping' | 'unknown-message' | 'fragments' }
-  | { readonly user: 'accept' | 'reject' | 'abort' | 'continue-map' | 'check-update' }
+  | { readonly user: 'accept' | 'reject' | 'abort' | 'continueMap' | 'checkUpdate' }
   | { readonly deploy: OfferedUpdate }
   /** Kills the client; starts it; both; or starts it at an address with faulty or no TLS. */
   | { readonly client: 'kill' | 'start' | 'restart' }
@@ -116,6 +71,18 @@ export interface Scene {
   readonly recovers?: false;
 }
 
+/** Thrown when a scene cannot go on; the message is a sentence for the report. */
+export class SceneStopped extends Error {
+  override readonly name = 'SceneStopped';
+  /** True if nothing came from the client at all. */
+  readonly neverCame: boolean;
+
+  constructor(sentence: string, neverCame = false) {
+    super(sentence);
+    this.neverCame = neverCame;
+  }
+}
+
 /** Intervals that a step waits for by default. */
 const INTERVALS_DEFAULT = 4;
 /** A client may sign in, download and retry at a slower pace than it polls. */
@@ -127,8 +94,8 @@ export function limitMs(intervals: number | undefined, intervalMs: number): numb
 }
 
 /** Returns the least real time of a scene for a client with this interval, in milliseconds. */
-export function leastMs({ start, steps, recovers }: Scene, intervalMs: number): number {
-  const sum = steps.reduce((total, step) => total + leastOfStep(step, intervalMs), 0);
+export function minMs({ start, steps, recovers }: Scene, intervalMs: number): number {
+  const sum = steps.reduce((total, step) => total + minOfStep(step, intervalMs), 0);
   const sides = (start === 'stopped' ? 0 : 1) + (recovers === false ? 0 : 1);
   return sum + sides * intervalMs;
 }
@@ -138,7 +105,7 @@ const promptSights: ReadonlySet<SightName> = new Set([
   ...(['download', 'whole download', 'report', 'log'] as const),
 ]);
 
-function leastOfStep(step: Step, intervalMs: number): number {
+function minOfStep(step: Step, intervalMs: number): number {
   if ('idleIntervals' in step) return step.idleIntervals * intervalMs;
   if ('idleSeconds' in step) return step.idleSeconds * 1000;
   if ('await' in step) return promptSights.has(step.await) ? 0 : intervalMs;

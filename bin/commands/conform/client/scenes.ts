@@ -1,6 +1,7 @@
 /** The scenes as data: a row for each name that duties refer to, and the reasons of those without. */
 import type { SceneName } from '../../../../conformance/clients/scenes.ts';
-import { downloadOperations, type Moment, pollOperations, type Scene, type Step } from './scene.ts';
+import type { Moment, Scene, Step } from './scene.ts';
+import { downloadOperations, pollOperations } from './sights.ts';
 
 const DAY_SECONDS = 86_400;
 
@@ -262,7 +263,7 @@ const scenes = {
       { await: 'poll with an update' },
       { await: 'report of a pause', orGoOn: true },
       { await: 'map request', orGoOn: true },
-      { user: 'continue-map' },
+      { user: 'continueMap' },
       ends,
     ),
     needs: 'control-map',
@@ -283,7 +284,7 @@ const scenes = {
       { send: 'fragments' },
       { send: 'unknown-message' },
       { idleSeconds: 2 },
-      { user: 'check-update' },
+      { user: 'checkUpdate' },
       polls,
     ),
     needs: 'websocket',
@@ -377,7 +378,7 @@ const scenes = {
 } as const satisfies Partial<Record<SceneName, SceneRow>>;
 
 /** Why a scene cannot be played, for the report: its duties stay without a verdict. */
-export const unplayed = {
+export const notRun = {
   'power-cut': 'played as the table of moments: give --cuts',
   'compressed-download': 'the server sends no file with Content-Encoding',
   'large-artifact': 'a file of more than 2 GiB takes too long for a programme',

@@ -1,21 +1,16 @@
 /** The place where scenes are played: a server, one client, and the judge that sees both. */
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import type {
-  ClientVerdict,
-  HeaderList,
-  ServerAct,
-} from '../../../../conformance/clients/client-event.ts';
+import type { ClientVerdict, ServerAct } from '../../../../conformance/clients/client-event.ts';
 import { ClientJudge } from '../../../../conformance/clients/client-judge.ts';
 import { systemClock } from '../../../../fixtures/clock.ts';
-import { writeArtifact } from '../../../../fixtures/formats/mender-artifact-writer.ts';
-import { isObject, type JsonObject, parsedJson } from '../../../../fixtures/json.ts';
-import { type Random, seededRandom } from '../../../../fixtures/random.ts';
 import { startTestbed, type Testbed } from '../../../../server/testbed.ts';
 import { ClientProcess, filledCommand, printedBy } from './client-process.ts';
-import { type OfferedUpdate, type Scene, type SightName, sights } from './scene.ts';
-import { CLIENT, endOf, type Seen, SeenEvents } from './seen-events.ts';
+import { type CountedAddress, openCountedAddress } from './faulty-address.ts';
+import { type Scene, SceneStopped } from './scene.ts';
+import { CLIENT, type Seen, SeenEvents } from './seen-events.ts';
+import { ServerUser } from './server-user.ts';
+import { askedLast, type SightName, sights } from './sights.ts';
 
 /** How the client is started, and what its author says about it. */
 export interface ClientPlan {
@@ -37,35 +32,20 @@ export interface ClientPlan {
   readonly folder: string;
 }
 
-/** Thrown when a scene cannot go on; the message is a sentence for the report. */
-export class SceneStopped extends Error {
-  override readonly name = 'SceneStopped';
-  /** True if nothing came from the client at all. */
-  readonly neverCame: boolean;
-
-  constructor(sentence: string, neverCame = false) {
-    super(sentence);
-    this.neverCame = neverCame;
-  }
-}
-
 /** A server with one client. It must be closed, which also kills the client. */
 export class Stage {
   readonly #plan: ClientPlan;
   readonly #testbed: Testbed;
   readonly #folder: string;
   readonly #client: ClientProcess;
-  readonly #random: Random;
   readonly #signal: AbortSignal;
   readonly events: SeenEvents;
   readonly judge: ClientJudge;
-  #deployed: { readonly id: string; readonly artifactName: string } | undefined;
-  #artifactBytes = 0;
-  #isAccepted = false;
-  #artifacts = 0;
+  /** The user of the server. */
+  readonly user: ServerUser;
   #starts = 0;
   #cursor = 0;
-  #trap: Trap | undefined;
+  #trap: CountedAddress | undefined;
   #plain: Testbed | undefined;
 
   private constructor(parts: {
@@ -82,7 +62,11 @@ export class Stage {
     this.events = parts.events;
     this.judge = parts.judge;
     this.#signal = parts.signal;
-    this.#random = seededRandom(`${parts.plan.seed}/artifacts`);
+    this.user = new ServerUser({
+      ...{ testbed: parts.testbed, payloadType: parts.plan.payloadType, seed: parts.plan.seed },
+      asked: () => askedLast(this.events.all),
+      act: (act, subject) => this.act(act, subject),
+    });
     this.#client = new ClientProcess(join(parts.folder, 'output.txt'), () => this.events.wake());
     parts.signal.addEventListener('abort', () => this.events.wake());
   }
@@ -211,11 +195,6 @@ export class Stage {
     if (problem !== undefined) throw new SceneStopped(problem);
   }
 
-  /** True once the client was accepted, unless it was rejected since. */
-  get isAccepted(): boolean {
-    return this.#isAccepted;
-  }
-
   /** Starts the client; at the address of the server unless another one is given. */
   start(url = this.url, folder = 'dir'): void {
     const { command, powerOn } = this.#plan;
@@ -264,7 +243,7 @@ export class Stage {
     const target = place === 'no-tls' ? this.#plain.baseUrl : this.#testbed.gallery[place];
     if (target === undefined)
       throw new SceneStopped('the server has no TLS; use {ca} in --command');
-    this.#trap = await openTrap(Number(new URL(target).port), () => this.events.wake());
+    this.#trap = await openCountedAddress(Number(new URL(target).port), () => this.events.wake());
     this.mark();
     const trap = this.#trap;
     this.start(this.#at(`https://127.0.0.1:${trap.port}`), `dir-${place}`);
@@ -287,10 +266,6 @@ export class Stage {
     this.#testbed.faults.clear();
   }
 
-  clearFault(id: string): void {
-    this.#testbed.faults.clear(id);
-  }
-
   /** Applies only these variations, through the control API, which has them for the whole server. */
   async vary(variations: readonly string[]): Promise<void> {
     const { controlUrl, controlToken } = this.#testbed;
@@ -302,82 +277,8 @@ export class Stage {
     if (!response.ok) throw new Error(`the variations were refused: ${await response.text()}`);
   }
 
-  /** Accepts or rejects every key of the client. */
-  async decide(status: 'accepted' | 'rejected'): Promise<void> {
-    const { admin } = this.#testbed;
-    const { body } = await admin.call('list-devices');
-    for (const { id, auth_sets: sets } of body) {
-      for (const { id: aid, status: former } of sets) {
-        if (former === status || former === 'preauthorized') continue;
-        const parameters = { id, aid };
-        await admin.call('set-auth-set-status', { parameters, json: { status } });
-      }
-    }
-    this.#isAccepted = status === 'accepted';
-    this.act(status);
-    this.mark();
-  }
-
-  /** Deploys to the client what it polled for last. */
-  async deploy({ offer, states }: OfferedUpdate): Promise<void> {
-    const { admin } = this.#testbed;
-    const device = await this.#deviceId();
-    this.mark();
-    if (offer === 'configuration') {
-      const parameters = { id: device };
-      const json = { examined: String(this.#random.integer(1, 1_000_000)) };
-      await admin.call('set-configuration', { parameters, json });
-      const { body } = await admin.call('deploy-configuration', { parameters, json: {} });
-      this.#deployed = { id: body.deployment_id, artifactName: '' };
-    } else {
-      const { deviceType, artifactName: former } = this.#asked();
-      this.#artifacts += 1;
-      const artifactName = offer === 'installed' ? former : `examined-${this.#artifacts}`;
-      await this.#upload(artifactName, deviceType);
-      const map = states && {
-        states: Object.fromEntries(
-          Object.entries(states).map(([state, action]) => [state, { action }]),
-        ),
-      };
-      const { headers } = await admin.call('create-deployment', {
-        json: {
-          ...{ name: artifactName, artifact_name: artifactName, devices: [device] },
-          ...(offer === 'installed' && { force_installation: true }),
-          ...(map && { update_control_map: map }),
-        },
-      });
-      const id = headers.get('location')?.split('/').at(-1) ?? '';
-      this.#deployed = { id, artifactName };
-    }
-    this.act('deployed', this.#deployed.id);
-  }
-
-  async abort(): Promise<void> {
-    if (this.#deployed === undefined) return;
-    const { id } = this.#deployed;
-    const json = { status: 'aborted' } as const;
-    // The deployment may have ended in the meantime, or have been aborted by a planned fault.
-    await this.#testbed.admin
-      .call('abort-deployment', { parameters: { id }, json })
-      .catch((error: unknown) => {
-        if (!(error instanceof Error && error.name === 'AdminRefusal')) throw error;
-      });
-    this.act('deployment-aborted', id);
-    this.mark();
-  }
-
-  /** Lets the control map of the deployment continue everywhere. */
-  async continueMap(): Promise<void> {
-    const id = this.#deployed?.id ?? '';
-    const json = { update_control_map: { states: {} } };
-    await this.#testbed.admin.call('update-deployment', { parameters: { id }, json });
-    this.mark();
-  }
-
-  async checkUpdate(): Promise<void> {
-    const parameters = { id: await this.#deviceId() };
-    await this.#testbed.admin.call('check-device-update', { parameters });
-    this.mark();
+  clearFault(id: string): void {
+    this.#testbed.faults.clear(id);
   }
 
   /** Resolves with true once a rule with this id has fired; with false after the time. */
@@ -390,16 +291,6 @@ export class Stage {
       await systemClock.sleep(LOOK_MS);
     }
     return hasFired();
-  }
-
-  /** Returns the number of bytes of this part of the artifact: at least one, and never all. */
-  bytesOf(part: number): number {
-    return Math.min(Math.max(1, Math.floor(part * this.#artifactBytes)), this.#artifactBytes - 1);
-  }
-
-  /** The artifact that was deployed last. */
-  get artifactName(): string {
-    return this.#deployed?.artifactName ?? '';
   }
 
   /** Returns what the author's command says is installed; undefined without one, or if it fails. */
@@ -428,102 +319,11 @@ export class Stage {
   #caFile(): string {
     return this.#testbed.caPem === undefined ? '' : join(this.#folder, 'ca.pem');
   }
-
-  async #deviceId(): Promise<string> {
-    const { body } = await this.#testbed.admin.call('list-devices', {
-      query: { status: 'accepted' },
-    });
-    const [device] = body;
-    if (device === undefined) throw new SceneStopped('the client is not accepted any more');
-    return device.id;
-  }
-
-  /** Returns the type and the artifact of the last poll. @throws SceneStopped */
-  #asked(): { readonly deviceType: string; readonly artifactName: string } {
-    const last = this.events.all.findLast(sights.poll);
-    const asked = last?.event.kind === 'exchange' ? pollData(last.event) : {};
-    const { device_type: deviceType, artifact_name: artifactName } = asked;
-    if (typeof deviceType === 'string' && typeof artifactName === 'string')
-      return { deviceType, artifactName };
-    throw new SceneStopped('no poll of the client has device_type and artifact_name');
-  }
-
-  async #upload(name: string, deviceType: string): Promise<void> {
-    const bytes = await writeArtifact({
-      ...{ name, deviceTypes: [deviceType], payloadType: this.#plan.payloadType, modifiedMs: 0 },
-      files: [{ name: 'update.bin', content: this.#random.bytes(PAYLOAD_BYTES) }],
-      // A byte that a fault flips is one of the payload then, and not one that gzip checks.
-      compression: 'none',
-    });
-    this.#artifactBytes = bytes.length;
-    const form = new FormData();
-    form.append('artifact', new Blob([Uint8Array.from(bytes)]), `${name}.mender`);
-    await this.#testbed.admin.call('upload-artifact', { form });
-  }
 }
 
-/** Bytes of the file in an artifact; the faults of the scenes act at positions in it. */
-const PAYLOAD_BYTES = 262_144;
 const LOOK_MS = 20;
 
 /** Returns true if the client is started at an address with TLS. */
 export function usesTls({ command }: Pick<ClientPlan, 'command'>): boolean {
   return command?.includes('{ca}') ?? false;
-}
-
-function pollData(event: {
-  readonly url: string;
-  readonly requestBody: Buffer | undefined;
-  readonly requestHeaders: HeaderList;
-}): JsonObject {
-  const body = event.requestBody && parsedJson(event.requestBody.toString('utf8'));
-  if (!isObject(body)) return Object.fromEntries(new URL(event.url).searchParams);
-  return isObject(body.device_provides) ? body.device_provides : body;
-}
-
-/** Returns the median time between the polls of an idle client, in milliseconds; undefined for less than two. */
-export function measuredIntervalMs(seen: readonly Seen[]): number | undefined {
-  const times = seen.filter(sights['poll without an update']).map(({ event }) => endOf(event));
-  const gaps = times.slice(1).map((time, index) => time - (times[index] ?? time));
-  const median = gaps.toSorted((one, other) => one - other)[Math.floor(gaps.length / 2)];
-  return median === undefined ? undefined : Math.max(1, Math.round(median));
-}
-
-/** A relay that counts the connections to an address with faulty TLS. */
-interface Trap {
-  readonly port: number;
-  readonly connections: number;
-  close(): Promise<void>;
-}
-
-async function openTrap(target: number, onConnection: () => void): Promise<Trap> {
-  let connections = 0;
-  const open = new Set<{ destroy(): void }>();
-  const server: Server = createServer((socket) => {
-    connections += 1;
-    onConnection();
-    const other = connect(target, '127.0.0.1');
-    for (const [one, two] of [
-      [socket, other],
-      [other, socket],
-    ] as const) {
-      open.add(one);
-      one.pipe(two);
-      one.on('error', () => two.destroy());
-      one.on('close', () => open.delete(one) && two.destroy());
-    }
-  });
-  await new Promise<void>((resolve) => server.listen(0, resolve));
-  const address = server.address();
-  return {
-    port: typeof address === 'object' && address !== null ? address.port : 0,
-    get connections() {
-      return connections;
-    },
-    close: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        for (const each of open) each.destroy();
-      }),
-  };
 }
