@@ -234,7 +234,7 @@ export class ClientJudge {
         const place = { sequence: 0, operation: 'silence', atMs };
         for (const duty of duties) {
           const { keptByEndOf: scene } = duty;
-          const isOver = scene !== undefined && scene === client.memory.scene;
+          const isOver = scene !== undefined && scene === act.subject;
           if (isOver && !client.tallies.has(duty.id)) this.#decide(client, duty, undefined, place);
         }
       }
@@ -249,7 +249,7 @@ export class ClientJudge {
   }
 
   #endOf(client: JudgedClient, nowMs: number): void {
-    const patience = patienceMs(client.memory.intervalMs);
+    const patience = patienceMs(client.memory.intervalMs, client.memory.lastPollPauseMs);
     for (const duty of duties) {
       const due = client.memory.due.get(duty.id);
       if (due === undefined || !duty.sequence || nowMs - due.sinceMs < patience) continue;
@@ -399,7 +399,8 @@ function dutyIn(duty: Duty, { memory, tallies, dropped }: JudgedClient): DutyVer
 function undecided(duty: Duty, memory: ClientMemory, dropped: number): DutyState {
   const [area = ''] = duty.id.split('.');
   if (dropped > 0) return 'not-judged';
-  if (optionalAreas.has(area) && !isUsed(area, memory)) return 'not-applicable';
+  const isConcerned = duty.concerns?.(memory) ?? true;
+  if (!isConcerned || (optionalAreas.has(area) && !isUsed(area, memory))) return 'not-applicable';
   const isHidden = !duty.applies && !duty.socket && !duty.sequence && !duty.observation;
   return isHidden ? 'not-observable' : 'not-met';
 }

@@ -9,7 +9,7 @@ import { entriesOf, membersOf } from '../target/json-members.ts';
 import { BoundedMap } from './bounded-map.ts';
 import type { ClientExchange, ClientSocketEvent, ServerAct } from './client-event.ts';
 import { DownloadProgress } from './download-progress.ts';
-import { interrupts, isAnswered } from './excuses.ts';
+import { HASTY_MS, interrupts, isAnswered } from './excuses.ts';
 import { holdsSecret, MASK } from './secret-text.ts';
 import { messageIn } from './socket-message.ts';
 
@@ -23,8 +23,6 @@ const IDENTITY_MAX_CHARACTERS = 100;
 const KEYS_MAX = 20_000;
 /** Maximum number of signatures of which the result is remembered. */
 const SIGNATURES_MAX = 1000;
-/** A shorter pause than this is hasty. */
-const HASTY_MS = 1000;
 /** Limits on what is remembered of polls, links, reports, sessions and attributes. */
 const INTERVALS_MAX = 16;
 const INTERVALS_MIN = 3;
@@ -74,8 +72,8 @@ export interface Offer {
   readonly isConfiguration: boolean;
   /** False if the types of the artifact lack the type of the device. */
   readonly isForType: boolean;
-  /** States in which the control map pauses; undefined if there is no map, or it is not for the device. */
-  readonly pauses: readonly string[] | undefined;
+  /** States in which the control map pauses, as the device knows; undefined if there is no map, or it is not for the device. */
+  pauses: readonly string[] | undefined;
   /** The link to the file, as `linkOf` returns it; undefined if the instructions had none. */
   readonly link: string | undefined;
   /** Digests of the targets of the links that were given, the newest last. */
@@ -107,7 +105,10 @@ interface Wait extends Times {
   readonly seconds: number;
 }
 
-/** Requests of one operation in a row that failed: 429, 5xx, or a cut connection. */
+/**
+ * Requests of one operation in a row that failed: 429, 5xx, or a cut connection. Those after a
+ * Retry-After are not counted.
+ */
 interface FailureRun extends Times {
   readonly count: number;
   readonly hasty: number;
@@ -178,6 +179,8 @@ export class ClientMemory {
   lastRefusalPauseMs: number | undefined;
   signIns = 0;
   keyTurns = 0;
+  /** Pause before the last poll. */
+  lastPollPauseMs = 0;
   lastPoll: (Times & Pick<Offer, 'asked' | 'operation'> & { readonly status: number }) | undefined;
   /** Number of polls in a row, each hastily after the former one. */
   hastyPolls = 0;
@@ -225,6 +228,7 @@ export class ClientMemory {
     if (polls.includes(id)) this.#polled(exchange, event);
     if (downloads.includes(id)) this.#fetched(exchange, event);
     if (id === 'put-deployment-status') this.#reported(exchange, event);
+    if (id === 'get-update-control-map') this.#fetchedMap(exchange, event);
     if (id === 'put-deployment-log') {
       const offer = this.offers.get(exchange.deploymentId);
       if (offer) offer.hasLog = true;
@@ -236,8 +240,8 @@ export class ClientMemory {
     if (id === 'connect') {
       this.handshakeKeys.keep(digestOf(exchange.header('sec-websocket-key') ?? ''), true);
     }
-    this.#waits(exchange);
     this.#failed(exchange, event);
+    this.#waits(exchange);
     this.#malformed(exchange);
   }
 
@@ -309,14 +313,12 @@ export class ClientMemory {
   isHastyAuthentication(exchange: JudgedExchange): boolean {
     const { lastAuthentication: last } = this;
     const isRefused = last?.status === 401 || last?.status === 403;
-    const pause = pauseMs(last, exchange);
-    return isRefused && pause !== undefined && pause < HASTY_MS;
+    return isRefused && isHasty(last, exchange);
   }
 
   /** Returns true if this poll hastily follows another one, and neither was busy. */
   isHastyPoll(exchange: JudgedExchange): boolean {
-    const pause = pauseMs(this.lastPoll, exchange);
-    return pause !== undefined && pause < HASTY_MS && !isBusy(exchange);
+    return isHasty(this.lastPoll, exchange) && !isBusy(exchange);
   }
 
   #authenticated(exchange: JudgedExchange, event: ClientExchange): void {
@@ -374,6 +376,7 @@ export class ClientMemory {
     this.apiHost = beginningOf(hostOf(request.url), HOST_MAX_CHARACTERS);
     this.hastyPolls = this.isHastyPoll(exchange) ? this.hastyPolls + 1 : 0;
     const idle = pauseMs(this.lastPoll, exchange);
+    this.lastPollPauseMs = idle ?? 0;
     if (this.lastPoll?.status === 204 && status === 204 && idle !== undefined) this.#idled(idle);
     const provided = askedWith(exchange);
     const text = jsonInOrder(provided);
@@ -464,6 +467,11 @@ export class ClientMemory {
     if (answered === 404 || answered === 409) offer.isOver = true;
   }
 
+  #fetchedMap({ status, json, deploymentId }: JudgedExchange, event: ClientExchange): void {
+    const offer = this.offers.get(deploymentId);
+    if (offer && status === 200 && isAnswered(event)) offer.pauses = pausesIn(json);
+  }
+
   #inventoried({ row, sent, isSuccess, request }: JudgedExchange): void {
     if (!isSuccess) return;
     const before = this.inventoryMs;
@@ -484,10 +492,12 @@ export class ClientMemory {
       this.failures.delete(row.id);
       return;
     }
-    const pause = pauseMs(before, exchange);
+    // A pause that Retry-After has asked for is none that the device has chosen.
+    const isOwn = !this.waits.has(row.id);
+    const pause = isOwn ? pauseMs(before, exchange) : undefined;
     const firstPauseMs = before?.firstPauseMs ?? pause;
     const hasty = pause !== undefined && pause < HASTY_MS ? (before?.hasty ?? 0) + 1 : 0;
-    const count = (before?.count ?? 0) + 1;
+    const count = (before?.count ?? 0) + (isOwn ? 1 : 0);
     this.failures.keep(row.id, { ...timesOf(exchange), count, hasty, firstPauseMs });
   }
 
@@ -576,6 +586,12 @@ export function pauseMs(
   return request.sentMs - earlier.endedMs;
 }
 
+/** Returns true if a request began less than a second after the earlier one did. */
+function isHasty(earlier: Times | undefined, exchange: JudgedExchange): boolean {
+  if (earlier === undefined || pauseMs(earlier, exchange) === undefined) return false;
+  return exchange.request.sentMs - earlier.sentMs < HASTY_MS;
+}
+
 /** Returns the data of a poll: the type and the artifact of the device, and further pairs. */
 export function askedWith({
   request,
@@ -612,9 +628,9 @@ export function typeOf(value: unknown): string {
   return value === null ? 'null' : typeof value;
 }
 
-/** Returns the states in which the control map of instructions pauses; undefined without a map. */
-function pausesIn(artifact: unknown): readonly string[] | undefined {
-  const { update_control_map: map } = membersOf(artifact);
+/** Returns the states in which the control map in an object pauses; undefined without a map. */
+function pausesIn(holder: unknown): readonly string[] | undefined {
+  const { update_control_map: map } = membersOf(holder);
   if (map === undefined) return undefined;
   const states = Object.entries(membersOf(membersOf(map).states));
   return states.filter(([, state]) => membersOf(state).action === 'pause').map(([name]) => name);

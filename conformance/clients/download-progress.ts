@@ -67,6 +67,11 @@ export class DownloadProgress {
   /** Records the answer to a download. */
   learn({ status, answer, header }: JudgedDownload, event: ClientExchange): void {
     if (status !== 200 && status !== 206) {
+      // What was stored is of no use after a 416.
+      if (status === 416) {
+        this.cutAtBytes = undefined;
+        this.hasFailed = true;
+      }
       if (status !== 416 && (status < 300 || status >= 400)) this.#fail();
       return;
     }
@@ -84,6 +89,8 @@ export class DownloadProgress {
       // A fresh start replaces what was received before.
       if (status === 200) this.#parts = [];
       this.#flaw = undefined;
+      // The server has replaced the file for a device that named its validator.
+      if (this.#validator !== undefined && this.#validator !== validator) this.flaws.add('changed');
     }
     this.#validator = validator;
     if (Number.isInteger(stated) && stated > 0) this.totalBytes = stated;

@@ -76,6 +76,8 @@ export interface Duty
   readonly excuses?: string;
   /** What the author of the client changes. */
   readonly wayOut: string;
+  /** False for a device that has no such duty, by what it sends. */
+  readonly concerns?: (client: ClientMemory) => boolean;
   /** The scene that exercises it; absent if ordinary traffic does. */
   readonly scene?: SceneName;
   /** Returns what an event of a websocket shows: `kept`, a violation, or nothing. */

@@ -10,6 +10,12 @@ const GRACE_MS = 1000;
 /** The round trip that is assumed; the server sees only its own half of each exchange. */
 const ROUND_TRIP_MS = 200;
 
+/**
+ * A shorter time between two requests is hasty: a second, less what a network may take from it,
+ * since the server sees when requests arrive and not when they are sent.
+ */
+export const HASTY_MS = 900;
+
 /** A device may repeat a request on its other connection, or in its other process, while an answer arrives. */
 export const REPEATS_UNDERWAY_MAX = 2;
 
@@ -42,7 +48,11 @@ export function interrupts({ act }: ServerAct): boolean {
   return interruptions.has(act);
 }
 
-/** Milliseconds that a device has for a reaction before it counts as missing at the end of a scene. */
-export function patienceMs(intervalMs: number | undefined): number {
-  return intervalMs === undefined ? 60_000 : 3 * intervalMs + GRACE_MS;
+/**
+ * Milliseconds that a device has for a reaction before it counts as missing at the end of a scene.
+ * A device whose pauses grow with each failure has twice the last one.
+ */
+export function patienceMs(intervalMs: number | undefined, lastPauseMs: number): number {
+  const own = intervalMs === undefined ? 60_000 : 3 * intervalMs;
+  return Math.max(own, 2 * lastPauseMs) + GRACE_MS;
 }

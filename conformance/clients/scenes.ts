@@ -42,6 +42,7 @@ const steps = {
   'failing-update': 'deploy an artifact that the client cannot install',
   'log-too-large': 'answer 413 to the log',
   'control-map': 'deploy with a control map that pauses each state, and lift it later',
+  'unasked-control-map': 'offer a deployment with a control map that the client did not ask for',
   inventory: 'let the client send its inventory, before and after an update',
   configuration: 'set a configuration and deploy it',
   monitor: 'let a monitored service of the client fail',

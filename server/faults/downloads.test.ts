@@ -19,6 +19,7 @@ import {
   statusOf,
 } from '../testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
+import { journalPage } from '../testing/test-journal.ts';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
 import { control } from '../testing/test-tenants.ts';
 import { check, plan, standing } from './testing/planned.ts';
@@ -203,6 +204,12 @@ describe('the fault altered-json', () => {
     expect(artifact).toMatchObject({ device_types_compatible: ['other'] });
     expect(Object.keys(artifact.source)).toEqual(['expire']);
     expect(rest).toMatchObject({ id: expect.any(String), new: { member: 1 } });
+  });
+
+  it('is in the journal as it was sent', async () => {
+    const { text } = await polled({ 'new.member': 1 });
+    const { entries } = await journalPage(server);
+    expect(entries.at(-1)?.responseBytes).toBe(Buffer.byteLength(text));
   });
 
   it('does not fire at an answer that is no JSON', async () => {

@@ -67,6 +67,13 @@ describe('a websocket handshake with a planned fault', () => {
     });
   });
 
+  it('is answered with the Accept of another key', async () => {
+    await plan(server, { match, act: 'wrong-accept' });
+    const [error] = await once(dial(), 'error');
+    expect(String(error)).toContain('Sec-WebSocket-Accept');
+    expect((await shake()).status).toBe(101);
+  });
+
   it('does not match when the request is no handshake', async () => {
     await plan(server, { match, act: 'refuse-socket' });
     const headers = { Authorization: `Bearer ${device.token}`, Upgrade: null, Connection: null };

@@ -7,7 +7,7 @@ import { shown } from '../../target/expectations.ts';
 import { isMap, membersOf } from '../../target/json-members.ts';
 import { digestOf, identityIn, isOfDevice, pauseMs, polls } from '../client-memory.ts';
 import type { Duty } from '../duty.ts';
-import { HASTY_MAX, isAnswered, isUnderway, REPEATS_UNDERWAY_MAX } from '../excuses.ts';
+import { HASTY_MAX, HASTY_MS, isAnswered, isUnderway, REPEATS_UNDERWAY_MAX } from '../excuses.ts';
 import { doubledName } from '../json-names.ts';
 import { holdsSecret, MASK } from '../secret-text.ts';
 
@@ -240,6 +240,7 @@ const requestDuties: readonly Duty[] = [
     looksAt: 'the member tenant_token of authentication requests',
     wayOut: 'read the tenant token from the configuration for every request',
     operations: signingIn,
+    concerns: ({ lastAuthentication: last }) => last?.tenantToken !== undefined,
     applies: (_, { client }) => client.lastAuthentication?.tenantToken !== undefined,
     violation: ({ sent }, { client }) =>
       membersOf(sent).tenant_token === client.lastAuthentication?.tenantToken
@@ -285,7 +286,7 @@ const requestDuties: readonly Duty[] = [
     violation: (exchange, { client }) => {
       const run = client.failures.get('post-auth-request');
       const pause = pauseMs(run, exchange);
-      if (pause === undefined || pause >= 1000 || run?.hasty !== HASTY_MAX) return undefined;
+      if (pause === undefined || pause >= HASTY_MS || run?.hasty !== HASTY_MAX) return undefined;
       const seen = 'less, three times in a row';
       return { where: 'the pause after a failure', must: 'last 1 s or more', seen };
     },
@@ -387,7 +388,8 @@ const reactionDuties: readonly Duty[] = [
       token !== undefined &&
       client.tokens.size > 1 &&
       client.tokens.has(digestOf(token)) &&
-      !isUnderway(event, client.tokens.newest?.[1] ?? 0),
+      (digestOf(token) === client.tokens.newest?.[0] ||
+        !isUnderway(event, client.tokens.newest?.[1] ?? 0)),
     violation: ({ token = '' }, { client }) => {
       const name = digestOf(token);
       if (name === client.tokens.newest?.[0]) return undefined;
@@ -425,8 +427,7 @@ const reactionDuties: readonly Duty[] = [
     scene: 'clock-wrong',
     sequence: {
       begins: {
-        exchange: ({ isSuccess }, { client, event }) =>
-          isSuccess &&
+        exchange: (_, { client, event }) =>
           Math.abs(event.serverNowMs - (client.serverNowMs ?? event.serverNowMs)) > YEAR_MS,
       },
       keeps: { exchange: ({ row, isSuccess }) => polls.includes(row.id) && isSuccess },

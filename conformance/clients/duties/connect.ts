@@ -87,12 +87,13 @@ const handshakeDuties: readonly Duty[] = [
     source: 'Authentication, rules 3 and 7',
     looksAt: 'the token of a handshake after a renewal',
     wayOut: 'read the token when the handshake is sent, not when the process starts',
-    scene: 'token-expiry',
+    scene: 'socket-closed',
     operations: handshakes,
     applies: (exchange, { client, event }) =>
       client.tokens.size > 1 &&
       client.tokens.has(digestOf(tokenOf(exchange))) &&
-      !isUnderway(event, client.tokens.newest?.[1] ?? 0),
+      (digestOf(tokenOf(exchange)) === client.tokens.newest?.[0] ||
+        !isUnderway(event, client.tokens.newest?.[1] ?? 0)),
     violation: (exchange, { client }) =>
       digestOf(tokenOf(exchange)) === client.tokens.newest?.[0]
         ? undefined

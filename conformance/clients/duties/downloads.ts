@@ -344,7 +344,7 @@ const flawRows: readonly FlawDuty[] = [
     source: 'Artifact: size',
     wayOut: 'stop at the end of the archive, and refuse what is behind it',
     scene: 'endless-body',
-    seen: 'a file that went on past its end',
+    seen: 'one with a trailer behind its end',
   },
 ];
 

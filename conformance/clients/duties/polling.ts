@@ -232,11 +232,19 @@ const reactionDuties: readonly Duty[] = [
           isUsable(json) &&
           Object.keys(membersOf(json)).some((name) => !knownMembers.has(name)),
       },
-      keeps: { exchange: isProgress },
-      breaks: (_, __, { polls: count }) =>
-        count > OFFERS_IGNORED_MAX
-          ? { where: 'an offer in another form', must: 'be carried out', seen: 'only polls' }
-          : undefined,
+      // In its scene nothing but the form can make the update fail.
+      keeps: {
+        exchange: (exchange, { client }) =>
+          client.scene === 'legal-variations' ? isFinal(exchange) : isProgress(exchange),
+      },
+      breaks: (exchange, { client }, { polls: count }) => {
+        const where = 'an offer in another form';
+        const must = 'be carried out';
+        const isRefused = membersOf(exchange.sent).status === 'failure' && isFinal(exchange);
+        if (isRefused && client.scene === 'legal-variations')
+          return { where, must, seen: 'a report of failure' };
+        return count > OFFERS_IGNORED_MAX ? { where, must, seen: 'only polls' } : undefined;
+      },
       lapses: { acts: ['deployment-aborted', 'client-killed'], exchange: isWithoutUpdate },
       must: 'carry out the offer',
     },
@@ -248,7 +256,8 @@ const reactionDuties: readonly Duty[] = [
     source: 'DeploymentInstructions (v2): update_control_map',
     looksAt: 'what follows instructions with a control map that the device did not announce',
     wayOut: 'ignore update_control_map, as any member that you do not know',
-    scene: 'control-map',
+    scene: 'unasked-control-map',
+    concerns: ({ announcesMaps }) => !announcesMaps,
     sequence: {
       begins: {
         exchange: ({ row, json, sent }, { event }) =>
@@ -276,9 +285,10 @@ const reactionDuties: readonly Duty[] = [
     wayOut: 'compare device_types_compatible with the own type, and report failure',
     scene: 'other-type',
     operations: [reports],
-    applies: ({ deploymentId, sent }, { client }) =>
-      client.offers.get(deploymentId)?.isForType === false &&
-      finals.includes(membersOf(sent).status),
+    applies: (exchange, { client }) =>
+      client.offers.get(exchange.deploymentId)?.isForType === false && isFinal(exchange),
+    // A device may also leave such an offer alone.
+    keptByEndOf: 'other-type',
     violation: ({ sent }) => {
       const { status } = membersOf(sent);
       if (status === 'failure') return undefined;
@@ -368,6 +378,10 @@ function isUsable(json: unknown): boolean {
 /** Returns true for a request that carries out an offer: a download or a report. */
 function isProgress({ row }: JudgedExchange): boolean {
   return row.id === reports || downloads.includes(row.id);
+}
+
+function isFinal({ row, sent }: JudgedExchange): boolean {
+  return row.id === reports && finals.includes(membersOf(sent).status);
 }
 
 function isWithoutUpdate({ row, status }: JudgedExchange): boolean {

@@ -4,7 +4,7 @@ import { isObject, parsedJson } from '../../../fixtures/json.ts';
 import { jsonExcess } from '../../../fixtures/json-bounds.ts';
 import { contentOf, downloads, isOfDevice, pauseMs, polls } from '../client-memory.ts';
 import type { Duty } from '../duty.ts';
-import { HASTY_MAX, isAnswered } from '../excuses.ts';
+import { HASTY_MAX, HASTY_MS, isAnswered } from '../excuses.ts';
 import type { SceneName } from '../scenes.ts';
 import { MASK } from '../secret-text.ts';
 
@@ -19,7 +19,7 @@ const requestDuties: readonly Duty[] = [
     sentence: 'A device sends its token as Bearer in a header, never in a query.',
     source: 'Authentication, rules 1 and 7; RFC 6750, 2.1 and 2.3',
     looksAt: 'the Authorization header, and the names of query parameters',
-    excuses: 'a device without a token',
+    excuses: 'a device without a token, as before the first sign-in after a restart',
     wayOut: 'send "Authorization: Bearer TOKEN"; a URL is written into logs on its way',
     applies: ({ row }) => isOfDevice(row) && row.authorization !== 'link',
     violation: (exchange, { client }) => {
@@ -30,8 +30,9 @@ const requestDuties: readonly Duty[] = [
         return { where: 'the token', must: 'be in a header', seen: `in the parameter ${name}` };
       }
       const value = exchange.header('authorization');
-      // A device without a token may ask to learn that it needs one.
-      if (row.authorization !== 'device' || client.tokens.size === 0) return undefined;
+      // A device without a token may ask to learn that it needs one, also after a restart.
+      const hasToken = client.tokens.size > 0 && !client.isRestarted;
+      if (row.authorization !== 'device' || !hasToken) return undefined;
       if (value === MASK || /^Bearer [^\s]+$/i.test(value ?? '')) return undefined;
       const seen = value === undefined ? 'no Authorization' : 'a value of another form';
       return { where: 'Authorization', must: 'be Bearer and the token', seen };
@@ -179,7 +180,7 @@ const requestDuties: readonly Duty[] = [
       const pause = pauseMs(run, exchange);
       if (run === undefined || pause === undefined || client.waits.has(exchange.row.id))
         return undefined;
-      if (pause < 1000 && run.hasty === HASTY_MAX) {
+      if (pause < HASTY_MS && run.hasty === HASTY_MAX) {
         return {
           where: 'the pause after a failure',
           must: 'last 1 s or more',
@@ -233,7 +234,11 @@ const reactionDuties: readonly Duty[] = [
       keeps: {
         exchange: ({ row, status }) => polls.includes(row.id) && status > 0 && status < 500,
       },
-      lapses: { acts: ['client-killed', 'decommissioned', 'rejected'] },
+      // Each failure gives the device its time anew.
+      lapses: {
+        acts: ['client-killed', 'decommissioned', 'rejected'],
+        exchange: ({ row }) => polls.includes(row.id),
+      },
       must: 'poll again',
     },
   },
@@ -265,6 +270,7 @@ const reactionDuties: readonly Duty[] = [
     source: 'RFC 9112, 9.5',
     looksAt: 'the request after an answer with Connection: close',
     wayOut: 'open a new connection when a request fails on an idle one',
+    scene: 'legal-variations',
     sequence: {
       begins: {
         exchange: ({ row, answer }) =>

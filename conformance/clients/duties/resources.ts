@@ -1,8 +1,9 @@
 /** Duties of logs and inventory. Spec: DeploymentLog; Device inventory */
+import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { shown } from '../../target/expectations.ts';
 import { entriesOf, membersOf } from '../../target/json-members.ts';
 import { typeOf } from '../client-memory.ts';
-import type { Duty } from '../duty.ts';
+import type { Duty, DutyMemory } from '../duty.ts';
 import { isAnswered } from '../excuses.ts';
 import { holdsSecret } from '../secret-text.ts';
 import { bodyDuty } from './body-duty.ts';
@@ -72,13 +73,12 @@ const logUploadDuties: readonly Duty[] = [
     looksAt: 'the uploads before and after the report of failure',
     wayOut: 'keep the log of a deployment in a file, and upload it with failure',
     scene: 'failing-update',
+    operations: reporting,
+    applies: (exchange, memory) => isFailure(exchange) && hasLog(exchange, memory) === true,
+    violation: () => undefined,
     sequence: {
       begins: {
-        exchange: ({ row, sent, isSuccess, deploymentId }, { client }) =>
-          reporting.includes(row.id) &&
-          isSuccess &&
-          membersOf(sent).status === 'failure' &&
-          client.offers.get(deploymentId)?.hasLog === false,
+        exchange: (exchange, memory) => isFailure(exchange) && hasLog(exchange, memory) === false,
       },
       keeps: { exchange: ({ row }) => logging.includes(row.id) },
       breaks: (_, __, due) =>
@@ -348,6 +348,15 @@ export const resourceDuties: readonly Duty[] = [
   ...logUploadDuties,
   ...inventoryDuties,
 ];
+
+function isFailure({ row, sent, isSuccess }: JudgedExchange): boolean {
+  return reporting.includes(row.id) && isSuccess && membersOf(sent).status === 'failure';
+}
+
+/** Returns whether a log was uploaded for the deployment of a report; undefined for an unknown one. */
+function hasLog({ deploymentId }: JudgedExchange, { client }: DutyMemory): boolean | undefined {
+  return client.offers.get(deploymentId)?.hasLog;
+}
 
 const sharedNames = ['device_type', 'artifact_name'];
 

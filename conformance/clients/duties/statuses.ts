@@ -5,7 +5,7 @@ import { shown } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
 import { askedWith, downloads, finals, type Offer, pauseMs, polls } from '../client-memory.ts';
 import type { Duty, DutyMemory } from '../duty.ts';
-import { HASTY_MAX, isAnswered } from '../excuses.ts';
+import { HASTY_MAX, HASTY_MS, isAnswered } from '../excuses.ts';
 
 const REPORTS_AFTER_CONFLICT_MAX = 2;
 /** A download may begin so long after the answer that ended its deployment. */
@@ -217,8 +217,9 @@ const statusDuties: readonly Duty[] = [
     source: 'States and transitions: aborted',
     looksAt: '409 to the reports of one deployment',
     wayOut: 'take a 409 as the end of the deployment: roll back, and poll by the interval',
-    operations: reporting,
-    applies: (exchange, memory) => (offerOf(exchange, memory)?.conflicts ?? 0) > 0,
+    scene: 'abort',
+    operations: [...reporting, ...polls],
+    applies: (exchange, memory) => (conflictingOffer(exchange, memory)?.conflicts ?? 0) > 0,
     violation: (exchange, memory) => {
       const { conflicts } = offerOf(exchange, memory) ?? {};
       if (exchange.status !== 409 || conflicts !== REPORTS_AFTER_CONFLICT_MAX) return undefined;
@@ -304,7 +305,7 @@ const failureDuties: readonly Duty[] = [
     violation: (exchange, { client }) => {
       const run = client.failures.get('put-deployment-status');
       const pause = pauseMs(run, exchange);
-      if (pause === undefined || pause >= 1000 || run?.hasty !== HASTY_MAX) return undefined;
+      if (pause === undefined || pause >= HASTY_MS || run?.hasty !== HASTY_MAX) return undefined;
       const seen = 'less, three times in a row';
       return { where: 'the pause after a failed report', must: 'last 1 s or more', seen };
     },
@@ -415,6 +416,12 @@ export const reportDuties: readonly Duty[] = [...statusDuties, ...failureDuties]
 
 function offerOf({ deploymentId }: JudgedExchange, { client }: DutyMemory): Offer | undefined {
   return client.offers.get(deploymentId);
+}
+
+/** Returns the deployment of a report, and the latest one for a poll. */
+function conflictingOffer(exchange: JudgedExchange, memory: DutyMemory): Offer | undefined {
+  const isReport = reporting.includes(exchange.row.id);
+  return isReport ? offerOf(exchange, memory) : memory.client.offers.newest?.[1];
 }
 
 /** Returns true for a poll that brings a deployment which the device has not seen. */

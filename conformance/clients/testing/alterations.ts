@@ -238,7 +238,24 @@ const authentication: readonly Alteration[] = [
   },
 ];
 
+/** Lets the steps after one label and up to another one be a scene of the examination. */
+function scene(name: string, after: string, upTo: string): Alter {
+  const act = { kind: 'act', client: 'device-1', afterMs: 10, subject: name } as const;
+  return all(
+    insert(after, () => [{ ...act, label: 'scene began', act: 'scene-began' }]),
+    insert(upTo, () => [{ ...act, label: 'scene ended', act: 'scene-ended' }]),
+  );
+}
+
 const polling: readonly Alteration[] = [
+  {
+    duty: 'next.tolerates-unknown-members',
+    does: 'fails an update whose offer has a member that it does not know',
+    alter: all(
+      scene('legal-variations', 'd5: inventory', 'f1: poll after'),
+      edit('f1: offer', (step) => Object.assign(step.answer as object, { unknown: 1 })),
+    ),
+  },
   {
     duty: 'next.mandatory-keys',
     does: 'leaves out its device type',
@@ -733,7 +750,6 @@ const resources: readonly Alteration[] = [
     duty: 'map.reports-pause',
     does: 'pauses without a report',
     alter: drop('m1: pause'),
-    consequences: ['map.announced-only-if-kept'],
   },
   {
     duty: 'map.404-ends',

@@ -237,6 +237,7 @@ export function goodSteps(): Step[] {
   const life = new Life();
   startsAndPolls(life);
   updatesThatSucceed(life);
+  downloadsThatBeginAnew(life);
   updatesThatFail(life);
   services(life);
   sockets(life);
@@ -306,12 +307,36 @@ function updatesThatSucceed(life: Life): void {
   life.fetches('d4: download', 'd4');
   life.act('d4: killed', 'client-killed');
   life.act('d4: started', 'client-started');
+  // The new process has no token yet, and asks without one.
+  life.steps.push(request('d4: probe', 'get-configuration', { status: 401, afterMs: 300 }));
   life.signsIn('d4: token');
   life.offered('d4: offer again', 'd4', 'five');
   life.reports('d4: success', 'd4', 'success');
   life.name = 'five';
   life.polls('d4: poll after');
   life.inventories('d4: inventory');
+}
+
+/** The server refuses a Range, and then replaces the file between two parts. */
+function downloadsThatBeginAnew(life: Life): void {
+  const cut = { responseBytes: 200_000, isDelivered: false, interference: ['reset'] };
+  const resumed = { afterMs: 1500, headers: { Range: 'bytes=200000-', 'If-Range': '"d5"' } };
+  life.offered('d5: offer', 'd5', 'six');
+  life.fetches('d5: cut', 'd5', cut);
+  life.fetches('d5: refused', 'd5', {
+    ...{
+      ...resumed,
+      status: 416,
+      responseBytes: 0,
+      answerHeaders: { 'Content-Range': 'bytes */0' },
+    },
+  });
+  life.fetches('d5: anew', 'd5', cut);
+  life.fetches('d5: replaced', 'd5', { ...resumed, answerHeaders: { ETag: '"other"' } });
+  life.reports('d5: success', 'd5', 'success');
+  life.name = 'six';
+  life.polls('d5: poll after');
+  life.inventories('d5: inventory');
 }
 
 function updatesThatFail(life: Life): void {
@@ -331,12 +356,13 @@ function updatesThatFail(life: Life): void {
   life.reports('f2: installing', 'f2', 'installing', { status: 409 });
   life.polls('f2: poll after');
   life.offered('f3: offer', 'f3', 'other', { device_types_compatible: ['camera'] });
-  life.reports('f3: failure', 'f3', 'failure');
+  // This log comes before the report.
   life.authorized('f3: log', 'put-deployment-log', {
     id: 'f3',
     afterMs: 300,
     sent: { messages: [line] },
   });
+  life.reports('f3: failure', 'f3', 'failure');
   life.polls('f3: poll after');
   for (const each of [1, 2]) life.polls(`idle again ${each}`);
 }
@@ -372,11 +398,14 @@ function services(life: Life): void {
   });
   life.announces = true;
   life.polls('poll before map');
-  life.offered('m1: offer', 'm1', 'six', {
+  life.offered('m1: offer', 'm1', 'seven', {
     update_control_map: {
       id: 'm1',
       priority: 0,
-      states: { ArtifactInstall_Enter: { action: 'pause' } },
+      states: {
+        ArtifactInstall_Enter: { action: 'pause' },
+        ArtifactCommit_Enter: { action: 'pause' },
+      },
     },
   });
   life.fetches('m1: download', 'm1');
@@ -387,7 +416,7 @@ function services(life: Life): void {
   });
   life.reports('m1: installing', 'm1', 'installing');
   life.reports('m1: success', 'm1', 'success');
-  life.name = 'six';
+  life.name = 'seven';
   life.polls('m1: poll after');
   life.inventories('m1: inventory');
 }
@@ -424,6 +453,13 @@ function failingServer(life: Life): void {
   life.polls('after outage', { afterMs: 120_000 });
   life.polls('busy', { status: 429, answerHeaders: { 'Retry-After': '60' } });
   life.polls('after busy', { afterMs: 61_000 });
+  // The first pause is the server's, and those after it are the device's own.
+  const patient = { status: 429, answerHeaders: { 'Retry-After': '30' } };
+  life.polls('asked to wait', patient);
+  for (const [at, afterMs] of [31_000, 1100, 2200, 4400, 5000, 5500, 6000].entries()) {
+    life.polls(`busy again ${at + 1}`, { status: 503, afterMs });
+  }
+  life.polls('after busy again', { afterMs: 120_000 });
   life.authorized('refused', 'put-attributes', {
     status: 400,
     afterMs: 300,
@@ -451,6 +487,8 @@ function tokens(life: Life): void {
   life.signsIn('token after expiry', 21);
   life.polls('poll after expiry');
   life.polls('last poll');
+  // A network that delays one request and not the next makes a second shorter.
+  for (let each = 1; each <= 12; each += 1) life.polls(`each second ${each}`, { afterMs: 900 });
 }
 
 /** Returns the events of steps, with their times. */

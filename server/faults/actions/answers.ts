@@ -215,10 +215,8 @@ const alteredJson = defineAction({
     const whole = Buffer.concat(chunks);
     const body = parsedJson(whole.toString('utf8'));
     const bytes = isObject(body) ? Buffer.from(JSON.stringify(withMembers(body, set))) : whole;
-    const framing = { 'Content-Length': String(bytes.length), 'Transfer-Encoding': undefined };
-    wire.head(head.status, replaced(head, framing));
-    await wire.write(bytes);
-    await wire.end();
+    const framing = { 'Content-Length': undefined, 'Transfer-Encoding': undefined };
+    await wire.answer(head.status, replaced(head, framing), bytes);
   },
 });
 

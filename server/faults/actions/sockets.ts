@@ -44,6 +44,21 @@ const refuseSocket = defineAction({
   },
 });
 
+const wrongAccept = defineAction({
+  kind: 'wrong-accept',
+  does: 'answers the handshake with the Sec-WebSocket-Accept of another key',
+  entries: {},
+  faultPhases: ['before'],
+  applies: asksForSocket,
+  execute: async (_given, { call }) => {
+    call.exchange.request.headers['sec-websocket-key'] = otherKey;
+    return 'go-on';
+  },
+});
+
+/** A key that no client draws. */
+const otherKey = Buffer.alloc(16).toString('base64');
+
 const reasonShape = v.pipe(
   textUpTo(REASON_MAX_BYTES),
   v.maxBytes(REASON_MAX_BYTES, `must have at most ${REASON_MAX_BYTES} bytes`),
@@ -228,6 +243,7 @@ function whenDue(
 /** All actions of this file, in the order of the documentation. */
 export const socketActions: readonly Action[] = [
   refuseSocket,
+  wrongAccept,
   closeSocket,
   cutSocket,
   ignorePings,

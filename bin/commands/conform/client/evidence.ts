@@ -1,6 +1,11 @@
-/** The exchanges that show violations, as a report contains them: with secrets masked. */
-import type { ClientExchange, HeaderList } from '../../../../conformance/clients/client-event.ts';
+/** The exchanges of a scene as its report and its log contain them: with secrets masked. */
+import type {
+  ClientEvent,
+  ClientExchange,
+  HeaderList,
+} from '../../../../conformance/clients/client-event.ts';
 import { maskHeaders, maskText } from '../../../../server/http/masking.ts';
+import { endOf } from './seen-events.ts';
 import type { Stage } from './stage.ts';
 
 /** Characters of a body that a report contains. */
@@ -10,6 +15,8 @@ const EXCHANGES_MAX = 20;
 /** An exchange in a report. */
 export interface ShownExchange {
   readonly sequence: number;
+  /** The exchange as one line. */
+  readonly line: string;
   readonly method: string;
   readonly url: string;
   readonly requestHeaders: HeaderList;
@@ -35,10 +42,49 @@ export function evidenceOf({ verdict, events }: Stage): readonly ShownExchange[]
     });
 }
 
+/**
+ * Returns what happened as lines, in the order of time: exchanges and events of websockets with
+ * their numbers, and what was done to the client.
+ */
+export function logLines(events: readonly ClientEvent[]): readonly string[] {
+  const timed = events.map((event) => ({ event, timeMs: endOf(event) }));
+  const startMs = Math.min(...timed.map(({ timeMs }) => timeMs));
+  return timed
+    .toSorted((one, other) => one.timeMs - other.timeMs)
+    .map(({ event, timeMs }) => {
+      const number = event.kind === 'act' ? '' : String(event.sequence);
+      const time = ((timeMs - startMs) / 1000).toFixed(2);
+      return `${number.padStart(5)} ${time.padStart(8)} s  ${logged(event)}`;
+    });
+}
+
+function logged(event: ClientEvent): string {
+  if (event.kind === 'act') return `-- ${event.act} ${event.subject ?? ''}`.trimEnd();
+  if (event.kind === 'socket')
+    return `websocket: ${event.event}${event.code === undefined ? '' : ` ${event.code}`}, from the ${event.from}`;
+  return requestLine(event);
+}
+
+/** Returns an exchange as one line. */
+export function requestLine(exchange: ClientExchange): string {
+  const { method, url, status, interference, requestHeaders, isDelivered } = exchange;
+  const { pathname, search } = new URL(maskText(url));
+  const range = requestHeaders.find(([name]) => /^range$/i.test(name))?.[1];
+  const body = pathname.endsWith('/status') ? textOf(exchange.requestBody) : '';
+  return [
+    ...[method, pathname + (/signature=/.test(search) ? '?…' : search)],
+    ...(range === undefined ? [] : [`(${range})`]),
+    ...(body === '' ? [] : [body]),
+    status === 0 ? 'without an answer' : `-> ${status}`,
+    ...(status > 0 && !isDelivered ? ['(cut)'] : []),
+    ...(interference.length === 0 ? [] : [`[${interference.join(', ')}]`]),
+  ].join(' ');
+}
+
 function shown(exchange: ClientExchange): ShownExchange {
   const { sequence, method, url, status, requestHeaders, interference } = exchange;
   return {
-    ...{ sequence, method, status, interference },
+    ...{ sequence, method, status, interference, line: requestLine(exchange) },
     url: maskText(url),
     requestHeaders: maskHeaders(requestHeaders.flat()),
     requestBody: textOf(exchange.requestBody),

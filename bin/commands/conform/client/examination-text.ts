@@ -91,9 +91,10 @@ function brokenLines(duty: ExaminedDuty): readonly string[] {
   const more = violationCount - shown.length;
   return [
     `  ${duty.duty} (${level}): ${sentence}`,
-    ...shown.map(
-      ({ scene, sequence, seen }) => `      scene ${scene}, exchange ${sequence}: ${seen}`,
-    ),
+    ...shown.flatMap(({ scene, sequence, seen, request }) => [
+      `      scene ${scene}${sequence === 0 ? '' : `, exchange ${sequence}`}: ${seen}`,
+      ...(request === undefined ? [] : [`        ${request}`]),
+    ]),
     ...(more > 0 ? [`      and ${more} more`] : []),
     `      way out: ${wayOut} (${source})`,
   ];
@@ -127,7 +128,10 @@ function skippedLines({ scenes }: Examination): readonly string[] {
 
 function countsOf(duties: readonly ExaminedDuty[]): string {
   const counts = new Map<string, number>();
-  for (const { state } of duties) counts.set(state, (counts.get(state) ?? 0) + 1);
+  for (const { state, level } of duties) {
+    const isShown = level !== 'observed' || state === 'observed';
+    if (isShown) counts.set(state, (counts.get(state) ?? 0) + 1);
+  }
   return [...counts].map(([state, count]) => `${count} ${state}`).join(', ');
 }
 

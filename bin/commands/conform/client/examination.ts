@@ -48,6 +48,8 @@ export interface ExaminedDuty extends Omit<DutyVerdict, 'violations'> {
   readonly scenes: readonly string[];
   readonly violations: readonly (DutyVerdict['violations'][number] & {
     readonly scene: string;
+    /** The exchange that shows it, as one line; absent if a silence does. */
+    readonly request?: string;
     readonly exchanges: SceneEnd['violations'];
   })[];
   /** Why nothing exercised it; absent for a duty that was. */
@@ -212,11 +214,12 @@ function omissionOf(
   { selection, skips, timeMs, command, powerOff }: Programme['plan'],
   capabilities: readonly Capability[] | undefined,
 ): string | undefined {
-  const { name, needs, server, start, steps } = scene;
+  const { name, needs, lacks, server, start, steps } = scene;
   if (selection.length > 0 && !selection.includes(name)) return 'not selected by --scene';
   const skip = skips.get(name);
   if (skip !== undefined) return skip;
   if (needs && capabilities && !capabilities.includes(needs)) return needSentences[needs];
+  if (lacks && capabilities?.includes(lacks)) return `it is for clients without ${lacks}`;
   if (isLong(scene) && timeMs === undefined && selection.length === 0)
     return 'it waits for longer than the quick programme; give --time, or --scene';
   if (command !== undefined) return undefined;
@@ -325,12 +328,14 @@ function joinedDuty(duty: (typeof duties)[number], joining: Joining): ExaminedDu
     scenes: isMet ? deciding.map(({ name }) => name) : [],
     violationCount: rows.reduce((sum, { row }) => sum + row.violationCount, 0),
     violations: deciding.flatMap(({ name, row, exchanges }) =>
-      row.violations.map((violation) => ({
-        ...{ ...violation, scene: name },
-        exchanges: exchanges.filter(({ sequence }) =>
-          [violation.sequence, violation.against].includes(sequence),
-        ),
-      })),
+      row.violations.map((violation) => {
+        const { sequence, against } = violation;
+        const line = exchanges.find((each) => each.sequence === sequence)?.line;
+        return {
+          ...{ ...violation, scene: name, ...(line !== undefined && { request: line }) },
+          exchanges: exchanges.filter((each) => [sequence, against].includes(each.sequence)),
+        };
+      }),
     ),
     ...(observation !== undefined && { observation }),
     ...(!isMet && { next: nextStep(scene), because: unmetBecause(scene, state, joining) }),

@@ -53,8 +53,10 @@ export async function play(scene: Scene, stage: Stage, time: Time): Promise<Scen
   const intervalMs = time.intervalMs ?? measuredIntervalMs(stage.events.all);
   const patienceMs = 3 * (intervalMs ?? 0) + SETTLED_GRACE_MS;
   if (stopped === undefined) await stage.settled(patienceMs);
-  stage.act('scene-ended', scene.name);
+  // A scene that stopped before its end has shown nothing by what did not happen.
+  stage.act('scene-ended', stopped === undefined ? scene.name : undefined);
   if (stopped?.message !== INTERRUPTED) stage.judge.end(performance.now());
+  stage.writeLog();
   const { verdict } = stage;
   const afterCut = await cutOutcome(scene, stage, stopped === undefined);
   const facts = { verdict, ...(afterCut && { afterCut }), violations: evidenceOf(stage) };
@@ -101,8 +103,15 @@ async function recover(stage: Stage, intervalMs: number): Promise<void> {
 /** @throws SceneStopped */
 async function require(stage: Stage, name: SightName, withinMs: number): Promise<void> {
   if ((await stage.sees(name, withinMs)) !== undefined) return;
-  throw new SceneStopped(`there was no ${name} within ${Math.round(withinMs / 1000)} s`);
+  // A client whose pauses grow with each failure has twice its last one.
+  const grownMs = Math.min(2 * stage.events.longestPauseMs(), GROWN_PAUSE_MAX_MS) - withinMs;
+  if (grownMs > 0 && (await stage.sees(name, grownMs)) !== undefined) return;
+  const seconds = Math.round((withinMs + Math.max(0, grownMs)) / 1000);
+  throw new SceneStopped(`there was no ${name} within ${seconds} s`);
 }
+
+/** The longest time for a client whose pauses grow. */
+const GROWN_PAUSE_MAX_MS = 120_000;
 
 async function applyStep(
   step: Step,

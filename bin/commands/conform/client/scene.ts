@@ -31,7 +31,7 @@ export type Step =
   | { readonly clear: 'faults' }
   | { readonly vary: readonly VariationName[] }
   /** What the server sends on the open websocket. */
-  | { readonly send: 'ping' | 'unknown-message' | 'fragments' }
+  | { readonly send: 'ping' | 'unknown-message' | 'fragments' | 'close' }
   | { readonly user: 'accept' | 'reject' | 'abort' | 'continueMap' | 'checkUpdate' }
   | { readonly deploy: OfferedUpdate }
   /** Kills the client; starts it; both; or starts it at an address with faulty or no TLS. */
@@ -67,6 +67,8 @@ export interface Scene {
   /** Settings of the scene's server. */
   readonly server?: Pick<ServerOptions, 'dialects' | 'tokenLifetimeSeconds'>;
   readonly needs?: Capability;
+  /** What a client must not be able to do. */
+  readonly lacks?: Capability;
   /** False if the client does not poll at the end. */
   readonly recovers?: false;
 }

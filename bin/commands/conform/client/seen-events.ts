@@ -107,11 +107,12 @@ export class SeenEvents {
     },
   };
 
-  /** Sends something on every open websocket of the client. */
-  send(what: 'ping' | 'unknown-message' | 'fragments'): void {
+  /** Sends something on every open websocket of the client, or closes it. */
+  send(what: 'ping' | 'unknown-message' | 'fragments' | 'close'): void {
     const message = encodeConnectMessage({ proto: 0x7fff, typ: 'examined', body: Buffer.alloc(0) });
     for (const socket of this.#sockets) {
-      if (what === 'ping') socket.ping(Buffer.from('examined'));
+      if (what === 'close') socket.close(1000);
+      else if (what === 'ping') socket.ping(Buffer.from('examined'));
       else if (what === 'unknown-message') socket.send(message);
       else {
         socket.send(message.subarray(0, 5), { fin: false });
@@ -119,6 +120,12 @@ export class SeenEvents {
         socket.send(message.subarray(5), { fin: true });
       }
     }
+  }
+
+  /** Returns the longest time between two requests, in milliseconds; 0 for less than two. */
+  longestPauseMs(): number {
+    const times = this.all.map(({ event }) => endOf(event));
+    return Math.max(0, ...times.slice(1).map((time, index) => time - (times[index] ?? time)));
   }
 
   /** Wakes everything that waits for an event, to look again. */
@@ -162,7 +169,7 @@ export class SeenEvents {
 }
 
 /** Returns when an event ended, on a monotonic clock, in milliseconds. */
-export function endOf(event: ClientExchange | ClientSocketEvent): number {
+export function endOf(event: ClientEvent): number {
   return event.kind === 'exchange' ? event.endedMs : event.atMs;
 }
 

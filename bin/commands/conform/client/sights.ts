@@ -42,6 +42,7 @@ export const sights = {
   inventory: ({ operation }) => operation === 'put-attributes' || operation === 'patch-attributes',
   'reported configuration': ({ operation }) => operation === 'put-configuration',
   websocket: ({ operation, report }) => operation === 'socket' && report === 'opened',
+  'websocket request': ({ operation }) => operation === 'connect',
   'map request': ({ operation }) => operation === 'get-update-control-map',
 } as const satisfies Readonly<Record<string, (seen: Seen) => boolean>>;
 

@@ -6,6 +6,7 @@ import { ClientJudge } from '../../../../conformance/clients/client-judge.ts';
 import { systemClock } from '../../../../fixtures/clock.ts';
 import { startTestbed, type Testbed } from '../../../../server/testbed.ts';
 import { ClientProcess, filledCommand, printedBy } from './client-process.ts';
+import { logLines } from './evidence.ts';
 import { type CountedAddress, openCountedAddress } from './faulty-address.ts';
 import { type Scene, SceneStopped } from './scene.ts';
 import { CLIENT, type Seen, SeenEvents } from './seen-events.ts';
@@ -43,6 +44,7 @@ export class Stage {
   readonly judge: ClientJudge;
   /** The user of the server. */
   readonly user: ServerUser;
+  readonly #acts: ServerAct[] = [];
   #starts = 0;
   #cursor = 0;
   #trap: CountedAddress | undefined;
@@ -104,9 +106,10 @@ export class Stage {
     return this.#at(this.#testbed.baseUrl);
   }
 
-  /** The folder with the client's output. */
-  get folder(): string {
-    return this.#folder;
+  /** Writes what has happened into the folder with the client's output. */
+  writeLog(): void {
+    const lines = logLines([...this.events.all.map(({ event }) => event), ...this.#acts]);
+    writeFileSync(join(this.#folder, LOG_FILE), `${lines.join('\n')}\n`, { mode: 0o600 });
   }
 
   /** What is known about the client; undefined if it did nothing yet. */
@@ -116,14 +119,12 @@ export class Stage {
 
   /** Tells the judge what was done. */
   act(act: ServerAct['act'], subject?: string): void {
-    const atMs = performance.now();
-    this.judge.see({
-      kind: 'act',
-      act,
-      client: CLIENT,
-      atMs,
+    const event: ServerAct = {
+      ...{ kind: 'act', act, client: CLIENT, atMs: performance.now() },
       ...(subject !== undefined && { subject }),
-    });
+    };
+    this.#acts.push(event);
+    this.judge.see(event);
   }
 
   /** From here on only requests that begin to end later are waited for. */
@@ -322,6 +323,7 @@ export class Stage {
 }
 
 const LOOK_MS = 20;
+const LOG_FILE = 'exchanges.txt';
 
 /** Returns true if the client is started at an address with TLS. */
 export function usesTls({ command }: Pick<ClientPlan, 'command'>): boolean {
