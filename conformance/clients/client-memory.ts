@@ -316,8 +316,11 @@ export class ClientMemory {
     return isRefused && isHasty(last, exchange);
   }
 
-  /** Returns true if this poll hastily follows another one, and neither was busy. */
+  /** Returns true if this poll hastily follows another one that was answered, and neither was busy. */
   isHastyPoll(exchange: JudgedExchange): boolean {
+    // Retries after a failure have a duty of their own.
+    const { status = 0 } = this.lastPoll ?? {};
+    if (status === 0 || status >= 500) return false;
     return isHasty(this.lastPoll, exchange) && !isBusy(exchange);
   }
 

@@ -114,6 +114,8 @@ export class DownloadProgress {
 
   /** Records that the power of the device was cut. */
   cut(): void {
+    // What was not yet stored is lost with the power.
+    this.cutAtBytes = undefined;
     if (this.isWhole || this.#parts.length === 0) return;
     this.#flaw ??= 'cut';
     this.flaws.add(this.#flaw);

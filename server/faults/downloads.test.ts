@@ -185,6 +185,19 @@ describe('a faulty upload', () => {
   });
 });
 
+describe('a download that a planned fault cuts', () => {
+  it('is in the journal with the bytes that were sent before the cut', async () => {
+    await plan(server, { match, act: { kind: 'truncated', missingBytes: 1000 } });
+    const { bytes } = await fetchPart();
+    expect(bytes).toHaveLength(file.length - 1000);
+    // A file enters the journal after its last byte.
+    const recorded = async () => (await journalPage(server, 'operation=download-artifact')).entries;
+    await expect
+      .poll(async () => (await recorded()).at(-1)?.responseBytes)
+      .toBe(file.length - 1000);
+  });
+});
+
 describe('the fault altered-json', () => {
   const polled = async (set: object) => {
     await deploy(server, [device]);

@@ -70,6 +70,8 @@ export class ResponseWire {
 
   /** Writes a part of the body. Resolves once it is sent or the connection is closed. */
   write(bytes: Buffer): Promise<void> {
+    const { record } = this.#exchange;
+    record.faultyBytes = (record.faultyBytes ?? 0) + bytes.length;
     return this.#untilClosed((done) => {
       if (bytes.length === 0) done();
       else this.#own.write(bytes, done);

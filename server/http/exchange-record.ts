@@ -79,6 +79,8 @@ export class ExchangeRecord {
    * Length of the whole answer in bytes; for a file or stream, the bytes passed to the connection.
    */
   answerBytes = 0;
+  /** Number of bytes of the body that a planned fault has sent; undefined without such a fault. */
+  faultyBytes: number | undefined;
   /** True for a file or stream; its record enters the journal after its last byte was sent. */
   isStreamed = false;
   /** True when the connection closed during the request, or during a file or stream. */
@@ -112,6 +114,8 @@ export class ExchangeRecord {
       this.bodyBytes = this.body.length;
       this.body = keptBytes(this.body);
     }
+    // The handler has written more than what the fault let through.
+    if (this.isStreamed) this.answerBytes = this.faultyBytes ?? this.answerBytes;
     const { answerBody } = this;
     if (answerBody === undefined) return;
     // The bytes of a stream were counted while they were sent.

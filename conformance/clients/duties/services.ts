@@ -152,7 +152,9 @@ const mapDuties: readonly Duty[] = [
     wayOut: 'report the pause_before_* value of the state when the pause begins',
     scene: 'control-map',
     operations: fetchingMap,
-    applies: ({ deploymentId }, { client }) => client.offers.has(deploymentId),
+    // A device may also fetch a map that lets it go on.
+    applies: ({ deploymentId }, { client }) =>
+      (client.offers.get(deploymentId)?.pauses?.length ?? 0) > 0,
     violation: ({ deploymentId }, { client }) => {
       const { reports = [] } = client.offers.get(deploymentId) ?? {};
       const isReported = reports.some((status) => String(status).startsWith('pause_'));

@@ -311,6 +311,8 @@ function updatesThatSucceed(life: Life): void {
   life.steps.push(request('d4: probe', 'get-configuration', { status: 401, afterMs: 300 }));
   life.signsIn('d4: token');
   life.offered('d4: offer again', 'd4', 'five');
+  // There is no map that pauses.
+  life.authorized('d4: map', 'get-update-control-map', { id: 'd4', status: 200, answer: {} });
   life.reports('d4: success', 'd4', 'success');
   life.name = 'five';
   life.polls('d4: poll after');

@@ -10,7 +10,8 @@ The client is started once for each scene, with an empty folder and a server of 
 TLS if the command names it) and {dir} the folder in which the client keeps its identity and its state.
 
 JSON is {schema, outcome: "broken"|"undecided"|"kept"|"never-came"|"interrupted", seed, command?, intervalMs?,
-capabilities, scenes: [{scene, outcome, because?, durationMs}], cuts: [{moment, final?, polls, isFalse}], cutBy,
+capabilities, scenes: [{scene, outcome, because?, durationMs}], cuts: [{moment, cameBack, finals, polls,
+isFalse}], cutBy,
 duties: [{duty, level, state, sentence, wayOut, scenes, violations: [{scene, sequence, seen, exchanges}]}]}.
 
 Exit codes: 0 no MUST is broken; 1 a MUST is broken; 2 the command line is wrong; 3 the server cannot start;

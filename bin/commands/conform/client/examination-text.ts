@@ -106,16 +106,24 @@ function unmetLines({ duty, level, because, next }: ExaminedDuty): readonly stri
   return [`  ${duty} (${level}): ${because ?? 'nothing exercised it'}${scene}`];
 }
 
+/** A row for each moment: what the client did after the cut. */
 function cutLines({ cuts, cutBy }: Examination): readonly string[] {
-  return titled(
-    `After each cut (${cutBy})`,
-    cuts.map(({ moment, final, polls, isFalse }) => {
-      const ending = isFalse
-        ? 'FALSE SUCCESS: something else is installed'
-        : (final ?? 'no final status');
-      return `  ${moment}: ${ending}, ${polls ? 'polls again' : 'did not come back'}`;
-    }),
-  );
+  const rows = cuts.map(({ moment, cameBack, finals, polls, isFalse }) => {
+    const final = finals.length === 0 ? 'NONE' : finals.join(' and ');
+    return [
+      moment,
+      ...[cameBack ? 'yes' : 'NO', isFalse ? `${final} (FALSE)` : final, polls ? 'yes' : 'NO'],
+    ];
+  });
+  const all = [['moment', 'came back', 'final status', 'polls on'], ...rows];
+  const widths = all[0]?.map((_, at) => Math.max(...all.map((row) => row[at]?.length ?? 0))) ?? [];
+  const lines = all.map((row) => row.map((text, at) => text.padEnd(widths[at] ?? 0)).join('  '));
+  return rows.length === 0
+    ? []
+    : titled(
+        `After each cut (${cutBy})`,
+        lines.map((line) => `  ${line.trimEnd()}`),
+      );
 }
 
 function skippedLines({ scenes }: Examination): readonly string[] {

@@ -303,7 +303,9 @@ function outcomeOf(
   if (ended.every(({ outcome }) => outcome === 'never-came')) return 'never-came';
   const isBroken = examined.some(({ level, state }) => level === 'must' && state === 'broken');
   if (isBroken || ended.some(({ afterCut }) => afterCut?.isFalse)) return 'broken';
-  return ended.some(({ outcome }) => outcome !== 'played') ? 'undecided' : 'kept';
+  return ended.some(({ outcome }) => !['played', 'skipped'].includes(outcome))
+    ? 'undecided'
+    : 'kept';
 }
 
 /** States from the one that counts most. What one scene shows, no other one takes back. */

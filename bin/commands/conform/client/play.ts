@@ -1,16 +1,16 @@
 /** Plays a scene: each step is carried out by the row of its kind. */
-import type { ClientVerdict } from '../../../../conformance/clients/client-event.ts';
+import type { ClientVerdict, DutyVerdict } from '../../../../conformance/clients/client-event.ts';
 import { evidenceOf, type ShownExchange } from './evidence.ts';
 import { limitMs, type Moment, type Scene, SceneStopped, type Step } from './scene.ts';
-import { CUT_FAULT } from './seen-events.ts';
-import { measuredIntervalMs, type SightName } from './sights.ts';
+import { CUT_FAULT, endOf } from './seen-events.ts';
+import { measuredIntervalMs, type SightName, sights } from './sights.ts';
 import type { Stage } from './stage.ts';
 
-/** How a scene ended. */
+/** How a scene ended; `skipped`: the client has no such moment. */
 export interface SceneEnd {
   /** `played`: every step was seen; `stopped`: the client did not do what a step waited for. */
-  readonly outcome: 'played' | 'stopped' | 'never-came';
-  /** Why it stopped, as a sentence. */
+  readonly outcome: 'played' | 'stopped' | 'never-came' | 'skipped';
+  /** Why it stopped or was skipped, as a sentence. */
   readonly because?: string;
   readonly verdict: ClientVerdict | undefined;
   /** The exchanges that show violations, by their sequence numbers, with secrets masked. */
@@ -22,11 +22,13 @@ export interface SceneEnd {
 /** What a client did after a cut. */
 export interface CutOutcome {
   readonly moment: string;
-  /** The final status that was reported and accepted; undefined without one. */
-  readonly final: string | undefined;
+  /** True if a request came after the cut, without anybody's help. */
+  readonly cameBack: boolean;
+  /** The final statuses that were reported and accepted, repeats left out: one, if all is well. */
+  readonly finals: readonly string[];
   /** True if it polled again afterwards. */
   readonly polls: boolean;
-  /** True if it reported success of what it has not installed, as its author's command says. */
+  /** True if it reported success of what it has not installed, as far as that is known. */
   readonly isFalse: boolean;
 }
 
@@ -61,7 +63,7 @@ export async function play(scene: Scene, stage: Stage, time: Time): Promise<Scen
   const afterCut = await cutOutcome(scene, stage, stopped === undefined);
   const facts = { verdict, ...(afterCut && { afterCut }), violations: evidenceOf(stage) };
   if (stopped === undefined) return { outcome: 'played', ...facts };
-  const outcome = stopped.neverCame ? 'never-came' : 'stopped';
+  const outcome = stopped.isMissed ? 'skipped' : stopped.neverCame ? 'never-came' : 'stopped';
   return { outcome, because: stopped.message, ...facts };
 }
 
@@ -76,7 +78,7 @@ async function begin({ start }: Scene, stage: Stage, time: Time): Promise<void> 
   stage.start();
   if ((await stage.sees('request', time.contactMs)) === undefined) {
     const seconds = Math.round(time.contactMs / 1000);
-    throw new SceneStopped(`nothing came from the client in ${seconds} s`, true);
+    throw new SceneStopped(`nothing came from the client in ${seconds} s`, { neverCame: true });
   }
   if (start === 'unknown') {
     // The first request may already have been the sign-in for which the scene waits.
@@ -84,7 +86,7 @@ async function begin({ start }: Scene, stage: Stage, time: Time): Promise<void> 
     return;
   }
   if (!stage.user.isAccepted && (await stage.device(time.contactMs)) === undefined)
-    throw new SceneStopped('the client never signed in', true);
+    throw new SceneStopped('the client never signed in', { neverCame: true });
   const limit = limitMs(undefined, time.intervalMs ?? INTERVAL_MAX_MS);
   if (!stage.user.isAccepted) {
     await stage.user.accept();
@@ -161,7 +163,7 @@ async function cut(moment: Moment, stage: Stage, intervalMs: number): Promise<vo
     const act = { kind: 'stall', ...afterBytes };
     stage.plan([{ id: CUT_FAULT, match, when, act }]);
     if (!(await stage.fires(CUT_FAULT, withinMs)))
-      throw new SceneStopped(`the moment never came: ${moment.name}`);
+      throw new SceneStopped('the client has no such moment', { isMissed: true });
     await stage.idle(WRITTEN_MS);
   } else if (after) await require(stage, after, withinMs);
   await stage.kill();
@@ -178,9 +180,19 @@ async function cutOutcome(
   polls: boolean,
 ): Promise<CutOutcome | undefined> {
   const step = steps.find((each) => 'cut' in each);
-  if (step === undefined || !('cut' in step)) return undefined;
-  const final = stage.lastFinal();
-  const installed = final === 'success' ? await stage.installed() : undefined;
-  const isFalse = installed !== undefined && installed !== stage.user.artifactName;
-  return { moment: step.cut.name, final, polls, isFalse };
+  const cutMs = stage.lastAct('client-killed');
+  if (step === undefined || !('cut' in step) || cutMs === undefined) return undefined;
+  const later = stage.events.all.filter(({ event }) => endOf(event) > cutMs);
+  const reports = stage.events.all.filter(sights['final report']).map(({ report = '' }) => report);
+  const finals = [...new Set(reports)];
+  const installed = finals.includes('success') ? await stage.installed() : undefined;
+  const isOther = installed !== undefined && installed !== stage.user.artifactName;
+  const isFalse = isOther || (stage.verdict?.duties.some(isFalseSuccess) ?? false);
+  return { moment: step.cut.name, cameBack: later.length > 0, finals, polls, isFalse };
+}
+
+/** What the server itself can see of a false success. */
+function isFalseSuccess({ duty, state }: DutyVerdict): boolean {
+  const seen = ['report.no-false-success-after-cut', 'report.success-only-if-installed'];
+  return state === 'broken' && seen.includes(duty);
 }

@@ -78,10 +78,16 @@ export class SceneStopped extends Error {
   override readonly name = 'SceneStopped';
   /** True if nothing came from the client at all. */
   readonly neverCame: boolean;
+  /** True if the client has no such moment as the scene is about. */
+  readonly isMissed: boolean;
 
-  constructor(sentence: string, neverCame = false) {
+  constructor(
+    sentence: string,
+    { neverCame = false, isMissed = false }: { neverCame?: boolean; isMissed?: boolean } = {},
+  ) {
     super(sentence);
     this.neverCame = neverCame;
+    this.isMissed = isMissed;
   }
 }
 

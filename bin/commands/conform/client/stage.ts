@@ -143,9 +143,9 @@ export class Stage {
     return this.sees('sign-in', withinMs);
   }
 
-  /** The last final status that was reported and accepted; undefined without one. */
-  lastFinal(): string | undefined {
-    return this.events.all.findLast(sights['final report'])?.report;
+  /** When something was last done, on a monotonic clock in milliseconds; undefined if never. */
+  lastAct(act: ServerAct['act']): number | undefined {
+    return this.#acts.findLast((each) => each.act === act)?.atMs;
   }
 
   /**
@@ -249,7 +249,9 @@ export class Stage {
     const trap = this.#trap;
     this.start(this.#at(`https://127.0.0.1:${trap.port}`), `dir-${place}`);
     if (await this.events.until(() => trap.connections > 0, contactMs)) return;
-    throw new SceneStopped(`the client never connected to the address with TLS "${place}"`, true);
+    throw new SceneStopped(`the client never connected to the address with TLS "${place}"`, {
+      neverCame: true,
+    });
   }
 
   advance(seconds: number): void {
