@@ -44,7 +44,8 @@ describe('the options and examples of all commands', { timeout: 120_000 }, () =>
 
   const examplesIn = (help: string) =>
     [...help.matchAll(/^ {2}(?:\S+=\S+ )*npx fleetbed (.*)$/gm)].map(([, words = '']) =>
-      words.split(' '),
+      // A text in single quotes is one word.
+      [...words.matchAll(/'([^']*)'|(\S+)/g)].map(([word, quoted]) => quoted ?? word),
     );
 
   it('use the same name for the same meaning', async () => {

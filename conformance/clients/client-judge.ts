@@ -3,12 +3,13 @@
  * show. It reads only: whoever has events hands them over in the order in which they ended. What it
  * remembers is bounded for each device and in the number of devices.
  */
+import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { defaultHeaderPrefix, vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { JudgedExchange } from '../passive/judged-exchange.ts';
-import type { Violation } from '../passive/rule.ts';
+import { appliedRules, type PassiveRule, type Violation } from '../passive/rule.ts';
 import { recognized } from '../target/operation-at.ts';
 import type {
   ClientEvent,
@@ -53,15 +54,22 @@ const unknownRow: Operation = {
 };
 
 const sequences = duties.flatMap((duty) => (duty.sequence ? [[duty, duty.sequence] as const] : []));
-const rules = new Map<string, readonly Duty[]>();
+/** What a duty says of an exchange. */
+interface DutyRule extends Pick<PassiveRule<DutyMemory>, 'operations' | 'applies' | 'violation'> {
+  readonly duty: Duty;
+}
+
+const dutyRules = duties.flatMap((duty): readonly DutyRule[] => {
+  const { operations: of, applies, violation = () => undefined } = duty;
+  return applies ? [{ duty, applies, violation, ...(of && { operations: of }) }] : [];
+});
+const rules = new Map<string, readonly DutyRule[]>();
 
 /** Returns the duties that look at the exchanges of an operation. */
-function rulesOf(operation: string): readonly Duty[] {
+function rulesOf(operation: string): readonly DutyRule[] {
   const known = rules.get(operation);
   if (known) return known;
-  const found = duties.filter(
-    ({ applies, operations: ids }) => applies && (ids?.includes(operation) ?? true),
-  );
+  const found = dutyRules.filter(({ operations: of }) => of?.includes(operation) ?? true);
   rules.set(operation, found);
   return found;
 }
@@ -142,7 +150,10 @@ export class ClientJudge {
     const exchange = judgedExchange(row, event);
     const memory: DutyMemory = { client: client.memory, fleet: this.#fleet, event };
     this.#isBroken = false;
-    for (const duty of rulesOf(row.id)) this.#rule(client, duty, exchange, memory);
+    const place = { sequence: event.sequence, operation: row.id, atMs: event.endedMs };
+    for (const { rule, violation } of appliedRules(rulesOf(row.id), exchange, memory)) {
+      this.#decide(client, rule.duty, violation, place);
+    }
     for (const [duty, sequence] of sequences) {
       this.#advance(client, duty, sequence, exchange, memory);
     }
@@ -151,14 +162,6 @@ export class ClientJudge {
     const { due, usesFormerToken } = client.memory;
     const isSettled = due.size === 0 && !usesFormerToken && !this.#isBroken;
     client.unchanged = isIdle && isSettled ? event : undefined;
-  }
-
-  #rule(client: JudgedClient, duty: Duty, exchange: JudgedExchange, memory: DutyMemory): void {
-    const { applies, violation } = duty;
-    if (!applies?.(exchange, memory)) return;
-    const { sequence, endedMs } = memory.event;
-    const place = { sequence, operation: exchange.row.id, atMs: endedMs };
-    this.#decide(client, duty, violation?.(exchange, memory), place);
   }
 
   #advance(
@@ -334,15 +337,15 @@ function rowOf(event: ClientExchange, client: ClientMemory | undefined): Operati
   const { method, url } = event;
   if (!URL.canParse(url)) return undefined;
   const { pathname } = new URL(url);
-  const at = pathname.indexOf('/api/');
-  const { row, rowsAtPath } = recognized(method, at > 0 ? pathname.slice(at) : pathname);
+  const starts = Object.values(apiPrefixes).map((prefix) => pathname.indexOf(prefix));
+  const { row, rowsAtPath } = recognized(method, pathname.slice(Math.max(0, ...starts)));
   const found = row ? deviceRows.get(row.id) : undefined;
   if (found) return found;
   // A link points to wherever the server stores its files, and is used with GET only.
   const link = rowsAtPath.find(({ authorization }) => authorization === 'link');
   if (link) return deviceRows.get(link.id);
   if ((client?.offers.values ?? []).some((offer) => offer.link === linkOf(url))) return download;
-  return row === undefined && pathname.includes('/api/devices/') ? unknownRow : undefined;
+  return row === undefined && pathname.includes(apiPrefixes.device) ? unknownRow : undefined;
 }
 
 function judgedExchange(row: Operation, event: ClientExchange): JudgedExchange {

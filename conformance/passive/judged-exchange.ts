@@ -49,7 +49,6 @@ export class JudgedExchange {
   #sent: Json | undefined;
   #received: Json | undefined;
   #isOrdinary: boolean | undefined;
-  #deploymentId: string | undefined;
 
   constructor(
     row: Operation,
@@ -128,8 +127,7 @@ export class JudgedExchange {
 
   /** The deployment id in the path of the request, which is the last segment but one. */
   get deploymentId(): string {
-    this.#deploymentId ??= this.segment(1);
-    return this.#deploymentId;
+    return this.segment(1);
   }
 
   /**

@@ -73,7 +73,7 @@ export function verdictsOn(
 }
 
 /** Returns the rules that decide an exchange, each with its violation, if any. */
-function appliedRules<
+export function appliedRules<
   Known,
   Rule extends Pick<PassiveRule<Known>, 'operations' | 'applies' | 'violation'>,
 >(rules: readonly Rule[], exchange: JudgedExchange, memory: Known) {

@@ -2,11 +2,11 @@
 import type {
   ClientEvent,
   ClientExchange,
+  ClientVerdict,
   HeaderList,
 } from '../../../../conformance/clients/client-event.ts';
 import { maskHeaders, maskText } from '../../../../server/http/masking.ts';
-import { endOf } from './seen-events.ts';
-import type { Stage } from './stage.ts';
+import { endOf, type SeenEvents } from './seen-events.ts';
 
 /** Characters of a body that a report contains. */
 const BODY_MAX_CHARACTERS = 2000;
@@ -29,7 +29,13 @@ export interface ShownExchange {
 }
 
 /** Returns the exchanges of a scene that the violations refer to, in their order. */
-export function evidenceOf({ verdict, events }: Stage): readonly ShownExchange[] {
+export function evidenceOf({
+  verdict,
+  events,
+}: {
+  readonly verdict: ClientVerdict | undefined;
+  readonly events: SeenEvents;
+}): readonly ShownExchange[] {
   const sequences = (verdict?.duties ?? []).flatMap(({ violations }) =>
     violations.flatMap(({ sequence, against }) => [sequence, against ?? 0]),
   );
@@ -66,7 +72,7 @@ function logged(event: ClientEvent): string {
 }
 
 /** Returns an exchange as one line. */
-export function requestLine(exchange: ClientExchange): string {
+function requestLine(exchange: ClientExchange): string {
   const { method, url, status, interference, requestHeaders, isDelivered } = exchange;
   const { pathname, search } = new URL(maskText(url));
   const range = requestHeaders.find(([name]) => /^range$/i.test(name))?.[1];

@@ -1,8 +1,10 @@
 /** An examination: measures the client, plays the programme of scenes, and joins their verdicts. */
+
 import type { DutyState, DutyVerdict } from '../../../../conformance/clients/client-event.ts';
 import { duties } from '../../../../conformance/clients/duties/duties.ts';
 import type { DutyLevel } from '../../../../conformance/clients/duty.ts';
 import { nextStep, type SceneName } from '../../../../conformance/clients/scenes.ts';
+import { systemClock } from '../../../../fixtures/clock.ts';
 import type { CutOutcome, SceneEnd } from './play.ts';
 import { play } from './play.ts';
 import { type Capability, isLong, minMs, type Scene } from './scene.ts';
@@ -98,7 +100,7 @@ export async function examine(
   signal: AbortSignal,
   watch: SceneWatch,
 ): Promise<Examination> {
-  const startedMs = performance.now();
+  const startedMs = systemClock.monotonicMs();
   const ended: EndedScene[] = [];
   const skipped: PlayedScene[] = [];
   const first = allScenes.find(({ name }) => name === FIRST);
@@ -117,7 +119,7 @@ export async function examine(
     const capabilities = capabilitiesOf(measured.seen, plan);
     const facts = { plan, capabilities, cutBy: cutOf(plan) };
     if (intervalMs === undefined) return joined({ ...facts, ended, skipped, signal });
-    const spentMs = performance.now() - startedMs;
+    const spentMs = systemClock.monotonicMs() - startedMs;
     const rest = allScenes.filter((scene) => scene !== first);
     const programme = programmeOf(rest, { plan, intervalMs, capabilities, spentMs });
     for (const { scene, because } of programme) {
@@ -152,11 +154,11 @@ async function playScene(
   scene: Scene,
   { plan, intervalMs, signal, shared }: Playing,
 ): Promise<EndedScene> {
-  const startedMs = performance.now();
+  const startedMs = systemClock.monotonicMs();
   const stage = shared ?? (await Stage.open(plan, scene, signal));
   try {
     const end = await play(scene, stage, { intervalMs, contactMs: plan.contactMs });
-    const durationMs = Math.round(performance.now() - startedMs);
+    const durationMs = Math.round(systemClock.monotonicMs() - startedMs);
     return { ...end, scene: scene.name, durationMs, seen: stage.events.all };
   } finally {
     if (stage !== shared) await stage.close();

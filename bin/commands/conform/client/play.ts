@@ -1,5 +1,7 @@
 /** Plays a scene: each step is carried out by the row of its kind. */
+
 import type { ClientVerdict, DutyVerdict } from '../../../../conformance/clients/client-event.ts';
+import { systemClock } from '../../../../fixtures/clock.ts';
 import { evidenceOf, type ShownExchange } from './evidence.ts';
 import { limitMs, type Moment, type Scene, SceneStopped, type Step } from './scene.ts';
 import { CUT_FAULT, endOf } from './seen-events.ts';
@@ -57,7 +59,7 @@ export async function play(scene: Scene, stage: Stage, time: Time): Promise<Scen
   if (stopped === undefined) await stage.settled(patienceMs);
   // A scene that stopped before its end has shown nothing by what did not happen.
   stage.act('scene-ended', stopped === undefined ? scene.name : undefined);
-  if (stopped?.message !== INTERRUPTED) stage.judge.end(performance.now());
+  if (stopped?.message !== INTERRUPTED) stage.judge.end(systemClock.monotonicMs());
   stage.writeLog();
   const { verdict } = stage;
   const afterCut = await cutOutcome(scene, stage, stopped === undefined);

@@ -10,6 +10,7 @@ import type {
   HeaderList,
 } from '../../../../conformance/clients/client-event.ts';
 import { inNextRound, systemClock } from '../../../../fixtures/clock.ts';
+import { apiPrefixes } from '../../../../fixtures/contract/deprecations.ts';
 import { operationsById } from '../../../../fixtures/contract/operation-ids.ts';
 import { encodeConnectMessage } from '../../../../fixtures/formats/connect-message.ts';
 import { isObject, parsedJson } from '../../../../fixtures/json.ts';
@@ -64,7 +65,7 @@ export class SeenEvents {
   readonly observer: ExchangeObserver = {
     onEnd: (record) => {
       const { operation = 'unknown' } = record;
-      if (operationsById.get(operation)?.path.startsWith('/api/management/')) return;
+      if (operationsById.get(operation)?.path.startsWith(apiPrefixes.management)) return;
       // The journal truncates the bodies next; the fault and the variations are noted after that.
       const bodies = { body: record.body, answer: record.answerBody };
       const report = reportIn(operation, bodies.body);
@@ -82,7 +83,12 @@ export class SeenEvents {
         more: { readonly code?: number; readonly payload?: Buffer } = {},
       ): void => {
         const sequence = this.all.length + 1;
-        const place = { sequence, client: CLIENT, socket: requestId, atMs: performance.now() };
+        const place = {
+          sequence,
+          client: CLIENT,
+          socket: requestId,
+          atMs: systemClock.monotonicMs(),
+        };
         const { code: status = 0 } = more;
         const facts = { operation: 'socket', status, isDelivered: true, report: event };
         this.#add({ ...facts, event: { kind: 'socket', ...place, event, from, ...more } });

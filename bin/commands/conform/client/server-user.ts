@@ -73,12 +73,9 @@ export class ServerUser {
     if (this.#deployed === undefined) return;
     const { id } = this.#deployed;
     const json = { status: 'aborted' } as const;
-    // The deployment may have ended in the meantime, or have been aborted by a planned fault.
-    await this.#parts.testbed.admin
-      .call('abort-deployment', { parameters: { id }, json })
-      .catch((error: unknown) => {
-        if (!(error instanceof Error && error.name === 'AdminRefusal')) throw error;
-      });
+    await unlessEnded(
+      this.#parts.testbed.admin.call('abort-deployment', { parameters: { id }, json }),
+    );
     this.#parts.act('deployment-aborted', id);
   }
 
@@ -86,7 +83,9 @@ export class ServerUser {
   async continueMap(): Promise<void> {
     const id = this.#deployed?.id ?? '';
     const json = { update_control_map: { states: {} } };
-    await this.#parts.testbed.admin.call('update-deployment', { parameters: { id }, json });
+    await unlessEnded(
+      this.#parts.testbed.admin.call('update-deployment', { parameters: { id }, json }),
+    );
   }
 
   /** Asks the client by its websocket to poll. */
@@ -163,4 +162,11 @@ export class ServerUser {
     form.append('artifact', new Blob([Uint8Array.from(bytes)]), `${name}.mender`);
     await testbed.admin.call('upload-artifact', { form });
   }
+}
+
+/** The client, or a planned fault, may have ended the deployment in the meantime. */
+async function unlessEnded(act: Promise<unknown>): Promise<void> {
+  await act.catch((error: unknown) => {
+    if (!(error instanceof Error && error.name === 'AdminRefusal')) throw error;
+  });
 }

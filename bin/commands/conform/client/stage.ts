@@ -120,7 +120,7 @@ export class Stage {
   /** Tells the judge what was done. */
   act(act: ServerAct['act'], subject?: string): void {
     const event: ServerAct = {
-      ...{ kind: 'act', act, client: CLIENT, atMs: performance.now() },
+      ...{ kind: 'act', act, client: CLIENT, atMs: systemClock.monotonicMs() },
       ...(subject !== undefined && { subject }),
     };
     this.#acts.push(event);
@@ -176,11 +176,12 @@ export class Stage {
 
   /** Resolves once nothing is due any more, or after this time. */
   async settled(withinMs: number): Promise<void> {
-    const endMs = performance.now() + withinMs;
+    const endMs = systemClock.monotonicMs() + withinMs;
     const isSettled = (): boolean =>
       this.#problem() !== undefined ||
       !(this.verdict?.duties.some(({ state }) => state === 'open') ?? false);
-    while (performance.now() < endMs && !isSettled()) await this.events.until(isSettled, 500);
+    while (systemClock.monotonicMs() < endMs && !isSettled())
+      await this.events.until(isSettled, 500);
   }
 
   #problem(): string | undefined {
@@ -288,8 +289,8 @@ export class Stage {
   async fires(id: string, withinMs: number): Promise<boolean> {
     const hasFired = (): boolean =>
       this.#testbed.faults.list().some((rule) => rule.id === id && rule.fired > 0);
-    const endMs = performance.now() + withinMs;
-    while (performance.now() < endMs && !hasFired()) {
+    const endMs = systemClock.monotonicMs() + withinMs;
+    while (systemClock.monotonicMs() < endMs && !hasFired()) {
       this.#requireWell();
       await systemClock.sleep(LOOK_MS);
     }
