@@ -165,7 +165,7 @@ function expectHar({ log }: { log: Record<string, unknown> & { entries: unknown[
 }
 
 describe('fleetbed journal --lint', () => {
-  const next = '/api/devices/v1/deployments/device/deployments/next';
+  const next = '/api/devices/v1/deployments/device/deployments/next?artifact_name=a&device_type=b';
 
   it('exits with 0 and counts the requests of devices when it finds nothing', async () => {
     const { code, stdout } = await run(
@@ -176,15 +176,20 @@ describe('fleetbed journal --lint', () => {
       '2020-01-01T00:00:00Z',
     );
     expect([code, stdout]).toEqual([0, 'The journal has no requests of devices.\n']);
-    const all = await run('journal', ...at, '--lint');
-    expect([all.code, all.stdout]).toEqual([0, 'No finding in 1 request of devices.\n']);
+    const last = await run('journal', ...at, '--limit', '1', '--json');
+    const { sequence } = JSON.parse(last.stdout) as { sequence: number };
+    await (
+      await fetch(`${ready.baseUrl}${next}`, { headers: { authorization: 'Bearer x' } })
+    ).text();
+    const after = await run('journal', ...at, '--lint', '--after', String(sequence));
+    expect([after.code, after.stdout]).toEqual([0, 'No finding in 1 request of devices.\n']);
   });
 
   it('exits with 1, and prints five findings of a duty and the number of all', async () => {
     const last = await run('journal', ...at, '--limit', '1', '--json');
     const { sequence } = JSON.parse(last.stdout) as { sequence: number };
     for (let sent = 0; sent < 7; sent += 1) {
-      await (await fetch(`${ready.baseUrl}${next}?access_token=hidden`)).text();
+      await (await fetch(`${ready.baseUrl}${next}&access_token=hidden`)).text();
     }
     const { code, stdout } = await run('journal', ...at, '--lint', '--after', String(sequence));
     const lines = stdout.trimEnd().split('\n');
