@@ -170,7 +170,7 @@ export function settled(output: string): string {
     .replace(/(password |#token=)\S+?(?=,|\s|$)/g, '$1SECRET')
     .replace(/\b(seed|run) "?[\w-]+"?/g, '$1 SEED')
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z|\b\d\d:\d\d:\d\d(\.\d+)?Z?/g, 'MOMENT')
-    .replace(/^\d+(?= +MOMENT| \S+ \S+ \((?:must|should)\))/gm, 'N')
+    .replace(/^\d+(?= +MOMENT| +\S+ +\S+ \((?:must|should)\))/gm, 'N')
     .replace(/\d[\d,.]*(?= requests| exchanges| a second|\/s\b| audit-log| devices x )/g, 'N')
     .replace(/\d+(\.\d+)? ?(µs|ms|s|m)\b/g, 'N s')
     .replace(/\d+\.\d+/g, 'N')
