@@ -13,8 +13,18 @@ export class RequestCutOff extends Error {
   override readonly name = 'RequestCutOff';
 }
 
+/** The part of a body that arrived before its reading failed. */
+export interface ReceivedPart {
+  readonly bytes: number;
+  /** The last bytes of the part, at most 64. */
+  readonly end: Buffer;
+}
+
+/** The part that arrived of a body whose reading had not begun. */
+export const nothingReceived: ReceivedPart = { bytes: 0, end: Buffer.alloc(0) };
+
 /** Returns the refusal of a body that cannot be read to its end, from the part that arrived. */
-type BodyFailure = (received: Buffer) => Refusal;
+type BodyFailure = (received: ReceivedPart) => Refusal;
 
 /** Ends the reading of a request's body; see `failBody`. */
 export type FailBody = typeof failBody;
@@ -25,13 +35,39 @@ const bodyFailed = 'bodyFailed';
 const failures = new WeakMap<IncomingMessage, BodyFailure>();
 
 /**
- * Makes `readBody` return a refusal for a body that cannot be read to its end. Returns false when
- * something else is reading the body.
+ * Makes the reader of a body refuse it because it cannot be read to its end. Returns false when
+ * that reader cannot do so any more.
  */
 export function failBody(request: IncomingMessage, failure: BodyFailure): boolean {
   if (request.readableFlowing !== null) return request.emit(bodyFailed, failure);
   failures.set(request, failure);
   return true;
+}
+
+/**
+ * Calls the listener once with the refusal of a body that cannot be read to its end. For readers of
+ * streamed bodies; `readBody` returns that refusal itself.
+ */
+export function onBodyFailure(request: IncomingMessage, refuseBody: (refusal: Refusal) => void) {
+  const failure = failures.get(request);
+  if (failure) {
+    refuseBody(failure(nothingReceived));
+    return;
+  }
+  let bytes = 0;
+  let end = nothingReceived.end;
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    end = chunk.length < END_BYTES ? endOf(Buffer.concat([end, chunk])) : endOf(chunk);
+  });
+  request.once(bodyFailed, (fail: BodyFailure) => refuseBody(fail({ bytes, end })));
+}
+
+/** Kept bytes of the end of a part that arrived. */
+const END_BYTES = 64;
+
+function endOf(chunk: Buffer): Buffer {
+  return Buffer.from(chunk.subarray(-END_BYTES));
 }
 
 /** Estimated memory overhead of one received chunk, in bytes. */
@@ -59,7 +95,7 @@ export function readBody(
   if (announced > maxBytes) return refuse.tooLarge(maxBytes, announced);
   if (isWhole(request)) return request.wholeBody;
   const failure = failures.get(request);
-  if (failure) return failure(request.read() ?? Buffer.alloc(0));
+  if (failure) return failure(partOf([request.read() ?? nothingReceived.end]));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let received = 0;
@@ -71,7 +107,7 @@ export function readBody(
       held?.set(0);
       resolve(refusal);
     };
-    request.on(bodyFailed, (fail: BodyFailure) => drop(fail(Buffer.concat(chunks))));
+    request.on(bodyFailed, (fail: BodyFailure) => drop(fail(partOf(chunks))));
     request.on('data', (chunk: Buffer) => {
       received += chunk.length;
       if (received > maxBytes) {
@@ -100,6 +136,11 @@ export function readBody(
     request.on('error', cutOff);
     request.on('close', cutOff);
   });
+}
+
+function partOf(chunks: readonly Buffer[]): ReceivedPart {
+  const received = Buffer.concat(chunks);
+  return { bytes: received.length, end: endOf(received) };
 }
 
 /** A request that was created in memory, with its body complete. */

@@ -127,7 +127,7 @@ function isCutOff({ code }: Input): boolean {
 
 /** True when the end of the chunks was read as a part of one. */
 function holdsLastChunk({ current }: Input): boolean {
-  return current?.isChunked === true && current.received.toString('latin1').endsWith(chunkEnd);
+  return current?.isChunked === true && current.received.end.toString('latin1').endsWith(chunkEnd);
 }
 
 /** Says which part of an incomplete body arrived. */
@@ -139,8 +139,8 @@ function progressOf(input: Input): string {
     return ' within a chunk that announces more bytes than were sent, as a decimal size does';
   }
   if (isChunked)
-    return ` after ${counted(received.length, 'byte')} in chunks, without the last chunk`;
-  return ` after ${received.length} of the ${counted(Number(length), 'byte')} that Content-Length announces`;
+    return ` after ${counted(received.bytes, 'byte')} in chunks, without the last chunk`;
+  return ` after ${received.bytes} of the ${counted(Number(length), 'byte')} that Content-Length announces`;
 }
 
 function remedyOfPart(input: Input): string {
@@ -153,7 +153,7 @@ function remedyOfPart(input: Input): string {
 }
 
 function hexExample({ current }: Input): string {
-  const size = Math.max(0, (current?.received.length ?? 0) - chunkEnd.length);
+  const size = Math.max(0, (current?.received.bytes ?? 0) - chunkEnd.length);
   return `${size.toString(16)} for ${counted(size, 'byte')}`;
 }
 

@@ -3,6 +3,7 @@
  * shows is masked.
  */
 import { printable } from '../../fixtures/printable.ts';
+import type { ReceivedPart } from './body.ts';
 import { masked, maskHeaders, maskText } from './masking.ts';
 
 /** A request of a connection, as far as it says where its body ends. */
@@ -29,7 +30,7 @@ export interface ReadStop {
   /** The last complete request of the connection. */
   readonly before?: Framing | undefined;
   /** The request whose body was being read, with the part of the body that arrived. */
-  readonly current?: (Framing & { readonly received: Buffer }) | undefined;
+  readonly current?: (Framing & { readonly received: ReceivedPart }) | undefined;
   /** What stalled, as a sentence without its subject; only after a stalled body. */
   readonly stall?: { readonly what: string; readonly remedy: string } | undefined;
 }

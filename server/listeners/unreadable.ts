@@ -2,7 +2,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { jsonType } from '../http/answer.ts';
-import type { FailBody } from '../http/body.ts';
+import { type FailBody, nothingReceived, type ReceivedPart } from '../http/body.ts';
 import { MalformedRequest } from '../http/malformed-request.ts';
 import type { Refusal } from '../http/refusal.ts';
 import type { Framing, ReadStop } from '../http/unread-input.ts';
@@ -97,7 +97,7 @@ export function answerUnreadable(
     const unfinished = unfinishedOn(socket);
     const last = unfinished ? undefined : lastRequests.get(socket);
     const stop = stopOf(cause, socket, last && framingOf(last));
-    const named = (received: Buffer = Buffer.alloc(0)): MalformedRequest =>
+    const named = (received: ReceivedPart = nothingReceived): MalformedRequest =>
       new MalformedRequest({
         ...stop,
         ...(unfinished && { current: { ...framingOf(framedOf(unfinished)), received } }),
@@ -115,7 +115,7 @@ export function answerUnreadable(
       socket.destroy();
       return;
     }
-    const refusal = (received: Buffer): Refusal =>
+    const refusal = (received: ReceivedPart): Refusal =>
       named(received).refusalWith(Number.parseInt(status, 10));
     if (unfinished && fail(unfinished, refusal)) {
       afterEarlierAnswers(socket, unfinished, (answering) => {

@@ -7,7 +7,7 @@ import type { BusboyFileStream } from '@fastify/busboy';
 import * as v from 'valibot';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { devicePathShape } from '../../../fixtures/contract/management/connect.ts';
-import { RequestCutOff } from '../../http/body.ts';
+import { onBodyFailure, RequestCutOff } from '../../http/body.ts';
 import { shapeDetail } from '../../http/problem-detail.ts';
 import { Refusal, refuse } from '../../http/refusal.ts';
 import { problemOf } from '../../pipeline/input.ts';
@@ -75,6 +75,7 @@ export function receiveDeviceFile(
   const fields: Record<string, string> = Object.create(null);
   return new Promise((resolve, reject) => {
     let file: BusboyFileStream | undefined;
+    let isRefused = false;
     parser.on('field', (name, value) => {
       fields[name] = value;
     });
@@ -98,8 +99,15 @@ export function receiveDeviceFile(
       file?.destroy(error as Error);
       resolve(malformedParts(error));
     });
+    onBodyFailure(request, (refusal) => {
+      isRefused = true;
+      discardRest(request);
+      parser.destroy();
+      file?.destroy(new UploadRefused(refusal));
+      resolve(refusal);
+    });
     request.on('close', () => {
-      if (request.complete) return;
+      if (request.complete || isRefused) return;
       const cutOff = new RequestCutOff('the connection closed during the upload');
       parser.destroy();
       file?.destroy(cutOff);
@@ -144,7 +152,8 @@ async function* contentOf(
   try {
     for await (const part of file) yield part as Buffer;
   } catch (error) {
-    throw error instanceof RequestCutOff ? error : new UploadRefused(malformedParts(error));
+    if (error instanceof RequestCutOff || error instanceof UploadRefused) throw error;
+    throw new UploadRefused(malformedParts(error));
   }
   if (file.truncated) throw new UploadRefused(refuse.tooLarge(fileMaxBytes));
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { BusboyFileStream } from '@fastify/busboy';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { tooManyOpenFiles } from '../../http/answer.ts';
-import { RequestCutOff, tooManyBytes } from '../../http/body.ts';
+import { onBodyFailure, RequestCutOff, tooManyBytes } from '../../http/body.ts';
 import { Refusal, refuse } from '../../http/refusal.ts';
 import type { HandlerContext } from '../../pipeline/endpoint.ts';
 import type { FileStore, ReceivedFile } from '../../store/files.ts';
@@ -100,8 +100,14 @@ function readParts(
     });
     parser.on('partsLimit', () => refuseRest(tooManyParts));
     parser.on('error', (error: unknown) => refuseRest(malformedParts(error)));
+    onBodyFailure(request, (because) => {
+      parser.destroy();
+      refuseRest(because);
+      // The parser does not close the file that it was reading.
+      file?.destroy(new RequestCutOff('the body cannot be read to its end'));
+    });
     request.on('close', () => {
-      if (request.complete) return;
+      if (request.complete || refusal) return;
       const cutOff = new RequestCutOff('the connection closed during the upload');
       parser.destroy();
       // The parser does not close the file that it was reading.
