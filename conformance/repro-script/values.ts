@@ -56,7 +56,7 @@ export function handedValues(
   const counts = new Map<string, number>();
   const known = new Set<string>();
   return exchanges.map(({ answer }, step) => {
-    const isNews = ({ value }: CandidateValue): boolean => {
+    const isNewValue = ({ value }: CandidateValue): boolean => {
       const forms = usedForms(value);
       const isUsed = texts
         .slice(step + 1)
@@ -64,16 +64,16 @@ export function handedValues(
       const isOurs = texts.slice(0, step + 1).some((text) => text.includes(value));
       return isUsed && !isOurs && !known.has(value) && masksIn(value).length === 0;
     };
-    const news: RepeatedValue[] = [];
+    const newValues: RepeatedValue[] = [];
     for (const candidate of candidatesOf(answer, texts.slice(0, step + 1))) {
-      if (!isNews(candidate)) continue;
+      if (!isNewValue(candidate)) continue;
       const { name, value, take } = candidate;
       known.add(value);
       const kind = /^<masked:([\w-]+)>$/.exec(maskText(value))?.[1] ?? name;
       counts.set(kind, (counts.get(kind) ?? 0) + 1);
-      news.push({ value, take, mark: `<masked:${kind}-${counts.get(kind)}>` });
+      newValues.push({ value, take, mark: `<masked:${kind}-${counts.get(kind)}>` });
     }
-    return news;
+    return newValues;
   });
 }
 

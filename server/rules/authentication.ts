@@ -198,10 +198,10 @@ function outcomeOf(facts: AuthFacts): AuthOutcomeName {
 }
 
 function outcomeOfNewKey(facts: KnownFacts): AuthOutcomeName {
-  const news = facts.device === undefined ? 'new-device' : 'new-key';
-  if (news === 'new-key' && facts.keyCount >= limits.authSetsMax) return 'too-many-keys';
-  if (facts.autoAccept && facts.mayBeAccepted) return `${news}-accepted`;
-  return facts.mayBeRecorded ? news : 'too-many-unaccepted';
+  const found = facts.device === undefined ? 'new-device' : 'new-key';
+  if (found === 'new-key' && facts.keyCount >= limits.authSetsMax) return 'too-many-keys';
+  if (facts.autoAccept && facts.mayBeAccepted) return `${found}-accepted`;
+  return facts.mayBeRecorded ? found : 'too-many-unaccepted';
 }
 
 /** A key that was never accepted must not change the external id of a working device. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { deviceDeploymentStatuses } from '../../fixtures/contract/vocabulary.ts';
 import { controlMapOf } from './control-map.ts';
 import { logText } from './deployment-log.ts';
-import { abortRefused, completedMs, controlMapRefused, statusOf } from './deployment-status.ts';
+import { abortRefused, completedMs, controlMapRefused, statusOf } from './deployment-progress.ts';
 
 describe('the state of a whole deployment', () => {
   const touched = deviceDeploymentStatuses.filter((status) => status !== 'pending');

@@ -8,7 +8,7 @@ import {
   finalStatuses,
   type ReportableStatus,
 } from '../../fixtures/contract/vocabulary.ts';
-import { initialStatus } from './deployment-status.ts';
+import { initialStatus } from './deployment-progress.ts';
 
 /** The state of a deployment on one device. */
 export interface DeviceDeployment {

@@ -2,7 +2,7 @@
  * Decides what a device deployment serves for a poll.
  * Spec: Device deployments, GET and POST next
  */
-import { initialStatus } from './deployment-status.ts';
+import { initialStatus } from './deployment-progress.ts';
 import type { DeviceDeployment } from './device-deployment.ts';
 
 /** The data of a poll, from any of the three polling operations. */

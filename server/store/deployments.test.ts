@@ -3,7 +3,7 @@ import {
   deploymentStatuses,
   deviceDeploymentStatuses,
 } from '../../fixtures/contract/vocabulary.ts';
-import { statusOf } from '../rules/deployment-status.ts';
+import { statusOf } from '../rules/deployment-progress.ts';
 import { recordReport, recordStatus } from '../testing/device-deployment-steps.ts';
 import type { DeploymentFilter, DeploymentStore, NewStoredDeployment } from './deployments.ts';
 import { openStore, type Store } from './store.ts';

@@ -1,7 +1,7 @@
 /** Deployments as users create them. Their states on devices are in `device-deployments.ts`. */
 import type { GivenControlMap } from '../../fixtures/contract/resources.ts';
 import type { DeploymentStatusOverall } from '../../fixtures/contract/vocabulary.ts';
-import { initialStatus } from '../rules/deployment-status.ts';
+import { initialStatus } from '../rules/deployment-progress.ts';
 import { notBegun } from '../rules/device-deployment.ts';
 import type { Phase } from '../rules/phases.ts';
 import type { DevicesInDeployments } from './devices-in-deployments.ts';

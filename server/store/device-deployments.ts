@@ -1,6 +1,6 @@
 /** Stores the state of each device in a deployment. Spec: States and transitions */
 import type { DeviceDeploymentStatus } from '../../fixtures/contract/vocabulary.ts';
-import { completedMs } from '../rules/deployment-status.ts';
+import { completedMs } from '../rules/deployment-progress.ts';
 import { type DeviceDeployment, ended, isOver } from '../rules/device-deployment.ts';
 import { type NoUpdate, noDeployment } from '../rules/no-update.ts';
 import type { StoredDeployment } from './deployments.ts';

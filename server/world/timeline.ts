@@ -80,15 +80,15 @@ function checkDeployment(world: World, deployment: WorldDeployment): void {
       `${place}: its artifact was created later; set a longer ago for the artifact`,
     );
   }
-  const meant = deployment.devices ?? world.devices.map(({ name }) => name);
-  for (const name of [...meant, ...Object.keys(deployment.reached)]) {
+  const targets = deployment.devices ?? world.devices.map(({ name }) => name);
+  for (const name of [...targets, ...Object.keys(deployment.reached)]) {
     const device = world.devices.find((one) => one.name === name);
     if (!device) {
       const names = world.devices.map((one) => one.name);
       throw absent(place, 'device', { wanted: name, names });
     }
-    const isMeant = meant.includes(name) && device.status === 'accepted';
-    if (!isMeant && name in deployment.reached) {
+    const isTarget = targets.includes(name) && device.status === 'accepted';
+    if (!isTarget && name in deployment.reached) {
       throw new WorldError(`${place}: reached: "${name}" is not one of its accepted devices`);
     }
     if (deployment.devices && agoMs(device.ago) < beganMs) {

@@ -68,8 +68,8 @@ export async function readBehaviourFile(
 const filesRead = new Map<string, readonly Behaviour[]>();
 
 function fileError(path: string, what: string): BehaviourFileError {
-  const said = printable(what, MESSAGE_MAX_CHARACTERS);
-  return new BehaviourFileError(`the behaviour file ${path}: ${said}`);
+  const message = printable(what, MESSAGE_MAX_CHARACTERS);
+  return new BehaviourFileError(`the behaviour file ${path}: ${message}`);
 }
 
 function refuseLanguage(path: string, readsTypeScript: boolean): void {
@@ -183,9 +183,9 @@ const numericHooks: readonly string[] = [
 function guarded(hooks: Partial<Record<string, AnyFunction>>, where: string): BehaviourHooks {
   const entries = Object.entries(hooks).map(([name, act]) => {
     const blame = (error: unknown): never => {
-      if (isMeant(error)) throw error;
-      const said = printable(firstLine(error), MESSAGE_MAX_CHARACTERS);
-      throw new BehaviourFileError(`the behaviour file ${where}.hooks.${name} threw: ${said}`);
+      if (isExpectedError(error)) throw error;
+      const message = printable(firstLine(error), MESSAGE_MAX_CHARACTERS);
+      throw new BehaviourFileError(`the behaviour file ${where}.hooks.${name} threw: ${message}`);
     };
     return [name, (...given: unknown[]) => run(act, given, { name, blame })];
   });
@@ -209,7 +209,7 @@ function run(act: AnyFunction | undefined, given: unknown[], { name, blame }: Gu
   }
 }
 
-function isMeant(error: unknown): boolean {
+function isExpectedError(error: unknown): boolean {
   return (
     error instanceof UpdateFailure ||
     error instanceof PowerLoss ||

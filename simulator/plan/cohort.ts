@@ -1,5 +1,6 @@
 /** Cohorts: parts of a fleet with their own keys, behaviours and policy, sized by weights. */
 import * as v from 'valibot';
+import { isObject } from '../../fixtures/json.ts';
 import { cohortOptions, type mixtureOptions, policyOptions } from './cohort-options.ts';
 import { type FieldsOf, fieldsOf, overridesOf } from './option-row.ts';
 import { filled, weight } from './plan-values.ts';
@@ -105,18 +106,14 @@ function policyFieldsOf(
   plan: SharedCohortFields,
   differs: Omit<CohortRow, 'name' | 'weight'>,
 ): PolicyFields {
-  const [whole, own] = [new Map(Object.entries(plan)), new Map(Object.entries(differs))];
+  const [shared, overrides] = [new Map(Object.entries(plan)), new Map(Object.entries(differs))];
   const fields = Object.values(policyOptions).flatMap(({ field }) => {
-    const [defaultShares, changed]: unknown[] = [whole.get(field), own.get(field)];
+    const [inherited, override]: unknown[] = [shared.get(field), overrides.get(field)];
     const value =
-      isParted(changed) && isParted(defaultShares) ? { ...defaultShares, ...changed } : changed;
-    return [[field, value ?? defaultShares]];
+      isObject(override) && isObject(inherited) ? { ...inherited, ...override } : override;
+    return [[field, value ?? inherited]];
   });
   return Object.fromEntries(fields) as PolicyFields;
-}
-
-function isParted(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }
 
 /** Returns the policy that these options describe, with all defaults applied. */

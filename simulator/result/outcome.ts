@@ -277,8 +277,8 @@ function deploymentFindings(result: FleetResult): readonly RunFinding[] {
   const { plan, funnel, ended } = result;
   if (ended === 'interrupted' || !isAnswered(result) || !isAnyAccepted(result)) return [];
   const findings: RunFinding[] = [];
-  const isMeantToEnd = plan.incidents?.some(({ name }) => name === 'abort-deployment') === true;
-  if (plan.deploy !== undefined && !isMeantToEnd) {
+  const isAbortPlanned = plan.incidents?.some(({ name }) => name === 'abort-deployment') === true;
+  if (plan.deploy !== undefined && !isAbortPlanned) {
     const condition = 'the deployment updates devices';
     const updated = funnel.success + funnel.alreadyInstalled;
     if (updated > 0) {

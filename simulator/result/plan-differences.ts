@@ -21,7 +21,7 @@ export function planDifferences(one: PlanSummary, other: PlanSummary): readonly 
 }
 
 function differencesIn(one: unknown, other: unknown, path: string): string[] {
-  if (isParted(one) && isParted(other) && Array.isArray(one) === Array.isArray(other)) {
+  if (hasMembers(one) && hasMembers(other) && Array.isArray(one) === Array.isArray(other)) {
     const [ours, theirs] = [new Map(Object.entries(one)), new Map(Object.entries(other))];
     const names = new Set([...ours.keys(), ...theirs.keys()]);
     const isList = Array.isArray(one);
@@ -32,7 +32,7 @@ function differencesIn(one: unknown, other: unknown, path: string): string[] {
   return JSON.stringify(one) === JSON.stringify(other) ? [] : [clause(path, one, other)];
 }
 
-function isParted(value: unknown): value is object {
+function hasMembers(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 

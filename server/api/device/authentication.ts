@@ -34,10 +34,10 @@ export const postAuthRequest = defineEndpointWithOwnTransactions(
       return refusalOf(decision, wrongSignature(context, signIn, tenant));
     }
     // A device that only renews its token changes nothing in the store.
-    const isToWrite = decision.effect ?? (decision.takesExternalId && signIn.externalId);
-    const changed = { ...signIn, device, set: known };
-    const set = isToWrite
-      ? context.store.atomically(() => apply(context, decision, changed))
+    const writesToStore = decision.effect ?? (decision.takesExternalId && signIn.externalId);
+    const sender = { ...signIn, device, set: known };
+    const set = writesToStore
+      ? context.store.atomically(() => apply(context, decision, sender))
       : known;
     // Only a known auth set is accepted.
     const isGranted = decision.status === 200 && set;

@@ -5,7 +5,7 @@
 import { JsonList } from '../../http/json-list.ts';
 import { inState, Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
-import { abortRefused, controlMapRefused } from '../../rules/deployment-status.ts';
+import { abortRefused, controlMapRefused } from '../../rules/deployment-progress.ts';
 import { provisioningDelayMs } from '../../rules/provisioning.ts';
 import type { DeploymentFilter, StoredDeployment } from '../../store/deployments.ts';
 import type { Store } from '../../store/store.ts';

@@ -10,7 +10,7 @@ import type {
 import type { AuthSet, Device } from '../../../fixtures/contract/management/devices.ts';
 import { deviceDeploymentStatuses } from '../../../fixtures/contract/vocabulary.ts';
 import { controlMapOf } from '../../rules/control-map.ts';
-import { statusOf } from '../../rules/deployment-status.ts';
+import { statusOf } from '../../rules/deployment-progress.ts';
 import { devicesOfPhases, type Phase } from '../../rules/phases.ts';
 import type { StoredArtifact } from '../../store/artifacts.ts';
 import type { StoredDeployment } from '../../store/deployments.ts';

@@ -54,13 +54,13 @@ type Handler<Id extends ControlOperationId> = (
 /** One handler for each operation. */
 export type Handlers = { readonly [Id in ControlOperationId]: Handler<Id> };
 
-/** Mounts the paths of all rows for which `isMeant` returns true. */
+/** Mounts the paths of all rows for which `isSelected` returns true. */
 export function mountOperations(
   app: Express,
   { tenants, handlers }: { readonly tenants: Tenants; readonly handlers: Handlers },
-  isMeant: (path: string, row: ControlOperation) => boolean,
+  isSelected: (path: string, row: ControlOperation) => boolean,
 ): void {
-  for (const path of controlPathsOf(isMeant)) {
+  for (const path of controlPathsOf(isSelected)) {
     app.route(path.replace(/\{(\w+)\}/g, ':$1')).all(async (request, response) => {
       const id = `${request.method === 'HEAD' ? 'GET' : request.method} ${path}`;
       const row = controlRows[id];
@@ -78,11 +78,11 @@ export function mountOperations(
 
 /** Returns the paths of the selected rows in order, without duplicates. */
 export function controlPathsOf(
-  isMeant: (path: string, row: ControlOperation) => boolean,
+  isSelected: (path: string, row: ControlOperation) => boolean,
 ): readonly string[] {
   const paths = Object.entries(controlRows).flatMap(([id, row]) => {
     const path = id.slice(id.indexOf(' ') + 1);
-    return isMeant(path, row) ? [path] : [];
+    return isSelected(path, row) ? [path] : [];
   });
   return [...new Set(paths)];
 }

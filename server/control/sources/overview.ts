@@ -1,7 +1,7 @@
 /** Reads the store for the control listener, as plain data of limited size. */
 import { mappedInTurns } from '../../../fixtures/clock.ts';
 import { type DeviceStatus, deviceStatuses } from '../../../fixtures/contract/vocabulary.ts';
-import { statusOf } from '../../rules/deployment-status.ts';
+import { statusOf } from '../../rules/deployment-progress.ts';
 import type { StoredDeployment } from '../../store/deployments.ts';
 import type { StoredDevice } from '../../store/devices.ts';
 import type { Store } from '../../store/store.ts';
