@@ -103,12 +103,12 @@ export class Fleet {
   readonly devices: readonly SimulatedDevice[];
   readonly management: ManagementClient | undefined;
 
-  constructor(plan: FleetPlan, clock: Clock, around: FleetEnvironment) {
-    this.#identities = around.identities;
-    this.#events = around.events ?? discardedEvents;
-    this.#coordinator = around.coordinator;
+  constructor(plan: FleetPlan, clock: Clock, environment: FleetEnvironment) {
+    this.#identities = environment.identities;
+    this.#events = environment.events ?? discardedEvents;
+    this.#coordinator = environment.coordinator;
     this.#plan = plan;
-    this.#isCarried = around.carrier !== undefined;
+    this.#isCarried = environment.carrier !== undefined;
     this.#clock = clock;
     this.#random = seededRandom(plan.seed);
     this.#scheduler = new Scheduler(clock);
@@ -117,8 +117,8 @@ export class Fleet {
       new ScopeMetrics(scopesIn(plan.thresholds ?? []), (caller) => this.#cohortOf(caller)),
     );
     this.checks =
-      around.judge &&
-      new CheckMetrics(around.judge, (breach) => this.#events.emit({ kind: 'breach', ...breach }));
+      environment.judge &&
+      new CheckMetrics(environment.judge, (breach) => this.#events.emit({ kind: 'breach', ...breach }));
     this.#startedMs = clock.monotonicMs();
     this.#transport = planTransport(plan, {
       clock,
@@ -126,7 +126,7 @@ export class Fleet {
       onExchange: (ended) => this.#record(ended),
       obstacle: plan.incidents && ((request) => this.#load.obstacleTo(request)),
       connectionsMax: CONNECTIONS_MAX,
-      carrier: around.carrier,
+      carrier: environment.carrier,
     });
     this.devices = buildDevices(plan, this.#identities);
     this.#settled = new FinishedDevices({
@@ -139,7 +139,7 @@ export class Fleet {
     const { acceptWith: credentials } = plan;
     const transport = this.#transport;
     this.management = credentials && new ManagementClient({ transport, clock, credentials });
-    this.#operator = this.management && this.#hiredOperator(this.management, around.roundMs);
+    this.#operator = this.management && this.#newOperator(this.management, environment.roundMs);
   }
 
   #cohortOf(caller: string): string | undefined {
@@ -388,7 +388,7 @@ export class Fleet {
     });
   }
 
-  #hiredOperator(management: ManagementClient, roundMs: number | undefined): FleetOperator {
+  #newOperator(management: ManagementClient, roundMs: number | undefined): FleetOperator {
     const { devices } = this;
     return new FleetOperator({
       management,

@@ -11,7 +11,7 @@ import { pathToFileURL } from 'node:url';
 import Database from 'libsql';
 import { ensureSums } from './database-check.ts';
 import { forgetSums, PageSums } from './page-sums.ts';
-import { text } from './row.ts';
+import { restoreTables } from './restored-tables.ts';
 import {
   PreparedStatements,
   type RestoreContext,
@@ -216,51 +216,13 @@ export class FileSql extends Transactional implements Sql {
     this.run('ATTACH ? AS snapshot', [copy.location]);
     try {
       this.atomically(() => {
-        this.#bringBack(moment.keptTables);
+        restoreTables(this, moment.keptTables);
         moment.within();
       });
     } finally {
       this.run('DETACH snapshot');
     }
     moment.after();
-  }
-
-  /**
-   * Makes the tables equal to those of the snapshot. Writes only rows that differ, because every
-   * write goes through the log into the file.
-   */
-  #bringBack(keptTables: ReadonlySet<string>): void {
-    // Tables are restored in the order of the schema, so that rows that a trigger writes are
-    // corrected after the trigger's table.
-    const query = `SELECT name, wr FROM pragma_table_list l JOIN main.sqlite_master s USING (name)
-      WHERE l.schema = 'main' AND l.type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY s.rowid`;
-    for (const row of this.all(query)) {
-      const table = text(row, 'name');
-      if (!keptTables.has(table)) this.#bringBackTable(table, row.wr === 0);
-    }
-    const others = `WHERE name NOT IN (${[...keptTables].map((table) => `'${table}'`).join(', ')})`;
-    this.run(`DELETE FROM main.sqlite_sequence ${others}`);
-    this.run(`INSERT INTO main.sqlite_sequence SELECT * FROM snapshot.sqlite_sequence ${others}`);
-  }
-
-  #bringBackTable(table: string, hasRowId: boolean): void {
-    const columns = this.all('SELECT name, pk FROM pragma_table_info(?)', [table]);
-    const names = columns.map((column) => text(column, 'name'));
-    const keys = hasRowId ? ['rowid'] : names.filter((_, at) => columns[at]?.pk !== 0);
-    const isSame = keys.map((key) => `m.${key} = s.${key}`).join(' AND ');
-    const listed = (alias: string): string => names.map((name) => `${alias}.${name}`).join(', ');
-    const rowId = hasRowId ? { into: 'rowid, ', of: 's.rowid, ' } : { into: '', of: '' };
-    this.run(
-      `DELETE FROM main.${table} AS m
-       WHERE NOT EXISTS (SELECT 1 FROM snapshot.${table} s WHERE ${isSame})`,
-    );
-    // A row that REPLACE removes because of a unique value also differs from the snapshot, so it is
-    // written again.
-    this.run(
-      `INSERT OR REPLACE INTO main.${table} (${rowId.into}${names.join(', ')})
-       SELECT ${rowId.of}${listed('s')} FROM snapshot.${table} s
-       LEFT JOIN main.${table} m ON ${isSame} WHERE (${listed('s')}) IS NOT (${listed('m')})`,
-    );
   }
 
   /** Closes the database, and leaves a single file without a log. */
