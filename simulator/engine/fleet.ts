@@ -118,7 +118,9 @@ export class Fleet {
     );
     this.checks =
       environment.judge &&
-      new CheckMetrics(environment.judge, (breach) => this.#events.emit({ kind: 'breach', ...breach }));
+      new CheckMetrics(environment.judge, (breach) =>
+        this.#events.emit({ kind: 'breach', ...breach }),
+      );
     this.#startedMs = clock.monotonicMs();
     this.#transport = planTransport(plan, {
       clock,
