@@ -25,7 +25,7 @@ import type {
 import { ClientMemory, type Due, FleetMemory, isOfDevice, linkOf, polls } from './client-memory.ts';
 import { duties } from './duties/duties.ts';
 import type { Duty, DutyMemory, Sequence, Watch } from './duty.ts';
-import { isAnswered, patienceMs } from './excuses.ts';
+import { isAnswered, isUnderway, patienceMs } from './excuses.ts';
 import { nextStep } from './scenes.ts';
 
 /** Maximum number of devices that are remembered; the one that was silent longest is forgotten. */
@@ -91,6 +91,8 @@ interface JudgedClient {
   dropped: number;
   /** The last exchange if a repeat of it shows nothing new. */
   unchanged: ClientExchange | undefined;
+  /** When the last exchange ended that was no idle poll. */
+  busyMs: number;
 }
 
 /** Judges the events of many devices. */
@@ -98,12 +100,18 @@ export class ClientJudge {
   readonly #clients = new Map<string, JudgedClient>();
   readonly #fleet = new FleetMemory();
   readonly #found: FoundViolation;
+  readonly #intervalMs: number | undefined;
   #exchanges = 0;
   /** True if the exchange that is being judged broke a duty. */
   #isBroken = false;
 
-  constructor(found: FoundViolation = () => undefined) {
+  /**
+   * @param found called for each violation
+   * @param intervalMs poll interval of the clients, for those that have not polled often enough
+   */
+  constructor(found: FoundViolation = () => undefined, intervalMs?: number) {
     this.#found = found;
+    this.#intervalMs = intervalMs;
   }
 
   /** Number of exchanges of devices that were judged. */
@@ -160,8 +168,11 @@ export class ClientJudge {
     client.memory.learn(exchange, event);
     const isIdle = event.status === 204 && polls.includes(row.id) && isAnswered(event);
     const { due, usesFormerToken } = client.memory;
-    const isSettled = due.size === 0 && !usesFormerToken && !this.#isBroken;
-    client.unchanged = isIdle && isSettled ? event : undefined;
+    if (!isIdle) client.busyMs = event.endedMs;
+    // Shortly after another exchange a poll is excused from what it breaks later.
+    const isSettled = !isUnderway(event, client.busyMs) && due.size === 0;
+    const isRepeatable = isIdle && isSettled && !usesFormerToken && !this.#isBroken;
+    client.unchanged = isRepeatable ? event : undefined;
   }
 
   #advance(
@@ -232,6 +243,9 @@ export class ClientJudge {
         client.dropped += count;
         client.memory.due.clear();
       }
+      for (const { id, sequence } of duties) {
+        if (sequence?.lapses?.acts?.includes(kind)) client.memory.due.delete(id);
+      }
       if (kind === 'scene-ended') {
         this.#endOf(client, atMs);
         const place = { sequence: 0, operation: 'silence', atMs };
@@ -243,7 +257,6 @@ export class ClientJudge {
       }
       client.memory.interrupted(act);
       for (const { id, sequence } of duties) {
-        if (sequence?.lapses?.acts?.includes(kind)) client.memory.due.delete(id);
         const { acts, when } = sequence?.begins ?? {};
         const isDue = acts?.includes(kind) && (when?.(client.memory) ?? true);
         if (isDue) client.memory.due.keep(id, newDue(0, atMs));
@@ -252,7 +265,8 @@ export class ClientJudge {
   }
 
   #endOf(client: JudgedClient, nowMs: number): void {
-    const patience = patienceMs(client.memory.intervalMs, client.memory.lastPollPauseMs);
+    const { intervalMs = this.#intervalMs, lastPollPauseMs } = client.memory;
+    const patience = patienceMs(intervalMs, lastPollPauseMs);
     for (const duty of duties) {
       const due = client.memory.due.get(duty.id);
       if (due === undefined || !duty.sequence || nowMs - due.sinceMs < patience) continue;
@@ -298,7 +312,7 @@ export class ClientJudge {
 
 function newClient(): JudgedClient {
   const memory = new ClientMemory();
-  return { memory, tallies: new Map(), exchanges: 0, dropped: 0, unchanged: undefined };
+  return { memory, tallies: new Map(), exchanges: 0, dropped: 0, unchanged: undefined, busyMs: 0 };
 }
 
 function newDue(sequence: number, sinceMs: number): Due {

@@ -113,6 +113,18 @@ interface FailureRun extends Times {
   readonly count: number;
   readonly hasty: number;
   readonly firstPauseMs: number | undefined;
+  /** The longest pause after the first one. */
+  readonly longestPauseMs: number;
+}
+
+/** A log that was answered 413 or 400. */
+interface RefusedLog {
+  readonly content: string;
+  readonly bytes: number;
+  readonly status: number;
+  /** How often it was sent in a row, unchanged or no shorter. */
+  readonly times: number;
+  readonly endedMs: number;
 }
 
 /** The identity and the key of an authentication request, and the token of its answer. */
@@ -137,6 +149,8 @@ export class ClientMemory {
   readonly malformed = new BoundedMap<{ readonly content: string; readonly times: number }>(
     ITEMS_MAX,
   );
+  /** The last refused log of each deployment, and how often it was sent. */
+  readonly refusedLogs = new BoundedMap<RefusedLog>(ITEMS_MAX);
   /** The waits that the server asked for, by operation. */
   readonly waits = new BoundedMap<Wait>(ITEMS_MAX);
   readonly failures = new BoundedMap<FailureRun>(ITEMS_MAX);
@@ -229,10 +243,7 @@ export class ClientMemory {
     if (downloads.includes(id)) this.#fetched(exchange, event);
     if (id === 'put-deployment-status') this.#reported(exchange, event);
     if (id === 'get-update-control-map') this.#fetchedMap(exchange, event);
-    if (id === 'put-deployment-log') {
-      const offer = this.offers.get(exchange.deploymentId);
-      if (offer) offer.hasLog = true;
-    }
+    if (id === 'put-deployment-log') this.#logged(exchange, event);
     if (id === 'post-alerts') {
       for (const key of alertKeys(exchange)) this.alerts.keep(key, request.sentMs);
     }
@@ -464,10 +475,32 @@ export class ClientMemory {
     if (!isAnswered(event)) return;
     if (answered === 409) {
       offer.conflicts += 1;
+      // What the device has reported after the first 409 is no excuse.
+      if (offer.conflictMs === undefined) offer.isConflictOfFinal = finals.includes(status);
       offer.conflictMs ??= request.endedMs;
-      offer.isConflictOfFinal ||= finals.includes(status);
     }
     if (answered === 404 || answered === 409) offer.isOver = true;
+  }
+
+  #logged(exchange: JudgedExchange, event: ClientExchange): void {
+    const { deploymentId, status, request } = exchange;
+    const offer = this.offers.get(deploymentId);
+    if (offer && isLogDone(exchange)) offer.hasLog = true;
+    if ((status !== 413 && status !== 400) || !isAnswered(event)) return;
+    const times = this.isRefusedLog(exchange)
+      ? (this.refusedLogs.get(deploymentId)?.times ?? 0) + 1
+      : 1;
+    const { bodyBytes: bytes, endedMs } = request;
+    const content = contentOf(exchange);
+    this.refusedLogs.keep(deploymentId, { content, bytes, status, times, endedMs });
+  }
+
+  /** Returns true for a log that was refused before as it is, or that is no shorter than one after a 413. */
+  isRefusedLog(exchange: JudgedExchange): boolean {
+    const before = this.refusedLogs.get(exchange.deploymentId);
+    if (before === undefined) return false;
+    const isTooLong = before.status === 413 && exchange.request.bodyBytes >= before.bytes;
+    return isTooLong || before.content === contentOf(exchange);
   }
 
   #fetchedMap({ status, json, deploymentId }: JudgedExchange, event: ClientExchange): void {
@@ -499,9 +532,14 @@ export class ClientMemory {
     const isOwn = !this.waits.has(row.id);
     const pause = isOwn ? pauseMs(before, exchange) : undefined;
     const firstPauseMs = before?.firstPauseMs ?? pause;
+    const longestPauseMs = Math.max(
+      before?.longestPauseMs ?? 0,
+      before?.firstPauseMs === undefined ? 0 : (pause ?? 0),
+    );
     const hasty = pause !== undefined && pause < HASTY_MS ? (before?.hasty ?? 0) + 1 : 0;
     const count = (before?.count ?? 0) + (isOwn ? 1 : 0);
-    this.failures.keep(row.id, { ...timesOf(exchange), count, hasty, firstPauseMs });
+    const run = { ...timesOf(exchange), count, hasty, firstPauseMs, longestPauseMs };
+    this.failures.keep(row.id, run);
   }
 
   #waits(exchange: JudgedExchange): void {
@@ -623,6 +661,11 @@ export function identityIn(sent: unknown) {
   if (holdsSecret(key) || holdsSecret(identity)) return undefined;
   // The order of the members does not matter.
   return { key: key.trim(), identity: jsonInOrder(parsedJson(identity) ?? identity) };
+}
+
+/** Returns true for a log that was stored, or refused for good. */
+export function isLogDone({ isSuccess, status }: JudgedExchange): boolean {
+  return isSuccess || (status >= 400 && status < 500 && status !== 401 && status !== 429);
 }
 
 /** Returns the kind of a JSON value, of arrays with their entries. */

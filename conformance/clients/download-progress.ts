@@ -101,7 +101,9 @@ export class DownloadProgress {
     this.sentBytes += responseBytes;
     const isCut = !event.isDelivered;
     if (isCut && isAltered(event) && this.#flaw === undefined) this.#flaw = 'short';
-    this.cutAtBytes = isCut ? this.joinedBytes : undefined;
+    // After a part that is of no use a device begins anew.
+    const isUseless = this.#flaw === 'lying' || this.#flaw === 'changed';
+    this.cutAtBytes = isCut && !isUseless ? this.joinedBytes : undefined;
     if (isCut) this.#fail();
     else this.failures = 0;
     if (this.#flaw !== undefined) this.flaws.add(this.#flaw);

@@ -7,9 +7,10 @@ import { shown } from '../../target/expectations.ts';
 import { isMap, membersOf } from '../../target/json-members.ts';
 import { digestOf, identityIn, isOfDevice, pauseMs, polls } from '../client-memory.ts';
 import type { Duty } from '../duty.ts';
-import { HASTY_MAX, HASTY_MS, isAnswered, isUnderway, REPEATS_UNDERWAY_MAX } from '../excuses.ts';
+import { HASTY_MAX, isAnswered, isUnderway, REPEATS_UNDERWAY_MAX } from '../excuses.ts';
 import { doubledName } from '../json-names.ts';
 import { holdsSecret, MASK } from '../secret-text.ts';
+import { retryProblem } from './retry-pauses.ts';
 
 const RSA_MIN_BITS = 2048;
 /** A key that comes back is no folder that was cleaned. */
@@ -280,16 +281,10 @@ const requestDuties: readonly Duty[] = [
     source: 'Errors: 500; RFC 9110, 15.6.4',
     looksAt: 'authentication requests after a 5xx or a cut connection',
     wayOut: 'retry after 1 s or more, and let the pause grow',
-    scene: 'outage',
+    scene: 'sign-in-outage',
     operations: signingIn,
-    applies: (_, { client }) => client.failures.has('post-auth-request'),
-    violation: (exchange, { client }) => {
-      const run = client.failures.get('post-auth-request');
-      const pause = pauseMs(run, exchange);
-      if (pause === undefined || pause >= HASTY_MS || run?.hasty !== HASTY_MAX) return undefined;
-      const seen = 'less, three times in a row';
-      return { where: 'the pause after a failure', must: 'last 1 s or more', seen };
-    },
+    applies: (exchange, { client }) => client.failures.has(exchange.row.id),
+    violation: (exchange, { client }) => retryProblem(exchange, client),
   },
 ];
 

@@ -348,6 +348,9 @@ const flawRows: readonly FlawDuty[] = [
   },
 ];
 
+/** Flaws of parts that a device joins or drops; each part alone is whole. */
+const joinedFlaws: ReadonlySet<Flaw> = new Set(['lying', 'changed']);
+
 const flawDuties: readonly Duty[] = flawRows.map(({ flaw, seen, ...row }) => ({
   ...row,
   looksAt: 'the final status of a deployment, and what was sent of its file before',
@@ -355,7 +358,11 @@ const flawDuties: readonly Duty[] = flawRows.map(({ flaw, seen, ...row }) => ({
   operations: reporting,
   applies: (exchange, memory) => {
     const { progress } = offerOf(exchange, memory) ?? {};
-    return isFinal(finals)(exchange) && (progress?.flaws.has(flaw) ?? false);
+    const isFlawed = progress?.flaws.has(flaw) ?? false;
+    // A checksum may have saved a device that joined what does not belong together.
+    const isSaved = joinedFlaws.has(flaw) && progress?.isWhole === false;
+    const isFailure = membersOf(exchange.sent).status === 'failure';
+    return isFinal(finals)(exchange) && isFlawed && !(isSaved && isFailure);
   },
   violation: (exchange, memory) => {
     const isFlawed = offerOf(exchange, memory)?.progress.flaw === flaw;

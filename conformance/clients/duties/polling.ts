@@ -104,6 +104,7 @@ const requestDuties: readonly Duty[] = [
     source: 'Device deployments v1: 409, conflicting request data',
     looksAt: 'the data of polls between an offer and its final status, within one operation',
     wayOut: 'report the final status before you poll with the new artifact_name or other data',
+    scene: 'restart-while-installing',
     operations: polls,
     applies: (exchange, memory) => activeOffer(exchange, memory)?.asked !== undefined,
     violation: (exchange, memory) => {

@@ -4,12 +4,12 @@ import { isObject, parsedJson } from '../../../fixtures/json.ts';
 import { jsonExcess } from '../../../fixtures/json-bounds.ts';
 import { contentOf, downloads, isOfDevice, pauseMs, polls } from '../client-memory.ts';
 import type { Duty } from '../duty.ts';
-import { HASTY_MAX, HASTY_MS, isAnswered } from '../excuses.ts';
+import { HASTY_MAX, isAnswered } from '../excuses.ts';
 import type { SceneName } from '../scenes.ts';
 import { MASK } from '../secret-text.ts';
+import { isRetry, retryProblem } from './retry-pauses.ts';
 
 const REPEATS_MAX = 3;
-const FAILURES_MIN = 6;
 const SHOWN_MAX_CHARACTERS = 120;
 
 const requestDuties: readonly Duty[] = [
@@ -174,25 +174,8 @@ const requestDuties: readonly Duty[] = [
     wayOut: 'wait 1 s after the first failure, and double the pause up to some minutes',
     scene: 'outage',
     operations: [...polls, ...downloads, 'put-attributes', 'patch-attributes', 'put-configuration'],
-    applies: ({ row }, { client }) => (client.failures.get(row.id)?.count ?? 0) > 1,
-    violation: (exchange, { client }) => {
-      const run = client.failures.get(exchange.row.id);
-      const pause = pauseMs(run, exchange);
-      if (run === undefined || pause === undefined || client.waits.has(exchange.row.id))
-        return undefined;
-      if (pause < HASTY_MS && run.hasty === HASTY_MAX) {
-        return {
-          where: 'the pause after a failure',
-          must: 'last 1 s or more',
-          seen: 'less, three times',
-        };
-      }
-      const isPolite = pause >= Math.min(60_000, 0.9 * (client.intervalMs ?? 60_000));
-      const isGrowing = pause >= 2 * (run.firstPauseMs ?? 0);
-      if (run.count !== FAILURES_MIN || isPolite || isGrowing) return undefined;
-      const seen = `${(pause / 1000).toFixed(1)} s after six failures`;
-      return { where: 'the pause after a failure', must: 'grow', seen };
-    },
+    applies: (exchange, { client }) => isRetry(exchange, client),
+    violation: (exchange, { client }) => retryProblem(exchange, client),
   },
   {
     id: 'http.slow-answers',

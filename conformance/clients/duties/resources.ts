@@ -2,9 +2,9 @@
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { shown } from '../../target/expectations.ts';
 import { entriesOf, membersOf } from '../../target/json-members.ts';
-import { typeOf } from '../client-memory.ts';
+import { isLogDone, polls, typeOf } from '../client-memory.ts';
 import type { Duty, DutyMemory } from '../duty.ts';
-import { isAnswered } from '../excuses.ts';
+import { isAnswered, isUnderway, REPEATS_UNDERWAY_MAX } from '../excuses.ts';
 import { holdsSecret } from '../secret-text.ts';
 import { bodyDuty } from './body-duty.ts';
 
@@ -12,6 +12,9 @@ const ATTRIBUTES_MAX = 100;
 const BODY_MAX_BYTES = 1_048_576;
 /** Polls within which a log or an inventory is soon. */
 const SOON_POLLS = 10;
+/** Polls, and time, that may pass before the first inventory of an accepted device. */
+const FIRST_INVENTORY_POLLS_MAX = 5;
+const FIRST_INVENTORY_MS = 10_000;
 
 const logging = ['put-deployment-log'];
 const inventory = ['put-attributes', 'patch-attributes'];
@@ -80,7 +83,7 @@ const logUploadDuties: readonly Duty[] = [
       begins: {
         exchange: (exchange, memory) => isFailure(exchange) && hasLog(exchange, memory) === false,
       },
-      keeps: { exchange: ({ row }) => logging.includes(row.id) },
+      keeps: { exchange: (exchange) => logging.includes(exchange.row.id) && isLogDone(exchange) },
       breaks: (_, __, due) =>
         due.polls > SOON_POLLS
           ? { where: 'a failure', must: 'come with a log', seen: `${due.polls} polls without one` }
@@ -108,21 +111,25 @@ const logUploadDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device does not repeat a log unchanged after a 413 or 400.',
     source: 'RFC 9110, 15.5.14; Errors: 400',
-    looksAt: 'the upload after a 413 or 400',
+    looksAt: 'the uploads for one deployment after a 413 or 400',
+    excuses: 'one repeat that was underway',
     wayOut: 'shorten the log after a 413, and give it up after a 400',
     scene: 'log-too-large',
+    operations: logging,
+    applies: ({ deploymentId }, { client }) => client.refusedLogs.has(deploymentId),
+    violation: (exchange, { client, event }) => {
+      const { endedMs = 0, times = 0 } = client.refusedLogs.get(exchange.deploymentId) ?? {};
+      const isExcused = isUnderway(event, endedMs) && times < REPEATS_UNDERWAY_MAX;
+      if (!client.isRefusedLog(exchange) || isExcused) return undefined;
+      return { where: 'a refused log', must: 'not be repeated', seen: 'the same, or a longer one' };
+    },
     sequence: {
       begins: {
         exchange: ({ row, status }, { event }) =>
           logging.includes(row.id) && (status === 413 || status === 400) && isAnswered(event),
       },
-      keeps: {
-        exchange: ({ row, isSuccess }) => !logging.includes(row.id) || isSuccess,
-      },
-      breaks: ({ row, status }, _, { exchanges }) =>
-        logging.includes(row.id) && (status === 413 || status === 400) && exchanges > 1
-          ? { where: 'a refused log', must: 'not be repeated', seen: 'a third one' }
-          : undefined,
+      keeps: { exchange: ({ row }) => polls.includes(row.id) },
+      lapses: { acts: ['client-killed'] },
       must: 'go on after a log was refused',
     },
   },
@@ -204,6 +211,7 @@ const inventoryDuties: readonly Duty[] = [
     sentence: 'A device sends its inventory soon after it was accepted.',
     source: 'Device inventory; field notes 11',
     looksAt: 'the polls between the first token and the first inventory',
+    excuses: 'an inventory after the offer of an update, which is a reason of its own',
     wayOut: 'send the inventory after the first sign-in that succeeds',
     scene: 'inventory',
     sequence: {
@@ -214,16 +222,18 @@ const inventoryDuties: readonly Duty[] = [
           client.signIns === 0 &&
           isAnswered(event),
       },
-      keeps: { exchange: ({ row, isSuccess }) => inventory.includes(row.id) && isSuccess },
-      breaks: ({ row }, _, due) =>
-        inventory.includes(row.id) && due.polls > SOON_POLLS
+      keeps: { exchange: (exchange, { client }) => isStored(exchange) && client.offers.size === 0 },
+      breaks: ({ row, request }, _, due) =>
+        inventory.includes(row.id) &&
+        due.polls > FIRST_INVENTORY_POLLS_MAX &&
+        request.sentMs - due.sinceMs > FIRST_INVENTORY_MS
           ? {
               where: 'the first inventory',
               must: 'come soon',
               seen: `${due.polls} polls before it`,
             }
           : undefined,
-      lapses: { acts: ['client-killed', 'rejected', 'scene-ended'] },
+      lapses: { acts: ['client-killed', 'rejected', 'scene-ended'], exchange: isStored },
       must: 'send its inventory after it was accepted',
     },
   },
@@ -348,6 +358,10 @@ export const resourceDuties: readonly Duty[] = [
   ...logUploadDuties,
   ...inventoryDuties,
 ];
+
+function isStored({ row, isSuccess }: JudgedExchange): boolean {
+  return inventory.includes(row.id) && isSuccess;
+}
 
 function isFailure({ row, sent, isSuccess }: JudgedExchange): boolean {
   return reporting.includes(row.id) && isSuccess && membersOf(sent).status === 'failure';

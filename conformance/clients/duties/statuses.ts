@@ -3,9 +3,10 @@ import { reportableStatuses } from '../../../fixtures/contract/vocabulary.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { shown } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
-import { askedWith, downloads, finals, type Offer, pauseMs, polls } from '../client-memory.ts';
+import { askedWith, downloads, finals, type Offer, polls } from '../client-memory.ts';
 import type { Duty, DutyMemory } from '../duty.ts';
-import { HASTY_MAX, HASTY_MS, isAnswered } from '../excuses.ts';
+import { HASTY_MAX, isAnswered } from '../excuses.ts';
+import { retryProblem } from './retry-pauses.ts';
 
 const REPORTS_AFTER_CONFLICT_MAX = 2;
 /** A download may begin so long after the answer that ended its deployment. */
@@ -273,7 +274,7 @@ const failureDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device repeats a final status until an answer has accepted or ended it.',
     source: 'States and transitions, rule 1',
-    looksAt: 'what follows a final status that met a 429, a 5xx or a lost answer',
+    looksAt: 'what follows a final status that met a 401, a 429, a 5xx or a lost answer',
     wayOut: 'store the result, and repeat the report until 204, 404 or 409, also after a restart',
     scene: 'lost-report',
     sequence: {
@@ -281,7 +282,7 @@ const failureDuties: readonly Duty[] = [
         exchange: ({ row, sent, status }, { event }) =>
           reporting.includes(row.id) &&
           finals.includes(membersOf(sent).status) &&
-          (status >= 500 || status === 429 || !isAnswered(event)),
+          (status >= 500 || status === 429 || status === 401 || !isAnswered(event)),
       },
       keeps: { exchange: isFinalAttempt },
       breaks: ({ row, status }, _, due) =>
@@ -299,16 +300,10 @@ const failureDuties: readonly Duty[] = [
     source: 'Errors: 429 and 500',
     looksAt: 'pauses between reports that failed',
     wayOut: 'wait 1 s or more, and let the pause grow',
-    scene: 'lost-report',
+    scene: 'report-outage',
     operations: reporting,
-    applies: (_, { client }) => client.failures.has('put-deployment-status'),
-    violation: (exchange, { client }) => {
-      const run = client.failures.get('put-deployment-status');
-      const pause = pauseMs(run, exchange);
-      if (pause === undefined || pause >= HASTY_MS || run?.hasty !== HASTY_MAX) return undefined;
-      const seen = 'less, three times in a row';
-      return { where: 'the pause after a failed report', must: 'last 1 s or more', seen };
-    },
+    applies: (exchange, { client }) => client.failures.has(exchange.row.id),
+    violation: (exchange, { client }) => retryProblem(exchange, client),
   },
   {
     id: 'report.stops-at-409',

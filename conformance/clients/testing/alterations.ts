@@ -230,6 +230,13 @@ const authentication: readonly Alteration[] = [
     ),
   },
   {
+    duty: 'auth.survives-503',
+    does: 'retries a failed sign-in every 1.5 s',
+    alter: insert('pending 3', (copy) =>
+      Array.from({ length: 8 }, () => ({ ...copyOf(copy), status: 503, afterMs: 1500 })),
+    ),
+  },
+  {
     duty: 'auth.tenant-token-kept',
     does: 'forgets its tenant token',
     alter: signingIn('d4: token', (sent) => {
@@ -277,6 +284,18 @@ const polling: readonly Alteration[] = [
     duty: 'next.name-follows-update',
     does: 'polls with the former name after success',
     alter: all(drop('d1: inventory'), provides('d1: poll after', { artifact_name: 'one' })),
+  },
+  {
+    duty: 'next.name-follows-update',
+    does: 'polls at once after success with the former name, and goes on with it',
+    alter: all(
+      drop('d1: inventory'),
+      provides('d1: poll after', { artifact_name: 'one' }),
+      edit('d1: poll after', (step) => {
+        step.afterMs = 300;
+      }),
+      repeated('d1: poll after', 2, { afterMs: 10_000 }),
+    ),
   },
   {
     duty: 'next.accepts-204',
@@ -560,6 +579,27 @@ const reporting: readonly Alteration[] = [
     ),
   },
   {
+    duty: 'report.retries-final',
+    does: 'drops a final status that was answered 401',
+    alter: all(
+      edit('d2: lost', (step) => {
+        step.status = 401;
+      }),
+      insert('d2: lost', (copy) => {
+        const token = copy.headers.Authorization?.slice('Bearer '.length);
+        return [signIn('new token', { status: 200, answer: token, afterMs: 20_000 })];
+      }),
+      drop(/^d2: (success|inventory)/),
+      provides('d2: poll after', { artifact_name: 'two' }),
+      repeated('d2: poll after', 5),
+    ),
+  },
+  {
+    duty: 'report.retries-bounded-rate',
+    does: 'repeats a report that failed every 1.5 s',
+    alter: repeated('d2: lost', 7, { afterMs: 1500 }),
+  },
+  {
     duty: 'report.retries-bounded-rate',
     does: 'repeats a report that failed every 200 ms',
     alter: repeated('d2: lost', 5, { afterMs: 200 }),
@@ -568,6 +608,16 @@ const reporting: readonly Alteration[] = [
     duty: 'report.stops-at-409',
     does: 'downloads after the abort',
     alter: insert('f2: installing', () => [download('f2', { afterMs: 4000 })]),
+  },
+  {
+    duty: 'report.stops-at-409',
+    does: 'reports success after the abort, and polls with the new name',
+    alter: all(
+      insert('f2: installing', (copy) => [
+        { ...copyOf(copy), label: 'f2: success', sent: { status: 'success' } },
+      ]),
+      provides('f2: poll after', { artifact_name: 'aborted' }),
+    ),
   },
   {
     duty: 'report.409-ends-reporting',
@@ -624,6 +674,29 @@ const resources: readonly Alteration[] = [
     duty: 'log.on-failure',
     does: 'uploads no log',
     alter: all(drop('f1: log'), repeated('f1: poll after', 12)),
+  },
+  {
+    duty: 'log.on-failure',
+    does: 'drops a log that was answered 401',
+    alter: all(
+      edit('f1: log', (step) => {
+        step.status = 401;
+      }),
+      insert('f1: log', (copy) => {
+        const token = copy.headers.Authorization?.slice('Bearer '.length);
+        return [signIn('new token', { status: 200, answer: token, afterMs: 20_000 })];
+      }),
+      repeated('f1: poll after', 12),
+    ),
+  },
+  {
+    duty: 'log.413-stops',
+    does: 'sends a log once more that was too large',
+    alter: insert('f1: poll after', (copy) =>
+      [1, 2].map((each) =>
+        logOf(copy, 'f1', { label: `log ${each}`, status: 413, afterMs: 10_000 }),
+      ),
+    ),
   },
   {
     duty: 'log.413-stops',

@@ -64,6 +64,12 @@ export function logLines(events: readonly ClientEvent[]): readonly string[] {
     });
 }
 
+/** Returns the last exchange as one line; undefined if there was none. */
+export function lastLine({ all }: SeenEvents): string | undefined {
+  const event = all.findLast((seen) => seen.event.kind === 'exchange')?.event;
+  return event?.kind === 'exchange' ? requestLine(event) : undefined;
+}
+
 function logged(event: ClientEvent): string {
   if (event.kind === 'act') return `-- ${event.act} ${event.subject ?? ''}`.trimEnd();
   if (event.kind === 'socket')

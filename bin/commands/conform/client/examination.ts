@@ -105,7 +105,7 @@ export async function examine(
   const skipped: PlayedScene[] = [];
   const first = allScenes.find(({ name }) => name === FIRST);
   if (first === undefined) throw new Error(`there is no scene ${FIRST}`);
-  const shared = plan.command === undefined ? await Stage.open(plan, first, signal) : undefined;
+  const shared = plan.command === undefined ? await Stage.open(plan, first, { signal }) : undefined;
   if (shared) watch.opened(shared.url);
   const runOne = async (scene: Scene, intervalMs: number | undefined, left: number) => {
     const end = await playScene(scene, { plan, intervalMs, signal, shared });
@@ -155,7 +155,7 @@ async function playScene(
   { plan, intervalMs, signal, shared }: Playing,
 ): Promise<EndedScene> {
   const startedMs = systemClock.monotonicMs();
-  const stage = shared ?? (await Stage.open(plan, scene, signal));
+  const stage = shared ?? (await Stage.open(plan, scene, { signal, intervalMs }));
   try {
     const end = await play(scene, stage, { intervalMs, contactMs: plan.contactMs });
     const durationMs = Math.round(systemClock.monotonicMs() - startedMs);

@@ -2,7 +2,7 @@
 
 import type { ClientVerdict, DutyVerdict } from '../../../../conformance/clients/client-event.ts';
 import { systemClock } from '../../../../fixtures/clock.ts';
-import { evidenceOf, type ShownExchange } from './evidence.ts';
+import { evidenceOf, lastLine, type ShownExchange } from './evidence.ts';
 import { limitMs, type Moment, type Scene, SceneStopped, type Step } from './scene.ts';
 import { CUT_FAULT, endOf } from './seen-events.ts';
 import { measuredIntervalMs, type SightName, sights } from './sights.ts';
@@ -41,12 +41,16 @@ interface Time {
   readonly contactMs: number;
 }
 
+type Waits = Time & { readonly intervalMs: number };
+
 /** Plays the scene, and lets the judge decide. Never rejects because of what the client does. */
 export async function play(scene: Scene, stage: Stage, time: Time): Promise<SceneEnd> {
-  const known = { intervalMs: time.intervalMs ?? INTERVAL_MAX_MS, contactMs: time.contactMs };
+  const { contactMs } = time;
+  // Until the interval is measured the time of the first request stands for it.
+  const known = { intervalMs: time.intervalMs ?? contactMs, contactMs };
   let stopped: SceneStopped | undefined;
   try {
-    await begin(scene, stage, time);
+    await begin(scene, stage, known);
     stage.act('scene-began', scene.name);
     for (const step of scene.steps) await applyStep(step, stage, known);
     if (scene.recovers !== false) await recover(stage, known.intervalMs);
@@ -69,17 +73,19 @@ export async function play(scene: Scene, stage: Stage, time: Time): Promise<Scen
   return { outcome, because: stopped.message, ...facts };
 }
 
-/** The longest interval at which a client is measured. */
-const INTERVAL_MAX_MS = 300_000;
 const INTERRUPTED = 'the examination was interrupted';
 /** What the judge itself adds to three intervals before it misses something. */
 const SETTLED_GRACE_MS = 1500;
 
-async function begin({ start }: Scene, stage: Stage, time: Time): Promise<void> {
+async function begin(
+  { start }: Scene,
+  stage: Stage,
+  { intervalMs, contactMs }: Waits,
+): Promise<void> {
   if (start === 'stopped') return;
   stage.start();
-  if ((await stage.sees('request', time.contactMs)) === undefined) {
-    const seconds = Math.round(time.contactMs / 1000);
+  if ((await stage.sees('request', contactMs)) === undefined) {
+    const seconds = Math.round(contactMs / 1000);
     throw new SceneStopped(`nothing came from the client in ${seconds} s`, { neverCame: true });
   }
   if (start === 'unknown') {
@@ -87,15 +93,15 @@ async function begin({ start }: Scene, stage: Stage, time: Time): Promise<void> 
     stage.rewind();
     return;
   }
-  if (!stage.user.isAccepted && (await stage.device(time.contactMs)) === undefined)
+  if (!stage.user.isAccepted && (await stage.device(contactMs)) === undefined)
     throw new SceneStopped('the client never signed in', { neverCame: true });
-  const limit = limitMs(undefined, time.intervalMs ?? INTERVAL_MAX_MS);
+  const withinMs = Math.max(limitMs(undefined, intervalMs), contactMs);
   if (!stage.user.isAccepted) {
     await stage.user.accept();
     stage.mark();
-    await require(stage, 'sign-in with a token', Math.max(limit, time.contactMs));
+    await require(stage, 'sign-in with a token', withinMs);
   }
-  await require(stage, 'poll', Math.max(limit, time.contactMs));
+  await require(stage, 'poll', withinMs);
 }
 
 async function recover(stage: Stage, intervalMs: number): Promise<void> {
@@ -106,21 +112,32 @@ async function recover(stage: Stage, intervalMs: number): Promise<void> {
 
 /** @throws SceneStopped */
 async function require(stage: Stage, name: SightName, withinMs: number): Promise<void> {
-  if ((await stage.sees(name, withinMs)) !== undefined) return;
+  const fromMs = systemClock.monotonicMs();
+  const before = stage.events.all.length;
+  const busyMs = Math.min(withinMs, BUSY_WAIT_MS);
+  if ((await stage.sees(name, busyMs)) !== undefined) return;
+  // A client that asks on and on, and never for this, will not do so later.
+  const isBusy = stage.events.all.length - before > REQUESTS_IN_VAIN_MAX;
+  if (!isBusy && (await stage.sees(name, withinMs - busyMs)) !== undefined) return;
   // A client whose pauses grow with each failure has twice its last one.
   const grownMs = Math.min(2 * stage.events.longestPauseMs(), GROWN_PAUSE_MAX_MS) - withinMs;
-  if (grownMs > 0 && (await stage.sees(name, grownMs)) !== undefined) return;
-  const seconds = Math.round((withinMs + Math.max(0, grownMs)) / 1000);
-  throw new SceneStopped(`there was no ${name} within ${seconds} s`);
+  if (!isBusy && grownMs > 0 && (await stage.sees(name, grownMs)) !== undefined) return;
+  const seconds = Math.round((systemClock.monotonicMs() - fromMs) / 1000);
+  const last = lastLine(stage.events);
+  const instead = last === undefined ? '' : `; its last request was ${last}`;
+  throw new SceneStopped(`there was no ${name} within ${seconds} s${instead}`);
 }
 
+/** How long a client may do other things, and how many, before what is awaited is missing. */
+const BUSY_WAIT_MS = 60_000;
+const REQUESTS_IN_VAIN_MAX = 10;
 /** The longest time for a client whose pauses grow. */
 const GROWN_PAUSE_MAX_MS = 120_000;
 
 async function applyStep(
   step: Step,
   stage: Stage,
-  { intervalMs, contactMs }: { readonly intervalMs: number; readonly contactMs: number },
+  { intervalMs, contactMs }: Waits,
 ): Promise<void> {
   if ('await' in step) {
     const withinMs = limitMs(step.intervals, intervalMs);

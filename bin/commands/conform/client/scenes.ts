@@ -16,6 +16,11 @@ const deploy: Step = { deploy: { offer: 'new' } };
 const ends: Step = { await: 'final report' };
 const polls: Step = { await: 'poll with an answer 200 or 204' };
 const clear: Step = { clear: 'faults' };
+const goesOn: Step = { idleIntervals: 2 };
+
+const unavailable = { kind: 'answer', status: 503, body: 'html' };
+/** What a client meets while a server fails: no answer asks it to wait for a time. */
+const sixFailures = [...[unavailable, 'reset', 'gateway-502', unavailable, 'reset', unavailable]];
 
 const jwt = 'application/jwt';
 /** A token of 4 KB, by an algorithm that no server of the family uses. */
@@ -132,12 +137,52 @@ const scenes = {
     { await: 'sign-in with a token' },
     polls,
   ),
-  update: accepted(deploy, { await: 'download' }, ends),
+  update: accepted(
+    deploy,
+    { await: 'download' },
+    ends,
+    // The client signs in with the identity that it has after the update.
+    { faults: [{ ...toPolls, act: 'revoke-token' }] },
+    { await: 'sign-in' },
+    { user: 'accept' },
+    polls,
+    polls,
+  ),
   'second-update': accepted(deploy, ends, deploy, ends),
   'update-restart': accepted(
     deploy,
     { cut: { name: 'at half of the download', hold: heldDownload(0.5) } },
     ends,
+  ),
+  'restart-while-installing': accepted(
+    deploy,
+    {
+      cut: {
+        name: 'after "installing" was stored, without an answer',
+        hold: {
+          match: { operation: 'put-deployment-status', report: 'installing' },
+          when: 'after',
+        },
+      },
+    },
+    ends,
+  ),
+  'revoked-in-update': accepted(
+    {
+      faults: [
+        { ...toReports, act: 'revoke-token' },
+        { match: { operation: 'put-deployment-status', report: 'success' }, act: 'revoke-token' },
+      ],
+    },
+    deploy,
+    { await: 'report' },
+    { await: 'final report', orGoOn: true },
+    { user: 'abort' },
+    clear,
+    { faults: [damage, { ...toLogs, act: 'revoke-token' }] },
+    deploy,
+    ends,
+    goesOn,
   ),
   'v2-absent': accepted(
     {
@@ -153,7 +198,7 @@ const scenes = {
     deploy,
     ends,
     clear,
-    { idleIntervals: 2 },
+    goesOn,
   ),
   'legal-variations': accepted(
     {
@@ -255,13 +300,21 @@ const scenes = {
   ),
   abort: accepted(
     ...['downloading', 'installing', 'rebooting'].flatMap((at): Step[] => [
-      { faults: [{ ...toReports, act: { kind: 'abort-deployment', at } }] },
+      {
+        faults: [
+          { ...toReports, act: { kind: 'abort-deployment', at } },
+          // A client that goes on with its download has to request it again, again and again.
+          ...(at === 'downloading'
+            ? [{ ...toDownloads, when: 'body', times: { next: 4 }, act: 'reset' }]
+            : []),
+        ],
+      },
       deploy,
       { await: 'poll with an update' },
-      { await: 'report that was answered 409', intervals: 1, orGoOn: true },
+      { await: 'report that ends a deployment', orGoOn: true },
+      goesOn,
       { user: 'abort' },
       clear,
-      { idleIntervals: 1 },
     ]),
   ),
   'deployment-gone': accepted(
@@ -269,7 +322,7 @@ const scenes = {
     deploy,
     { await: 'report' },
     { user: 'abort' },
-    { idleIntervals: 2 },
+    goesOn,
   ),
   'lost-report': accepted(
     {
@@ -294,7 +347,7 @@ const scenes = {
     },
     deploy,
     ends,
-    { idleIntervals: 2 },
+    goesOn,
   ),
   'control-map': {
     ...accepted(
@@ -328,7 +381,24 @@ const scenes = {
     ),
     lacks: 'control-map',
   },
-  inventory: accepted(deploy, ends, { await: 'inventory', intervals: 6, orGoOn: true }),
+  'report-outage': accepted(
+    {
+      faults: [
+        {
+          match: { operation: 'put-deployment-status', report: 'success' },
+          ...{ when: 'before', script: sixFailures },
+        },
+      ],
+    },
+    deploy,
+    { await: 'poll with an update' },
+    { await: 'final report', intervals: 20 },
+  ),
+  inventory: accepted({ idleIntervals: 6 }, deploy, ends, {
+    await: 'inventory',
+    intervals: 6,
+    orGoOn: true,
+  }),
   configuration: {
     ...accepted({ deploy: { offer: 'configuration' } }, { await: 'poll with an update' }, ends),
     needs: 'configuration',
@@ -404,13 +474,17 @@ const scenes = {
     polls,
   ),
   outage: accepted(
+    { faults: [{ ...toPolls, script: sixFailures }] },
+    { await: 'poll with an answer 200 or 204', intervals: 20 },
+  ),
+  'sign-in-outage': accepted(
     {
       faults: [
-        { ...toPolls, script: ['gateway-503', 'reset', 'revoke-token'] },
-        { ...toSignIns, script: ['gateway-503', 'reset', 'gateway-502'] },
+        { ...toPolls, act: 'revoke-token' },
+        { ...toSignIns, script: sixFailures },
       ],
     },
-    { await: 'sign-in with a token', intervals: 12 },
+    { await: 'sign-in with a token', intervals: 20 },
     polls,
   ),
   'odd-errors': accepted(

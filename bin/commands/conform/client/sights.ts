@@ -36,8 +36,9 @@ export const sights = {
   'report of a reboot': ({ report }) => report === 'rebooting',
   'report of a pause': ({ report }) => report?.startsWith('pause_before_') ?? false,
   'final report': ({ report, status }) => finals.has(report) && status === 204,
-  'report that was answered 409': ({ operation, status }) =>
-    operation === 'put-deployment-status' && status === 409,
+  'report that ends a deployment': ({ operation, report, status }) =>
+    operation === 'put-deployment-status' &&
+    (status === 409 || (finals.has(report) && status === 204)),
   log: ({ operation }) => operation === 'put-deployment-log',
   inventory: ({ operation }) => operation === 'put-attributes' || operation === 'patch-attributes',
   'reported configuration': ({ operation }) => operation === 'put-configuration',

@@ -77,9 +77,12 @@ export class Stage {
   static async open(
     plan: ClientPlan,
     scene: Pick<Scene, 'name' | 'server' | 'needs'>,
-    signal: AbortSignal,
+    {
+      signal,
+      intervalMs,
+    }: { readonly signal: AbortSignal; readonly intervalMs?: number | undefined },
   ): Promise<Stage> {
-    const judge = new ClientJudge();
+    const judge = new ClientJudge(() => undefined, intervalMs);
     const folder = join(plan.folder, scene.name.replaceAll(/[^\w-]+/g, '-'));
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     let baseUrl = 'http://localhost';

@@ -1,0 +1,39 @@
+/** The pauses between requests of one operation that failed in a row: what every retry owes. */
+import type { JudgedExchange } from '../../passive/judged-exchange.ts';
+import type { Violation } from '../../passive/rule.ts';
+import { type ClientMemory, pauseMs } from '../client-memory.ts';
+import { HASTY_MAX, HASTY_MS } from '../excuses.ts';
+
+/** Number of failures in a row by which the pauses must have grown. */
+const FAILURES_MIN = 6;
+/** A longer pause need not grow. */
+const POLITE_MS = 60_000;
+
+/** Returns true if the pause before this request follows failures that it can be compared with. */
+export function isRetry({ row }: JudgedExchange, client: ClientMemory): boolean {
+  return (client.failures.get(row.id)?.count ?? 0) > 1;
+}
+
+/**
+ * Returns what is wrong with the pauses before this request. The third one of less than a second in
+ * a row counts, and pauses of which none is twice the first one over six failures, unless they are
+ * as long as the poll interval. Pauses that the server asked for are excused.
+ */
+export function retryProblem(
+  exchange: JudgedExchange,
+  client: ClientMemory,
+): Violation | undefined {
+  const { id } = exchange.row;
+  const run = client.failures.get(id);
+  const pause = pauseMs(run, exchange);
+  if (run === undefined || pause === undefined || client.waits.has(id)) return undefined;
+  const where = 'the pause after a failure';
+  if (pause < HASTY_MS && run.hasty === HASTY_MAX)
+    return { where, must: 'last 1 s or more', seen: 'less, three times in a row' };
+  const { firstPauseMs = 0, longestPauseMs, count } = run;
+  const isPolite = pause >= Math.min(POLITE_MS, 0.9 * (client.intervalMs ?? POLITE_MS));
+  const isGrowing = Math.max(pause, longestPauseMs) >= 2 * firstPauseMs;
+  if (count !== FAILURES_MIN || isPolite || isGrowing) return undefined;
+  const seen = `${(pause / 1000).toFixed(1)} s after six failures`;
+  return { where, must: 'grow', seen };
+}
