@@ -57,6 +57,10 @@ export const rooms = {
     ],
     packages: ['ws', 'valibot'],
   },
+  'server/clients': {
+    rooms: ['server/http', 'server/pipeline', 'server/journal', 'server/tenants', 'server/rules'],
+    packages: ['valibot'],
+  },
   'server/faults': {
     rooms: [
       ...['server/http', 'server/pipeline', 'server/connect', 'server/tenants', 'server/rules'],
@@ -82,8 +86,9 @@ export const rooms = {
   },
   'server/control': {
     rooms: [
-      ...['server/explain', 'server/faults', 'server/journal', 'server/variation', 'server/world'],
-      ...['server/http', 'server/pipeline', 'server/tenants', 'server/rules', 'server/crypto'],
+      ...['server/clients', 'server/explain', 'server/faults', 'server/journal'],
+      ...['server/variation', 'server/world', 'server/http'],
+      ...['server/pipeline', 'server/tenants', 'server/rules', 'server/crypto'],
       ...['server/store', 'server/console', 'server/listeners', 'server/*'],
     ],
     packages: ['express', 'ws', ...shapes],
@@ -244,6 +249,7 @@ export const rooms = {
     ],
     packages: ['commander', 'cli-table3', 'log-update', 'undici', 'ws', 'yaml', '@noble/curves'],
   },
+  'bin/embedding': { rooms: ['server', 'bin/commands'] },
   'bin/dev': {
     rooms: ['server', 'simulator', 'conformance', 'bin'],
     packages: [

@@ -1,6 +1,8 @@
 /** Starts the reference server: one API listener, one control listener, one store. */
 import { type Clock, systemClock } from '../fixtures/clock.ts';
 import { type Random, systemRandom } from '../fixtures/random.ts';
+import { ClientFeed } from './clients/client-feed.ts';
+import type { LoadClientReader } from './clients/client-reader.ts';
 import { type RunningControl, startControl } from './control/http/control.ts';
 import { ActivityFeed } from './control/sources/activity.ts';
 import { overviewSource } from './control/sources/overview.ts';
@@ -31,6 +33,7 @@ import { stateError } from './store/engine/state-error.ts';
 import { rethrowUnlessDiskError, storageProblem } from './store/engine/storage-error.ts';
 import { DataFolder } from './store/folder/data-folder.ts';
 import { signedInAdmin } from './tenants/admin.ts';
+import type { Tenant } from './tenants/tenants.ts';
 import { openVariation, type Variation } from './variation/variation.ts';
 import { variationTransform } from './variation/varied-answer.ts';
 import { Watchdog } from './watchdog.ts';
@@ -44,6 +47,8 @@ export interface ServerOptions extends Partial<Settings> {
   readonly startRun?: RunStarter;
   /** Sees every exchange before the journal truncates its bodies. */
   readonly observer?: ExchangeObserver;
+  /** Loads the judge of device clients; without it no client is judged. */
+  readonly judge?: LoadClientReader;
 }
 
 /** A server whose two listeners accept connections. */
@@ -87,6 +92,8 @@ export interface OpenServer {
   readonly openInside: OpenListeners['openInside'];
   readonly openInMemory: OpenListeners['openInMemory'];
   readonly watchdog: Watchdog;
+  /** Absent without a judge, or without a journal. */
+  readonly clients: ClientFeed | undefined;
 }
 
 /**
@@ -94,7 +101,14 @@ export interface OpenServer {
  * does.
  */
 export async function openServer(options: ServerOptions): Promise<OpenServer> {
-  const { clock = systemClock, random = systemRandom, startRun, observer, ...given } = options;
+  const {
+    clock = systemClock,
+    random = systemRandom,
+    startRun,
+    observer,
+    judge,
+    ...given
+  } = options;
   const settings = completeSettings(given);
   const { dataFolder } = settings;
   const data = dataFolder === undefined ? undefined : await DataFolder.open(dataFolder);
@@ -110,7 +124,15 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
       ...[journalObserver, activity, counts],
     ];
     const { journalEntriesMax: entriesMax, journalBytesMax: bytesMax } = settings;
-    const onTenantCreated = openJournals({ entriesMax, bytesMax });
+    const addresses: Addresses = { own: '' };
+    const clients =
+      judge && entriesMax > 0 ? new ClientFeed({ load: judge, clock, log, addresses }) : undefined;
+    if (clients) open.unshift(clients);
+    const openJournal = openJournals({ entriesMax, bytesMax });
+    const onTenantCreated = (tenant: Tenant): void => {
+      openJournal(tenant);
+      clients?.watch(tenant);
+    };
     const shared = { ...openBudgets(settings, log), observers };
     const services = await openServices({
       settings,
@@ -127,24 +149,25 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
     const { variationSeed, variations: names } = settings;
     const variation = openVariation(variationSeed, names.size > 0 ? names : undefined);
     const transforms = [new FaultTransform(services), variationTransform(variation)];
-    const addresses: Addresses = { own: '' };
     const plugIns = { observers, transforms, addresses, watchdog };
     const listeners = await openListeners(services, plugIns);
     open.unshift(listeners);
     const { openInside, openInMemory, openInternalApi } = listeners;
-    const states = new TenantStates(services, openInside);
+    const states = new TenantStates(services, openInside, (...state) =>
+      clients?.restored(...state),
+    );
     // With a full disk the server still starts, because everything can be read.
     await states.markStart(services.tenants.first).catch(rethrowUnlessDiskError);
     const { adminEmail } = admin;
     const internalApi = openInternalApi();
     const source = overviewSource(activity, counts);
     const seen = { source, controlToken, adminEmail, internalApi, startRun, addresses, variation };
-    const inside = { services, states, watchdog, ...seen };
+    const inside = { services, states, watchdog, clients, ...seen };
     const control = await openControl(inside);
     addresses.console = control.url;
     const running = { services, listeners, control, watchdog, stores: open.slice(1) };
     const server = { ...runningServer(running), ...admin, controlToken };
-    return { server, services, states, openInside, openInMemory, watchdog };
+    return { server, services, states, openInside, openInMemory, watchdog, clients };
   } catch (error) {
     for (const each of open) await each.close();
     const isOfDisk = dataFolder !== undefined && storageProblem(error) !== undefined;
@@ -152,7 +175,8 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
   }
 }
 
-interface ControlledServer extends Pick<OpenServer, 'services' | 'states' | 'watchdog'> {
+interface ControlledServer
+  extends Pick<OpenServer, 'services' | 'states' | 'watchdog' | 'clients'> {
   readonly source: ControlSource;
   readonly controlToken: string;
   readonly adminEmail: string;

@@ -1,6 +1,6 @@
 /**
- * The server embedded in tests: `import { startTestbed } from 'fleetbed'`. Tests control it by
- * direct calls; devices and the admin use HTTP.
+ * The server embedded in tests, which control it by direct calls; devices and the admin use HTTP.
+ * `bin/embedding` exports it together with the judge of device clients.
  */
 import * as v from 'valibot';
 import * as inputs from '../fixtures/control/inputs.ts';
@@ -18,6 +18,7 @@ import type { Tenant } from './tenants/tenants.ts';
 import { issueUserToken } from './tenants/user-tokens.ts';
 
 export { AdminRefusal } from './control/embedding/admin-client.ts';
+export { ClientViolationsError } from './control/embedding/client.ts';
 export { AwaitTimeout, JournalAssertionError } from './control/embedding/journal.ts';
 export { FaultPlanError, UnfiredFaultsError } from './control/embedding/steering.ts';
 export type { TestbedTenant };

@@ -12,11 +12,11 @@ import { dirname, join, relative } from 'node:path';
  */
 const entries = {
   'bin/fleetbed': 'bin/fleetbed.ts',
-  'server/testbed': 'server/testbed.ts',
+  'bin/testbed': 'bin/embedding/testbed.ts',
   'simulator/behaviour': 'simulator/behaviours/behaviour.ts',
 };
 /** The declarations of the exported entry points. */
-const types = ['server/testbed.d.ts', 'simulator/behaviours/behaviour.d.ts'];
+const types = ['bin/embedding/testbed.d.ts', 'simulator/behaviours/behaviour.d.ts'];
 
 /**
  * Packages that stay outside of the bundle, because they are rarely needed, have native parts or

@@ -82,7 +82,7 @@ function freshClone(): void {
     'declare const console: { log(text: string): void };\nconsole.log("one");\nexport {};\n',
   );
   put('fixtures/vectors/deep/sample.mender', 'bytes');
-  put('server/testbed.ts', 'export const testbed = 1;\n');
+  put('bin/embedding/testbed.ts', 'export const testbed = 1;\n');
   put('simulator/behaviours/behaviour.ts', 'export const behaviour = 1;\n');
   for (const name of scripts) cpSync(join(root, 'bin/dev', name), at('bin/dev', name));
 }
@@ -201,9 +201,9 @@ describe('the check of types in a set-up', { timeout: 60_000 }, () => {
   beforeEach(takePreparedClone);
 
   it('writes the declarations once for each state of the sources', async () => {
-    expect(existsSync(at('dist/server/testbed.d.ts'))).toBe(false);
+    expect(existsSync(at('dist/bin/embedding/testbed.d.ts'))).toBe(false);
     expect((await setUp(['--types'])).stderr).toBe('set-up: checking the types\n');
-    expect(readFileSync(at('dist/server/testbed.d.ts'), 'utf8')).toContain('testbed = 1');
+    expect(readFileSync(at('dist/bin/embedding/testbed.d.ts'), 'utf8')).toContain('testbed = 1');
     expect(await setUp(['--types'])).toEqual({ code: 0, stdout: '', stderr: '' });
     put('fixtures/words.test.ts', 'export const word: string = "";\n');
     expect((await setUp(['--types'])).stderr).toBe('set-up: checking the types\n');

@@ -3,6 +3,14 @@
  * show. It reads only: whoever has events hands them over in the order in which they ended. What it
  * remembers is bounded for each device and in the number of devices.
  */
+
+import type {
+  ClientEvent,
+  ClientExchange,
+  ClientSocketEvent,
+  HeaderList,
+  ServerAct,
+} from '../../fixtures/client-event.ts';
 import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
@@ -11,18 +19,8 @@ import { defaultHeaderPrefix, vendorNames } from '../../fixtures/contract/vendor
 import { JudgedExchange } from '../passive/judged-exchange.ts';
 import { appliedRules, type PassiveRule, type Violation } from '../passive/rule.ts';
 import { recognized } from '../target/operation-at.ts';
-import type {
-  ClientEvent,
-  ClientExchange,
-  ClientSocketEvent,
-  ClientVerdict,
-  DutyState,
-  DutyVerdict,
-  DutyViolation,
-  HeaderList,
-  ServerAct,
-} from './client-event.ts';
 import { ClientMemory, type Due, FleetMemory, isOfDevice, linkOf, polls } from './client-memory.ts';
+import type { ClientVerdict, DutyState, DutyVerdict, DutyViolation } from './client-verdict.ts';
 import { duties } from './duties/duties.ts';
 import type { Duty, DutyMemory, Sequence, Watch } from './duty.ts';
 import { isAnswered, isUnderway, patienceMs } from './excuses.ts';
@@ -126,6 +124,32 @@ export class ClientJudge {
     else this.#exchange(event);
   }
 
+  /**
+   * Judges a poll that is equal to the last one of the device, and was answered alike with no
+   * update. Returns false, and does nothing, unless a repeat shows nothing new.
+   */
+  repeats(name: string, times: Pick<ClientExchange, 'sentMs' | 'endedMs'>): boolean {
+    const client = this.#clients.get(name);
+    if (!client?.unchanged || isHastyRepeat(client, times)) return false;
+    client.exchanges += 1;
+    this.#exchanges += 1;
+    client.memory.pollRepeated(times);
+    return true;
+  }
+
+  /** Gives a device another name, which replaces an earlier device of that name. */
+  rename(former: string, name: string): void {
+    const client = this.#clients.get(former);
+    this.#clients.delete(former);
+    if (client) this.#clients.set(name, client);
+  }
+
+  /** Forgets a device; all of them without a name. */
+  forget(name?: string): void {
+    if (name === undefined) this.#clients.clear();
+    else this.#clients.delete(name);
+  }
+
   /** Returns what is known about every device, in the order in which they were last seen. */
   verdicts(): readonly ClientVerdict[] {
     return [...this.#clients].map(([name, client]) => verdictOf(name, client));
@@ -152,7 +176,6 @@ export class ClientJudge {
     this.#exchanges += 1;
     if (row === undefined) {
       client.memory.pollRepeated(event);
-      client.unchanged = event;
       return;
     }
     const exchange = judgedExchange(row, event);
@@ -236,7 +259,8 @@ export class ClientJudge {
   #act(act: ServerAct): void {
     const { client: name, act: kind, atMs, count = 1 } = act;
     // What an act without a device says concerns those that are known.
-    const concerned = name === undefined ? [...this.#clients.values()] : [this.#clientOf(name)];
+    const all = name === undefined ? [...this.#clients.values()] : [this.#clientOf(name)];
+    const concerned = all.filter(({ memory }) => isConcerned(act, memory));
     for (const client of concerned) {
       client.unchanged = undefined;
       if (kind === 'events-dropped') {
@@ -310,6 +334,11 @@ export class ClientJudge {
   }
 }
 
+/** An abort without a device concerns those that were offered the deployment. */
+function isConcerned({ act, client, subject = '' }: ServerAct, { offers }: ClientMemory): boolean {
+  return act !== 'deployment-aborted' || client !== undefined || offers.has(subject);
+}
+
 function newClient(): JudgedClient {
   const memory = new ClientMemory();
   return { memory, tallies: new Map(), exchanges: 0, dropped: 0, unchanged: undefined, busyMs: 0 };
@@ -320,18 +349,27 @@ function newDue(sequence: number, sinceMs: number): Due {
 }
 
 /** Returns true if a poll repeats the last one a second or more after it, with the same answer. */
-function isRepeat({ unchanged }: JudgedClient, event: ClientExchange): boolean {
+function isRepeat(client: JudgedClient, event: ClientExchange): boolean {
+  const { unchanged } = client;
   return (
     unchanged !== undefined &&
     event.status === 204 &&
     event.method === unchanged.method &&
     event.url === unchanged.url &&
-    event.sentMs - unchanged.endedMs >= 1000 &&
+    !isHastyRepeat(client, event) &&
     event.isDelivered &&
     event.interference.length === 0 &&
     isEqual(event.requestBody, unchanged.requestBody) &&
     isEqualList(event.requestHeaders, unchanged.requestHeaders)
   );
+}
+
+/** Returns true if a poll began within a second after the last one was answered. */
+function isHastyRepeat(
+  { memory }: JudgedClient,
+  { sentMs }: Pick<ClientExchange, 'sentMs'>,
+): boolean {
+  return memory.lastPoll === undefined || sentMs - memory.lastPoll.endedMs < 1000;
 }
 
 function isEqual(one: Buffer | undefined, other: Buffer | undefined): boolean {

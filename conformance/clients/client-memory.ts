@@ -1,13 +1,13 @@
 /** Remembers what duties need to know about the earlier requests of one device, within bounds. */
 import { createHash } from 'node:crypto';
 import { beginningOf } from '../../fixtures/beginning.ts';
+import type { ClientExchange, ClientSocketEvent, ServerAct } from '../../fixtures/client-event.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { jsonInOrder, parsedJson } from '../../fixtures/json.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
 import { signatureProblem } from '../signing/verify.ts';
 import { entriesOf, membersOf } from '../target/json-members.ts';
 import { BoundedMap } from './bounded-map.ts';
-import type { ClientExchange, ClientSocketEvent, ServerAct } from './client-event.ts';
 import { DownloadProgress } from './download-progress.ts';
 import { HASTY_MS, interrupts, isAnswered } from './excuses.ts';
 import { holdsSecret, MASK } from './secret-text.ts';
@@ -312,7 +312,7 @@ export class ClientMemory {
   }
 
   /** Records a poll that repeats the last one and was answered in the same way. */
-  pollRepeated({ sentMs, endedMs }: ClientExchange): void {
+  pollRepeated({ sentMs, endedMs }: Times): void {
     if (this.lastPoll === undefined) return;
     this.#idled(sentMs - this.lastPoll.endedMs);
     this.lastPoll = { ...this.lastPoll, sentMs, endedMs };

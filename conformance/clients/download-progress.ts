@@ -2,8 +2,9 @@
  * Which bytes of a file a device can have received: the parts that were sent of it, joined. A device
  * may have received less, never more.
  */
+
+import type { ClientExchange } from '../../fixtures/client-event.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
-import type { ClientExchange } from './client-event.ts';
 import { isAltered } from './excuses.ts';
 
 /** More parts than this are not kept apart; the file then counts as sent. */

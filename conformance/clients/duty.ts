@@ -2,9 +2,10 @@
  * The form of a duty of a device client: a passive rule about the requests of one device, instead
  * of about the answers of a server. Ids and sentences are those of the list of client duties.
  */
+
+import type { ClientExchange, ClientSocketEvent, ServerAct } from '../../fixtures/client-event.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
 import type { PassiveRule, Violation } from '../passive/rule.ts';
-import type { ClientExchange, ClientSocketEvent, ServerAct } from './client-event.ts';
 import type { ClientMemory, Due, FleetMemory } from './client-memory.ts';
 import type { SceneName } from './scenes.ts';
 

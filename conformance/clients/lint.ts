@@ -2,10 +2,11 @@
  * Judges device clients by the entries of a journal, as the control API returns them. A journal
  * masks secrets and keeps bodies as values, so duties about bytes are not decided.
  */
+
+import type { ClientExchange } from '../../fixtures/client-event.ts';
 import { encodeConnectMessage } from '../../fixtures/formats/connect-message.ts';
 import { exchangeIn } from '../recordings/journal.ts';
 import { entriesOf, membersOf } from '../target/json-members.ts';
-import type { ClientExchange } from './client-event.ts';
 import { ClientJudge } from './client-judge.ts';
 import { digestOf } from './client-memory.ts';
 import type { Finding } from './duty.ts';

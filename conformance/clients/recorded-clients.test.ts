@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { ClientExchange } from '../../fixtures/client-event.ts';
 import { harExchanges } from '../recordings/har.ts';
 import { listedExchanges } from '../recordings/journal.ts';
-import type { ClientExchange } from './client-event.ts';
 import { verdictsOfRecording } from './recorded-clients.ts';
 import { alterations } from './testing/alterations.ts';
 import { eventsOf, goodSteps, type Step } from './testing/good-life.ts';

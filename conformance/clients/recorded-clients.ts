@@ -1,12 +1,13 @@
 /** Shows the exchanges of a recording to a judge of device clients. */
 import { createHash } from 'node:crypto';
+import type { ClientExchange } from '../../fixtures/client-event.ts';
 import { parsedJson } from '../../fixtures/json.ts';
 import { absolute } from '../passive/recording.ts';
 import type { FullExchange } from '../recordings/recording.ts';
 import { membersOf } from '../target/json-members.ts';
-import type { ClientExchange, ClientVerdict } from './client-event.ts';
 import { ClientJudge } from './client-judge.ts';
 import { identityIn } from './client-memory.ts';
+import type { ClientVerdict } from './client-verdict.ts';
 import { MASK } from './secret-text.ts';
 
 /** Judges the devices in a recording, in the order of the exchanges. */

@@ -2,7 +2,7 @@
  * The scenes that exercise what ordinary traffic does not show: for each, what its author does to
  * the client. An examination plays them; whoever watches a client can do the same by hand.
  */
-import type { NextStep } from './client-event.ts';
+import type { NextStep } from './client-verdict.ts';
 
 const steps = {
   'ordinary-traffic': 'start the client, accept it, and let it poll for a few intervals',

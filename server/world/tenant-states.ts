@@ -53,6 +53,7 @@ export class StartStateUnavailable extends Error {
 export class TenantStates {
   readonly #services: Services;
   readonly #openInside: () => Promise<InnerListener>;
+  readonly #restored: (tenant: Tenant, deviceId?: string) => void;
   readonly #named = new WeakMap<Tenant, Map<string, StoredSnapshot>>();
   /** Snapshots of the tenants before a world was loaded. */
   readonly #origins = new WeakMap<Tenant, Snapshot>();
@@ -60,9 +61,15 @@ export class TenantStates {
   /** Changes run one after the other, because a load also moves the clock of its tenant. */
   #changed: Promise<unknown> = Promise.resolve();
 
-  constructor(services: Services, openInside: () => Promise<InnerListener>) {
+  /** @param restored called when the state of a tenant, or of one of its devices, was replaced */
+  constructor(
+    services: Services,
+    openInside: () => Promise<InnerListener>,
+    restored: (tenant: Tenant, deviceId?: string) => void = () => undefined,
+  ) {
     this.#services = services;
     this.#openInside = openInside;
+    this.#restored = restored;
   }
 
   /** Adds a tenant with its first user. Its start state has no devices and no artifacts. */
@@ -139,6 +146,7 @@ export class TenantStates {
     const start = kept(this.#starts, tenant);
     const deviceId = deviceIdOf(tenant, named);
     this.#services.sockets.drop(deviceId, 'the device was reset');
+    this.#restored(tenant, deviceId);
     return tenant.store.resetDevice(deviceId, start, tenant.clock.now());
   }
 
@@ -239,9 +247,11 @@ export class TenantStates {
    * Restores a snapshot. Closes all sockets, because the restored store does not know them; devices
    * reconnect.
    */
-  #restore({ store }: Tenant, snapshot: Snapshot): Promise<void> {
+  #restore(tenant: Tenant, snapshot: Snapshot): Promise<void> {
     const { sockets } = this.#services;
+    const { store } = tenant;
     const before = (): void => {
+      this.#restored(tenant);
       for (const id of [...store.connections.connectedIds()])
         sockets.drop(id, 'the tenant was reset');
     };

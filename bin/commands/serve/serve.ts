@@ -54,6 +54,13 @@ export const startRows = {
 
 const commandRows = {
   ...startRows,
+  judge: {
+    flag: '--judge',
+    group: 'Journal and log',
+    help: 'judge the devices by the duties of clients',
+    cli: { kind: 'switch', off: 'do not judge the devices' },
+    default: { value: true, isQuiet: true },
+  },
   readyFile: {
     flag: '--ready-file <file>',
     group: 'Output',
@@ -133,7 +140,7 @@ export async function whileServing<Code extends number>(
   output: Output,
   work: (serving: Serving) => Promise<Code>,
 ): Promise<Code | ExitCode> {
-  const { readyFile, world, faults, date } = options;
+  const { readyFile, world, faults, date, judge = true } = options;
   const { tls: tlsSettings, caFolder } = tlsPlan(options);
   await prepareReadyFile(readyFile);
   await prepareCaFolder(caFolder);
@@ -145,6 +152,7 @@ export async function whileServing<Code extends number>(
   const server = await startServer({
     ...settingsOfOptions(settingRows, options),
     startRun: runStarter(() => known),
+    ...(judge && { judge: loadClientReader }),
     ...(tlsSettings && { tls: tlsSettings }),
     ...(date !== undefined && { clock: clockStartingAt(date) }),
   }).catch((error: unknown) => {
@@ -168,6 +176,12 @@ export async function whileServing<Code extends number>(
     await server.close();
   }
   return faults === undefined || code !== exitCodes.pass ? code : faultsExitCode(server, output);
+}
+
+/** Loads the judge of device clients, which the first request of a device needs. */
+async function loadClientReader() {
+  const { clientReader } = await import('../conform/client/client-reader.ts');
+  return clientReader;
 }
 
 /**

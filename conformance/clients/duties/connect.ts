@@ -1,7 +1,8 @@
 /** Duties on websockets. Spec: Device connect; RFC 6455 */
+
+import type { ClientSocketEvent } from '../../../fixtures/client-event.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { shown } from '../../target/expectations.ts';
-import type { ClientSocketEvent } from '../client-event.ts';
 import { digestOf, polls } from '../client-memory.ts';
 import type { Duty } from '../duty.ts';
 import { isUnderway } from '../excuses.ts';

@@ -2,11 +2,17 @@
  * The life of a well-behaved client as a list of labelled steps, from the first contact to a second
  * token, through every kind of update. A test alters one thing of it and asks the judge.
  */
+
+import type {
+  ClientEvent,
+  ClientExchange,
+  ClientSocketEvent,
+  ServerAct,
+} from '../../../fixtures/client-event.ts';
 import { storageOperations } from '../../../fixtures/contract/management/storage.ts';
 import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
 import { encodeConnectMessage } from '../../../fixtures/formats/connect-message.ts';
 import { ed25519KeyFromSeed } from '../../signing/ed25519.ts';
-import type { ClientEvent, ClientExchange, ClientSocketEvent, ServerAct } from '../client-event.ts';
 
 /** One request of the device. It begins 10 s after the end of the step before, and takes 50 ms. */
 export interface Request {

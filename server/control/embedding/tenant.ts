@@ -12,6 +12,7 @@ import type { worldShape } from '../../world/world-shape.ts';
 import { readWorld } from '../../world/world-text.ts';
 import { type AdminClient, adminClient } from './admin-client.ts';
 import { checkedInput } from './checked-input.ts';
+import { type TestbedClient, testbedClient } from './client.ts';
 import { type TestbedJournal, testbedJournal } from './journal.ts';
 import {
   type TestbedClock,
@@ -40,6 +41,8 @@ export interface TestbedTenant {
   readonly rates: TestbedRates;
   readonly journal: TestbedJournal;
   readonly faults: TestbedFaults;
+  /** Returns a device client, judged by its duties: by the id or an identity value of the device. */
+  client(device: string): TestbedClient;
   /**
    * Replaces the whole state of the tenant with a start state. `reset` then returns to this state.
    * @throws WorldTextError, WorldError
@@ -84,6 +87,7 @@ export function testbedTenant(
     rates: testbedRates(tenant.rates),
     journal: testbedJournal(tenant),
     faults: testbedFaults(faultPlansOf(tenant)),
+    client: (device) => testbedClient(inside, tenant, device),
     load: async (source) => {
       const text = typeof source === 'string' ? source : JSON.stringify(source);
       const loaded = await states.load(tenant, readWorld(text, 'world'));

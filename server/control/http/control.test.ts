@@ -94,7 +94,7 @@ function start(port = 0): Promise<RunningControl> {
     variation: openVariation(undefined),
   };
   const runs = new Runs(undefined, clock);
-  const own = { host: '127.0.0.1', port, controlToken, management, runs };
+  const own = { host: '127.0.0.1', port, controlToken, management, runs, clients: undefined };
   return startControl({ ...own, source, tenants, states, ...rest });
 }
 

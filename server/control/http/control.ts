@@ -9,6 +9,7 @@ import express, { type Request, type RequestHandler, type Response } from 'expre
 import type { Clock } from '../../../fixtures/clock.ts';
 import { knownNames } from '../../../fixtures/nearest.ts';
 import { printable } from '../../../fixtures/printable.ts';
+import type { ClientFeed } from '../../clients/client-feed.ts';
 import { type ConsoleAsset, listAssets, readAsset, readPlainAsset } from '../../console/assets.ts';
 import { isSameSecret } from '../../crypto/same-secret.ts';
 import type { ByteBudget } from '../../http/byte-budget.ts';
@@ -31,6 +32,7 @@ import type { Runs } from '../sources/runs.ts';
 import type { ControlSource } from '../sources/source.ts';
 import { awaitHandlers } from './await.ts';
 import { boundBodies, jsonBodies, textBodies } from './bodies.ts';
+import { clientHandlers } from './clients.ts';
 import { doctorHandlers } from './doctor.ts';
 import { EventStreams } from './event-stream.ts';
 import { type ExplainSettings, explanationHandlers } from './explanations.ts';
@@ -69,6 +71,8 @@ export interface ControlListenerOptions {
   readonly storageErrors: StorageErrors;
   readonly management: ManagementServices;
   readonly runs: Runs;
+  /** Absent if no clients are judged. */
+  readonly clients: ClientFeed | undefined;
   readonly variation: Variation;
   readonly clock: Clock;
   /** Counts the discarded bytes of refused requests. */
@@ -255,6 +259,7 @@ function handlersOf(
     'GET /ready': () => ({ ready: true }),
     ...managementHandlers(admission),
     ...fleetHandlers(options, streams),
+    ...clientHandlers(options.clients, clock),
     ...tenantHandlers(tenants, states),
     ...steeringHandlers(outbox),
     ...journalHandlers(streams),

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { controlRows } from '../../../fixtures/control/operations.ts';
+import { seenReader } from '../../clients/testing/seen-reader.ts';
 import { publish } from '../../testing/test-artifacts.ts';
 import { board, deploy, nextRequests } from '../../testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
@@ -11,7 +12,7 @@ let server: TestServer;
 let device: AcceptedDevice;
 
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ judge: () => Promise.resolve(seenReader) });
   device = await acceptedDevice(server, 'a');
   await publish(server);
   await deploy(server, [device], { name: 'rows' });
@@ -59,6 +60,7 @@ describe('the operation table of the control API', () => {
     const [method = '', path = ''] = id
       .replace('{requestId}', refused)
       .replace('{sequence}', '1')
+      .replace('{device}', device.id)
       .split(' ');
     const { query, json } = given[id] ?? {};
     const target = query ? `${path}?${query()}` : path;

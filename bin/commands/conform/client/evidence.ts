@@ -1,10 +1,7 @@
 /** The exchanges of a scene as its report and its log contain them: with secrets masked. */
-import type {
-  ClientEvent,
-  ClientExchange,
-  ClientVerdict,
-  HeaderList,
-} from '../../../../conformance/clients/client-event.ts';
+
+import type { ClientVerdict } from '../../../../conformance/clients/client-verdict.ts';
+import type { ClientEvent, ClientExchange, HeaderList } from '../../../../fixtures/client-event.ts';
 import { maskHeaders, maskText } from '../../../../server/http/masking.ts';
 import { endOf, type SeenEvents } from './seen-events.ts';
 

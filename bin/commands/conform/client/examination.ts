@@ -1,6 +1,6 @@
 /** An examination: measures the client, plays the programme of scenes, and joins their verdicts. */
 
-import type { DutyState, DutyVerdict } from '../../../../conformance/clients/client-event.ts';
+import type { DutyState, DutyVerdict } from '../../../../conformance/clients/client-verdict.ts';
 import { duties } from '../../../../conformance/clients/duties/duties.ts';
 import type { DutyLevel } from '../../../../conformance/clients/duty.ts';
 import { nextStep, type SceneName } from '../../../../conformance/clients/scenes.ts';

@@ -1,6 +1,6 @@
 /** Plays a scene: each step is carried out by the row of its kind. */
 
-import type { ClientVerdict, DutyVerdict } from '../../../../conformance/clients/client-event.ts';
+import type { ClientVerdict, DutyVerdict } from '../../../../conformance/clients/client-verdict.ts';
 import { systemClock } from '../../../../fixtures/clock.ts';
 import { evidenceOf, lastLine, type ShownExchange } from './evidence.ts';
 import { limitMs, type Moment, type Scene, SceneStopped, type Step } from './scene.ts';

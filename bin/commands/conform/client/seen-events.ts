@@ -7,14 +7,13 @@ import type {
   ClientEvent,
   ClientExchange,
   ClientSocketEvent,
-  HeaderList,
-} from '../../../../conformance/clients/client-event.ts';
+} from '../../../../fixtures/client-event.ts';
 import { inNextRound, systemClock } from '../../../../fixtures/clock.ts';
 import { apiPrefixes } from '../../../../fixtures/contract/deprecations.ts';
 import { operationsById } from '../../../../fixtures/contract/operation-ids.ts';
 import { encodeConnectMessage } from '../../../../fixtures/formats/connect-message.ts';
 import { isObject, parsedJson } from '../../../../fixtures/json.ts';
-import type { ExchangeRecord, FlatHeaders } from '../../../../server/http/exchange-record.ts';
+import { exchangeEvent } from '../../../../server/clients/client-events.ts';
 import type { ExchangeObserver } from '../../../../server/pipeline/plug-ins.ts';
 
 /** The name of the one client of a scene, for the judge. */
@@ -67,10 +66,15 @@ export class SeenEvents {
       const { operation = 'unknown' } = record;
       if (operationsById.get(operation)?.path.startsWith(apiPrefixes.management)) return;
       // The journal truncates the bodies next; the fault and the variations are noted after that.
-      const bodies = { body: record.body, answer: record.answerBody };
-      const report = reportIn(operation, bodies.body);
+      const { body, answerBody } = record;
+      const bodies = { body: upTo(body), answerBody: upTo(answerBody) };
+      const report = reportIn(operation, body);
       inNextRound(() => {
-        const event = exchangeOf(record, bodies, this.all.length + 1, this.#baseUrl());
+        const event = exchangeEvent(record, {
+          ...{ sequence: this.all.length + 1, client: CLIENT, baseUrl: this.#baseUrl() },
+          // A held exchange is cut by the end of the client, and by nothing that the server did.
+          ...{ ...bodies, ignoredFault: CUT_FAULT },
+        });
         const { isDelivered } = event;
         this.#add({ operation, status: event.status, isDelivered, report, event });
       });
@@ -179,68 +183,8 @@ export function endOf(event: ClientEvent): number {
   return event.kind === 'exchange' ? event.endedMs : event.atMs;
 }
 
-/** Actions of planned faults that keep a client from reading a whole answer. */
-const cuttingActions: ReadonlySet<string> = new Set([
-  ...['reset', 'half-close', 'truncated', 'over-long', 'malformed-chunks', 'stall'],
-]);
-
-interface Bodies {
-  readonly body: Buffer | undefined;
-  readonly answer: string | Buffer | undefined;
-}
-
-function exchangeOf(
-  record: ExchangeRecord,
-  { body, answer: answerBody }: Bodies,
-  sequence: number,
-  baseUrl: string,
-): ClientExchange {
-  const { method, status, answerBytes, isStreamed } = record;
-  const { startedMs, streamedMs, tookMs, atMs, fault, varied = [] } = record;
-  const requestHeaders = pairsOf(record.headers);
-  const answer = isStreamed || answerBody === undefined ? undefined : Buffer.from(answerBody);
-  const responseBody = answer && answer.length <= BODY_MAX_BYTES ? answer : undefined;
-  const isCut = record.isCut || (fault !== undefined && cuttingActions.has(fault.act));
-  // A held exchange is cut by the end of the client, and by nothing that the server did.
-  const planned = fault && fault.name !== CUT_FAULT ? [fault.name, fault.act] : [];
-  const host = requestHeaders.find(([name]) => /^host$/i.test(name))?.[1];
-  const scheme = new URL(baseUrl).protocol;
-  const url = `${scheme}//${host}${record.url}`;
-  return {
-    ...{ kind: 'exchange', sequence, client: CLIENT, method, status },
-    url: host !== undefined && URL.canParse(url) ? url : baseUrl,
-    requestHeaders,
-    requestBody: body && body.length <= BODY_MAX_BYTES ? Buffer.from(body) : undefined,
-    responseHeaders: answerHeadersOf(record),
-    responseBody,
-    responseBytes: answer?.length ?? answerBytes,
-    isDelivered: !isCut && status > 0,
-    sentMs: startedMs,
-    endedMs: startedMs + (isStreamed ? streamedMs : tookMs),
-    serverNowMs: atMs,
-    interference: [...planned, ...varied.map(({ id }) => id)],
-    connection: '',
-  };
-}
-
-/** Returns the headers of the answer, with those that Node adds when it sends them. */
-function answerHeadersOf({ answerHeaders, atMs, varied = [] }: ExchangeRecord): HeaderList {
-  const pairs = pairsOf(answerHeaders);
-  const has = (name: string): boolean => pairs.some(([known]) => known.toLowerCase() === name);
-  const isChunked = varied.some(({ id }) => id === 'chunked') && !has('content-length');
-  return [
-    ...pairs,
-    ...(has('date') ? [] : [['Date', new Date(atMs).toUTCString()] as const]),
-    ...(isChunked && !has('transfer-encoding') ? [['Transfer-Encoding', 'chunked'] as const] : []),
-  ];
-}
-
-function pairsOf(flat: FlatHeaders): HeaderList {
-  const pairs: [string, string][] = [];
-  for (let at = 0; at + 1 < flat.length; at += 2) {
-    for (const value of [flat[at + 1] ?? ''].flat()) pairs.push([String(flat[at]), value]);
-  }
-  return pairs;
+function upTo<Body extends Buffer | string>(body: Body | undefined): Body | undefined {
+  return body && Buffer.byteLength(body) <= BODY_MAX_BYTES ? body : undefined;
 }
 
 function reportIn(operation: string, body: Buffer | undefined): string | undefined {

@@ -1,5 +1,5 @@
 /** What a user of the server does to a client: accepts or rejects it, deploys, aborts. */
-import type { ServerAct } from '../../../../conformance/clients/client-event.ts';
+import type { ServerAct } from '../../../../fixtures/client-event.ts';
 import { writeArtifact } from '../../../../fixtures/formats/mender-artifact-writer.ts';
 import { type Random, seededRandom } from '../../../../fixtures/random.ts';
 import type { Testbed } from '../../../../server/testbed.ts';

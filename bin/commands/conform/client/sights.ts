@@ -1,5 +1,5 @@
 /** What a scene can wait for, and what it reads in what it saw. */
-import type { HeaderList } from '../../../../conformance/clients/client-event.ts';
+import type { HeaderList } from '../../../../fixtures/client-event.ts';
 import { isObject, type JsonObject, parsedJson } from '../../../../fixtures/json.ts';
 import { endOf, type Seen } from './seen-events.ts';
 

@@ -1,8 +1,9 @@
 /** The place where scenes are played: a server, one client, and the judge that sees both. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ClientVerdict, ServerAct } from '../../../../conformance/clients/client-event.ts';
 import { ClientJudge } from '../../../../conformance/clients/client-judge.ts';
+import type { ClientVerdict } from '../../../../conformance/clients/client-verdict.ts';
+import type { ServerAct } from '../../../../fixtures/client-event.ts';
 import { systemClock } from '../../../../fixtures/clock.ts';
 import { startTestbed, type Testbed } from '../../../../server/testbed.ts';
 import { ClientProcess, filledCommand, printedBy } from './client-process.ts';

@@ -1,0 +1,75 @@
+/**
+ * What exercises a duty while a client is watched: the scenes of the examination, as far as a
+ * request to the control listener plays them on a running server.
+ */
+import { nextStep, type SceneName } from '../../../../conformance/clients/scenes.ts';
+import { isObject } from '../../../../fixtures/json.ts';
+import type { ClientDuty, ClientFacts } from '../../../../server/clients/client-reader.ts';
+import { quoted } from '../../../../server/pipeline/shell.ts';
+import type { Step } from './scene.ts';
+import { allScenes } from './scenes.ts';
+
+type Next = NonNullable<ClientDuty['next']>;
+
+/** Scenes of a server with other settings cannot be played on a running one. */
+const steps = new Map<string, readonly Step[]>(
+  allScenes.flatMap(({ name, server, steps: own }) => (server ? [] : [[name, own] as const])),
+);
+
+/** What a user does with a command of its own. */
+const commands: Partial<Readonly<Record<SceneName, (device: string) => string>>> = {
+  'first-contact': (device) => `npx fleetbed accept ${device}`,
+  pending: (device) => `npx fleetbed accept ${device}`,
+  update: deployTo,
+  'second-update': deployTo,
+  inventory: deployTo,
+};
+
+function deployTo(device: string): string {
+  return `npx fleetbed deploy release-2.mender --device ${device}`;
+}
+
+/** Returns the next step for a duty. @param scene undefined for ordinary traffic */
+export function nextOnServer(
+  scene: SceneName | undefined,
+  { device, deployment }: ClientFacts,
+): Next {
+  const { text, command = '' } = nextStep(scene);
+  const ofScene = (scene && steps.get(scene)) ?? [];
+  const call = callOf(ofScene, device);
+  const needsOffer = call !== undefined && ofScene.some((step) => 'deploy' in step);
+  const goesOn = deployment === undefined ? 'deploy to it' : `let it go on with ${deployment}`;
+  const own = scene && commands[scene];
+  const named = quoted(device ?? 'DEVICE');
+  return {
+    text: needsOffer ? `${text}: plan this fault, then ${goesOn}` : text,
+    ...(call && { call }),
+    command: own ? own(named) : call ? commandOf(call) : `npx ${command}`,
+  };
+}
+
+/** Returns the request that plays the first thing that a scene does to the server. */
+function callOf(ofScene: readonly Step[], device: string | undefined): Next['call'] {
+  const first = ofScene.find((step) => 'faults' in step || 'advanceSeconds' in step);
+  if (first === undefined) return undefined;
+  if ('advanceSeconds' in first)
+    return { operation: 'POST /clock', body: { advanceSeconds: first.advanceSeconds } };
+  if (!('faults' in first)) return undefined;
+  const rules = first.faults.map((rule) => ofDevice(rule, device));
+  return { operation: 'POST /faults', body: JSON.stringify({ rules }) };
+}
+
+/** Restricts a rule to one device. */
+function ofDevice(rule: object, device: string | undefined): object {
+  const { match } = rule as { readonly match?: unknown };
+  if (device === undefined || !isObject(match)) return rule;
+  return { ...rule, match: { ...match, deviceId: device } };
+}
+
+const SECONDS_PER_DAY = 86_400;
+
+function commandOf(call: NonNullable<Next['call']>): string {
+  if (call.operation === 'POST /faults')
+    return `printf %s ${quoted(call.body)} | npx fleetbed faults add -`;
+  return `npx fleetbed clock +${call.body.advanceSeconds / SECONDS_PER_DAY}d`;
+}

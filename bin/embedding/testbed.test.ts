@@ -1,0 +1,66 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { acceptedIn } from '../../server/testing/test-testbed.ts';
+import { ClientViolationsError, startTestbed, type Testbed } from './testbed.ts';
+
+let testbed: Testbed;
+let device: Awaited<ReturnType<typeof acceptedIn>>;
+
+beforeEach(async () => {
+  testbed = await startTestbed({ seed: 'judged' });
+  device = await acceptedIn(testbed, testbed, 'one');
+});
+afterEach(() => testbed.close());
+
+const { path } = operations['post-next-deployment'];
+
+function poll(data: object): Promise<Response> {
+  return fetch(testbed.baseUrl + path, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${device.token}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify(data),
+  });
+}
+
+async function dutyNamed(name: string) {
+  const duties = await testbed.client(device.id).duties();
+  return duties.find(({ duty }) => duty === name);
+}
+
+describe('a client of the embedded testbed', () => {
+  it('keeps the duties that its requests show, by its id and by its identity', async () => {
+    expect(await dutyNamed('auth.signs-exact-bytes')).toMatchObject({ state: 'kept', violations: [] });
+    const named = await testbed.client('one').duties();
+    expect(named).toEqual(await testbed.client(device.id).duties());
+  });
+
+  it('breaks a duty with the request that shows it, its entry and the way out', async () => {
+    await poll({ device_type: 'board', artifact_name: 7 });
+    const broken = await dutyNamed('next.mandatory-keys');
+    expect(broken).toMatchObject({
+      state: 'broken',
+      violationCount: 1,
+      violations: [{ operation: 'post-next-deployment', request: `POST ${path} -> 400` }],
+    });
+    const client = testbed.client(device.id);
+    await expect(client.expectNoViolations()).rejects.toThrow(ClientViolationsError);
+    await expect(client.expectNoViolations()).rejects.toThrow(/way out: /);
+  });
+
+  it('has no violation after ordinary requests, and a next step for what is not met', async () => {
+    await poll({ device_type: 'board', artifact_name: 'release-1' });
+    await testbed.client(device.id).expectNoViolations();
+    const abort = await dutyNamed('report.stops-at-409');
+    expect(abort).toMatchObject({
+      state: 'not-met',
+      next: { call: { operation: 'POST /faults' } },
+    });
+    expect(abort?.next?.command).toContain(device.id);
+  });
+
+  it('that was never seen is not without violations', async () => {
+    await expect(testbed.client('nobody').expectNoViolations()).rejects.toThrow(
+      'client nobody: no device has this id or identity value',
+    );
+  });
+});

@@ -1,0 +1,67 @@
+/** The types of what the judge of device clients says. It is a pure reader of client events. */
+
+/**
+ * What is known about one duty of one device: `kept`, `broken`, `open` (due, but there is still
+ * time), `not-met` (nothing exercised it yet), `not-applicable` (a part of the API that the client
+ * does not use), `not-observable` (only the device could show it), `not-judged` (exchanges were
+ * dropped, or the judge was interrupted), `observed` (the contract leaves it open).
+ */
+export type DutyState =
+  | 'kept'
+  | 'broken'
+  | 'open'
+  | 'not-met'
+  | 'not-applicable'
+  | 'not-observable'
+  | 'not-judged'
+  | 'observed';
+
+/** One violation of a duty. */
+export interface DutyViolation {
+  /** The event that shows it, and the earlier one that it contradicts, if any. */
+  readonly sequence: number;
+  readonly against?: number;
+  /** Id of the operation, or `socket`. */
+  readonly operation: string;
+  readonly atMs: number;
+  /** What is wrong, as a sentence: "the signature must verify over the body, not …". */
+  readonly seen: string;
+}
+
+/** What would exercise a duty next. */
+export interface NextStep {
+  /** A sentence for the author of the client. */
+  readonly text: string;
+  /** A command that does it; undefined if the author has to act. */
+  readonly command?: string;
+  /** The scene of the examination that does it; undefined if none does. */
+  readonly scene?: string;
+}
+
+/** What is known about one duty of one device. */
+export interface DutyVerdict {
+  /** Id of the duty, such as `auth.renews-on-401`. */
+  readonly duty: string;
+  readonly state: DutyState;
+  /** Number of events that decided it. */
+  readonly judged: number;
+  /** The first violations; the number of all is in `violationCount`. */
+  readonly violations: readonly DutyViolation[];
+  readonly violationCount: number;
+  /** Since when the duty is due, for the state `open`. */
+  readonly openSinceMs?: number;
+  /** What was observed, for the state `observed`. */
+  readonly observation?: string;
+  /** What would exercise it, for `not-met`, `not-applicable` and `not-observable`. */
+  readonly next?: NextStep;
+}
+
+/** What is known about one device. */
+export interface ClientVerdict {
+  readonly client: string;
+  readonly exchanges: number;
+  /** Events that were lost before they could be judged. */
+  readonly dropped: number;
+  /** One row for each duty, in the order of the list of duties. */
+  readonly duties: readonly DutyVerdict[];
+}

@@ -1,0 +1,141 @@
+/** Turns what the server recorded into the events that a judge of device clients is shown. */
+import type {
+  ClientExchange,
+  ClientSocketEvent,
+  HeaderList,
+  ServerAct,
+} from '../../fixtures/client-event.ts';
+import { operationsById } from '../../fixtures/contract/operation-ids.ts';
+import type { ExchangeRecord, FlatHeaders } from '../http/exchange-record.ts';
+import { deploymentOf, jsonObject } from '../journal/facts.ts';
+import type { FrameRecord, Opcode } from '../journal/frame.ts';
+
+/** Actions of planned faults that keep a client from reading a whole answer. */
+const cuttingActions: ReadonlySet<string> = new Set([
+  ...['reset', 'half-close', 'truncated', 'over-long', 'malformed-chunks', 'stall'],
+]);
+
+/** What is known about an exchange besides its record. */
+export interface ExchangeFacts {
+  readonly sequence: number;
+  readonly client: string;
+  /** URL of the API, for a request without a Host header. */
+  readonly baseUrl: string;
+  /** Whole bodies; undefined for one that was not kept whole. */
+  readonly body: Buffer | undefined;
+  readonly answerBody: string | Buffer | undefined;
+  /** Name of a planned fault that does not excuse the client. */
+  readonly ignoredFault?: string;
+}
+
+/** Returns the exchange of a record. Call it in a later round: faults are noted after the end. */
+export function exchangeEvent(record: ExchangeRecord, facts: ExchangeFacts): ClientExchange {
+  const { method, status, answerBytes, isStreamed } = record;
+  const { startedMs, atMs, fault, varied = [] } = record;
+  const { sequence, client, baseUrl, body, answerBody, ignoredFault } = facts;
+  const requestHeaders = pairsOf(record.headers);
+  const answer = isStreamed || answerBody === undefined ? undefined : Buffer.from(answerBody);
+  const isCut = record.isCut || (fault !== undefined && cuttingActions.has(fault.act));
+  const planned = fault && fault.name !== ignoredFault ? [fault.name, fault.act] : [];
+  const host = requestHeaders.find(([name]) => /^host$/i.test(name))?.[1];
+  const scheme = URL.canParse(baseUrl) ? new URL(baseUrl).protocol : 'http:';
+  const url = `${scheme}//${host}${record.url}`;
+  return {
+    ...{ kind: 'exchange', sequence, client, method, status },
+    url: host !== undefined && URL.canParse(url) ? url : baseUrl,
+    requestHeaders,
+    requestBody: body && Buffer.from(body),
+    responseHeaders: answerHeadersOf(record),
+    responseBody: answer,
+    responseBytes: answer?.length ?? answerBytes,
+    isDelivered: !isCut && status > 0,
+    sentMs: startedMs,
+    endedMs: endedMsOf(record),
+    serverNowMs: atMs,
+    interference: [...planned, ...varied.map(({ id }) => id)],
+    connection: '',
+  };
+}
+
+/** Returns when the answer was complete, on the server's monotonic clock. */
+export function endedMsOf({ startedMs, isStreamed, streamedMs, tookMs }: ExchangeRecord): number {
+  return startedMs + (isStreamed ? streamedMs : tookMs);
+}
+
+/** Returns the headers of the answer, with those that Node adds when it sends them. */
+function answerHeadersOf({ answerHeaders, atMs, varied = [] }: ExchangeRecord): HeaderList {
+  const pairs = pairsOf(answerHeaders);
+  const has = (name: string): boolean => pairs.some(([known]) => known.toLowerCase() === name);
+  const isChunked = varied.some(({ id }) => id === 'chunked') && !has('content-length');
+  return [
+    ...pairs,
+    ...(has('date') ? [] : [['Date', new Date(atMs).toUTCString()] as const]),
+    ...(isChunked && !has('transfer-encoding') ? [['Transfer-Encoding', 'chunked'] as const] : []),
+  ];
+}
+
+function pairsOf(flat: FlatHeaders): HeaderList {
+  const pairs: [string, string][] = [];
+  for (let at = 0; at + 1 < flat.length; at += 2) {
+    for (const value of [flat[at + 1] ?? ''].flat()) pairs.push([String(flat[at]), value]);
+  }
+  return pairs;
+}
+
+const socketEvents: Readonly<Record<Opcode, ClientSocketEvent['event']>> = {
+  message: 'message',
+  ping: 'ping',
+  pong: 'pong',
+  close: 'closed',
+};
+
+/** Returns the event of a frame on the websocket of a device. @param atMs a monotonic time */
+export function socketEvent(frame: FrameRecord, client: string, atMs: number): ClientSocketEvent {
+  const { sequence, origin, opcode, from, code, payload, bytes } = frame;
+  const isWhole = payload.length === bytes;
+  return {
+    ...{ kind: 'socket', sequence, client, socket: origin.requestId, atMs },
+    event: socketEvents[opcode],
+    from: from === 'client' ? 'device' : 'server',
+    ...(code !== undefined && { code }),
+    ...(opcode !== 'close' && isWhole && { payload }),
+  };
+}
+
+/** What a user did to devices; undefined for a request that changes nothing for any. */
+export function actOfUser(
+  record: ExchangeRecord,
+): Pick<ServerAct, 'act' | 'client' | 'subject'> | undefined {
+  const { operation, status } = record;
+  if (status < 200 || status >= 300) return undefined;
+  const subject = deploymentOf(record);
+  if (operation === 'set-auth-set-status') {
+    const { status: decided } = jsonObject(record.body);
+    if (decided !== 'accepted' && decided !== 'rejected') return undefined;
+    return { act: decided, ...named(parameterIn(record, 'id')) };
+  }
+  if (operation === 'decommission-device')
+    return { act: 'decommissioned', ...named(parameterIn(record, 'id')) };
+  if (operation === 'abort-deployment')
+    return { act: 'deployment-aborted', ...(subject !== undefined && { subject }) };
+  if (operation === 'abort-device-deployments')
+    return { act: 'deployment-aborted', ...named(parameterIn(record, 'id')) };
+  const isNew = operationsById.get(operation ?? '')?.deploymentRole === 'makes';
+  if (!isNew && operation !== 'create-group-deployment') return undefined;
+  return { act: 'deployed', ...(subject !== undefined && { subject }) };
+}
+
+function named(client: string | undefined): Pick<ServerAct, 'client'> {
+  return client === undefined ? {} : { client };
+}
+
+/** Returns a parameter of the path of a request. */
+function parameterIn({ operation, url }: ExchangeRecord, name: string): string | undefined {
+  const at =
+    operationsById
+      .get(operation ?? '')
+      ?.path.split('/')
+      .indexOf(`{${name}}`) ?? -1;
+  // Variations show ids in another letter case.
+  return at < 0 ? undefined : url.replace(/\?.*$/s, '').split('/')[at]?.toLowerCase();
+}

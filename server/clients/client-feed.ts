@@ -1,0 +1,261 @@
+/**
+ * Shows a judge what the devices of each tenant do, and what the server and its users do to them:
+ * exchanges and frames as the journal gets them, planned faults, clock changes, resets, acts of
+ * users. A poll that repeats the last one costs one comparison; the rest waits in a queue.
+ */
+import { createHash } from 'node:crypto';
+import type { ClientEvent, ServerAct } from '../../fixtures/client-event.ts';
+import type { Clock } from '../../fixtures/clock.ts';
+import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
+import { isPollOperation, operationsById } from '../../fixtures/contract/operation-ids.ts';
+import type { Addresses } from '../http/addresses.ts';
+import type { ExchangeRecord } from '../http/exchange-record.ts';
+import type { JournalEntry } from '../journal/entry.ts';
+import { deviceOf } from '../journal/facts.ts';
+import { journalOf } from '../journal/tenant-journal.ts';
+import type { Log } from '../pipeline/log.ts';
+import { readIdentity } from '../rules/identity.ts';
+import type { Tenant } from '../tenants/tenants.ts';
+import { actOfUser, endedMsOf, exchangeEvent, socketEvent } from './client-events.ts';
+import type { ClientReader, LoadClientReader } from './client-reader.ts';
+import { JudgingQueue } from './judging-queue.ts';
+import { WatchedClients } from './watched-clients.ts';
+
+interface FeedOptions {
+  readonly load: LoadClientReader;
+  /** The clock by which the exchanges are recorded. */
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly addresses: Readonly<Addresses>;
+}
+
+/** The clients of a tenant. */
+interface WatchedTenant {
+  readonly clients: WatchedClients;
+  /** Made once the judge is loaded. */
+  reader: ClientReader | undefined;
+}
+
+/** The clients of a tenant, and what the judge says about them. */
+export interface JudgedTenant {
+  readonly clients: WatchedClients;
+  readonly reader: ClientReader;
+}
+
+/** Watches the tenants of a server. */
+export class ClientFeed {
+  readonly #options: FeedOptions;
+  readonly #queue = new JudgingQueue();
+  readonly #watched = new WeakMap<Tenant, WatchedTenant>();
+  #makeReader: (() => ClientReader) | undefined;
+  #loading: Promise<void> | undefined;
+  #failed = 0;
+
+  constructor(options: FeedOptions) {
+    this.#options = options;
+  }
+
+  /** Number of events at which the judge failed. */
+  get failed(): number {
+    return this.#failed;
+  }
+
+  /** Follows the journal and the clock of a tenant. The judge is loaded with the first event. */
+  watch(tenant: Tenant): void {
+    const watched: WatchedTenant = {
+      clients: new WatchedClients((client) => watched.reader?.forget(client)),
+      reader: undefined,
+    };
+    this.#watched.set(tenant, watched);
+    const { log } = this.#options;
+    journalOf(tenant).subscribe(
+      (entry) => this.#see(entry, tenant, watched),
+      (error) => log.error('the devices of a tenant are no longer judged', error),
+    );
+    tenant.clock.onSteered = () => this.#act(tenant, watched, { act: 'clock-moved' });
+  }
+
+  /** Called when the state of a tenant, or of one of its devices, was replaced. */
+  restored(tenant: Tenant, deviceId?: string): void {
+    const watched = this.#watched.get(tenant);
+    watched?.clients.forget(deviceId);
+    this.#queue.push('', () => watched?.reader?.forget(deviceId));
+  }
+
+  /** Judges everything that waits, and returns the clients of a tenant. */
+  async settled(tenant: Tenant): Promise<JudgedTenant> {
+    await this.#load();
+    await this.#queue.settled();
+    const watched = this.#watched.get(tenant);
+    if (!watched) throw new TypeError(`the devices of tenant ${tenant.name} are not watched`);
+    return { clients: watched.clients, reader: this.#readerOf(watched) };
+  }
+
+  close(): void {
+    this.#queue.close();
+  }
+
+  #see(entry: JournalEntry, tenant: Tenant, watched: WatchedTenant): void {
+    try {
+      if (entry.kind === 'exchange') this.#exchange(entry, tenant, watched);
+      else if (entry.kind === 'frame' && entry.origin.socket === 'device') {
+        const { deviceId: client } = entry.origin;
+        const event = socketEvent(entry, client, this.#options.clock.monotonicMs());
+        this.#push(tenant, watched, { client, event: () => event });
+      }
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #exchange(record: ExchangeRecord, tenant: Tenant, watched: WatchedTenant): void {
+    const { operation = '', sequence, requestId } = record;
+    const row = operationsById.get(operation);
+    if (record.userId !== undefined || row?.path.startsWith(apiPrefixes.management)) {
+      const act = actOfUser(record);
+      if (act) this.#act(tenant, watched, act);
+      return;
+    }
+    const client = this.#clientOf(record, tenant, watched);
+    if (client === undefined) return;
+    const { clients, reader } = watched;
+    const isIdle = record.status === 204 && row !== undefined && isPollOperation(row);
+    if (isIdle && clients.repeatsPoll(client, record)) {
+      const isNext = this.#queue.sizeOf(keyOf(tenant, client)) === 0;
+      const times = { sentMs: record.startedMs, endedMs: endedMsOf(record) };
+      if (isNext && reader?.repeats(client, times)) return;
+    }
+    const facts = {
+      sequence,
+      client,
+      baseUrl: this.#options.addresses.own,
+      ...wholeBodies(record),
+    };
+    this.#push(tenant, watched, { client, event: () => exchangeEvent(record, facts) });
+    clients.polled(client, isIdle ? record : undefined);
+    if (operation !== 'connect' || record.status !== 101) return;
+    const opened = {
+      ...({ kind: 'socket', event: 'opened', from: 'device' } as const),
+      ...{ sequence, client, socket: requestId, atMs: endedMsOf(record) },
+    };
+    this.#push(tenant, watched, { client, event: () => opened });
+  }
+
+  /**
+   * Returns the name of the client that sent a request: the id of the device; for an identity that
+   * the server does not know, a digest of it; undefined for a request of nobody.
+   */
+  #clientOf(record: ExchangeRecord, tenant: Tenant, watched: WatchedTenant): string | undefined {
+    if (record.deviceId !== undefined) return record.deviceId;
+    const { id, identity } = deviceOf(record, tenant) ?? {};
+    if (identity === undefined) return undefined;
+    const { clients } = watched;
+    const unknown = unknownClient(identity);
+    if (id === undefined) {
+      if (clients.admit(unknown, record.startedMs)) clients.identify(unknown, identity);
+      return unknown;
+    }
+    if (clients.has(unknown)) {
+      clients.rename(unknown, id);
+      this.#queue.push(keyOf(tenant, id), () => watched.reader?.rename(unknown, id));
+    }
+    return id;
+  }
+
+  #act(tenant: Tenant, watched: WatchedTenant, act: Omit<ServerAct, 'kind' | 'atMs'>): void {
+    const atMs = this.#options.clock.monotonicMs();
+    this.#push(tenant, watched, {
+      client: act.client,
+      event: () => ({ kind: 'act', ...act, atMs }),
+    });
+  }
+
+  /** Adds an event to the queue; if there is no room, the client is told so once in its place. */
+  #push(
+    tenant: Tenant,
+    watched: WatchedTenant,
+    {
+      client = '',
+      event,
+    }: { readonly client: string | undefined; readonly event: () => ClientEvent },
+  ): void {
+    const { clients } = watched;
+    const nowMs = this.#options.clock.monotonicMs();
+    if (client !== '' && !clients.admit(client, nowMs)) return;
+    const key = keyOf(tenant, client);
+    if (!this.#queue.isFull(key)) {
+      clients.endGap(client);
+      this.#queue.push(key, () => this.#judge(watched, client, event));
+      if (!this.#loading) this.#load().catch((error: unknown) => this.#fail(error));
+      return;
+    }
+    const gap = clients.drop(client);
+    if (!gap.isNew) return;
+    const dropped = (): ClientEvent => lost(client, nowMs, gap.count());
+    this.#queue.push(key, () => this.#judge(watched, client, dropped));
+  }
+
+  #judge(watched: WatchedTenant, client: string, event: () => ClientEvent): void {
+    const reader = this.#readerOf(watched);
+    try {
+      reader.observe(event());
+    } catch (error) {
+      this.#fail(error);
+      watched.clients.polled(client, undefined);
+      // What it knows about the client may be incomplete.
+      reader.forget(client === '' ? undefined : client);
+      reader.observe(lost(client, this.#options.clock.monotonicMs(), 1));
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.#failed += 1;
+    if (this.#failed > 1) return;
+    this.#options.log.error(
+      'the judge of clients failed; further failures are only counted',
+      error,
+    );
+  }
+
+  #readerOf(watched: WatchedTenant): ClientReader {
+    if (!this.#makeReader) throw new Error('the judge of clients is not loaded');
+    watched.reader ??= this.#makeReader();
+    return watched.reader;
+  }
+
+  #load(): Promise<void> {
+    this.#loading ??= this.#options.load().then((makeReader) => {
+      this.#makeReader = makeReader;
+      this.#queue.start();
+    });
+    return this.#loading;
+  }
+}
+
+/** Returns the event that stands for events of a client, or of all, that were lost. */
+function lost(client: string, atMs: number, count: number): ClientEvent {
+  return {
+    ...({ kind: 'act', act: 'events-dropped', atMs, count } as const),
+    ...(client !== '' && { client }),
+  };
+}
+
+/** Returns the bodies of a record that the journal has not cut. */
+function wholeBodies({ body, bodyBytes, answerBody, answerBytes }: ExchangeRecord) {
+  const isWhole = answerBody !== undefined && Buffer.byteLength(answerBody) === answerBytes;
+  return {
+    body: body?.length === bodyBytes ? body : undefined,
+    answerBody: isWhole ? answerBody : undefined,
+  };
+}
+
+/** Returns the name of a client by its identity, whose text may be long. */
+function unknownClient(identity: string): string {
+  const read = readIdentity(identity);
+  const text = 'canonical' in read ? read.canonical : identity;
+  return `unknown-${createHash('sha256').update(text).digest('base64url').slice(0, 16)}`;
+}
+
+function keyOf({ id }: Tenant, client: string): string {
+  return `${id} ${client}`;
+}

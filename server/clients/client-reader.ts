@@ -1,0 +1,74 @@
+/**
+ * The interface through which the server shows what devices do to a judge of device clients, and
+ * reads what it says. The server has no judge of its own: whoever starts the server brings one.
+ */
+import type * as v from 'valibot';
+import type { ClientEvent } from '../../fixtures/client-event.ts';
+import type {
+  clientDutyAnswer,
+  dutyStates,
+  judgedDutyAnswer,
+} from '../../fixtures/control/clients.ts';
+import type { ReadOnly } from '../../fixtures/control/operations.ts';
+
+export type DutyState = (typeof dutyStates)[number];
+
+/** A duty of device clients, as lists show it. */
+export type ClientDuty = ReadOnly<v.InferOutput<typeof clientDutyAnswer>>;
+
+/** What is known about one duty of one client; times are those of the events. */
+export type JudgedDuty = Omit<
+  ReadOnly<v.InferOutput<typeof judgedDutyAnswer>>,
+  'openSeconds' | 'violations'
+> & {
+  readonly openSinceMs?: number;
+  readonly violations: readonly {
+    /** Number of the event in the journal; 0 for what did not happen. */
+    readonly sequence: number;
+    readonly against?: number;
+    readonly operation: string;
+    readonly seen: string;
+    readonly atMs: number;
+  }[];
+};
+
+/** One client with the state of each duty, in the order of the list of duties. */
+export interface ClientStates {
+  readonly client: string;
+  readonly exchanges: number;
+  /** Number of events that were lost before they could be judged. */
+  readonly dropped: number;
+  readonly states: readonly DutyState[];
+}
+
+/** What the reader may name in a next step. */
+export interface ClientFacts {
+  /** Id of the device; undefined while the server knows none. */
+  readonly device: string | undefined;
+  /** Id of the deployment that is open for the device. */
+  readonly deployment: string | undefined;
+}
+
+/** Judges the clients of one tenant by what it is shown. */
+export interface ClientReader {
+  /** Every duty, in a fixed order. */
+  readonly duties: readonly ClientDuty[];
+  /** Judges an event. May throw; the event then counts as lost. */
+  observe(event: ClientEvent): void;
+  /**
+   * Notes a poll that is equal to the last one of the client and was answered alike, without an
+   * update. Returns false if it has to be observed like any other event.
+   */
+  repeats(client: string, times: { readonly sentMs: number; readonly endedMs: number }): boolean;
+  /** Gives a client its final name, once the server knows the device. */
+  rename(former: string, client: string): void;
+  /** Forgets a client; all of them without a name. */
+  forget(client?: string): void;
+  /** Yields every client. */
+  clients(): Iterable<ClientStates>;
+  /** Returns what is known about a client; undefined for one that did nothing. */
+  dutiesOf(client: string, facts: ClientFacts): readonly JudgedDuty[] | undefined;
+}
+
+/** Loads the judge, and returns a function that makes a reader for a tenant. */
+export type LoadClientReader = () => Promise<() => ClientReader>;

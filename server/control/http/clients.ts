@@ -1,0 +1,25 @@
+/** Handlers that show what a judge of device clients says about the devices of a tenant. */
+import type { Clock } from '../../../fixtures/clock.ts';
+import type { ClientFeed } from '../../clients/client-feed.ts';
+import { clientsView, clientView, unknownClient } from '../sources/clients.ts';
+import type { Handlers } from './mount.ts';
+import { refuse } from './refusals.ts';
+
+/** Creates the handlers. */
+export function clientHandlers(feed: ClientFeed | undefined, clock: Clock) {
+  return {
+    'GET /clients': async ({ tenant }) => clientsView(feed ?? notJudged(), tenant),
+    'GET /clients/{device}': async ({ tenant, parameters: { device: named } }) => {
+      const asked = { named, nowMs: clock.monotonicMs() };
+      const view = await clientView(feed ?? notJudged(), tenant, asked);
+      return view ?? refuse(404, `path: device: ${unknownClient(tenant, named)}`);
+    },
+  } satisfies Partial<Handlers>;
+}
+
+function notJudged(): never {
+  return refuse(
+    409,
+    'this server judges no clients; start it without --no-judge, and with --journal-entries above 0',
+  );
+}

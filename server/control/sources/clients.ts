@@ -1,0 +1,135 @@
+/** What a judge of device clients says about the devices of a tenant, as plain data. */
+import { inTurns } from '../../../fixtures/clock.ts';
+import { dutyStates } from '../../../fixtures/control/clients.ts';
+import type { AnswerOf } from '../../../fixtures/control/operations.ts';
+import type { ClientFeed, JudgedTenant } from '../../clients/client-feed.ts';
+import type { ClientDuty, ClientStates, DutyState } from '../../clients/client-reader.ts';
+import { CLIENTS_MAX } from '../../clients/watched-clients.ts';
+import { maskText } from '../../http/masking.ts';
+import { deviceNamed, notOneDevice } from '../../journal/known-devices.ts';
+import { journalOf } from '../../journal/tenant-journal.ts';
+import type { Tenant } from '../../tenants/tenants.ts';
+
+/** Number of clients that are named for a broken duty. */
+const NAMED_MAX = 5;
+
+type ClientsView = AnswerOf<'GET /clients'>;
+export type ClientView = AnswerOf<'GET /clients/{device}'>;
+
+/** Returns all clients of a tenant, and each duty over all of them. */
+export async function clientsView(feed: ClientFeed, tenant: Tenant): Promise<ClientsView> {
+  const judged = await feed.settled(tenant);
+  const { reader, clients } = judged;
+  const overAll = reader.duties.map(() => new Map<DutyState, number>());
+  const brokenBy = reader.duties.map((): string[] => []);
+  const rows: ClientsView['clients'][number][] = [];
+  for await (const states of inTurns(reader.clients())) {
+    states.states.forEach((state, at) => {
+      const counts = overAll[at];
+      counts?.set(state, (counts.get(state) ?? 0) + 1);
+      if (state === 'broken' && (brokenBy[at]?.length ?? NAMED_MAX) < NAMED_MAX)
+        brokenBy[at]?.push(states.client);
+    });
+    rows.push(clientRow(judged, tenant, states));
+  }
+  return {
+    ...{ devicesMax: CLIENTS_MAX, leftOut: clients.leftOut, failed: feed.failed },
+    dropped: clients.dropped,
+    clients: rows.toSorted((one, other) => other.brokenMusts - one.brokenMusts),
+    duties: reader.duties.map((duty, at) => {
+      const counts = overAll[at] ?? new Map<DutyState, number>();
+      const state = dutyStates.find((each) => counts.has(each)) ?? 'not-met';
+      return { ...duty, state, counts: Object.fromEntries(counts), brokenBy: brokenBy[at] ?? [] };
+    }),
+  };
+}
+
+function clientRow({ reader, clients }: JudgedTenant, tenant: Tenant, states: ClientStates) {
+  const { client, exchanges, dropped } = states;
+  const isBrokenMust = (state: DutyState, at: number): boolean =>
+    state === 'broken' && reader.duties[at]?.level === 'must';
+  return {
+    ...{ client, exchanges, dropped, ...knownOf(tenant, client, clients.identityOf(client)) },
+    counts: countsOf(states.states, reader.duties),
+    brokenMusts: states.states.filter(isBrokenMust).length,
+  };
+}
+
+/** Counts states; a duty that is only observed counts once something was observed. */
+function countsOf(
+  states: readonly DutyState[],
+  duties: readonly Pick<ClientDuty, 'level'>[],
+): ClientsView['clients'][number]['counts'] {
+  const counts: Partial<Record<DutyState, number>> = {};
+  states.forEach((state, at) => {
+    if (duties[at]?.level === 'observed' && state !== 'observed') return;
+    counts[state] = (counts[state] ?? 0) + 1;
+  });
+  return counts;
+}
+
+function knownOf({ store }: Tenant, client: string, sent: string | undefined) {
+  const device = store.devices.find(client);
+  const identity = device?.identity ?? sent;
+  return {
+    ...(identity !== undefined && { identity: maskText(identity) }),
+    ...(device && { status: device.status }),
+  };
+}
+
+/**
+ * Returns the duties of one client; undefined if it did nothing yet.
+ * @param named id or identity value of a device, or the name of a client
+ */
+export async function clientView(
+  feed: ClientFeed,
+  tenant: Tenant,
+  { named, nowMs }: { readonly named: string; readonly nowMs: number },
+): Promise<ClientView | undefined> {
+  const { reader, clients } = await feed.settled(tenant);
+  const known = deviceNamed(tenant.store, named);
+  const client = 'id' in known ? known.id : named;
+  const device = 'id' in known ? known.id : undefined;
+  const open = device === undefined ? undefined : tenant.store.deviceDeployments.open(device);
+  const deployment = open?.deviceDeployments[0]?.deployment.id;
+  const duties = reader.dutiesOf(client, { device, deployment });
+  if (duties === undefined) return undefined;
+  const states = duties.map(({ state }) => state);
+  const row = [...reader.clients()].find((each) => each.client === client);
+  return {
+    client,
+    ...{ exchanges: row?.exchanges ?? 0, dropped: row?.dropped ?? 0 },
+    ...knownOf(tenant, client, clients.identityOf(client)),
+    counts: countsOf(states, duties),
+    duties: duties.map(({ openSinceMs, violations, ...duty }) => ({
+      ...duty,
+      violations: violations.map(({ atMs, ...violation }) => ({
+        ...violation,
+        seen: maskText(violation.seen),
+        secondsAgo: secondsBetween(atMs, nowMs),
+        ...requestLine(tenant, violation.sequence),
+      })),
+      ...(openSinceMs !== undefined && { openSeconds: secondsBetween(openSinceMs, nowMs) }),
+    })),
+  };
+}
+
+function secondsBetween(earlierMs: number, nowMs: number): number {
+  return Math.max(0, Math.round((nowMs - earlierMs) / 1000));
+}
+
+/** Returns the request of an entry as one line, if the journal still has it. */
+function requestLine(tenant: Tenant, sequence: number): { readonly request?: string } {
+  const entry = sequence === 0 ? undefined : journalOf(tenant).at(sequence);
+  if (entry?.kind !== 'exchange') return {};
+  const { method, url, status } = entry;
+  const answered = status === 0 ? 'without an answer' : `-> ${status}`;
+  return { request: maskText(`${method} ${url} ${answered}`) };
+}
+
+/** Returns a sentence about a client of which nothing is known. */
+export function unknownClient(tenant: Tenant, named: string): string {
+  const known = deviceNamed(tenant.store, named);
+  if ('id' in known) return 'the device has sent nothing since the server started';
+  return maskText(notOneDevice(known, 'there are no devices'));
+}
