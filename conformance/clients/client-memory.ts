@@ -204,6 +204,8 @@ export class ClientMemory {
   needlessSignIns = 0;
   /** True if the last poll announced update control maps. */
   announcesMaps = false;
+  /** True once a poll had more than the type and the artifact of the device. */
+  sendsFurtherPairs = false;
   /** True once the device was restarted, while its folder was kept. */
   isRestarted = false;
   /** Name of the scene that is played; undefined if none is. */
@@ -396,6 +398,7 @@ export class ClientMemory {
     const text = jsonInOrder(provided);
     const asked = text.length > ASKED_MAX_CHARACTERS ? undefined : text;
     this.lastPoll = { ...timesOf(exchange), asked, operation: row.id, status };
+    this.sendsFurtherPairs ||= Object.keys(furtherPairs(exchange)).length > 0;
     this.announcesMaps = membersOf(exchange.sent).update_control_map === true;
     const isV2 = row.id === 'post-next-deployment-v2';
     this.v2Absences = isV2 && status === 404 ? this.v2Absences + 1 : 0;
@@ -644,6 +647,12 @@ export function askedWith({
   }
   const { device_provides: provides = sent } = membersOf(sent);
   return membersOf(provides);
+}
+
+/** Returns the data of a poll without the type and the artifact of the device. */
+export function furtherPairs(exchange: JudgedExchange): Readonly<Record<string, unknown>> {
+  const { device_type: _, artifact_name: __, ...rest } = askedWith(exchange);
+  return rest;
 }
 
 /** Returns a key for each alert in a body: alerts with the same key are equal. */

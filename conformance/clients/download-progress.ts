@@ -37,6 +37,8 @@ export class DownloadProgress {
   cutAtBytes: number | undefined;
   /** True once an answer failed or was cut. */
   hasFailed = false;
+  /** True once the device has closed the connection of a part that does not belong to the others. */
+  hasRefused = false;
   /** Everything that was ever wrong with what was sent. */
   readonly flaws = new Set<Flaw>();
   #parts: (readonly [from: number, to: number])[] = [];
@@ -102,9 +104,11 @@ export class DownloadProgress {
     this.sentBytes += responseBytes;
     const isCut = !event.isDelivered;
     if (isCut && isAltered(event) && this.#flaw === undefined) this.#flaw = 'short';
-    // After a part that is of no use a device begins anew.
-    const isUseless = this.#flaw === 'lying' || this.#flaw === 'changed';
+    // After a part that is of no use, or the whole file in place of a part, a device begins anew.
+    const isMisfit = this.#flaw === 'lying' || this.#flaw === 'changed';
+    const isUseless = isMisfit || (status === 200 && asked !== undefined);
     this.cutAtBytes = isCut && !isUseless ? this.joinedBytes : undefined;
+    this.hasRefused ||= isCut && isMisfit;
     if (isCut) this.#fail();
     else this.failures = 0;
     if (this.#flaw !== undefined) this.flaws.add(this.#flaw);

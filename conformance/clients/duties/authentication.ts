@@ -136,10 +136,10 @@ const credentialDuties: readonly Duty[] = [
     looksAt: 'the public key in an authentication request',
     wayOut: 'generate an RSA key of 2048 bits or more, or an Ed25519 or P-256 key',
     operations: signingIn,
-    applies: (exchange) => rsaBits(exchange) !== undefined,
+    applies: ({ sent }) => keyTypeOf(String(membersOf(sent).pubkey)) !== undefined,
     violation: (exchange) => {
-      const bits = rsaBits(exchange) ?? 0;
-      if (bits >= RSA_MIN_BITS) return undefined;
+      const bits = rsaBits(exchange);
+      if (bits === undefined || bits >= RSA_MIN_BITS) return undefined;
       return { where: 'the RSA key', must: `have ${RSA_MIN_BITS} bits or more`, seen: `${bits}` };
     },
   },

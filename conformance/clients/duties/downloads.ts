@@ -360,7 +360,7 @@ const flawDuties: readonly Duty[] = flawRows.map(({ flaw, seen, ...row }) => ({
     const { progress } = offerOf(exchange, memory) ?? {};
     const isFlawed = progress?.flaws.has(flaw) ?? false;
     // A checksum may have saved a device that joined what does not belong together.
-    const isSaved = joinedFlaws.has(flaw) && progress?.isWhole === false;
+    const isSaved = joinedFlaws.has(flaw) && progress?.isWhole === false && !progress.hasRefused;
     const isFailure = membersOf(exchange.sent).status === 'failure';
     return isFinal(finals)(exchange) && isFlawed && !(isSaved && isFailure);
   },

@@ -4,7 +4,7 @@ import { jsonInOrder } from '../../../fixtures/json.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { shown } from '../../target/expectations.ts';
 import { isMap, membersOf } from '../../target/json-members.ts';
-import { askedWith, downloads, finals, polls } from '../client-memory.ts';
+import { askedWith, downloads, finals, furtherPairs, polls } from '../client-memory.ts';
 import type { Duty, DutyMemory } from '../duty.ts';
 import { HASTY_MAX, isAnswered, isUnderway } from '../excuses.ts';
 
@@ -49,6 +49,7 @@ const requestDuties: readonly Duty[] = [
     source: 'Device deployments v1, v2: map string to string',
     looksAt: 'the further pairs in the body of a poll',
     wayOut: 'write numbers and booleans as strings',
+    concerns: ({ sendsFurtherPairs }) => sendsFurtherPairs,
     operations: ['post-next-deployment', 'post-next-deployment-v2'],
     applies: (exchange) => Object.keys(furtherPairs(exchange)).length > 0,
     violation: (exchange) => {
@@ -347,11 +348,6 @@ const reactionDuties: readonly Duty[] = [
 ];
 
 export const pollingDuties: readonly Duty[] = [...requestDuties, ...reactionDuties];
-
-function furtherPairs(exchange: JudgedExchange): Readonly<Record<string, unknown>> {
-  const { device_type: _, artifact_name: __, ...rest } = askedWith(exchange);
-  return rest;
-}
 
 /** Returns the offer that ended last, if the device knew so before this poll began. */
 function endedOffer({ client, event }: DutyMemory) {

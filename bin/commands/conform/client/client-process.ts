@@ -2,10 +2,13 @@
 import { type ChildProcess, exec, spawn } from 'node:child_process';
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { systemClock } from '../../../../fixtures/clock.ts';
 
 /** Bytes of output that are kept of one client in one scene. */
 const OUTPUT_MAX_BYTES = 1_048_576;
 const TAIL_BYTES = 400;
+const GONE_LOOK_MS = 20;
+const GONE_LOOKS_MAX = 100;
 /** How long a command that switches the power, or asks what is installed, may take. */
 const COMMAND_LIMIT_MS = 60_000;
 
@@ -80,6 +83,9 @@ export class ClientProcess {
       if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
     }
     await ended;
+    // A process that has ended is still in the list of processes until its parent takes note.
+    for (let looks = 0; looks < GONE_LOOKS_MAX && isRunning(child.pid); looks += 1)
+      await systemClock.sleep(GONE_LOOK_MS);
   }
 
   #ended(child: ChildProcess, sentence: string): void {
@@ -99,6 +105,15 @@ export class ClientProcess {
     } finally {
       closeSync(file);
     }
+  }
+}
+
+/** Returns true if a process of the group is left. */
+function isRunning(group: number): boolean {
+  try {
+    return process.kill(-group, 0);
+  } catch {
+    return false;
   }
 }
 
