@@ -194,6 +194,11 @@ export const rooms = {
     ],
     packages: ['valibot'],
   },
+  'conformance/clients/report': { rooms: ['conformance/clients/*'], packages: shapes },
+  'conformance/clients/report/page': {
+    rooms: ['conformance/clients/report/*', 'conformance/clients/*'],
+    packages: ['preact'],
+  },
   'conformance/repro-script': {
     rooms: ['conformance/result', 'conformance/suite', 'conformance/context', 'conformance/target'],
     packages: ['valibot'],

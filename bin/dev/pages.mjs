@@ -12,7 +12,11 @@ const consoleFolder = 'server/console/page';
  * Each report page is built to one `report.js` and one `report.css`, which are embedded in every
  * report.
  */
-const reportFolders = ['conformance/report/page', 'simulator/report/page'];
+const reportFolders = [
+  'conformance/report/page',
+  'conformance/clients/report/page',
+  'simulator/report/page',
+];
 
 export const pageFolders = [consoleFolder, ...reportFolders];
 

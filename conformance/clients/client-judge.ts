@@ -20,9 +20,10 @@ import { JudgedExchange } from '../passive/judged-exchange.ts';
 import { appliedRules, type PassiveRule, type Violation } from '../passive/rule.ts';
 import { recognized } from '../target/operation-at.ts';
 import { ClientMemory, type Due, FleetMemory, isOfDevice, linkOf, polls } from './client-memory.ts';
-import type { ClientVerdict, DutyState, DutyVerdict, DutyViolation } from './client-verdict.ts';
+import type { ClientVerdict, DutyVerdict, DutyViolation } from './client-verdict.ts';
 import { duties } from './duties/duties.ts';
 import type { Duty, DutyMemory, Sequence, Watch } from './duty.ts';
+import type { DutyState } from './duty-state.ts';
 import { isAnswered, isUnderway, patienceMs } from './excuses.ts';
 import { nextStep } from './scenes.ts';
 

@@ -1,20 +1,6 @@
 /** The types of what the judge of device clients says. It is a pure reader of client events. */
 
-/**
- * What is known about one duty of one device: `kept`, `broken`, `open` (due, but there is still
- * time), `not-met` (nothing exercised it yet), `not-applicable` (a part of the API that the client
- * does not use), `not-observable` (only the device could show it), `not-judged` (exchanges were
- * dropped, or the judge was interrupted), `observed` (the contract leaves it open).
- */
-export type DutyState =
-  | 'kept'
-  | 'broken'
-  | 'open'
-  | 'not-met'
-  | 'not-applicable'
-  | 'not-observable'
-  | 'not-judged'
-  | 'observed';
+import type { DutyState } from './duty-state.ts';
 
 /** One violation of a duty. */
 export interface DutyViolation {

@@ -7,14 +7,8 @@ import type { ClientExchange, ClientSocketEvent, ServerAct } from '../../fixture
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
 import type { PassiveRule, Violation } from '../passive/rule.ts';
 import type { ClientMemory, Due, FleetMemory } from './client-memory.ts';
+import type { DutyLevel } from './duty-state.ts';
 import type { SceneName } from './scenes.ts';
-
-/**
- * How binding a duty is: `must` is stated or implied by the contract, or by an RFC on which it
- * builds; `should` is an RFC's SHOULD or the practice of the field; `observed` is shown and never
- * broken.
- */
-export type DutyLevel = 'must' | 'should' | 'observed';
 
 /** What is known when a duty looks at an exchange. */
 export interface DutyMemory {

@@ -40,8 +40,14 @@ export class WaiverFileError extends SetupError {
  * Parses waivers from YAML or JSON. Throws a WaiverFileError with line and column of each problem,
  * and an UnknownIdError for waivers that match no case.
  * @param file the name of the file, for the messages. @param ids the ids that a waiver may name
+ * @param what what has these ids, for the message
  */
-export function readWaivers(text: string, file: string, ids: readonly string[]): readonly Waiver[] {
+export function readWaivers(
+  text: string,
+  file: string,
+  ids: readonly string[],
+  what: 'case' | 'duty' = 'case',
+): readonly Waiver[] {
   const read = readYaml(text, waiversShape);
   if ('problems' in read) {
     const problems = read.problems.map(
@@ -65,7 +71,7 @@ export function readWaivers(text: string, file: string, ids: readonly string[]):
     ids.includes(check) ? [] : [`${file}:${placeOf(index)} ${withNearest(check, ids)}`],
   );
   if (unknown.length === 0) return waivers;
-  throw new UnknownIdError(`no case has the ID of a waiver: ${unknown.join('; ')}`);
+  throw new UnknownIdError(`no ${what} has the ID of a waiver: ${unknown.join('; ')}`);
 }
 
 /** The verdicts after waivers were applied, the state of each waiver, and the problems found. */

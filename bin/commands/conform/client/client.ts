@@ -9,13 +9,12 @@ The client is started once for each scene, with an empty folder and a server of 
 {server} is the address of the server, {ca} the file with the certificate of its authority (the server uses
 TLS if the command names it) and {dir} the folder in which the client keeps its identity and its state.
 
-JSON is {schema, outcome: "broken"|"undecided"|"kept"|"never-came"|"interrupted", seed, command?, intervalMs?,
-capabilities, scenes: [{scene, outcome, because?, durationMs}], cuts: [{moment, cameBack, finals, polls,
-isFalse}], cutBy,
-duties: [{duty, level, state, sentence, wayOut, scenes, violations: [{scene, sequence, seen, exchanges}]}]}.
+--schema prints the JSON Schema of the result. A waiver is {check: DUTY, reason, owner, expires} in a list "waivers".
 
-Exit codes: 0 no MUST is broken; 1 a MUST is broken; 2 the command line is wrong; 3 the server cannot start;
-4 undecided: nothing came from the client, or a scene could not be played to its end; 130 interrupted.
+Exit codes: 0 no duty is broken; 1 a duty of the level of --fail-on is broken and not waived, or a waiver is expired or
+needless; 2 the command line is wrong; 3 the server cannot start, or a file cannot be used; 4 undecided: nothing came
+from the client, a scene could not be played to its end, or with --require-all-must a MUST was not exercised;
+130 interrupted.
 `;
 
 /** Adds the options and the action of the subcommand. */
@@ -31,9 +30,9 @@ export function configure(command: Command): void {
     .option('--json', 'print the result as JSON')
     .addHelpText('after', help)
     .action(async (options: ExamineOptions) => {
-      const modes = [options.command !== undefined, options.wait, options.list];
-      if (modes.filter(Boolean).length !== 1)
-        command.error('error: give one of --command, --wait and --list');
+      const modes = [options.command !== undefined, options.wait].filter(Boolean).length;
+      if (modes > 1 || (modes === 0 && !options.list && !options.schema))
+        command.error('error: give one of --command, --wait, --list and --schema');
       process.exitCode = await examineClient(options);
     });
 }

@@ -1,29 +1,13 @@
 /** The exchanges of a scene as its report and its log contain them: with secrets masked. */
-
 import type { ClientVerdict } from '../../../../conformance/clients/client-verdict.ts';
-import type { ClientEvent, ClientExchange, HeaderList } from '../../../../fixtures/client-event.ts';
+import type { ShownExchange } from '../../../../conformance/clients/report/examination.ts';
+import type { ClientEvent, ClientExchange } from '../../../../fixtures/client-event.ts';
 import { maskHeaders, maskText } from '../../../../server/http/masking.ts';
 import { endOf, type SeenEvents } from './seen-events.ts';
 
 /** Characters of a body that a report contains. */
 const BODY_MAX_CHARACTERS = 2000;
 const EXCHANGES_MAX = 20;
-
-/** An exchange in a report. */
-export interface ShownExchange {
-  readonly sequence: number;
-  /** The exchange as one line. */
-  readonly line: string;
-  readonly method: string;
-  readonly url: string;
-  readonly requestHeaders: HeaderList;
-  readonly requestBody: string;
-  /** 0 if nothing was answered. */
-  readonly status: number;
-  readonly responseBody: string;
-  /** Names of the planned faults and variations that changed the answer. */
-  readonly interference: readonly string[];
-}
 
 /** Returns the exchanges of a scene that the violations refer to, in their order. */
 export function evidenceOf({

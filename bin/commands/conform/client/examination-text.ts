@@ -1,28 +1,42 @@
 /** An examination as text, the verdict first, and as JUnit. */
+
+import { isListed } from '../../../../conformance/clients/duty-state.ts';
+import type {
+  Examination,
+  ExaminedDuty,
+} from '../../../../conformance/clients/report/examination.ts';
 import type { JunitOutcome } from '../../../../conformance/report/outcomes-junit.ts';
 import { counted } from '../../../../fixtures/counted.ts';
-import type { Examination, ExaminedDuty, PlannedScene } from './examination.ts';
+import type { PlannedScene } from './programme.ts';
 
 const VIOLATIONS_SHOWN_MAX = 3;
 
-const verdicts: Readonly<Record<Examination['outcome'], string>> = {
-  broken: 'The client breaks duties.',
-  undecided: 'Undecided: the client breaks no MUST, but a scene could not be played to its end.',
-  kept: 'The client kept every MUST that was exercised.',
-  'never-came': 'Nothing came from the client, so nothing was judged.',
-  interrupted: 'Interrupted: what was known until then.',
-};
-
 /** Returns the report as lines. */
 export function examinationLines(examination: Examination): readonly string[] {
-  const { outcome, scenes, duties, intervalMs } = examination;
+  const { headline, scenes, duties, intervalMs, problems } = examination;
   const stopped = scenes.filter(({ outcome: each }) => each === 'stopped' || each === 'never-came');
   const interval = intervalMs === undefined ? [] : [`It polls every ${seconds(intervalMs)}.`];
   const played = scenes.filter(({ outcome: each }) => each !== 'skipped').length;
+  const broken = duties.filter(({ state }) => state === 'broken');
   return [
-    [verdicts[outcome], ...interval, `${counted(played, 'scene')} played.`].join(' '),
+    [headline, ...interval, `${counted(played, 'scene')} played.`].join(' '),
     `Duties: ${countsOf(duties)}.`,
-    ...section('Broken', duties, 'broken', brokenLines),
+    ...titled(
+      'Problems',
+      problems.map((problem) => `  ${problem}`),
+    ),
+    ...section(
+      'Broken',
+      broken.filter(({ waiver }) => !waiver),
+      'broken',
+      brokenLines,
+    ),
+    ...section(
+      'Broken, and waived',
+      broken.filter(({ waiver }) => waiver),
+      'broken',
+      waivedLines,
+    ),
     ...section('Open at the end', duties, 'open', unmetLines),
     ...titled(
       'Scenes that stopped',
@@ -52,14 +66,14 @@ export function programmeLines(
 }
 
 /** Returns the outcomes of the duties for JUnit. */
-export function examinationOutcomes({ duties }: Examination): readonly JunitOutcome[] {
-  return duties.map(({ duty, level, sentence, state, violations, because, wayOut }) => ({
+export function examinationOutcomes({ duties, failOn }: Examination): readonly JunitOutcome[] {
+  return duties.map(({ duty, level, sentence, state, violations, because, wayOut, waiver }) => ({
     id: duty,
     title: sentence,
     level,
     ...(state === 'broken'
       ? {
-          outcome: level === 'must' ? 'failure' : 'skipped',
+          outcome: !waiver && (level === 'must' || level === failOn) ? 'failure' : 'skipped',
           text: violations
             .map(({ scene, seen }) => `${scene}: ${seen}`)
             .concat(wayOut)
@@ -71,13 +85,26 @@ export function examinationOutcomes({ duties }: Examination): readonly JunitOutc
   }));
 }
 
+/** Returns the duties whose state differs from that in an earlier examination, as lines. */
+export function changeLines(earlier: Examination, { duties }: Examination): readonly string[] {
+  const before = new Map(earlier.duties.map(({ duty, state }) => [duty, state]));
+  const changed = duties.filter(({ duty, state }) => before.get(duty) !== state);
+  const lines = changed.map(
+    ({ duty, level, state }) =>
+      `  ${duty} (${level}): ${before.get(duty) ?? 'unknown'} -> ${state}`,
+  );
+  return lines.length === 0
+    ? ['', 'No duty has another state than in the earlier examination.']
+    : titled('Changed since the earlier examination', lines);
+}
+
 function section(
   title: string,
   duties: readonly ExaminedDuty[],
   state: ExaminedDuty['state'],
   lines: (duty: ExaminedDuty) => readonly string[],
 ): readonly string[] {
-  const found = duties.filter((duty) => duty.state === state);
+  const found = duties.filter((duty) => duty.state === state && isListed(duty));
   return titled(title, found.flatMap(lines));
 }
 
@@ -100,8 +127,12 @@ function brokenLines(duty: ExaminedDuty): readonly string[] {
   ];
 }
 
+function waivedLines({ duty, level, waiver }: ExaminedDuty): readonly string[] {
+  const { owner = '', expires = '', reason = '' } = waiver ?? {};
+  return [`  ${duty} (${level}): ${reason} (${owner}, until ${expires})`];
+}
+
 function unmetLines({ duty, level, because, next }: ExaminedDuty): readonly string[] {
-  if (level === 'observed') return [];
   const scene = next?.scene === undefined ? '' : `; scene ${next.scene}`;
   return [`  ${duty} (${level}): ${because ?? 'nothing exercised it'}${scene}`];
 }
@@ -136,10 +167,7 @@ function skippedLines({ scenes }: Examination): readonly string[] {
 
 function countsOf(duties: readonly ExaminedDuty[]): string {
   const counts = new Map<string, number>();
-  for (const { state, level } of duties) {
-    const isShown = level !== 'observed' || state === 'observed';
-    if (isShown) counts.set(state, (counts.get(state) ?? 0) + 1);
-  }
+  for (const { state } of duties.filter(isListed)) counts.set(state, (counts.get(state) ?? 0) + 1);
   return [...counts].map(([state, count]) => `${count} ${state}`).join(', ');
 }
 

@@ -2,7 +2,21 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { duties } from '../../../../conformance/clients/duties/duties.ts';
+import {
+  type Capability,
+  capabilityNames,
+  type Examination,
+  examinationSchema,
+  readExamination,
+} from '../../../../conformance/clients/report/examination.ts';
+import { examinationHtml } from '../../../../conformance/clients/report/html.ts';
 import { outcomesJunit } from '../../../../conformance/report/outcomes-junit.ts';
+import {
+  readWaivers,
+  type Waiver,
+  WaiverFileError,
+} from '../../../../conformance/result/waivers.ts';
 import { knownNames } from '../../../../fixtures/nearest.ts';
 import type { OptionRows, ValuesOf } from '../../../../fixtures/option-row.ts';
 import { inGroup, offSwitch } from '../../../../fixtures/option-row.ts';
@@ -14,26 +28,33 @@ import {
   reportOption,
   writeReports,
 } from '../../../options/reports.ts';
-import { CommandError } from '../../../output/command-error.ts';
+import { CommandError, setUpError } from '../../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../../output/exit-codes.ts';
+import { readNamedFile } from '../../../output/files.ts';
 import { createOutput } from '../../../output/output.ts';
 import { stopSignal } from '../../../output/stop-signal.ts';
-import { type Examination, type ExaminationPlan, examine, programmeOf } from './examination.ts';
-import { examinationLines, examinationOutcomes, programmeLines } from './examination-text.ts';
-import type { Capability } from './scene.ts';
+import { withKnownIds } from '../options.ts';
+import { examine } from './examination.ts';
+import {
+  changeLines,
+  examinationLines,
+  examinationOutcomes,
+  programmeLines,
+} from './examination-text.ts';
+import type { ExaminationPlan } from './plan.ts';
+import { programmeOf } from './programme.ts';
 import { allScenes } from './scenes.ts';
 
 /** The formats that `--report` accepts. */
 const forms: readonly ReportForm<Examination>[] = [
   { form: 'json', render: jsonFile },
+  { form: 'html', render: examinationHtml },
   {
     form: 'junit',
     render: (examination) =>
       outcomesJunit(examinationLines(examination)[0] ?? '', examinationOutcomes(examination)),
   },
 ];
-
-const capabilityNames = ['tls', 'websocket', 'control-map', 'configuration'] as const;
 
 /** The options of an examination. */
 export const examineRows = inGroup('Examination', {
@@ -127,6 +148,27 @@ export const examineRows = inGroup('Examination', {
     help: 'fail with code 4 if a MUST was not exercised',
     ...offSwitch,
   },
+  failOn: {
+    flag: '--fail-on <level>',
+    help: 'lowest level of a broken duty that fails the examination',
+    cli: { kind: 'choices', of: ['should', 'must'] },
+    default: { value: 'should' },
+  },
+  waivers: {
+    flag: '--waivers <file>',
+    help: 'file of duties that are known to be broken, each with an expiry date',
+    cli: { kind: 'file' },
+  },
+  compare: {
+    flag: '--compare <file>',
+    help: 'JSON report of an earlier examination: show what has changed since',
+    cli: { kind: 'file' },
+  },
+  schema: {
+    flag: '--schema',
+    help: 'print the JSON Schema of the result',
+    ...offSwitch,
+  },
   list: {
     flag: '--list',
     help: 'list the scenes with their time, for a client that polls every --interval',
@@ -146,8 +188,14 @@ export type ExamineOptions = ValuesOf<typeof examineRows> & { readonly json?: bo
 /** Examines the client of the options. @throws CommandError */
 export async function examineClient(options: ExamineOptions): Promise<ExitCode> {
   const output = createOutput(options.json ?? false);
+  if (options.schema) {
+    process.stdout.write(`${JSON.stringify(examinationSchema(), null, 2)}\n`);
+    return exitCodes.pass;
+  }
+  const waivers = await readDutyWaivers(options.waivers);
+  const earlier = options.compare === undefined ? undefined : await readEarlier(options.compare);
   const folder = mkdtempSync(join(tmpdir(), 'fleetbed-client-'));
-  const plan = planOf(options, folder);
+  const plan = { ...planOf(options, folder), waivers };
   if (options.list) {
     rmSync(folder, { recursive: true });
     const { interval: intervalMs, parallel } = options;
@@ -173,7 +221,32 @@ export async function examineClient(options: ExamineOptions): Promise<ExitCode> 
   await writeReports(forms, options.report, examination);
   output.data(examination);
   for (const line of examinationLines(examination)) output.line(line);
+  if (earlier) for (const line of changeLines(earlier, examination)) output.line(line);
   return exitCodeOf(examination, options.requireAllMust);
+}
+
+/** @throws CommandError */
+async function readDutyWaivers(file: string | undefined): Promise<readonly Waiver[]> {
+  if (file === undefined) return [];
+  const text = await readNamedFile('--waivers', file);
+  const ids = duties.map(({ id }) => id);
+  try {
+    return withKnownIds(() => readWaivers(text, file, ids, 'duty'));
+  } catch (error) {
+    throw error instanceof WaiverFileError ? setUpError(error, file) : error;
+  }
+}
+
+/** @throws CommandError */
+async function readEarlier(file: string): Promise<Examination> {
+  const text = await readNamedFile('--compare', file);
+  try {
+    return readExamination(text);
+  } catch (error) {
+    const what = error instanceof Error ? error.message : String(error);
+    const wanted = 'give a file written by conform client --report json=FILE';
+    throw new CommandError(`--compare: ${file} ${what}; ${wanted}.`, exitCodes.setUp, error);
+  }
 }
 
 function exitCodeOf({ outcome, duties }: Examination, requireAllMust: boolean): ExitCode {
@@ -187,7 +260,7 @@ function exitCodeOf({ outcome, duties }: Examination, requireAllMust: boolean): 
 }
 
 /** @throws CommandError for options that contradict one another, or name no scene */
-function planOf(options: ExamineOptions, folder: string): ExaminationPlan {
+function planOf(options: ExamineOptions, folder: string): Omit<ExaminationPlan, 'waivers'> {
   const { command, powerOff, powerOn, scene = [], skip = [], seed } = options;
   if ((powerOff === undefined) !== (powerOn === undefined))
     throw usage('--power-off and --power-on belong together; give both, or neither.');
@@ -206,6 +279,7 @@ function planOf(options: ExamineOptions, folder: string): ExaminationPlan {
     ...{ seed: seed ?? systemRandom.bytes(6).toString('hex'), parallel, isCut, skips },
     ...{ selection: scene, timeMs: options.time, contactMs: options.contactTime },
     capabilities: (options.capability ?? []) as readonly Capability[],
+    failOn: options.failOn,
   };
 }
 

@@ -1,8 +1,13 @@
 /** Plays a scene: each step is carried out by the row of its kind. */
 
 import type { ClientVerdict, DutyVerdict } from '../../../../conformance/clients/client-verdict.ts';
+import type {
+  CutOutcome,
+  PlayedScene,
+  ShownExchange,
+} from '../../../../conformance/clients/report/examination.ts';
 import { systemClock } from '../../../../fixtures/clock.ts';
-import { evidenceOf, lastLine, type ShownExchange } from './evidence.ts';
+import { evidenceOf, lastLine } from './evidence.ts';
 import { limitMs, type Moment, type Scene, SceneStopped, type Step } from './scene.ts';
 import { CUT_FAULT, endOf } from './seen-events.ts';
 import { measuredIntervalMs, type SightName, sights } from './sights.ts';
@@ -11,7 +16,7 @@ import type { Stage } from './stage.ts';
 /** How a scene ended; `skipped`: the client has no such moment. */
 export interface SceneEnd {
   /** `played`: every step was seen; `stopped`: the client did not do what a step waited for. */
-  readonly outcome: 'played' | 'stopped' | 'never-came' | 'skipped';
+  readonly outcome: PlayedScene['outcome'];
   /** Why it stopped or was skipped, as a sentence. */
   readonly because?: string;
   readonly verdict: ClientVerdict | undefined;
@@ -19,19 +24,6 @@ export interface SceneEnd {
   readonly violations: readonly ShownExchange[];
   /** What followed the cut, for a scene with one. */
   readonly afterCut?: CutOutcome;
-}
-
-/** What a client did after a cut. */
-export interface CutOutcome {
-  readonly moment: string;
-  /** True if a request came after the cut, without anybody's help. */
-  readonly cameBack: boolean;
-  /** The final statuses that were reported and accepted, repeats left out: one, if all is well. */
-  readonly finals: readonly string[];
-  /** True if it polled again afterwards. */
-  readonly polls: boolean;
-  /** True if it reported success of what it has not installed, as far as that is known. */
-  readonly isFalse: boolean;
 }
 
 interface Time {

@@ -2,6 +2,7 @@
  * The form of a scene: what is done to a client, step by step, and what it is expected to do in
  * between. Duties name the scenes that exercise them; a scene names none.
  */
+import type { Capability } from '../../../../conformance/clients/report/examination.ts';
 import type { VariationName } from '../../../../fixtures/contract/variation-names.ts';
 import type { GalleryMember } from '../../../../server/listeners/tls/gallery.ts';
 import type { ServerOptions } from '../../../../server/server.ts';
@@ -54,9 +55,6 @@ export interface Moment {
   /** The request whose end is the moment. */
   readonly after?: SightName;
 }
-
-/** What a client must be able to do, besides updates, for a scene. */
-export type Capability = 'tls' | 'websocket' | 'control-map' | 'configuration';
 
 /** A scene. */
 export interface Scene {

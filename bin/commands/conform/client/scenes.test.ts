@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { duties } from '../../../../conformance/clients/duties/duties.ts';
 import { nextStep, type SceneName } from '../../../../conformance/clients/scenes.ts';
 import { readPlan } from '../../../../server/faults/plan-text.ts';
-import { programmeOf } from './examination.ts';
+import { programmeOf } from './programme.ts';
 import type { Step } from './scene.ts';
 import { allScenes, cutScenes, notRun } from './scenes.ts';
 

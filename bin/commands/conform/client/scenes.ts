@@ -514,6 +514,9 @@ const scenes = {
   'tls-absent': refusedAt({ startAt: 'no-tls' }),
 } as const satisfies Partial<Record<SceneName, SceneRow>>;
 
+/** The scene in which the interval is measured and the capabilities are found. */
+export const FIRST = 'ordinary-traffic';
+
 /** Why a scene cannot be played, for the report: its duties stay without a verdict. */
 export const notRun = {
   'power-cut': 'played as the table of moments: give --cuts',

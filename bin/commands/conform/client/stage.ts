@@ -110,10 +110,15 @@ export class Stage {
     return this.#at(this.#testbed.baseUrl);
   }
 
+  /** What has happened so far, as lines. */
+  get session(): readonly string[] {
+    return logLines([...this.events.all.map(({ event }) => event), ...this.#acts]);
+  }
+
   /** Writes what has happened into the folder with the client's output. */
   writeLog(): void {
-    const lines = logLines([...this.events.all.map(({ event }) => event), ...this.#acts]);
-    writeFileSync(join(this.#folder, LOG_FILE), `${lines.join('\n')}\n`, { mode: 0o600 });
+    const text = `${this.session.join('\n')}\n`;
+    writeFileSync(join(this.#folder, LOG_FILE), text, { mode: 0o600 });
   }
 
   /** What is known about the client; undefined if it did nothing yet. */

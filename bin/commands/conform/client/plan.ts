@@ -1,0 +1,27 @@
+/** What to examine. */
+
+import type {
+  Capability,
+  Examination,
+} from '../../../../conformance/clients/report/examination.ts';
+import type { Waiver } from '../../../../conformance/result/waivers.ts';
+import type { ClientPlan } from './stage.ts';
+
+/** How a client is examined, and what fails it. */
+export interface ExaminationPlan extends ClientPlan {
+  /** Names of the scenes to play; all of the programme if empty. */
+  readonly selection: readonly string[];
+  /** Reasons of scenes that are not played, by name. */
+  readonly skips: ReadonlyMap<string, string>;
+  /** Real time for everything, in milliseconds; without it the quick programme is played. */
+  readonly timeMs?: number | undefined;
+  readonly parallel: number;
+  /** How long the first request may take, in milliseconds. */
+  readonly contactMs: number;
+  readonly isCut: boolean;
+  /** Capabilities besides those that the client shows. */
+  readonly capabilities: readonly Capability[];
+  /** The lowest level of a duty that fails the examination when it is broken. */
+  readonly failOn: Examination['failOn'];
+  readonly waivers: readonly Waiver[];
+}

@@ -1,0 +1,87 @@
+/** The programme of an examination: which scenes are played, and why others are not. */
+import type { Capability } from '../../../../conformance/clients/report/examination.ts';
+import type { ExaminationPlan } from './plan.ts';
+import { isLong, minMs, type Scene } from './scene.ts';
+import type { Seen } from './seen-events.ts';
+import { usesTls } from './stage.ts';
+
+/** A scene with its least real time, or with the reason why it is not played. */
+export interface PlannedScene {
+  readonly scene: Scene;
+  readonly minMs: number;
+  readonly because?: string;
+}
+
+interface Programme {
+  readonly plan: Pick<
+    ExaminationPlan,
+    'selection' | 'skips' | 'timeMs' | 'parallel' | 'command' | 'powerOff'
+  >;
+  readonly intervalMs: number;
+  /** Undefined if they are not known, as for a list. */
+  readonly capabilities: readonly Capability[] | undefined;
+  readonly spentMs?: number;
+}
+
+/** Returns every scene with its least time, and the reason why it is not part of the programme. */
+export function programmeOf(
+  scenes: readonly Scene[],
+  { plan, intervalMs, capabilities, spentMs = 0 }: Programme,
+): readonly PlannedScene[] {
+  let leftMs = plan.timeMs === undefined ? Number.POSITIVE_INFINITY : plan.timeMs - spentMs;
+  const workers = plan.command === undefined ? 1 : plan.parallel;
+  return scenes.map((scene) => {
+    const least = minMs(scene, intervalMs);
+    const because = omissionOf(scene, plan, capabilities);
+    if (because !== undefined) return { scene, minMs: least, because };
+    leftMs -= least / workers;
+    if (leftMs >= 0) return { scene, minMs: least };
+    return { scene, minMs: least, because: 'there is no time left; give more by --time' };
+  });
+}
+
+function omissionOf(
+  scene: Scene,
+  { selection, skips, timeMs, command, powerOff }: Programme['plan'],
+  capabilities: readonly Capability[] | undefined,
+): string | undefined {
+  const { name, needs, lacks, server, start, steps } = scene;
+  if (selection.length > 0 && !selection.includes(name)) return 'not selected by --scene';
+  const skip = skips.get(name);
+  if (skip !== undefined) return skip;
+  if (needs && capabilities && !capabilities.includes(needs)) return needSentences[needs];
+  if (lacks && capabilities?.includes(lacks)) return `it is for clients without ${lacks}`;
+  if (isLong(scene) && timeMs === undefined && selection.length === 0)
+    return 'it waits for longer than the quick programme; give --time, or --scene';
+  if (command !== undefined) return undefined;
+  const isByHand = start !== 'accepted' || server !== undefined;
+  const isRestarted = steps.some((step) => 'client' in step || 'cut' in step);
+  return isByHand || (isRestarted && powerOff === undefined)
+    ? 'it starts the client anew; give --command'
+    : undefined;
+}
+
+const needSentences: Readonly<Record<Capability, string>> = {
+  tls: 'the client is started without TLS; use {ca} in --command',
+  websocket: 'the client opened no websocket; if it can, give --capability websocket',
+  'control-map': 'the client asks for no control map; if it can, give --capability control-map',
+  configuration:
+    'the client read and reported no configuration; if it can, give --capability configuration',
+};
+
+const signs: Readonly<Record<Exclude<Capability, 'tls'>, (seen: Seen) => boolean>> = {
+  websocket: ({ operation }) => operation === 'connect',
+  'control-map': ({ event }) =>
+    event.kind === 'exchange' && (event.requestBody?.includes('"update_control_map"') ?? false),
+  configuration: ({ operation }) => /^(get|put)-configuration$/.test(operation),
+};
+
+/** Returns what the client has shown that it can do, and what its author says. */
+export function capabilitiesOf(
+  seen: readonly Seen[],
+  plan: ExaminationPlan,
+): readonly Capability[] {
+  const shown = Object.entries(signs).filter(([, isSign]) => seen.some(isSign));
+  const names = shown.map(([name]) => name as Capability);
+  return [...new Set([...plan.capabilities, ...names, ...(usesTls(plan) ? ['tls' as const] : [])])];
+}

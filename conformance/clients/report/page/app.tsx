@@ -1,0 +1,197 @@
+/** The whole page: the verdict at the top, the broken duties with their evidence, and the rest below. */
+import { counted } from '../../../../fixtures/counted.ts';
+import { Badge, type Tone, Verdict } from '../../../../fixtures/page/badge.tsx';
+import { Card } from '../../../../fixtures/page/card.tsx';
+import { Facts } from '../../../../fixtures/page/facts.tsx';
+import { Report } from '../../../../fixtures/page/report.tsx';
+import { Table } from '../../../../fixtures/page/table.tsx';
+import { isListed } from '../../duty-state.ts';
+import type { Examination, ExaminedDuty } from '../examination.ts';
+import { BrokenDuty } from './broken-duty.tsx';
+
+const tones: Readonly<Record<Examination['outcome'], Tone>> = {
+  broken: 'bad',
+  undecided: 'busy',
+  kept: 'good',
+  'never-came': 'busy',
+  interrupted: 'busy',
+};
+
+const stateWords: readonly (readonly [ExaminedDuty['state'], string])[] = [
+  ['open', 'Open at the end'],
+  ['not-met', 'Not met: nothing exercised them'],
+  ['not-judged', 'Not judged'],
+  ['observed', 'Observed'],
+  ['kept', 'Kept'],
+  ['not-observable', 'Not observable'],
+  ['not-applicable', 'Not applicable: parts of the API that the client does not use'],
+];
+
+/** Renders the page. */
+export function App({ examination }: { examination: Examination }) {
+  const { scenes, cuts, intervalMs, seed } = examination;
+  const duties = examination.duties.filter(isListed);
+  const broken = duties.filter(({ state }) => state === 'broken');
+  const played = scenes.filter(({ outcome }) => outcome !== 'skipped');
+  const interval = intervalMs === undefined ? '' : `, a poll every ${seconds(intervalMs)}`;
+  return (
+    <Report
+      title="Examination of a device client"
+      about={`${counted(played.length, 'scene')} played${interval}, seed ${seed}`}
+      verdict={<Decision examination={examination} broken={broken} />}
+    >
+      {broken.length > 0 && (
+        <Card title="Broken duties">
+          {broken.map((duty) => (
+            <BrokenDuty key={duty.duty} duty={duty} examination={examination} />
+          ))}
+        </Card>
+      )}
+      {cuts.length > 0 && <Cuts examination={examination} />}
+      {stateWords.map(([state, title]) => (
+        <Duties key={state} title={title} duties={duties.filter((duty) => duty.state === state)} />
+      ))}
+      <Scenes examination={examination} />
+      <Run examination={examination} />
+    </Report>
+  );
+}
+
+function Decision({
+  examination,
+  broken,
+}: {
+  examination: Examination;
+  broken: readonly ExaminedDuty[];
+}) {
+  const { headline, outcome, problems } = examination;
+  const duties = examination.duties.filter(isListed);
+  const states = [...new Set(duties.map(({ state }) => state))];
+  return (
+    <Verdict tone={tones[outcome]} title={headline}>
+      {broken.length > 0 && (
+        <ul>
+          {broken.map(({ duty, level, sentence, waiver }) => (
+            <li key={duty}>
+              <a href={`#${duty}`}>{duty}</a> {waiver ? '(waived)' : `(${level})`}: {sentence}
+            </li>
+          ))}
+        </ul>
+      )}
+      {problems.map((problem) => (
+        <p key={problem}>{problem}</p>
+      ))}
+      <ul class="totals">
+        {states.map((state) => (
+          <li key={state}>
+            {duties.filter((duty) => duty.state === state).length} {state}
+          </li>
+        ))}
+      </ul>
+    </Verdict>
+  );
+}
+
+function Cuts({ examination: { cuts, cutBy } }: { examination: Examination }) {
+  const answer = (isSo: boolean) => (
+    <Badge tone={isSo ? 'good' : 'bad'}>{isSo ? 'yes' : 'no'}</Badge>
+  );
+  return (
+    <Card title={`After each cut (${cutBy})`}>
+      <Table
+        caption="What the client did after each cut"
+        isCaptionHidden
+        rows={cuts}
+        keyOf={({ moment }) => moment}
+        columns={[
+          { title: 'Moment', cell: ({ moment }) => moment },
+          { title: 'Came back', cell: ({ cameBack }) => answer(cameBack) },
+          {
+            title: 'Final status',
+            cell: ({ finals, isFalse }) => (
+              <>
+                {finals.length === 0 ? <Badge tone="bad">none</Badge> : finals.join(' and ')}{' '}
+                {isFalse && <Badge tone="bad">false</Badge>}
+              </>
+            ),
+          },
+          { title: 'Polls on', cell: ({ polls }) => answer(polls) },
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Duties({ title, duties }: { title: string; duties: readonly ExaminedDuty[] }) {
+  if (duties.length === 0) return null;
+  return (
+    <Card title={`${title} (${duties.length})`}>
+      <Table
+        caption={title}
+        isCaptionHidden
+        rows={duties}
+        keyOf={({ duty }) => duty}
+        columns={[
+          { title: 'Duty', cell: ({ duty }) => <code>{duty}</code> },
+          { title: 'Level', cell: ({ level }) => level },
+          { title: 'The duty', cell: ({ sentence }) => sentence },
+          { title: 'Why', cell: reasonOf },
+        ]}
+      />
+    </Card>
+  );
+}
+
+function reasonOf({ observation, because, next, scenes }: ExaminedDuty): string {
+  if (observation !== undefined) return observation;
+  if (because === undefined) return counted(scenes.length, 'scene');
+  return next?.scene === undefined ? because : `${because}; scene ${next.scene}: ${next.text}`;
+}
+
+function Scenes({ examination: { scenes } }: { examination: Examination }) {
+  return (
+    <Card title={`Scenes (${scenes.length})`}>
+      <Table
+        caption="Scenes"
+        isCaptionHidden
+        rows={scenes}
+        keyOf={({ scene }) => scene}
+        columns={[
+          { title: 'Scene', cell: ({ scene }) => <code>{scene}</code> },
+          {
+            title: 'Outcome',
+            cell: ({ outcome }) => (
+              <Badge tone={outcome === 'played' ? 'good' : 'plain'}>{outcome}</Badge>
+            ),
+          },
+          { title: 'Time', cell: ({ durationMs }) => seconds(durationMs) },
+          { title: 'Why', cell: ({ because = '' }) => because },
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Run({ examination }: { examination: Examination }) {
+  const { command, seed, capabilities, failOn, waivers } = examination;
+  return (
+    <Card title="Run">
+      <Facts
+        rows={[
+          ['command', command],
+          ['seed', seed],
+          ['capabilities', capabilities.join(', ')],
+          ['fails on', failOn],
+          ...waivers.map(
+            ({ duty, state, reason, owner, expires }) =>
+              [`waiver of ${duty}`, `${state}: ${reason} (${owner}, until ${expires})`] as const,
+          ),
+        ]}
+      />
+    </Card>
+  );
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}

@@ -1,0 +1,110 @@
+/** A broken duty: what it says, each violation with its exchanges, and the session around them. */
+import { shellWord } from '../../../../fixtures/formats/shell-word.ts';
+import { Badge } from '../../../../fixtures/page/badge.tsx';
+import { CopyButton } from '../../../../fixtures/page/copy-button.tsx';
+import { Group } from '../../../../fixtures/page/group.tsx';
+import { TextBlock } from '../../../../fixtures/page/text-block.tsx';
+import type { Examination, ExaminedDuty, PlayedScene, ShownExchange } from '../examination.ts';
+
+type Violation = ExaminedDuty['violations'][number];
+
+/** A scrolling element must be reachable by keyboard. */
+const reachable = { tabIndex: 0 };
+
+/** Renders a line that opens. */
+export function BrokenDuty({
+  duty,
+  examination,
+}: {
+  duty: ExaminedDuty;
+  examination: Examination;
+}) {
+  const { level, sentence, source, wayOut, waiver, violations, violationCount } = duty;
+  const more = violationCount - violations.length;
+  return (
+    <Group
+      id={duty.duty}
+      isOpen={waiver === undefined}
+      summary={
+        <>
+          <Badge tone={level === 'must' ? 'bad' : 'busy'}>{level}</Badge>{' '}
+          {waiver && <Badge>waived</Badge>} <strong>{sentence}</strong> <code>{duty.duty}</code>
+        </>
+      }
+    >
+      <div class="inside">
+        {waiver && (
+          <p>
+            Waived until {waiver.expires} by {waiver.owner}: {waiver.reason}
+          </p>
+        )}
+        <p>
+          Way out: {wayOut} <span class="report-hint">({source})</span>
+        </p>
+        {violations.map((violation) => (
+          <Shown
+            key={`${violation.scene} ${violation.sequence} ${violation.seen}`}
+            violation={violation}
+            examination={examination}
+          />
+        ))}
+        {more > 0 && <p class="report-hint">And {more} more of the same.</p>}
+      </div>
+    </Group>
+  );
+}
+
+function Shown({ violation, examination }: { violation: Violation; examination: Examination }) {
+  const { scene, sequence, against = 0, seen, exchanges } = violation;
+  const played = examination.scenes.find((each) => each.scene === scene);
+  return (
+    <>
+      <div class="report-row">
+        <span>
+          Scene <code>{scene}</code>
+          {sequence > 0 && `, exchange ${sequence}`}: {seen}
+        </span>
+        <CopyButton label="Copy command" text={commandFor(scene, examination)} />
+      </div>
+      {exchanges.map((exchange) => (
+        <Exchange key={exchange.sequence} exchange={exchange} />
+      ))}
+      {played?.session && <Session scene={played} marked={[sequence, against]} />}
+    </>
+  );
+}
+
+function Exchange({ exchange }: { exchange: ShownExchange }) {
+  const { line, method, url, requestHeaders, requestBody, status, responseBody } = exchange;
+  const headers = requestHeaders.map(([name, value]) => `${name}: ${value}`);
+  return (
+    <Group kind="plain" summary={<code>{line}</code>}>
+      <TextBlock text={[`${method} ${url}`, ...headers, '', requestBody].join('\n').trimEnd()} />
+      <TextBlock text={`${status || 'no answer'}\n\n${responseBody}`.trimEnd()} />
+    </Group>
+  );
+}
+
+/** The lines of a scene begin with the numbers of their exchanges. */
+function Session({ scene, marked }: { scene: PlayedScene; marked: readonly number[] }) {
+  const { session = [] } = scene;
+  return (
+    <Group kind="plain" summary={`What happened in the scene (${session.length} lines)`}>
+      <pre class="session" {...reachable}>
+        {session.map((line, index) => {
+          const number = /^ *(\d+) /.exec(line)?.[1];
+          const isMarked = number !== undefined && marked.includes(Number(number));
+          const text = `${line}\n`;
+          return isMarked ? <mark key={`${index} ${line}`}>{text}</mark> : text;
+        })}
+      </pre>
+    </Group>
+  );
+}
+
+function commandFor(scene: string, { seed, command }: Examination): string {
+  const client = command === undefined ? ['--wait'] : ['--command', shellWord(command)];
+  const isCut = scene.startsWith('cut ');
+  const part = isCut ? ['--scene', 'update', '--cuts'] : ['--scene', shellWord(scene)];
+  return ['npx fleetbed conform client', ...part, '--seed', shellWord(seed), ...client].join(' ');
+}

@@ -1,0 +1,13 @@
+/** Renders the page from the data that is embedded in it. */
+import '../../../../fixtures/page/theme.css';
+import '../../../../fixtures/page/kit.css';
+import '../../../../fixtures/page/kit-lists.css';
+import '../../../../fixtures/page/report.css';
+import './page.css';
+import { render } from 'preact';
+import { embeddedFacts } from '../../../../fixtures/page/report.tsx';
+import type { Examination } from '../examination.ts';
+import { App } from './app.tsx';
+
+const place = document.getElementById('app');
+if (place) render(<App examination={embeddedFacts<Examination>()} />, place);

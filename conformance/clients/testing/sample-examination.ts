@@ -1,0 +1,87 @@
+/** The result of an examination with a duty in each state, whose texts try to be markup. */
+import type { Examination, ExaminedDuty } from '../report/examination.ts';
+
+/** Text of a client that a page must not interpret. */
+export const hostile = `<img src=x onerror="document.title='taken'">`;
+
+const base = {
+  level: 'must',
+  source: 'Errors: 401',
+  wayOut: 'sign in after a 401',
+  judged: 1,
+  scenes: ['revocation'],
+  violationCount: 0,
+  violations: [],
+} as const;
+
+function duty(name: string, more: Partial<ExaminedDuty>): ExaminedDuty {
+  return { ...base, duty: name, state: 'kept', sentence: `A device keeps ${name}.`, ...more };
+}
+
+const exchange = {
+  sequence: 7,
+  line: `PUT /status ${hostile} -> 401`,
+  method: 'PUT',
+  url: 'http://127.0.0.1:1/status',
+  requestHeaders: [['Host', '127.0.0.1:1']],
+  requestBody: hostile,
+  status: 401,
+  responseBody: '{"error":"unauthorized"}',
+  interference: ['revoke-token'],
+} as const;
+
+const violation = {
+  scene: 'revocation',
+  sequence: 7,
+  operation: 'put-deployment-status',
+  atMs: 1200,
+  seen: `a 401 must lead to a sign-in, not ${hostile}`,
+  request: exchange.line,
+  exchanges: [exchange],
+} as const;
+
+const next = { text: 'revoke the token', scene: 'revocation' } as const;
+const broken = { state: 'broken', violationCount: 3, violations: [violation] } as const;
+const waiver = { reason: 'known', owner: 'firmware', expires: '2027-01-31' };
+
+export const sampleExamination: Examination = {
+  schema: 'fleetbed.client-examination/1',
+  outcome: 'broken',
+  headline: 'The client breaks 1 MUST and 0 SHOULDs.',
+  failOn: 'must',
+  seed: '7',
+  command: `./client '${hostile}' {server}`,
+  intervalMs: 2000,
+  capabilities: ['tls'],
+  scenes: [
+    {
+      ...{ scene: 'revocation', outcome: 'played', durationMs: 9000 },
+      session: ['          0.00 s  -- client-started', `    7     1.20 s  ${exchange.line}`],
+    },
+    { scene: 'sockets', outcome: 'skipped', because: 'no websocket', durationMs: 0 },
+    { scene: 'abort', outcome: 'stopped', because: 'there was no report', durationMs: 100 },
+  ],
+  cuts: [
+    {
+      ...{ moment: 'at half of the download', cameBack: true, finals: ['success'] },
+      ...{ polls: true, isFalse: true },
+    },
+    {
+      ...{ moment: 'after the whole download', cameBack: false, finals: [] },
+      ...{ polls: false, isFalse: false },
+    },
+  ],
+  cutBy: 'process killed',
+  duties: [
+    duty('auth.renews-on-401', broken),
+    duty('http.backoff', { ...broken, level: 'should', waiver }),
+    duty('auth.key-strong', {}),
+    duty('report.final', { state: 'open', openSinceMs: 1, because: 'its scene stopped', next }),
+    duty('get.gzip', { level: 'should', state: 'not-met', because: 'no such file', next }),
+    duty('http.slow-answers', { level: 'observed', state: 'not-met', because: 'nothing', next }),
+    duty('next.interval-kept', { level: 'observed', state: 'observed', observation: '2.0 s' }),
+    duty('connect.pong', { state: 'not-applicable', because: 'it opens no websocket', next }),
+  ],
+  waivers: [{ ...waiver, duty: 'http.backoff', state: 'used' }],
+  problems: ['the waiver of x on y is no longer needed: the duty is kept; remove it'],
+};
