@@ -254,7 +254,13 @@ export const rooms = {
     ],
     packages: ['commander', 'cli-table3', 'log-update', 'undici', 'ws', 'yaml', '@noble/curves'],
   },
-  'bin/embedding': { rooms: ['server', 'bin/commands'] },
+  'bin/exports': {
+    rooms: [
+      ...['server', 'simulator', 'conformance'],
+      ...['bin/commands', 'bin/options', 'bin/output'],
+    ],
+    packages: ['valibot', 'vitest'],
+  },
   'bin/dev': {
     rooms: ['server', 'simulator', 'conformance', 'bin'],
     packages: [

@@ -1,6 +1,6 @@
 /**
  * The server embedded in tests, which control it by direct calls; devices and the admin use HTTP.
- * `bin/embedding` exports it together with the judge of device clients.
+ * `bin/exports` exports it together with the judge of device clients.
  */
 import * as v from 'valibot';
 import * as inputs from '../fixtures/control/inputs.ts';
@@ -19,6 +19,7 @@ import { issueUserToken } from './tenants/user-tokens.ts';
 
 export { AdminRefusal } from './control/embedding/admin-client.ts';
 export { ClientViolationsError } from './control/embedding/client.ts';
+export type { ExpectedRequests, TestbedDevice } from './control/embedding/device.ts';
 export { AwaitTimeout, JournalAssertionError } from './control/embedding/journal.ts';
 export { FaultPlanError, UnfiredFaultsError } from './control/embedding/steering.ts';
 export type { TestbedTenant };

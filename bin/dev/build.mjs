@@ -8,6 +8,7 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundle, placeDeclarations } from './bundle.mjs';
+import { noticing } from './notices.mjs';
 import { buildPages, pageFolders } from './pages.mjs';
 
 const sourceFolders = ['bin', 'conformance', 'fixtures', 'server', 'simulator'];
@@ -44,9 +45,10 @@ export async function build(root, say) {
     if (name !== 'types') rmSync(join(buildFolder, name), { recursive: true, force: true });
   }
   const pages = pageFolders.filter((folder) => existsSync(join(root, folder)));
+  const packages = new Set();
   if (pages.length > 0) {
     say('building the pages');
-    await buildPages(root, pages);
+    await buildPages(root, pages, [noticing(packages)]);
   }
   say('building the command');
   const assets = filesBelow(root, assetFolders).filter((file) => !isSource(file));
@@ -55,7 +57,7 @@ export async function build(root, say) {
   for (const file of read) copyInto(join(root, 'build'), root, file);
   const built = pages.map((folder) => join('build', folder));
   const ofPages = filesBelow(root, built).map((file) => relative('build', file));
-  await bundle(root, [...read, ...ofPages]);
+  await bundle(root, [...read, ...ofPages], packages);
   await chmod(join(root, builtCommand), 0o755);
 }
 

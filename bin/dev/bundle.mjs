@@ -5,18 +5,24 @@
  */
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { noticesOf, noticing } from './notices.mjs';
 
 /**
- * Entry points: the path in `dist/` and the module. The path is one folder deep, like the paths of
- * chunks.
+ * Returns the entry points: the command, and the modules that `package.json` exports. Each is named
+ * by its path in `dist/`, which is one folder deep like the paths of chunks; its source is where its
+ * declarations are.
  */
-const entries = {
-  'bin/fleetbed': 'bin/fleetbed.ts',
-  'bin/testbed': 'bin/embedding/testbed.ts',
-  'simulator/behaviour': 'simulator/behaviours/behaviour.ts',
-};
-/** The declarations of the exported entry points. */
-const types = ['bin/embedding/testbed.d.ts', 'simulator/behaviours/behaviour.d.ts'];
+function entriesOf(root) {
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const inDist = (path, extension) => path.slice('./dist/'.length, -extension.length);
+  const modules = Object.values(exports).filter(({ types }) => types !== undefined);
+  return {
+    'bin/fleetbed': 'bin/fleetbed',
+    ...Object.fromEntries(
+      modules.map(({ types, default: file }) => [inDist(file, '.js'), inDist(types, '.d.ts')]),
+    ),
+  };
+}
 
 /**
  * Packages that stay outside of the bundle, because they are rarely needed, have native parts or
@@ -25,7 +31,7 @@ const types = ['bin/embedding/testbed.d.ts', 'simulator/behaviours/behaviour.d.t
  */
 const external = [
   /^node:/,
-  /^(libsql|bullmq|ioredis|typescript|fast-check|undici|node-forge|hdr-histogram-js|re2js)(\/|$)/,
+  /^(vitest|libsql|bullmq|ioredis|typescript|fast-check|undici|node-forge|hdr-histogram-js|re2js)(\/|$)/,
 ];
 
 /**
@@ -74,20 +80,24 @@ const sqlEngine = {
 /** Replaces `__dirname`, which only CommonJS has and by which the SQL engine finds its folder. */
 const define = { __dirname: 'import.meta.dirname' };
 
-/** Rebuilds `dist/`. @param assets files that are read at run time, as paths from `build/` */
-export async function bundle(root, assets) {
+/**
+ * Rebuilds `dist/`.
+ * @param assets files that are read at run time, as paths from `build/`
+ * @param packages folders of the packages that are part of the assets
+ */
+export async function bundle(root, assets, packages) {
   const { rolldown } = await import('rolldown');
   const dist = join(root, 'dist');
   rmSync(dist, { recursive: true, force: true });
   const input = Object.fromEntries(
-    Object.entries(entries).map(([name, module]) => [name, join(root, module)]),
+    Object.entries(entriesOf(root)).map(([name, module]) => [name, join(root, `${module}.ts`)]),
   );
   const made = await rolldown({
     input,
     cwd: root,
     platform: 'node',
     external,
-    plugins: [ownPlace(root), fewerMediaTypes, sqlEngine],
+    plugins: [ownPlace(root), fewerMediaTypes, sqlEngine, noticing(packages)],
     // Packages that are replaced in the bundle, or whose ES module leaves out what is not used.
     resolve: {
       alias: {
@@ -105,12 +115,14 @@ export async function bundle(root, assets) {
   });
   await made.close();
   for (const file of assets) place(join(root, 'build', file), join(dist, file));
+  writeFileSync(join(dist, 'third-party-licences.txt'), noticesOf(packages));
 }
 
 /** Copies the declarations of the package's exports, and all that they import, into `dist/`. */
 export function placeDeclarations(root) {
   const from = join(root, 'build', 'types');
-  for (const file of typesReached(from)) place(join(from, file), join(root, 'dist', file));
+  const modules = Object.values(entriesOf(root)).filter((module) => module !== 'bin/fleetbed');
+  for (const file of typesReached(from, modules)) place(join(from, file), join(root, 'dist', file));
 }
 
 /**
@@ -129,9 +141,9 @@ function place(from, to) {
   else copyFileSync(from, to);
 }
 
-/** Returns the declaration files that the exported ones import, directly or indirectly. */
-function typesReached(from) {
-  const reached = new Set(types);
+/** Returns the declaration files of the modules, and those that they import directly or indirectly. */
+function typesReached(from, modules) {
+  const reached = new Set(modules.map((module) => `${module}.d.ts`));
   for (const file of reached) {
     const text = readFileSync(join(from, file), 'utf8');
     for (const [, path] of text.matchAll(/["'](\.[^"']+)\.ts["']/g)) {

@@ -28,8 +28,13 @@ const oneScriptOneStyle = {
   },
 };
 
-/** Builds pages. @param root the folder of the clone @param folders the folders of the pages */
-export async function buildPages(root, folders) {
+/**
+ * Builds pages.
+ * @param root the folder of the clone
+ * @param folders the folders of the pages
+ * @param plugins plugins of Vite for each of them
+ */
+export async function buildPages(root, folders, plugins) {
   const { build } = await import('vite');
   for (const folder of folders) {
     await build({
@@ -37,6 +42,7 @@ export async function buildPages(root, folders) {
       root: join(root, folder),
       base: './',
       publicDir: false,
+      plugins,
       logLevel: 'warn',
       oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
       build: {

@@ -19,7 +19,7 @@ import { systemClock } from '../../fixtures/clock.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const SKIP_MAX_MS = 1000;
-const scripts = ['build.mjs', 'bundle.mjs', 'pages.mjs', 'setup.mjs'];
+const scripts = ['build.mjs', 'bundle.mjs', 'notices.mjs', 'pages.mjs', 'setup.mjs'];
 const building = 'set-up: building the command\n';
 
 /** A fresh clone of a project with our set-up, our TypeScript and two small sources. */
@@ -39,7 +39,11 @@ function writeLock(description = 'first'): void {
     'typescript-native': 'file:vendor/typescript-native',
   };
   const manifest = { name: 'fleetbed', version: '0.0.0', description, type: 'module' };
-  json('package.json', { ...manifest, devDependencies, bin: { fleetbed: 'dist/bin/fleetbed.js' } });
+  const testbed = { types: './dist/bin/exports/testbed.d.ts', default: './dist/server/testbed.js' };
+  json('package.json', {
+    ...{ ...manifest, devDependencies, bin: { fleetbed: 'dist/bin/fleetbed.js' } },
+    exports: { '.': testbed },
+  });
   json('package-lock.json', {
     ...{ name: 'fleetbed', version: '0.0.0', lockfileVersion: 3, requires: true, description },
     packages: {
@@ -82,8 +86,7 @@ function freshClone(): void {
     'declare const console: { log(text: string): void };\nconsole.log("one");\nexport {};\n',
   );
   put('fixtures/vectors/deep/sample.mender', 'bytes');
-  put('bin/embedding/testbed.ts', 'export const testbed = 1;\n');
-  put('simulator/behaviours/behaviour.ts', 'export const behaviour = 1;\n');
+  put('bin/exports/testbed.ts', 'export const testbed = 1;\n');
   for (const name of scripts) cpSync(join(root, 'bin/dev', name), at('bin/dev', name));
 }
 
@@ -201,9 +204,9 @@ describe('the check of types in a set-up', { timeout: 60_000 }, () => {
   beforeEach(takePreparedClone);
 
   it('writes the declarations once for each state of the sources', async () => {
-    expect(existsSync(at('dist/bin/embedding/testbed.d.ts'))).toBe(false);
+    expect(existsSync(at('dist/bin/exports/testbed.d.ts'))).toBe(false);
     expect((await setUp(['--types'])).stderr).toBe('set-up: checking the types\n');
-    expect(readFileSync(at('dist/bin/embedding/testbed.d.ts'), 'utf8')).toContain('testbed = 1');
+    expect(readFileSync(at('dist/bin/exports/testbed.d.ts'), 'utf8')).toContain('testbed = 1');
     expect(await setUp(['--types'])).toEqual({ code: 0, stdout: '', stderr: '' });
     put('fixtures/words.test.ts', 'export const word: string = "";\n');
     expect((await setUp(['--types'])).stderr).toBe('set-up: checking the types\n');

@@ -37,7 +37,7 @@ const buildStamp = at('build', '.stamp');
 const typesStamp = at('build', 'types', '.stamp');
 const builtCommand = at('dist', 'bin', 'fleetbed.js');
 /** A declaration file that the type check writes to `dist/`. */
-const declarations = at('dist', 'server', 'testbed.d.ts');
+const declarations = at(JSON.parse(readFileSync(at('package.json'), 'utf8')).exports['.'].types);
 const commandLink = at('node_modules', '.bin', 'fleetbed');
 /**
  * Folder of the unpacked Debian packages with device clients; nothing is installed on the machine.

@@ -41,7 +41,7 @@ describe('an added option of fleetbed serve', () => {
       const settings = 'server/settings.ts';
       const place = "const listening = inGroup('Listening', {";
       copy.write(settings, copy.read(settings).replace(place, `${place}${row}`));
-      expect(await copy.errorsIn(['bin/fleetbed.ts', 'bin/embedding/testbed.ts'])).toBe('');
+      expect(await copy.errorsIn(['bin/fleetbed.ts', 'bin/exports/testbed.ts'])).toBe('');
       await node('--input-type=module', '--eval', bundling);
       expect(await fleetbed('serve', '--help')).toMatch(
         /Listening:\n +--motto <text> +sentence that the server is started with/,

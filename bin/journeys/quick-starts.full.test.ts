@@ -121,7 +121,9 @@ describe('the README commands in a fresh clone', () => {
   it('leave only ignored and requested files in the clone', () => {
     const known = readdirSync(projectFolder);
     const files = readdirSync(join(folder, 'fleetbed')).filter((name) => !known.includes(name));
-    expect(files.sort()).toEqual(['answer.json', 'conformance.html', 'conformance.xml']);
+    expect(files.sort()).toEqual([
+      ...['answer.json', 'conformance.html', 'conformance.xml', 'vectors'],
+    ]);
   });
 });
 

@@ -52,6 +52,14 @@ export async function writeReports<Run>(
   }
 }
 
+/** Returns a run in a form. @throws RangeError for an unknown form */
+export function rendered<Run>(forms: readonly ReportForm<Run>[], wanted: string, run: Run): string {
+  const found = forms.find(({ form }) => form === wanted);
+  if (found) return found.render(run);
+  const known = forms.map(({ form }) => form).join(', ');
+  throw new RangeError(`there is no form ${JSON.stringify(wanted)}; use one of ${known}`);
+}
+
 /** Returns a value as the content of a JSON file. */
 export function jsonFile(value: unknown): string {
   return `${printableJson(JSON.stringify(value, null, 2))}\n`;

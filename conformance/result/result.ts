@@ -12,6 +12,7 @@ import type { TrafficCounts } from '../target/traffic.ts';
 
 /** The six verdicts, the worst first. */
 export const verdictNames = ['fail', 'error', 'inconclusive', 'pass', 'observed', 'skip'] as const;
+/** The verdict on a case. */
 export type VerdictName = (typeof verdictNames)[number];
 
 /** A verdict with the facts that explain it. */

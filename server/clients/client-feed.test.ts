@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ClientEvent } from '../../fixtures/client-event.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
+import type { AnswerOf, ControlOperationId } from '../../fixtures/control/operations.ts';
 import { startTestbed, type Testbed } from '../testbed.ts';
 import { newDevice, signatureOf } from '../testing/test-device.ts';
 import { acceptedIn, authenticateIn } from '../testing/test-testbed.ts';
@@ -25,10 +26,10 @@ function poll(token: string, query = 'artifact_name=a&device_type=b'): Promise<R
 }
 
 /** Returns the answer of the control API once everything that waits was judged. */
-async function control(path = '/clients') {
+async function control<Id extends ControlOperationId = 'GET /clients'>(path = '/clients') {
   const headers = { Authorization: `Bearer ${testbed.controlToken}` };
   const answer = await fetch(testbed.controlUrl + path, { headers });
-  return { status: answer.status, body: await answer.json() };
+  return { status: answer.status, body: (await answer.json()) as AnswerOf<Id> };
 }
 
 function acts(reader: SeenReader) {
@@ -49,7 +50,7 @@ describe('the feed of device clients', () => {
       { status: 200, client: device.id },
       { status: 204, client: device.id },
     ]);
-    const last = await control(`/journal/${own.at(-1)?.sequence}`);
+    const last = await control<'GET /journal/{sequence}'>(`/journal/${own.at(-1)?.sequence}`);
     expect(last.body.entry.operation).toBe('get-next-deployment');
   });
 

@@ -57,7 +57,7 @@ export async function readBehaviourFile(
   const list: readonly unknown[] = Array.isArray(given) ? given : [given];
   if (list.length > BEHAVIOURS_MAX)
     throw fileError(path, `holds more than ${BEHAVIOURS_MAX} of them`);
-  const rows = list.map((row) => checked(row, path));
+  const rows = list.map((row) => checked(row, sourceOf(path)));
   const taken = addBehaviours(rows);
   if (taken.length > 0)
     throw fileError(path, `another behaviour is already called ${taken.join(', ')}`);
@@ -65,11 +65,34 @@ export async function readBehaviourFile(
   return rows;
 }
 
+/**
+ * Adds behaviours that were written in code to the catalogue. One that was added before is not added
+ * again.
+ * @throws BehaviourFileError
+ */
+export function addOwnBehaviours(behaviours: readonly Behaviour[]): void {
+  const source = 'the behaviours of the run';
+  const rows = behaviours.map((behaviour) => {
+    const row = rowsOfCode.get(behaviour) ?? checked(behaviour, source);
+    rowsOfCode.set(behaviour, row);
+    return row;
+  });
+  const taken = addBehaviours(rows);
+  if (taken.length > 0)
+    throw sourceError(source, `another behaviour is already called ${taken.join(', ')}`);
+}
+
 const filesRead = new Map<string, readonly Behaviour[]>();
+const rowsOfCode = new WeakMap<Behaviour, Behaviour>();
+
+const sourceOf = (path: string): string => `the behaviour file ${path}`;
 
 function fileError(path: string, what: string): BehaviourFileError {
-  const message = printable(what, MESSAGE_MAX_CHARACTERS);
-  return new BehaviourFileError(`the behaviour file ${path}: ${message}`);
+  return sourceError(sourceOf(path), what);
+}
+
+function sourceError(source: string, what: string): BehaviourFileError {
+  return new BehaviourFileError(`${source}: ${printable(what, MESSAGE_MAX_CHARACTERS)}`);
 }
 
 function refuseLanguage(path: string, readsTypeScript: boolean): void {
@@ -152,15 +175,15 @@ const rowShape = v.strictObject(
   'must be a behaviour: name, description, expectedServerBehavior, parameters and hooks',
 );
 
-function checked(row: unknown, path: string): Behaviour {
+function checked(row: unknown, source: string): Behaviour {
   const read = v.safeParse(rowShape, row);
-  if (!read.success) throw fileError(path, issueSentence(read.issues[0]));
+  if (!read.success) throw sourceError(source, issueSentence(read.issues[0]));
   for (const [name, value] of Object.entries(read.output.parameters)) {
     const wrong = parameterProblem(name, value);
-    if (wrong !== undefined) throw fileError(path, `parameters.${name} ${wrong}`);
+    if (wrong !== undefined) throw sourceError(source, `parameters.${name} ${wrong}`);
   }
   const { parameters } = read.output;
-  const hooks = guarded(read.output.hooks, `${path}: ${read.output.name}`);
+  const hooks = guarded(read.output.hooks, `${source}: ${read.output.name}`);
   return { ...read.output, parameters, hooks };
 }
 
@@ -185,7 +208,7 @@ function guarded(hooks: Partial<Record<string, AnyFunction>>, where: string): Be
     const blame = (error: unknown): never => {
       if (isExpectedError(error)) throw error;
       const message = printable(firstLine(error), MESSAGE_MAX_CHARACTERS);
-      throw new BehaviourFileError(`the behaviour file ${where}.hooks.${name} threw: ${message}`);
+      throw new BehaviourFileError(`${where}.hooks.${name} threw: ${message}`);
     };
     return [name, (...given: unknown[]) => run(act, given, { name, blame })];
   });

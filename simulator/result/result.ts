@@ -111,6 +111,7 @@ export const fleetResultShape = v.object({
   checks: v.exactOptional(checksShape),
   devices: v.array(deviceRowShape),
 });
+/** The result of a run: what `--report json` writes. Durations are in milliseconds. */
 export type FleetResult = Immutable<v.InferOutput<typeof fleetResultShape>>;
 
 /** Latencies of one operation since the start of the run. */

@@ -13,7 +13,7 @@ import { awaitEntries } from '../commands/await.ts';
 import { checkedInput } from './checked-input.ts';
 
 /** Options for waiting for an entry. */
-interface EntryAwaitOptions {
+export interface EntryAwaitOptions {
   /** Only entries after this sequence number count. Without it, all stored entries count. */
   readonly after?: number;
   /** Seconds of real time, not of the tenant's clock. */

@@ -13,6 +13,7 @@ import { readWorld } from '../../world/world-text.ts';
 import { type AdminClient, adminClient } from './admin-client.ts';
 import { checkedInput } from './checked-input.ts';
 import { type TestbedClient, testbedClient } from './client.ts';
+import { type TestbedDevice, testbedDevice } from './device.ts';
 import { type TestbedJournal, testbedJournal } from './journal.ts';
 import {
   type TestbedClock,
@@ -43,6 +44,11 @@ export interface TestbedTenant {
   readonly faults: TestbedFaults;
   /** Returns a device client, judged by its duties: by the id or an identity value of the device. */
   client(device: string): TestbedClient;
+  /**
+   * Returns a device by its id, the text of its identity, or the value of a member of its identity.
+   * It need not exist yet.
+   */
+  device(name: string): TestbedDevice;
   /**
    * Replaces the whole state of the tenant with a start state. `reset` then returns to this state.
    * @throws WorldTextError, WorldError
@@ -77,6 +83,7 @@ export function testbedTenant(
 ): TestbedTenant {
   const { states } = inside;
   const { id, name, token: tenantToken } = tenant;
+  const journal = testbedJournal(tenant);
   return {
     id,
     name,
@@ -85,9 +92,10 @@ export function testbedTenant(
     admin: adminClient(apiUrl, admin.adminToken),
     clock: testbedClock(tenant.clock),
     rates: testbedRates(tenant.rates),
-    journal: testbedJournal(tenant),
+    journal,
     faults: testbedFaults(faultPlansOf(tenant)),
     client: (device) => testbedClient(inside, tenant, device),
+    device: (device) => testbedDevice(device, journal),
     load: async (source) => {
       const text = typeof source === 'string' ? source : JSON.stringify(source);
       const loaded = await states.load(tenant, readWorld(text, 'world'));

@@ -29,7 +29,10 @@ async function dutyNamed(name: string) {
 
 describe('a client of the embedded testbed', () => {
   it('keeps the duties that its requests show, by its id and by its identity', async () => {
-    expect(await dutyNamed('auth.signs-exact-bytes')).toMatchObject({ state: 'kept', violations: [] });
+    expect(await dutyNamed('auth.signs-exact-bytes')).toMatchObject({
+      state: 'kept',
+      violations: [],
+    });
     const named = await testbed.client('one').duties();
     expect(named).toEqual(await testbed.client(device.id).duties());
   });
