@@ -8,44 +8,9 @@ import { writeFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 import { systemClock } from '../../../fixtures/clock.ts';
 import { ageOfRecord, type NightlyStep, readRecord, recordFile, withStep } from './record.ts';
+import { type NightlyCommand, nightlyNames, nightlySteps } from './steps.ts';
 
 const SECOND_MS = 1000;
-
-/** A step: the arguments of a Node program, and a pattern for the lines of its output to record. */
-interface NightlyCommand {
-  readonly name: string;
-  readonly words: readonly string[];
-  readonly figures: RegExp;
-}
-
-const selfTest = ['dist/bin/fleetbed.js', 'conform', 'self-test', '--processes', '2'];
-const steps: readonly NightlyCommand[] = [
-  {
-    name: 'self-test',
-    // A sample larger than the number of defects: every defect runs, and the committed result is
-    // rewritten.
-    words: [...selfTest, '--record', '--sample', '100000'],
-    figures: /^\d+ cases, \d+ defects: .*$/gm,
-  },
-  {
-    name: 'random alterations',
-    words: [...selfTest, '--fuzz', '500'],
-    figures: /^\d+ (alterations break|break|are legal).*$/gm,
-  },
-  {
-    name: 'slow tests',
-    // Includes the tests that take minutes; `npm run test:full` leaves these out and runs a quarter
-    // of the others.
-    words: ['node_modules/vitest/vitest.mjs', 'run', '--project', 'full', '--project', 'nightly'],
-    figures: /^ *(Test Files|Tests) .*$/gm,
-  },
-  {
-    name: 'mutants',
-    words: ['build/bin/testing/mutation/mutation.js', '--age'],
-    figures: /^mutants of .*$/gm,
-  },
-  { name: 'soak', words: ['build/bin/dev/soak/soak.js'], figures: /^\w+: \d+ problems$/gm },
-];
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -54,17 +19,14 @@ process.exitCode = await main(process.argv.slice(2));
 async function main(words: readonly string[]): Promise<number> {
   const [option, value] = words;
   if (option === '--age') {
-    const { isYoung, lines } = ageOfRecord(
-      recordFile,
-      steps.map(({ name }) => name),
-      systemClock.now(),
-    );
+    const { isYoung, lines } = ageOfRecord(recordFile, nightlyNames, systemClock.now());
     for (const line of lines) say(line);
     return isYoung ? 0 : 1;
   }
-  const chosen = option === undefined ? steps : steps.filter(({ name }) => name === value);
+  const chosen =
+    option === undefined ? nightlySteps : nightlySteps.filter(({ name }) => name === value);
   if (chosen.length === 0 || (option !== undefined && option !== '--step')) {
-    say(`use --age, or --step with one of ${steps.map(({ name }) => name).join(', ')}`);
+    say(`use --age, or --step with one of ${nightlyNames.join(', ')}`);
     return 2;
   }
   return runAll(chosen);

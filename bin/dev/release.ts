@@ -1,0 +1,87 @@
+/**
+ * `npm run release`: checks that the commit can be released, tags it and packs it. Publishing needs
+ * an account, so its commands are printed. `-- --dry-run` checks, and prints what it would do.
+ */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { systemClock } from '../../fixtures/clock.ts';
+import { counted } from '../../fixtures/counted.ts';
+import { ageOfRecord } from './nightly/record.ts';
+import { nightlyNames } from './nightly/steps.ts';
+
+/** One condition of a release: `problem` is absent when it holds. */
+interface ReleaseCheck {
+  readonly what: string;
+  readonly problem?: string | undefined;
+}
+
+const [option, ...more] = process.argv.slice(2);
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+if ((option !== undefined && option !== '--dry-run') || more.length > 0) {
+  say('use no argument, or --dry-run');
+  process.exitCode = 2;
+} else {
+  process.exitCode = release(fileURLToPath(new URL('../../..', import.meta.url)));
+}
+
+function release(root: string): number {
+  const { name, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const tag = `v${version}`;
+  const checks = checksOf(root, version);
+  for (const { what, problem } of checks)
+    say(problem ? `FAILED  ${what}: ${problem}` : `ok      ${what}`);
+  if (checks.some(({ problem }) => problem)) {
+    say(`${name} ${version} cannot be released; nothing was changed`);
+    return 1;
+  }
+  const steps = [
+    ['git', 'tag', '--annotate', tag, '--message', `${name} ${version}`],
+    ['npm', 'pack'],
+  ];
+  const publish = [`git push origin ${tag}`, `npm publish ${name}-${version}.tgz`];
+  if (option === '--dry-run') {
+    for (const words of steps) say(`would run: ${words.join(' ')}`);
+  } else {
+    for (const [program = '', ...words] of steps) {
+      const { status } = spawnSync(program, words, { cwd: root, stdio: 'inherit' });
+      if (status !== 0) {
+        say(`${program} ${words.join(' ')} failed; remove the tag by git tag --delete ${tag}`);
+        return 1;
+      }
+    }
+  }
+  for (const line of publish) say(`to publish: ${line}`);
+  return 0;
+}
+
+function checksOf(root: string, version: string): readonly ReleaseCheck[] {
+  const git = (...words: readonly string[]): string =>
+    String(spawnSync('git', words, { cwd: root }).stdout).trim();
+  const changes = git('status', '--porcelain');
+  const changelog = readFileSync(join(root, 'CHANGELOG.md'), 'utf8');
+  const [, newest = 'none'] = /^## (.*)$/m.exec(changelog) ?? [];
+  const today = new Date(systemClock.now()).toISOString().slice(0, 10);
+  const isDated = /^(\S+) \(\d{4}-\d{2}-\d{2}\)$/.exec(newest)?.[1] === version;
+  const record = join(root, 'bin/dev/nightly/record.json');
+  const { isYoung, lines } = ageOfRecord(record, nightlyNames, systemClock.now());
+  return [
+    {
+      what: 'no change is uncommitted',
+      problem: changes && `commit or remove ${counted(changes.split('\n').length, 'changed file')}`,
+    },
+    {
+      what: `the version ${version} has no tag`,
+      problem: git('tag', '--list', `v${version}`) && 'raise the version in package.json',
+    },
+    {
+      what: 'the changelog has the version with its day',
+      problem: isDated
+        ? undefined
+        : `its newest heading is "${newest}"; write "${version} (${today})"`,
+    },
+    { what: 'the nightly run is recent', problem: isYoung ? undefined : lines.at(-1) },
+  ];
+}
