@@ -10,16 +10,26 @@ import { identityIn } from './client-memory.ts';
 import type { ClientVerdict } from './client-verdict.ts';
 import { MASK } from './secret-text.ts';
 
-/** Judges the devices in a recording, in the order of the exchanges. */
+/**
+ * Judges the devices in a recording, in the order of the exchanges.
+ * @param judged called with each exchange, and whether it broke a duty
+ */
 export async function verdictsOfRecording(
   exchanges: Iterable<FullExchange> | AsyncIterable<FullExchange>,
+  judged: (exchange: ClientExchange, isBroken: boolean) => void = () => undefined,
 ): Promise<readonly ClientVerdict[]> {
-  const judge = new ClientJudge();
+  let isBroken = false;
+  const judge = new ClientJudge(() => {
+    isBroken = true;
+  });
   const senders = new RecordedSenders();
   let sequence = 0;
   for await (const exchange of exchanges) {
     sequence += 1;
-    judge.see(senders.exchangeOf(exchange, sequence));
+    isBroken = false;
+    const event = senders.exchangeOf(exchange, sequence);
+    judge.see(event);
+    judged(event, isBroken);
   }
   return judge.verdicts();
 }

@@ -1,6 +1,10 @@
 /** Joins the judge of device clients to a server: a reader of what the server shows it. */
 import { ClientJudge } from '../../../../conformance/clients/client-judge.ts';
-import type { DutyVerdict } from '../../../../conformance/clients/client-verdict.ts';
+import type {
+  ClientVerdict,
+  DutyVerdict,
+  NextStep,
+} from '../../../../conformance/clients/client-verdict.ts';
 import { duties } from '../../../../conformance/clients/duties/duties.ts';
 import type { Duty } from '../../../../conformance/clients/duty.ts';
 import type {
@@ -13,7 +17,10 @@ import { nextOnServer } from './next-on-server.ts';
 
 const unknownDevice: ClientFacts = { device: undefined, deployment: undefined };
 
-const listed = duties.map((duty): ClientDuty => listedDuty(duty, unknownDevice));
+const listed = duties.map(({ id, level, sentence, source, wayOut, scene }): ClientDuty => {
+  const next = nextOnServer(scene, unknownDevice);
+  return { duty: id, level, sentence, source, wayOut, next };
+});
 
 /** Returns a judge of the clients of one tenant. */
 export function clientReader(): ClientReader {
@@ -30,29 +37,41 @@ export function clientReader(): ClientReader {
         yield { client, exchanges, dropped, states: verdict.duties.map(({ state }) => state) };
       }
     },
-    dutiesOf: (client, facts) =>
-      judge.verdict(client)?.duties.map((verdict, at) => judgedDuty(verdict, duties[at], facts)),
+    dutiesOf: (client, facts) => {
+      const verdict = judge.verdict(client);
+      return verdict && judgedDuties(verdict, ({ scene }) => nextOnServer(scene, facts));
+    },
   };
 }
 
-function listedDuty(
-  { id, level, sentence, source, wayOut, scene }: Duty,
-  facts: ClientFacts,
-): ClientDuty {
-  return { duty: id, level, sentence, source, wayOut, next: nextOnServer(scene, facts) };
+/**
+ * Returns the duties in a verdict, with all that a reader wants to know about each.
+ * @param nextFor returns the next step for a duty that is not met; by default its scene
+ */
+export function judgedDuties(
+  verdict: ClientVerdict,
+  nextFor: (duty: Duty) => ClientDuty['next'] = () => undefined,
+): readonly JudgedDuty[] {
+  const rows = new Map(verdict.duties.map((row) => [row.duty, row]));
+  return duties.flatMap((duty) => {
+    const row = rows.get(duty.id);
+    return row ? [judgedDuty(row, duty, row.next && (nextFor(duty) ?? sceneOf(row.next)))] : [];
+  });
+}
+
+function sceneOf({ text, command }: NextStep): NonNullable<ClientDuty['next']> {
+  return { text, ...(command !== undefined && { command: `npx ${command}` }) };
 }
 
 function judgedDuty(
-  { state, judged, violationCount, violations, openSinceMs, observation, next }: DutyVerdict,
-  duty: Duty | undefined,
-  facts: ClientFacts,
+  { state, judged, violationCount, violations, openSinceMs, observation }: DutyVerdict,
+  { id, level, sentence, source, wayOut }: Duty,
+  next: ClientDuty['next'],
 ): JudgedDuty {
-  if (duty === undefined) throw new Error('a verdict has more duties than the list');
-  const { next: step, ...about } = listedDuty(duty, facts);
   return {
-    ...{ ...about, state, judged, violationCount, violations },
+    ...{ duty: id, level, sentence, source, wayOut, state, judged, violationCount, violations },
     ...(openSinceMs !== undefined && { openSinceMs }),
     ...(observation !== undefined && { observation }),
-    ...(next && step && { next: step }),
+    ...(next && { next }),
   };
 }

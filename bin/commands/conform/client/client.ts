@@ -1,8 +1,14 @@
 /** `fleetbed conform client`: judges a device client by the duties of clients. */
 import type { Command } from 'commander';
+import { inGroup, type OptionRows, type ValuesOf } from '../../../../fixtures/option-row.ts';
 import { addExamples } from '../../../options/examples.ts';
 import { addOptionRows } from '../../../options/option-rows.ts';
+import type { ExitCode } from '../../../output/exit-codes.ts';
+import { addControlOptions, type ControlAccess } from '../../../server-access/control-listener.ts';
 import { type ExamineOptions, examineClient, examineRows } from './examine.ts';
+import { exerciseClient } from './exercise.ts';
+import { judgeRecordedClients } from './from-file.ts';
+import { watchClients } from './watch.ts';
 
 const help = `
 The client is started once for each scene, with an empty folder and a server of its own. In the command
@@ -15,7 +21,49 @@ Exit codes: 0 no duty is broken; 1 a duty of the level of --fail-on is broken an
 needless; 2 the command line is wrong; 3 the server cannot start, or a file cannot be used; 4 undecided: nothing came
 from the client, a scene could not be played to its end, or with --require-all-must a MUST was not exercised;
 130 interrupted.
+
+With --watch, the map of a running server is redrawn on a terminal; elsewhere it is printed when a duty
+has changed. It ends with Ctrl-C, or after --time. JSON is the answer to GET /clients, or to
+GET /clients/{device} of the control API; with --from it is {file, clients}.
 `;
+
+const watchRows = inGroup('Watching and recordings', {
+  watch: {
+    flag: '--watch [device]',
+    help: 'show the live map of the devices of a running server, or of one: its ID or identity value',
+    cli: { kind: 'text' },
+  },
+  exercise: {
+    flag: '--exercise <scene>',
+    help: 'do on a running server what exercises duties: plan the faults of this scene, or move the clock',
+    cli: { kind: 'text' },
+  },
+  device: {
+    flag: '--device <device>',
+    help: 'restrict the faults of --exercise to this device: its ID or identity value',
+    cli: { kind: 'text' },
+  },
+  from: {
+    flag: '--from <file>',
+    help: 'judge the devices in a HAR file, a journal or a session',
+    cli: { kind: 'file' },
+  },
+} as const) satisfies OptionRows;
+
+type ClientOptions = Omit<ValuesOf<typeof watchRows>, 'watch'> &
+  ExamineOptions &
+  ControlAccess & { readonly watch?: string | true };
+
+function usesServer(options: object): boolean {
+  return 'watch' in options || 'exercise' in options;
+}
+
+async function run(options: ClientOptions): Promise<ExitCode> {
+  const { watch, from, exercise } = options;
+  if (exercise !== undefined) return exerciseClient({ ...options, exercise });
+  if (watch !== undefined) return watchClients(options);
+  return from === undefined ? examineClient(options) : judgeRecordedClients(from, options);
+}
 
 /** Adds the options and the action of the subcommand. */
 export function configure(command: Command): void {
@@ -25,14 +73,21 @@ export function configure(command: Command): void {
     'fleetbed conform client --wait --advertise 192.0.2.10 --port 8443',
     `fleetbed conform client --command './my-client {server} {dir}' --scene abort --seed 7`,
     'fleetbed conform client --list --interval 30s',
+    'fleetbed conform client --watch',
+    'fleetbed conform client --exercise abort --device 02:00:00:00:00:01',
+    'fleetbed conform client --from traffic.har',
   );
-  addOptionRows(command, examineRows)
+  addControlOptions(command, usesServer);
+  addOptionRows(command, { ...watchRows, ...examineRows })
     .option('--json', 'print the result as JSON')
     .addHelpText('after', help)
-    .action(async (options: ExamineOptions) => {
-      const modes = [options.command !== undefined, options.wait].filter(Boolean).length;
-      if (modes > 1 || (modes === 0 && !options.list && !options.schema))
-        command.error('error: give one of --command, --wait, --list and --schema');
-      process.exitCode = await examineClient(options);
+    .action(async (options: ClientOptions) => {
+      const { command: started, wait, list, schema, watch, from, exercise } = options;
+      const values = [started, watch, from, exercise].map((value) => value !== undefined);
+      if ([...values, wait, list, schema].filter(Boolean).length !== 1)
+        command.error(
+          'error: give one of --command, --wait, --watch, --exercise, --from, --list and --schema',
+        );
+      process.exitCode = await run(options);
     });
 }

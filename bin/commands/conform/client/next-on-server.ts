@@ -35,22 +35,35 @@ export function nextOnServer(
   { device, deployment }: ClientFacts,
 ): Next {
   const { text, command = '' } = nextStep(scene);
-  const ofScene = (scene && steps.get(scene)) ?? [];
-  const call = callOf(ofScene, device);
-  const needsOffer = call !== undefined && ofScene.some((step) => 'deploy' in step);
-  const goesOn = deployment === undefined ? 'deploy to it' : `let it go on with ${deployment}`;
-  const own = scene && commands[scene];
+  if (scene === undefined || scene === 'ordinary-traffic') return { text };
+  const call = callOf(scene, device);
+  const goesOn = deployment === undefined ? 'deploy to the client' : `let ${deployment} go on`;
   const named = quoted(device ?? 'DEVICE');
+  const own = commands[scene]?.(named);
+  const exercise = `npx fleetbed conform client --exercise ${scene} --device ${named}`;
   return {
-    text: needsOffer ? `${text}: plan this fault, then ${goesOn}` : text,
+    text: call && needsOffer(scene) ? `${text}: plan the fault, then ${goesOn}` : text,
     ...(call && { call }),
-    command: own ? own(named) : call ? commandOf(call) : `npx ${command}`,
+    command: own ?? (call ? exercise : `npx ${command}`),
   };
 }
 
-/** Returns the request that plays the first thing that a scene does to the server. */
-function callOf(ofScene: readonly Step[], device: string | undefined): Next['call'] {
-  const first = ofScene.find((step) => 'faults' in step || 'advanceSeconds' in step);
+/** Names of the scenes that a request to the control listener plays. */
+export const exercisable: readonly string[] = [...steps.keys()].filter((name) =>
+  callOf(name, undefined),
+);
+
+/** Returns true if a scene acts on a client that is offered an update. */
+export function needsOffer(scene: string): boolean {
+  return steps.get(scene)?.some((step) => 'deploy' in step) ?? false;
+}
+
+/**
+ * Returns the request that plays the first thing that a scene does to the server.
+ * @param device id of the device to which faults are restricted
+ */
+export function callOf(scene: string, device: string | undefined): Next['call'] {
+  const first = steps.get(scene)?.find((step) => 'faults' in step || 'advanceSeconds' in step);
   if (first === undefined) return undefined;
   if ('advanceSeconds' in first)
     return { operation: 'POST /clock', body: { advanceSeconds: first.advanceSeconds } };
@@ -64,12 +77,4 @@ function ofDevice(rule: object, device: string | undefined): object {
   const { match } = rule as { readonly match?: unknown };
   if (device === undefined || !isObject(match)) return rule;
   return { ...rule, match: { ...match, deviceId: device } };
-}
-
-const SECONDS_PER_DAY = 86_400;
-
-function commandOf(call: NonNullable<Next['call']>): string {
-  if (call.operation === 'POST /faults')
-    return `printf %s ${quoted(call.body)} | npx fleetbed faults add -`;
-  return `npx fleetbed clock +${call.body.advanceSeconds / SECONDS_PER_DAY}d`;
 }

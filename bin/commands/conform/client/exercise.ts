@@ -1,0 +1,44 @@
+/** `fleetbed conform client --exercise SCENE`: does on a running server what exercises duties. */
+import { knownNames } from '../../../../fixtures/nearest.ts';
+import { CommandError } from '../../../output/command-error.ts';
+import { type ExitCode, exitCodes } from '../../../output/exit-codes.ts';
+import { createOutput } from '../../../output/output.ts';
+import { ask, type ControlAccess } from '../../../server-access/control-listener.ts';
+import { callOf, exercisable, needsOffer } from './next-on-server.ts';
+import { readClient } from './watch.ts';
+
+interface ExerciseOptions extends ControlAccess {
+  readonly exercise: string;
+  readonly device?: string;
+  readonly json?: boolean;
+}
+
+/** Plans the faults of a scene, or moves the clock. @throws CommandError */
+export async function exerciseClient(options: ExerciseOptions): Promise<ExitCode> {
+  const { exercise: scene, device: named } = options;
+  const output = createOutput(options.json ?? false);
+  const client = named === undefined ? undefined : await readClient(options, named);
+  if (named !== undefined && client === undefined)
+    throw new CommandError(`Nothing came from ${named} yet; start it first.`, exitCodes.failed);
+  const call = callOf(scene, client?.client);
+  if (call === undefined) throw new CommandError(notExercisable(scene), exitCodes.usage);
+  const isClock = call.operation === 'POST /clock';
+  const tenant = options.tenant === undefined ? {} : { tenant: options.tenant };
+  const path = `${isClock ? '/clock' : '/faults'}?${new URLSearchParams(tenant)}`;
+  const { body } = await ask(options, path, {
+    ...{ method: 'POST', expected: [200, 201], headers: { 'Content-Type': 'application/json' } },
+    body: isClock ? JSON.stringify(call.body) : call.body,
+  });
+  output.data({ scene, answer: await body.json() });
+  if (output.json) return exitCodes.pass;
+  output.line(isClock ? 'The clock was moved.' : 'The faults are planned.');
+  if (needsOffer(scene))
+    output.line(`Now deploy: npx fleetbed deploy FILE --device ${client?.client ?? 'DEVICE'}`);
+  if (!isClock) output.line('To remove them: npx fleetbed faults clear');
+  return exitCodes.pass;
+}
+
+function notExercisable(scene: string): string {
+  const known = knownNames('scene', scene, exercisable);
+  return `A running server cannot play the scene "${scene}"; ${known}.`;
+}

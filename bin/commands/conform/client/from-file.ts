@@ -1,0 +1,70 @@
+/** `fleetbed conform client --from FILE`: judges the clients in a recording. */
+import { verdictsOfRecording } from '../../../../conformance/clients/recorded-clients.ts';
+import { openRecording } from '../../../../conformance/recordings/open-recording.ts';
+import { RecordingError } from '../../../../conformance/recordings/recording.ts';
+import type { ClientExchange } from '../../../../fixtures/client-event.ts';
+import { NotAFile } from '../../../../fixtures/plain-file.ts';
+import { maskText } from '../../../../server/http/masking.ts';
+import { CommandError } from '../../../output/command-error.ts';
+import { type ExitCode, exitCodes } from '../../../output/exit-codes.ts';
+import { fileError } from '../../../output/files.ts';
+import { createOutput } from '../../../output/output.ts';
+import { judgedDuties } from './client-reader.ts';
+import { clientLines, hasBrokenMust, type MappedClient } from './map-text.ts';
+
+/** Maximum number of requests that are shown as evidence. */
+const REQUESTS_MAX = 10_000;
+
+/** Prints the map of each client in the file. @throws CommandError */
+export async function judgeRecordedClients(
+  file: string,
+  { json = false }: { readonly json?: boolean },
+): Promise<ExitCode> {
+  const output = createOutput(json);
+  const clients = await clientsIn(file).catch((error: unknown) => {
+    throw readError(file, error);
+  });
+  output.data({ file, clients });
+  const maps = clients.map((client) => clientLines(client).join('\n'));
+  const none = `${file} has no requests of devices.`;
+  if (!json) output.line(maps.length === 0 ? none : maps.join('\n\n'));
+  if (clients.some(hasBrokenMust)) return exitCodes.failed;
+  return clients.length === 0 ? exitCodes.undecided : exitCodes.pass;
+}
+
+async function clientsIn(file: string): Promise<readonly MappedClient[]> {
+  const { exchanges } = await openRecording(file);
+  const requests = new Map<number, string>();
+  let endedMs = 0;
+  const verdicts = await verdictsOfRecording(exchanges, (exchange, isBroken) => {
+    endedMs = Math.max(endedMs, exchange.endedMs);
+    if (isBroken && requests.size < REQUESTS_MAX)
+      requests.set(exchange.sequence, maskText(requestLine(exchange)));
+  });
+  return verdicts.map((verdict) => ({
+    client: verdict.client,
+    ...{ exchanges: verdict.exchanges, dropped: verdict.dropped },
+    duties: judgedDuties(verdict).map(({ openSinceMs, violations, ...duty }) => ({
+      ...duty,
+      violations: violations.map(({ atMs, ...violation }) => {
+        const request = requests.get(violation.sequence);
+        const secondsAgo = Math.round((endedMs - atMs) / 1000);
+        return { ...violation, secondsAgo, ...(request !== undefined && { request }) };
+      }),
+      ...(openSinceMs !== undefined && {
+        openSeconds: Math.round((endedMs - openSinceMs) / 1000),
+      }),
+    })),
+  }));
+}
+
+function requestLine({ method, url, status }: ClientExchange): string {
+  return `${method} ${url} ${status === 0 ? 'without an answer' : `-> ${status}`}`;
+}
+
+function readError(file: string, error: unknown): unknown {
+  if (error instanceof RecordingError)
+    return new CommandError(error.message, exitCodes.setUp, error);
+  const isOfFile = error instanceof NotAFile || (error instanceof Error && 'syscall' in error);
+  return isOfFile ? fileError(`--from cannot read ${file}`, error) : error;
+}

@@ -1,0 +1,144 @@
+/** `fleetbed conform client --watch`: the live map of the clients of a running server. */
+import Table from 'cli-table3';
+import { createLogUpdate } from 'log-update';
+import { systemClock } from '../../../../fixtures/clock.ts';
+import type { AnswerOf } from '../../../../fixtures/control/operations.ts';
+import { printable } from '../../../../fixtures/printable.ts';
+import { type ExitCode, exitCodes } from '../../../output/exit-codes.ts';
+import { createOutput, type Output } from '../../../output/output.ts';
+import { stopSignal } from '../../../output/stop-signal.ts';
+import { ask, askAs, type ControlAccess } from '../../../server-access/control-listener.ts';
+import { clientLines } from './map-text.ts';
+
+export interface WatchOptions extends Partial<ControlAccess> {
+  /** True for all clients; else the id or an identity value of one. */
+  readonly watch?: string | true;
+  /** How long to watch, in milliseconds; until Ctrl-C without it. */
+  readonly time?: number;
+  readonly json?: boolean;
+}
+
+type Clients = AnswerOf<'GET /clients'>;
+type Client = AnswerOf<'GET /clients/{device}'>;
+
+/** What was read from the server: all clients, and the one that is shown in full. */
+interface Reading {
+  readonly clients: Clients;
+  readonly client: Client | undefined;
+  /** The client that the user named, or the only one. */
+  readonly named: string | undefined;
+}
+
+const PERIOD_MS = 1000;
+const ROWS_DEFAULT = 24;
+const CLIENTS_SHOWN_MAX = 20;
+
+/** Shows the map until the time is over or the user stops it. @throws CommandError */
+export async function watchClients(
+  options: WatchOptions & ControlAccess,
+  stream: NodeJS.WriteStream = process.stdout,
+): Promise<ExitCode> {
+  const output = createOutput(options.json ?? false);
+  const isTerminal = stream.isTTY === true && !output.json && process.env.TERM !== 'dumb';
+  const draw = isTerminal ? createLogUpdate(stream) : undefined;
+  const signal = stopSignal();
+  const endMs = systemClock.monotonicMs() + (options.time ?? Number.POSITIVE_INFINITY);
+  let printed = '';
+  for (;;) {
+    const reading = await readClients(options);
+    const lines = linesOf(reading);
+    if (draw) draw(lines.slice(0, (stream.rows ?? ROWS_DEFAULT) - 1).join('\n'));
+    const isOver = signal.aborted || systemClock.monotonicMs() >= endMs;
+    if (isOver) draw?.clear();
+    // Elsewhere than on a terminal, the map is printed when a duty has changed, and at the end.
+    const changed = stateOf(reading);
+    if (!draw && changed !== printed) print(output, reading, lines);
+    else if (draw && isOver) print(output, reading, lines);
+    printed = changed;
+    if (isOver) return exitCodeOf(reading);
+    await systemClock.sleep(Math.min(PERIOD_MS, endMs - systemClock.monotonicMs()), signal);
+  }
+}
+
+function print(output: Output, { clients, client }: Reading, lines: readonly string[]): void {
+  output.data(client ?? clients);
+  if (!output.json) output.line(lines.join('\n'));
+}
+
+async function readClients(options: WatchOptions & ControlAccess): Promise<Reading> {
+  const { body } = await askAs(options, '/clients', { method: 'GET' });
+  const clients = (await body.json()) as Clients;
+  const [first, second] = clients.clients;
+  const named = options.watch === true ? (second ? undefined : first?.client) : options.watch;
+  if (named === undefined) return { clients, client: undefined, named };
+  return { clients, client: await readClient(options, named), named };
+}
+
+/** Returns a client; undefined if nothing came from it yet. */
+export async function readClient(
+  options: ControlAccess,
+  named: string,
+): Promise<Client | undefined> {
+  const query = options.tenant === undefined ? '' : `?tenant=${encodeURIComponent(options.tenant)}`;
+  const path = `/clients/${encodeURIComponent(named)}${query}`;
+  const { status, body } = await ask(options, path, { expected: [200, 404] });
+  return status === 200 ? ((await body.json()) as Client) : undefined;
+}
+
+/** Returns what a reader wants to know of: the states, without counts and times. */
+function stateOf({ clients, client }: Reading): string {
+  const states = (client ?? clients).duties.map(({ state }) => state);
+  return JSON.stringify([clients.clients.map(({ client: name }) => name), states]);
+}
+
+function linesOf({ clients, client, named }: Reading): readonly string[] {
+  if (client) return clientLines(client);
+  if (named !== undefined) return [`Nothing came from ${printable(named)} yet.`];
+  if (clients.clients.length === 0)
+    return ['No device has sent anything yet. Point a client at the server.'];
+  const lost = clients.dropped === 0 ? [] : [`${clients.dropped} events were lost.`];
+  return [...devicesTable(clients).split('\n'), '', ...dutyLines(clients), ...lost];
+}
+
+/** A table without borders, which leaves the width to the texts. */
+const borderless = {
+  ...{ top: '', 'top-mid': '', 'top-left': '', 'top-right': '', left: '', 'left-mid': '' },
+  ...{ bottom: '', 'bottom-mid': '', 'bottom-left': '', 'bottom-right': '', right: '' },
+  ...{ mid: '', 'mid-mid': '', 'right-mid': '', middle: '  ' },
+};
+
+function devicesTable({ clients }: Clients): string {
+  const table = new Table({
+    head: ['DEVICE', 'REQUESTS', 'KEPT', 'BROKEN', 'OPEN', 'NOT MET'],
+    chars: borderless,
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
+  });
+  for (const { client, identity = client, exchanges, counts } of clients.slice(
+    0,
+    CLIENTS_SHOWN_MAX,
+  ))
+    table.push([
+      printable(identity, 60),
+      exchanges,
+      ...[counts.kept ?? 0, counts.broken ?? 0, counts.open ?? 0, counts['not-met'] ?? 0],
+    ]);
+  return table.toString();
+}
+
+function dutyLines({ duties, clients }: Clients): readonly string[] {
+  const broken = duties.filter(({ state }) => state === 'broken');
+  const lines = broken.map(
+    ({ duty, level, counts, sentence }) =>
+      `  ${duty} (${level}), by ${counts.broken} of ${clients.length}: ${sentence}`,
+  );
+  const way = 'The evidence: npx fleetbed conform client --watch DEVICE';
+  return broken.length === 0 ? ['No duty is broken.'] : ['Broken:', ...lines, way];
+}
+
+function exitCodeOf({ clients, client, named }: Reading): ExitCode {
+  const duties = client?.duties ?? (named === undefined ? clients.duties : []);
+  if (duties.some(({ level, state }) => level === 'must' && state === 'broken'))
+    return exitCodes.failed;
+  const hasCome = named === undefined ? clients.clients.length > 0 : client !== undefined;
+  return hasCome ? exitCodes.pass : exitCodes.undecided;
+}
