@@ -67,6 +67,8 @@ const views: readonly View[] = [
   },
   { name: 'artifacts', address: () => '/artifacts', shows: /release-2/ },
   { name: 'journal', address: () => '/journal', shows: /next-deployment/ },
+  { name: 'clients', address: () => '/clients', shows: /Duties over all clients/ },
+  { name: 'client', address: () => `/clients/${deviceId}`, shows: /broken, \d+ open/ },
   { name: 'doctor', address: () => '/doctor', shows: /Refused authentication requests/ },
   { name: 'audit', address: () => '/audit', shows: /create/ },
   { name: 'faults', address: () => '/faults', shows: /No planned faults/ },

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { seenReader } from '../clients/testing/seen-reader.ts';
 import { publish } from '../testing/test-artifacts.ts';
 import { createDeployment, nextRequests, report } from '../testing/test-deployments.ts';
 import { authenticate, knownDevices, newDevice } from '../testing/test-device.ts';
@@ -32,7 +33,8 @@ let deviceId = '';
 
 beforeAll(async () => {
   browser = await launchBrowser();
-  server = await startTestServer({ autoAccept: true });
+  const judge = () => Promise.resolve(() => seenReader());
+  server = await startTestServer({ autoAccept: true, judge });
   await fill();
 }, 120_000);
 
@@ -90,6 +92,7 @@ const views: readonly (readonly [name: string, address: () => string, shows: Reg
   ['deployment', () => `/deployments/${deploymentId}`, /^FB-0001$/],
   ['journal', () => '/journal', /put-deployment-status/],
   ['faults', () => '/faults', /of \d+ on/],
+  ['clients', () => '/clients', /Duties over all clients/],
   ['device', () => `/devices/${deviceId}?tab=identity`, /Authentication sets/],
 ];
 

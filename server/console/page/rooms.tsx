@@ -24,6 +24,8 @@ export const groups = ['Fleet', 'Inspect', 'Control', 'Run'] as const;
 const ArtifactsSection = lazy(() => import('./rooms/artifacts.tsx'));
 const AuditSection = lazy(() => import('./rooms/audit.tsx'));
 const ClockSection = lazy(() => import('./rooms/clock.tsx'));
+const ClientSection = lazy(() => import('./rooms/client-duties.tsx'));
+const ClientsSection = lazy(() => import('./rooms/clients.tsx'));
 const ConformanceSection = lazy(() => import('./rooms/conformance.tsx'));
 const DeploymentSection = lazy(() => import('./rooms/deployment.tsx'));
 const DeploymentsSection = lazy(() => import('./rooms/deployments.tsx'));
@@ -72,6 +74,13 @@ export const sections: readonly ConsoleSection[] = [
       '/journal/:sequence': EntrySection,
       '/explain/:requestId': ExplanationSection,
     },
+  },
+  {
+    title: 'Clients',
+    group: 'Inspect',
+    href: '/clients',
+    pattern: /^\/clients/,
+    routes: { '/clients': ClientsSection, '/clients/:client': ClientSection },
   },
   {
     title: 'Signature doctor',

@@ -12,7 +12,7 @@ let server: TestServer;
 let device: AcceptedDevice;
 
 beforeAll(async () => {
-  server = await startTestServer({ judge: () => Promise.resolve(seenReader) });
+  server = await startTestServer({ judge: () => Promise.resolve(() => seenReader()) });
   device = await acceptedDevice(server, 'a');
   await publish(server);
   await deploy(server, [device], { name: 'rows' });

@@ -1,0 +1,172 @@
+/** Shows the duties of one device client: evidence, what to change, and what to exercise next. */
+import { useState } from 'preact/hooks';
+import { Link, useParams } from 'wouter-preact';
+import type { AnswerOf } from '../../../../fixtures/control/operations.ts';
+import { Badge, Verdict } from '../../../../fixtures/page/badge.tsx';
+import { Card } from '../../../../fixtures/page/card.tsx';
+import { Choice } from '../../../../fixtures/page/field.tsx';
+import { Empty } from '../../../../fixtures/page/states.tsx';
+import { ask, askJson } from '../api/client.ts';
+import { useLoaded } from '../api/loaded.ts';
+import { ActionButton } from '../parts/action.tsx';
+import { Paged } from '../parts/paged.tsx';
+import { deviceName } from '../parts/texts.ts';
+import { View } from '../parts/view.tsx';
+import { byImportance, dutyTone, dutyWords, stateChoicesOf } from './duty-states.ts';
+
+type Client = AnswerOf<'GET /clients/{device}'>;
+type Duty = Client['duties'][number];
+type Next = NonNullable<Duty['next']>;
+
+const PAUSE_TICKS = 2;
+
+export default function ClientSection() {
+  const { client: named = '' } = useParams<{ client: string }>();
+  const device = decodeURIComponent(named);
+  const load = () => askJson('GET /clients/{device}', { parameters: { device } });
+  const loaded = useLoaded(load, `client ${device}`, { isLive: true, pauseTicks: PAUSE_TICKS });
+  const title = deviceName(loaded.data?.identity) || device;
+  return (
+    <>
+      <p>
+        <Link href="/clients">All clients</Link>
+      </p>
+      <h1>{title}</h1>
+      <View what="the client" loaded={loaded}>
+        {(client) => <Duties client={client} reload={loaded.reload} />}
+      </View>
+    </>
+  );
+}
+
+function Duties({ client, reload }: { client: Client; reload: () => void }) {
+  const [state, setState] = useState('');
+  const { duties, exchanges, dropped, counts, status } = client;
+  // A duty that is only observed is shown once something was.
+  const meant = duties.filter((duty) => duty.level !== 'observed' || duty.state === 'observed');
+  const broken = duties.filter((duty) => duty.state === 'broken');
+  const isBad = broken.some(({ level }) => level === 'must');
+  const shown = meant.filter((duty) => state === '' || duty.state === state);
+  const tone = isBad ? 'bad' : broken.length > 0 ? 'busy' : 'good';
+  return (
+    <>
+      <Verdict tone={tone} title={isBad ? 'This client breaks a MUST' : 'No MUST is broken'}>
+        {counts.kept ?? 0} kept, {counts.broken ?? 0} broken, {counts.open ?? 0} open,{' '}
+        {counts['not-met'] ?? 0} not met yet, by {exchanges} requests
+        {dropped > 0 && `; ${dropped} events were lost`}.
+      </Verdict>
+      {status && (
+        <p>
+          <Link href={`/devices/${client.client}`}>The device</Link>
+        </p>
+      )}
+      <search class="filters">
+        <Choice label="State" value={state} choices={stateChoicesOf(meant)} onChoose={setState} />
+      </search>
+      {shown.length === 0 ? (
+        <Empty title="No duty is in this state now" />
+      ) : (
+        <Paged what="duties" rows={byImportance(shown)}>
+          {(rows) => rows.map((duty) => <DutyCard key={duty.duty} duty={duty} reload={reload} />)}
+        </Paged>
+      )}
+    </>
+  );
+}
+
+function DutyCard({ duty, reload }: { duty: Duty; reload: () => void }) {
+  const { level, sentence, source, wayOut, state, violations, violationCount, next } = duty;
+  const badge = <Badge tone={dutyTone(state)}>{dutyWords(state)}</Badge>;
+  const more = violationCount - violations.length;
+  return (
+    <Card title={duty.duty} aside={badge}>
+      <div class="duty">
+        <p>
+          {sentence}{' '}
+          <span class="quiet">
+            ({level}; {source})
+          </span>
+        </p>
+        {duty.openSeconds !== undefined && <p>Open for {duty.openSeconds} s.</p>}
+        {duty.observation !== undefined && <p>Observed: {duty.observation}</p>}
+        {violations.length > 0 && (
+          <ul>
+            {violations.map((violation) => (
+              <li key={`${violation.sequence} ${violation.seen}`}>
+                {violation.seen}
+                <Evidence violation={violation} />
+              </li>
+            ))}
+            {more > 0 && <li>and {more} more</li>}
+          </ul>
+        )}
+        {state === 'broken' && (
+          <p>
+            <strong>Way out:</strong> {wayOut}
+          </p>
+        )}
+        {next && <NextStep next={next} reload={reload} />}
+      </div>
+    </Card>
+  );
+}
+
+function Evidence({ violation }: { violation: Duty['violations'][number] }) {
+  const { sequence, against, request } = violation;
+  if (sequence === 0) return null;
+  return (
+    <div class="quiet">
+      <Link href={`/journal/${sequence}`}>Entry {sequence}</Link>
+      {request !== undefined && (
+        <>
+          {': '}
+          <code>{request}</code>
+        </>
+      )}
+      {against !== undefined && against > 0 && (
+        <>
+          {' '}
+          after <Link href={`/journal/${against}`}>entry {against}</Link>
+        </>
+      )}
+    </div>
+  );
+}
+
+function NextStep({ next, reload }: { next: Next; reload: () => void }) {
+  const { text, command, call } = next;
+  const work = async (): Promise<void> => {
+    if (call)
+      await (call.operation === 'POST /clock'
+        ? ask(call.operation, call)
+        : ask(call.operation, call));
+    reload();
+  };
+  const isClock = call?.operation === 'POST /clock';
+  return (
+    <>
+      <p>
+        <strong>Next:</strong> {text}
+      </p>
+      {command !== undefined && <pre>{command}</pre>}
+      {call && (
+        <div class="actions">
+          <ActionButton
+            kind="small"
+            work={work}
+            done={isClock ? 'The clock was moved.' : 'The faults are planned.'}
+            {...(isClock && {
+              asks: {
+                title: 'Move the clock?',
+                text: 'It concerns every device of the tenant: tokens and links expire.',
+                action: 'Move',
+              },
+            })}
+          >
+            {isClock ? 'Move the clock' : 'Plan the faults'}
+          </ActionButton>
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,147 @@
+/** Lists the device clients that are judged, and each duty over all of them. */
+import { useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import type { AnswerOf } from '../../../../fixtures/control/operations.ts';
+import { Badge } from '../../../../fixtures/page/badge.tsx';
+import { Choice } from '../../../../fixtures/page/field.tsx';
+import { Empty } from '../../../../fixtures/page/states.tsx';
+import { askJson } from '../api/client.ts';
+import { useLoaded } from '../api/loaded.ts';
+import { type LongColumn, LongTable } from '../parts/long-table.tsx';
+import { StateBadge } from '../parts/state-badge.tsx';
+import { deviceName } from '../parts/texts.ts';
+import { View } from '../parts/view.tsx';
+import { byImportance, dutyTone, dutyWords, stateChoicesOf } from './duty-states.ts';
+
+type Clients = AnswerOf<'GET /clients'>;
+type Client = Clients['clients'][number];
+type Duty = Clients['duties'][number];
+
+const PAUSE_TICKS = 3;
+
+export default function ClientsSection() {
+  const loaded = useLoaded(() => askJson('GET /clients'), 'clients', {
+    ...{ isLive: true, pauseTicks: PAUSE_TICKS },
+  });
+  return (
+    <>
+      <h1>Clients</h1>
+      <View what="the clients" loaded={loaded}>
+        {(clients) => <Overview clients={clients} />}
+      </View>
+    </>
+  );
+}
+
+function Overview({
+  clients: { clients, duties, devicesMax, leftOut, dropped, failed },
+}: {
+  clients: Clients;
+}) {
+  const [state, setState] = useState('');
+  if (clients.length === 0) {
+    return (
+      <Empty title="No client has come yet">
+        <p>
+          Point a device client at this server. Its requests are judged by the duties of clients.
+        </p>
+      </Empty>
+    );
+  }
+  const names = new Map(clients.map(({ client, identity }) => [client, deviceName(identity)]));
+  const shown = byImportance(duties).filter((duty) => state === '' || duty.state === state);
+  return (
+    <>
+      {leftOut > 0 && (
+        <p class="quiet">
+          {devicesMax} devices are judged at a time; {leftOut} events of others were left out.
+        </p>
+      )}
+      {dropped + failed > 0 && (
+        <p class="quiet">
+          {dropped} events were lost before they could be judged, and {failed} could not be judged.
+        </p>
+      )}
+      <LongTable
+        caption="Clients, those with broken MUSTs first"
+        columns={clientColumns}
+        rows={clients}
+        keyOf={({ client }) => client}
+      />
+      <h2>Duties over all clients</h2>
+      <search class="filters">
+        <Choice label="State" value={state} choices={stateChoicesOf(duties)} onChoose={setState} />
+      </search>
+      <LongTable
+        caption="Duties over all clients"
+        columns={dutyColumns(names)}
+        rows={shown}
+        keyOf={({ duty }) => duty}
+      />
+    </>
+  );
+}
+
+const clientColumns: readonly LongColumn<Client>[] = [
+  {
+    title: 'Client',
+    width: '40%',
+    cell: ({ client, identity }) => (
+      <Link href={`/clients/${encodeURIComponent(client)}`}>{deviceName(identity) || client}</Link>
+    ),
+  },
+  {
+    title: 'State',
+    width: '8rem',
+    cell: ({ status }) => (status ? <StateBadge state={status} /> : <Badge>Unknown</Badge>),
+  },
+  {
+    title: 'Verdict',
+    width: '9rem',
+    cell: ({ brokenMusts, counts }) => {
+      if (brokenMusts > 0) return <Badge tone="bad">{`${brokenMusts} MUST broken`}</Badge>;
+      const broken = counts.broken ?? 0;
+      if (broken > 0) return <Badge tone="busy">{`${broken} SHOULD broken`}</Badge>;
+      return <Badge tone="good">nothing broken</Badge>;
+    },
+  },
+  { title: 'Kept', width: '5rem', isMinor: true, cell: ({ counts }) => counts.kept ?? 0 },
+  { title: 'Open', width: '5rem', isMinor: true, cell: ({ counts }) => counts.open ?? 0 },
+  { title: 'Not met', width: '6rem', isMinor: true, cell: ({ counts }) => counts['not-met'] ?? 0 },
+  { title: 'Requests', width: '6rem', isMinor: true, cell: ({ exchanges }) => exchanges },
+];
+
+const dutyColumns = (names: ReadonlyMap<string, string>): readonly LongColumn<Duty>[] => [
+  {
+    title: 'State',
+    width: '9rem',
+    cell: ({ state }) => <Badge tone={dutyTone(state)}>{dutyWords(state)}</Badge>,
+  },
+  {
+    title: 'Duty',
+    width: '45%',
+    cell: ({ duty, level, sentence }) => (
+      <>
+        <code>{duty}</code> ({level}): {sentence}
+      </>
+    ),
+  },
+  {
+    title: 'Clients by state',
+    isMinor: true,
+    cell: ({ counts }) =>
+      Object.entries(counts)
+        .map(([state, count]) => `${count} ${dutyWords(state)}`)
+        .join(', '),
+  },
+  {
+    title: 'Broken by',
+    isMinor: true,
+    cell: ({ brokenBy }) =>
+      brokenBy.map((client) => (
+        <div key={client}>
+          <Link href={`/clients/${encodeURIComponent(client)}`}>{names.get(client) || client}</Link>
+        </div>
+      )),
+  },
+];

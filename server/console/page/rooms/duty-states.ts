@@ -1,0 +1,44 @@
+/** The states of duties in words and tones. */
+import type { AnswerOf } from '../../../../fixtures/control/operations.ts';
+import type { Tone } from '../../../../fixtures/page/badge.tsx';
+
+type DutyState = AnswerOf<'GET /clients'>['duties'][number]['state'];
+
+const states: Readonly<Record<DutyState, readonly [words: string, tone: Tone]>> = {
+  broken: ['broken', 'bad'],
+  open: ['open', 'busy'],
+  kept: ['kept', 'good'],
+  observed: ['observed', 'info'],
+  'not-judged': ['not judged', 'plain'],
+  'not-met': ['not met yet', 'plain'],
+  'not-observable': ['not observable', 'plain'],
+  'not-applicable': ['not applicable', 'plain'],
+};
+
+const isState = (text: string): text is DutyState => Object.hasOwn(states, text);
+
+/** Returns the tone of a state; plain for one that the page does not know. */
+export const dutyTone = (state: string): Tone => (isState(state) ? states[state][1] : 'plain');
+
+/** Returns a state in words; one that the page does not know is returned unchanged. */
+export const dutyWords = (state: string): string => (isState(state) ? states[state][0] : state);
+
+/** Returns the choices of a filter by state, with the number of duties in each. */
+export function stateChoicesOf(duties: readonly { readonly state: string }[]) {
+  const counted = Object.keys(states).flatMap((state) => {
+    const count = duties.filter((duty) => duty.state === state).length;
+    return count === 0 ? [] : [[state, `${dutyWords(state)} (${count})`] as const];
+  });
+  return [['', `all states (${duties.length})`] as const, ...counted];
+}
+
+const order: readonly string[] = ['broken', 'open', 'not-met', 'not-judged', 'kept', 'observed'];
+
+/** Returns the duties with those first of which the reader has to know. */
+export function byImportance<Duty extends { readonly state: string }>(
+  duties: readonly Duty[],
+): readonly Duty[] {
+  const rank = ({ state }: Duty): number =>
+    order.includes(state) ? order.indexOf(state) : order.length;
+  return duties.toSorted((one, other) => rank(one) - rank(other));
+}
