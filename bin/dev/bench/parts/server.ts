@@ -14,6 +14,8 @@ import { deployRelease } from './release.ts';
 
 /** Least ratio of polls with the journal to polls without: the journal may cost 15 percent. */
 const JOURNAL_GOAL = 0.85;
+/** Least ratio of polls with the judge of clients to polls without. */
+const JUDGE_GOAL = 0.95;
 
 /** Least ratio of polls to bare `node:http` while another process keeps the machine busy. */
 const NEIGHBOUR_GOAL = 0.65;
@@ -23,7 +25,7 @@ export async function serverRows(context: BenchContext): Promise<BenchRow[]> {
   const known = await knowingServer(context);
   const rows: BenchRow[] = context.quick ? [] : [await besideNeighbourRow(context, known)];
   for (const each of idleExchanges) rows.push(await exchangeRow(context, known, each));
-  rows.push(await journalRow(context, known));
+  rows.push(await withoutRow(context, known, journal), await withoutRow(context, known, judge));
   rows.push(await authRow(context, known));
   const release = await deployRelease(context, known.server.ready);
   try {
@@ -51,9 +53,28 @@ async function besideNeighbourRow(
   return row;
 }
 
-/** Measures the poll on two servers, one of them without a journal. */
-async function journalRow(context: BenchContext, known: ServerWithDevices): Promise<BenchRow> {
-  const without = await knowingServer(context, '--journal-entries', '0');
+/** A part of the server that can be switched off. */
+interface SwitchedPart {
+  readonly name: string;
+  readonly goal: number;
+  /** The options that switch it off. */
+  readonly off: readonly string[];
+}
+
+const journal: SwitchedPart = {
+  name: 'journal',
+  goal: JOURNAL_GOAL,
+  off: ['--journal-entries', '0'],
+};
+const judge: SwitchedPart = { name: 'judge', goal: JUDGE_GOAL, off: ['--no-judge'] };
+
+/** Measures the poll on two servers, one of them without a part. */
+async function withoutRow(
+  context: BenchContext,
+  known: ServerWithDevices,
+  { name: part, goal, off }: SwitchedPart,
+): Promise<BenchRow> {
+  const without = await knowingServer(context, ...off);
   const polled = (name: string, each: ServerWithDevices) =>
     underLoad(name, {
       ...placeOf(each),
@@ -61,12 +82,12 @@ async function journalRow(context: BenchContext, known: ServerWithDevices): Prom
       status: poll.status,
       cpuSeconds: cpuSecondsOf(context),
     });
-  const contenders = [polled('journal on', known), polled('journal off', without)] as const;
+  const contenders = [polled(`${part} on`, known), polled(`${part} off`, without)] as const;
   await warmUp(context, contenders);
-  const what = `${poll.what}, journal on`;
+  const what = `${poll.what}, ${part} on`;
   const [subject, baseline] = await inRounds(context, { what, rounds: context.rounds, contenders });
   await without.server.end();
-  return rowOf({ what, unit, better: 'higher', goal: JOURNAL_GOAL, subject, baseline });
+  return rowOf({ what, unit, better: 'higher', goal, subject, baseline });
 }
 
 /** Polls once as every device, so that the deployment is offered to each. */
