@@ -20,6 +20,55 @@ describe('the judge of a good client', () => {
   });
 });
 
+describe('the judge of a repeated poll', () => {
+  const poll = eventsOf(goodSteps()).findLast(
+    (event) => event.kind === 'exchange' && event.status === 204 && event.url.includes('/next'),
+  );
+  if (poll?.kind !== 'exchange') throw new Error('the good life has no idle poll');
+  const last = poll;
+  const later = (seconds: number) => ({
+    sentMs: last.sentMs + seconds * 1000,
+    endedMs: last.endedMs + seconds * 1000,
+  });
+
+  /** What a judge found, without the numbers of events that decided it. */
+  const found = (judge: ClientJudge) => {
+    const { exchanges, duties = [] } = judge.verdict(last.client) ?? {};
+    return { exchanges, duties: duties.map(({ judged: _, ...duty }) => duty) };
+  };
+
+  it('says of a repeat what it says of the same poll as a whole', () => {
+    const [whole, repeated] = [new ClientJudge(), new ClientJudge()];
+    for (const judge of [whole, repeated]) judge.see(last);
+    for (const seconds of [5, 10, 15, 20, 25]) {
+      whole.see({ ...last, ...later(seconds) });
+      expect(repeated.repeats(last.client, later(seconds))).toBe(true);
+    }
+    expect(found(repeated)).toEqual(found(whole));
+  });
+
+  it('takes hasty repeats only of a device that has broken the duty of polling slowly', () => {
+    const [whole, repeated] = [new ClientJudge(), new ClientJudge()];
+    for (const judge of [whole, repeated]) judge.see(last);
+    const taken = Array.from({ length: 20 }, (_, at) => {
+      const times = later((at + 1) / 10);
+      whole.see({ ...last, ...times });
+      const isTaken = repeated.repeats(last.client, times);
+      if (!isTaken) repeated.see({ ...last, ...times });
+      return isTaken;
+    });
+    expect(taken.indexOf(true)).toBe(10);
+    expect(found(repeated)).toEqual(found(whole));
+  });
+
+  it('leaves a repeat within a second, and one of an unknown device, to be judged whole', () => {
+    const judge = new ClientJudge();
+    judge.see(last);
+    expect(judge.repeats(last.client, later(0.5))).toBe(false);
+    expect(judge.repeats('another', later(5))).toBe(false);
+  });
+});
+
 describe('the judge of a bad client', () => {
   it.each(alterations)(
     'names $duty for a client that $does',

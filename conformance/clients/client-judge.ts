@@ -131,10 +131,12 @@ export class ClientJudge {
    */
   repeats(name: string, times: Pick<ClientExchange, 'sentMs' | 'endedMs'>): boolean {
     const client = this.#clients.get(name);
-    if (!client?.unchanged || isHastyRepeat(client, times)) return false;
+    if (!client?.unchanged) return false;
+    const isHasty = isHastyRepeat(client, times);
+    if (isHasty && !client.memory.isKnownAsHasty(times)) return false;
     client.exchanges += 1;
     this.#exchanges += 1;
-    client.memory.pollRepeated(times);
+    client.memory.pollRepeated(times, isHasty);
     return true;
   }
 
@@ -149,6 +151,11 @@ export class ClientJudge {
   forget(name?: string): void {
     if (name === undefined) this.#clients.clear();
     else this.#clients.delete(name);
+  }
+
+  /** Names of the devices, in the order in which they were last seen. */
+  get clients(): readonly string[] {
+    return [...this.#clients.keys()];
   }
 
   /** Returns what is known about every device, in the order in which they were last seen. */

@@ -9,7 +9,7 @@ import { signatureProblem } from '../signing/verify.ts';
 import { entriesOf, membersOf } from '../target/json-members.ts';
 import { BoundedMap } from './bounded-map.ts';
 import { DownloadProgress } from './download-progress.ts';
-import { HASTY_MS, interrupts, isAnswered } from './excuses.ts';
+import { HASTY_MS, HASTY_POLLS_MAX, interrupts, isAnswered } from './excuses.ts';
 import { holdsSecret, MASK } from './secret-text.ts';
 import { messageIn } from './socket-message.ts';
 
@@ -314,12 +314,18 @@ export class ClientMemory {
   }
 
   /** Records a poll that repeats the last one and was answered in the same way. */
-  pollRepeated({ sentMs, endedMs }: Times): void {
+  pollRepeated({ sentMs, endedMs }: Times, isHasty = false): void {
     if (this.lastPoll === undefined) return;
     this.#idled(sentMs - this.lastPoll.endedMs);
     this.lastPoll = { ...this.lastPoll, sentMs, endedMs };
     this.lastSentMs = sentMs;
-    this.hastyPolls = 0;
+    this.hastyPolls = isHasty ? this.hastyPolls + 1 : 0;
+  }
+
+  /** Returns true if the device has polled hastily for so long that another hasty poll is no news. */
+  isKnownAsHasty({ sentMs }: Pick<Times, 'sentMs'>): boolean {
+    const isHasty = this.lastPoll !== undefined && sentMs - this.lastPoll.sentMs < HASTY_MS;
+    return isHasty && this.hastyPolls > HASTY_POLLS_MAX;
   }
 
   /** Returns true if this authentication request hastily follows a refusal. */

@@ -22,6 +22,12 @@ export const REPEATS_UNDERWAY_MAX = 2;
 /** What a device does too soon twice may come from two processes; the third time is a habit. */
 export const HASTY_MAX = 2;
 
+/**
+ * Number of hasty polls in a row after which a further one breaks a duty: ten polls have nine
+ * pauses.
+ */
+export const HASTY_POLLS_MAX = 8;
+
 /** Returns true if the device got the whole answer, so that it has to act by it. */
 export function isAnswered({ isDelivered, status }: ClientExchange): boolean {
   return isDelivered && status > 0;

@@ -19,7 +19,7 @@ import type { Tenant } from '../tenants/tenants.ts';
 import { actOfUser, endedMsOf, exchangeEvent, socketEvent } from './client-events.ts';
 import type { ClientReader, LoadClientReader } from './client-reader.ts';
 import { JudgingQueue } from './judging-queue.ts';
-import { WatchedClients } from './watched-clients.ts';
+import { isSameRequest, type WatchedClient, WatchedClients } from './watched-clients.ts';
 
 interface FeedOptions {
   readonly load: LoadClientReader;
@@ -72,14 +72,14 @@ export class ClientFeed {
       (entry) => this.#see(entry, tenant, watched),
       (error) => log.error('the devices of a tenant are no longer judged', error),
     );
-    tenant.clock.onSteered = () => this.#act(tenant, watched, { act: 'clock-moved' });
+    tenant.clock.onSteered = () => this.#act(watched, { act: 'clock-moved' });
   }
 
   /** Called when the state of a tenant, or of one of its devices, was replaced. */
   restored(tenant: Tenant, deviceId?: string): void {
     const watched = this.#watched.get(tenant);
     watched?.clients.forget(deviceId);
-    this.#queue.push('', () => watched?.reader?.forget(deviceId));
+    if (watched) this.#queue.push(watched.clients.all, () => watched.reader?.forget(deviceId));
   }
 
   /** Judges everything that waits, and returns the clients of a tenant. */
@@ -100,8 +100,10 @@ export class ClientFeed {
       if (entry.kind === 'exchange') this.#exchange(entry, tenant, watched);
       else if (entry.kind === 'frame' && entry.origin.socket === 'device') {
         const { deviceId: client } = entry.origin;
-        const event = socketEvent(entry, client, this.#options.clock.monotonicMs());
-        this.#push(tenant, watched, { client, event: () => event });
+        const nowMs = this.#options.clock.monotonicMs();
+        const known = watched.clients.admit(client, nowMs);
+        const event = socketEvent(entry, client, nowMs);
+        if (known) this.#push(watched, known, () => event);
       }
     } catch (error) {
       this.#fail(error);
@@ -109,36 +111,37 @@ export class ClientFeed {
   }
 
   #exchange(record: ExchangeRecord, tenant: Tenant, watched: WatchedTenant): void {
-    const { operation = '', sequence, requestId } = record;
+    const { operation = '' } = record;
     const row = operationsById.get(operation);
     if (record.userId !== undefined || row?.path.startsWith(apiPrefixes.management)) {
       const act = actOfUser(record);
-      if (act) this.#act(tenant, watched, act);
+      if (act) this.#act(watched, act);
       return;
     }
-    const client = this.#clientOf(record, tenant, watched);
-    if (client === undefined) return;
     const { clients, reader } = watched;
+    const name = this.#clientOf(record, tenant, watched);
+    const client = name === undefined ? undefined : clients.admit(name, record.startedMs);
+    if (!client) return;
     const isIdle = record.status === 204 && row !== undefined && isPollOperation(row);
-    if (isIdle && clients.repeatsPoll(client, record)) {
-      const isNext = this.#queue.sizeOf(keyOf(tenant, client)) === 0;
+    if (isIdle && client.waiting === 0 && client.poll && isSameRequest(client.poll, record)) {
       const times = { sentMs: record.startedMs, endedMs: endedMsOf(record) };
-      if (isNext && reader?.repeats(client, times)) return;
+      if (reader?.repeats(client.name, times)) return;
     }
-    const facts = {
-      sequence,
-      client,
-      baseUrl: this.#options.addresses.own,
-      ...wholeBodies(record),
-    };
-    this.#push(tenant, watched, { client, event: () => exchangeEvent(record, facts) });
-    clients.polled(client, isIdle ? record : undefined);
+    client.poll = isIdle ? record : undefined;
+    const { sequence, requestId } = record;
+    this.#push(watched, client, () => this.#eventOf(record, client.name));
     if (operation !== 'connect' || record.status !== 101) return;
     const opened = {
       ...({ kind: 'socket', event: 'opened', from: 'device' } as const),
-      ...{ sequence, client, socket: requestId, atMs: endedMsOf(record) },
+      ...{ sequence, client: client.name, socket: requestId, atMs: endedMsOf(record) },
     };
-    this.#push(tenant, watched, { client, event: () => opened });
+    this.#push(watched, client, () => opened);
+  }
+
+  #eventOf(record: ExchangeRecord, client: string): ClientEvent {
+    const baseUrl = this.#options.addresses.own;
+    const { sequence } = record;
+    return exchangeEvent(record, { sequence, client, baseUrl, ...wholeBodies(record) });
   }
 
   /**
@@ -157,53 +160,44 @@ export class ClientFeed {
     }
     if (clients.has(unknown)) {
       clients.rename(unknown, id);
-      this.#queue.push(keyOf(tenant, id), () => watched.reader?.rename(unknown, id));
+      this.#queue.push(clients.all, () => watched.reader?.rename(unknown, id));
     }
     return id;
   }
 
-  #act(tenant: Tenant, watched: WatchedTenant, act: Omit<ServerAct, 'kind' | 'atMs'>): void {
+  #act(watched: WatchedTenant, act: Omit<ServerAct, 'kind' | 'atMs'>): void {
+    const { clients } = watched;
     const atMs = this.#options.clock.monotonicMs();
-    this.#push(tenant, watched, {
-      client: act.client,
-      event: () => ({ kind: 'act', ...act, atMs }),
-    });
+    const client = act.client === undefined ? clients.all : clients.admit(act.client, atMs);
+    if (!client) return;
+    this.#push(watched, client, () => ({ kind: 'act', ...act, atMs }));
+    if (act.act === 'decommissioned') clients.retire(client.name);
   }
 
   /** Adds an event to the queue; if there is no room, the client is told so once in its place. */
-  #push(
-    tenant: Tenant,
-    watched: WatchedTenant,
-    {
-      client = '',
-      event,
-    }: { readonly client: string | undefined; readonly event: () => ClientEvent },
-  ): void {
-    const { clients } = watched;
-    const nowMs = this.#options.clock.monotonicMs();
-    if (client !== '' && !clients.admit(client, nowMs)) return;
-    const key = keyOf(tenant, client);
-    if (!this.#queue.isFull(key)) {
-      clients.endGap(client);
-      this.#queue.push(key, () => this.#judge(watched, client, event));
+  #push(watched: WatchedTenant, client: WatchedClient, event: () => ClientEvent): void {
+    if (!this.#queue.isFull(client)) {
+      client.gap = undefined;
+      this.#queue.push(client, () => this.#judge(watched, client, event));
       if (!this.#loading) this.#load().catch((error: unknown) => this.#fail(error));
       return;
     }
-    const gap = clients.drop(client);
+    const gap = watched.clients.drop(client);
     if (!gap.isNew) return;
+    const nowMs = this.#options.clock.monotonicMs();
     const dropped = (): ClientEvent => lost(client, nowMs, gap.count());
-    this.#queue.push(key, () => this.#judge(watched, client, dropped));
+    this.#queue.push(client, () => this.#judge(watched, client, dropped));
   }
 
-  #judge(watched: WatchedTenant, client: string, event: () => ClientEvent): void {
+  #judge(watched: WatchedTenant, client: WatchedClient, event: () => ClientEvent): void {
     const reader = this.#readerOf(watched);
     try {
       reader.observe(event());
     } catch (error) {
       this.#fail(error);
-      watched.clients.polled(client, undefined);
+      client.poll = undefined;
       // What it knows about the client may be incomplete.
-      reader.forget(client === '' ? undefined : client);
+      reader.forget(client === watched.clients.all ? undefined : client.name);
       reader.observe(lost(client, this.#options.clock.monotonicMs(), 1));
     }
   }
@@ -233,10 +227,10 @@ export class ClientFeed {
 }
 
 /** Returns the event that stands for events of a client, or of all, that were lost. */
-function lost(client: string, atMs: number, count: number): ClientEvent {
+function lost({ name }: WatchedClient, atMs: number, count: number): ClientEvent {
   return {
     ...({ kind: 'act', act: 'events-dropped', atMs, count } as const),
-    ...(client !== '' && { client }),
+    ...(name !== '' && { client: name }),
   };
 }
 
@@ -254,8 +248,4 @@ function unknownClient(identity: string): string {
   const read = readIdentity(identity);
   const text = 'canonical' in read ? read.canonical : identity;
   return `unknown-${createHash('sha256').update(text).digest('base64url').slice(0, 16)}`;
-}
-
-function keyOf({ id }: Tenant, client: string): string {
-  return `${id} ${client}`;
 }

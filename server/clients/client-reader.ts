@@ -41,6 +41,11 @@ export interface ClientStates {
   readonly states: readonly DutyState[];
 }
 
+/** One client with its duties. */
+export interface JudgedClient extends Pick<ClientStates, 'exchanges' | 'dropped'> {
+  readonly duties: readonly JudgedDuty[];
+}
+
 /** What the reader may name in a next step. */
 export interface ClientFacts {
   /** Id of the device; undefined while the server knows none. */
@@ -67,7 +72,7 @@ export interface ClientReader {
   /** Yields every client. */
   clients(): Iterable<ClientStates>;
   /** Returns what is known about a client; undefined for one that did nothing. */
-  dutiesOf(client: string, facts: ClientFacts): readonly JudgedDuty[] | undefined;
+  client(client: string, facts: ClientFacts): JudgedClient | undefined;
 }
 
 /** Loads the judge, and returns a function that makes a reader for a tenant. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CLIENTS_MAX, WatchedClients } from './watched-clients.ts';
+import { CLIENTS_MAX, UNKNOWN_MAX, WatchedClients } from './watched-clients.ts';
 
 /** Admits as many clients as there may be, at time 0. */
 function full(forgotten: string[] = []): WatchedClients {
@@ -11,8 +11,8 @@ function full(forgotten: string[] = []): WatchedClients {
 describe('the clients that are judged', () => {
   it('are no more than the limit, and the events of others are counted', () => {
     const clients = full();
-    expect(clients.admit('one too many', 1000)).toBe(false);
-    expect(clients.admit('client-0', 1000)).toBe(true);
+    expect(clients.admit('one too many', 1000)).toBeUndefined();
+    expect(clients.admit('client-0', 1000)?.name).toBe('client-0');
     expect(clients.leftOut).toBe(1);
   });
 
@@ -20,17 +20,36 @@ describe('the clients that are judged', () => {
     const forgotten: string[] = [];
     const clients = full(forgotten);
     clients.admit('client-7', 599_000);
-    expect(clients.admit('another', 601_000)).toBe(true);
+    expect(clients.admit('another', 601_000)?.name).toBe('another');
     expect(forgotten).toHaveLength(CLIENTS_MAX - 1);
     expect(clients.has('client-7')).toBe(true);
   });
 
+  it('make room at once if they were decommissioned', () => {
+    const clients = full();
+    clients.retire('client-3');
+    expect(clients.admit('another', 1)?.name).toBe('another');
+    expect(clients.has('client-3')).toBe(false);
+  });
+
+  it('include a limited number of identities that the server does not know, the newest ones', () => {
+    const forgotten: string[] = [];
+    const clients = new WatchedClients((client) => forgotten.push(client));
+    for (let count = 0; count <= UNKNOWN_MAX; count += 1) {
+      clients.admit(`unknown-${count}`, count);
+      clients.identify(`unknown-${count}`, '{}');
+    }
+    expect(forgotten).toEqual(['unknown-0']);
+    expect(clients.has(`unknown-${UNKNOWN_MAX}`)).toBe(true);
+  });
+
   it('have one gap for all events that are lost in a row', () => {
     const clients = full();
-    const first = clients.drop('client-0');
-    const second = clients.drop('client-0');
-    clients.endGap('client-0');
-    const third = clients.drop('client-0');
+    const { all } = clients;
+    const first = clients.drop(all);
+    const second = clients.drop(all);
+    all.gap = undefined;
+    const third = clients.drop(all);
     expect([first.isNew, second.isNew, third.isNew]).toEqual([true, false, true]);
     expect([first.count(), third.count(), clients.dropped]).toEqual([2, 1, 3]);
   });

@@ -1,15 +1,20 @@
 /** The clients of a tenant that are judged: a limited number, each with its last idle poll. */
 import type { ExchangeRecord } from '../http/exchange-record.ts';
+import type { WaitingClient } from './judging-queue.ts';
 
 /** Maximum number of clients of a tenant that are judged at a time. */
 export const CLIENTS_MAX = 1000;
+/** Maximum number of clients that the server does not know; a new one replaces the oldest. */
+export const UNKNOWN_MAX = 100;
 /** A client that was silent for so long makes room for another one. */
 const SILENT_MS = 600_000;
 /** Pause between two searches for silent clients. */
 const SEARCH_PAUSE_MS = 10_000;
 const IDENTITY_MAX_CHARACTERS = 500;
 
-interface WatchedClient {
+/** A client that is judged; `all` stands for all clients. */
+export interface WatchedClient extends WaitingClient {
+  readonly name: string;
   /** The last poll, if it brought no update. */
   poll: ExchangeRecord | undefined;
   seenMs: number;
@@ -23,8 +28,10 @@ interface WatchedClient {
 export class WatchedClients {
   readonly #clients = new Map<string, WatchedClient>();
   readonly #forgotten: (client: string) => void;
-  /** Losses that concern all clients. */
-  readonly #all: Pick<WatchedClient, 'gap'> = { gap: undefined };
+  /** The clients that the server does not know, the oldest first. */
+  readonly #unknown = new Set<string>();
+  /** Stands for all clients, for what concerns each of them. */
+  readonly all = newClient('', Number.POSITIVE_INFINITY);
   #searchedMs = Number.NEGATIVE_INFINITY;
   #leftOut = 0;
   #dropped = 0;
@@ -53,85 +60,86 @@ export class WatchedClients {
     return this.#clients.get(client)?.identity;
   }
 
-  /** Returns true if the client is judged; one more is, while there is room. */
-  admit(client: string, nowMs: number): boolean {
-    const known = this.#clients.get(client);
+  /** Returns a client that is judged; one more is, while there is room; undefined for others. */
+  admit(name: string, nowMs: number): WatchedClient | undefined {
+    const known = this.#clients.get(name);
     if (known) {
       known.seenMs = nowMs;
-      return true;
+      return known;
     }
     if (this.#clients.size >= CLIENTS_MAX) this.#makeRoom(nowMs);
     if (this.#clients.size >= CLIENTS_MAX) {
       this.#leftOut += 1;
-      return false;
+      return undefined;
     }
-    this.#clients.set(client, { poll: undefined, seenMs: nowMs, gap: undefined });
-    return true;
+    const admitted = newClient(name, nowMs);
+    this.#clients.set(name, admitted);
+    return admitted;
   }
 
   /** Notes the identity of a judged client that the server does not know. */
   identify(client: string, identity: string): void {
     const known = this.#clients.get(client);
-    if (known) known.identity = identity.slice(0, IDENTITY_MAX_CHARACTERS);
+    if (!known) return;
+    known.identity = identity.slice(0, IDENTITY_MAX_CHARACTERS);
+    this.#unknown.add(client);
+    const [oldest = client] = this.#unknown;
+    if (this.#unknown.size > UNKNOWN_MAX) this.#evict(oldest);
   }
 
-  /** Notes the last poll of a client; undefined after any other request. */
-  polled(client: string, record: ExchangeRecord | undefined): void {
+  /** Lets a client that has been decommissioned be the first that makes room. */
+  retire(client: string): void {
     const known = this.#clients.get(client);
-    if (known) known.poll = record;
-  }
-
-  /** Returns true if a poll is equal to the last request of the client. */
-  repeatsPoll(client: string, record: ExchangeRecord): boolean {
-    const known = this.#clients.get(client);
-    if (!known?.poll || !isEqual(known.poll, record)) return false;
-    known.seenMs = record.startedMs;
-    return true;
+    if (known) known.seenMs = Number.NEGATIVE_INFINITY;
   }
 
   /** Notes a lost event. @returns whether it is the first one in a row, and how many there are */
-  drop(client: string): { readonly isNew: boolean; readonly count: () => number } {
+  drop(client: WatchedClient): { readonly isNew: boolean; readonly count: () => number } {
     this.#dropped += 1;
-    const known = client === '' ? this.#all : this.#clients.get(client);
-    const isNew = known !== undefined && known.gap === undefined;
-    const gap = known?.gap ?? { count: 0 };
+    const isNew = client.gap === undefined;
+    const gap = client.gap ?? { count: 0 };
     gap.count += 1;
-    if (known) known.gap = gap;
+    client.gap = gap;
     return { isNew, count: () => gap.count };
-  }
-
-  /** Notes that events of the client are no longer lost. */
-  endGap(client: string): void {
-    const known = client === '' ? this.#all : this.#clients.get(client);
-    if (known) known.gap = undefined;
   }
 
   /** Gives a client its final name. */
   rename(former: string, client: string): void {
     const known = this.#clients.get(former);
     this.#clients.delete(former);
-    if (known && !this.#clients.has(client)) this.#clients.set(client, known);
+    this.#unknown.delete(former);
+    if (known && !this.#clients.has(client))
+      this.#clients.set(client, newClient(client, known.seenMs));
   }
 
   /** Forgets a client; all of them without a name. */
   forget(client?: string): void {
-    if (client === undefined) this.#clients.clear();
-    else this.#clients.delete(client);
+    for (const each of client === undefined ? [...this.#clients.keys()] : [client]) {
+      this.#clients.delete(each);
+      this.#unknown.delete(each);
+    }
   }
 
   #makeRoom(nowMs: number): void {
     if (nowMs - this.#searchedMs < SEARCH_PAUSE_MS) return;
     this.#searchedMs = nowMs;
     for (const [client, { seenMs }] of this.#clients) {
-      if (nowMs - seenMs < SILENT_MS) continue;
-      this.#clients.delete(client);
-      this.#forgotten(client);
+      if (nowMs - seenMs >= SILENT_MS) this.#evict(client);
     }
+  }
+
+  #evict(client: string): void {
+    this.forget(client);
+    this.#forgotten(client);
   }
 }
 
+function newClient(name: string, seenMs: number): WatchedClient {
+  return { name, poll: undefined, seenMs, gap: undefined, waiting: 0 };
+}
+
 /** Returns true if two requests are equal in target, headers and whole body. */
-function isEqual(one: ExchangeRecord, other: ExchangeRecord): boolean {
+export function isSameRequest(one: ExchangeRecord, other: ExchangeRecord): boolean {
   const { headers, body } = one;
   if (one.url !== other.url || one.method !== other.method) return false;
   if (headers.length !== other.headers.length) return false;

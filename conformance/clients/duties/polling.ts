@@ -6,10 +6,8 @@ import { shown } from '../../target/expectations.ts';
 import { isMap, membersOf } from '../../target/json-members.ts';
 import { askedWith, downloads, finals, furtherPairs, polls } from '../client-memory.ts';
 import type { Duty, DutyMemory } from '../duty.ts';
-import { HASTY_MAX, isAnswered, isUnderway } from '../excuses.ts';
+import { HASTY_MAX, HASTY_POLLS_MAX, isAnswered, isUnderway } from '../excuses.ts';
 
-/** Ten polls in a row have nine pauses. */
-const HASTY_POLLS_MAX = 8;
 const NEEDLESS_MAX = 2;
 const ABSENCES_MAX = 2;
 /** Number of times that an offer may be repeated before the device has begun with it. */

@@ -46,9 +46,11 @@ export function seenReader(observe: (event: ClientEvent) => void = () => undefin
       for (const [client, exchanges] of clients)
         yield { client, exchanges, dropped: 0, states: ['kept'] };
     },
-    dutiesOf: (client) =>
-      clients.has(client)
-        ? [{ ...duty, state: 'kept', judged: 1, violationCount: 0, violations: [] }]
-        : undefined,
+    client: (client) => {
+      const exchanges = clients.get(client);
+      if (exchanges === undefined) return undefined;
+      const kept = { ...duty, state: 'kept', judged: 1, violationCount: 0 } as const;
+      return { exchanges, dropped: 0, duties: [{ ...kept, violations: [] }] };
+    },
   };
 }

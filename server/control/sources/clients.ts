@@ -92,14 +92,12 @@ export async function clientView(
   const device = 'id' in known ? known.id : undefined;
   const open = device === undefined ? undefined : tenant.store.deviceDeployments.open(device);
   const deployment = open?.deviceDeployments[0]?.deployment.id;
-  const duties = reader.dutiesOf(client, { device, deployment });
-  if (duties === undefined) return undefined;
+  const judged = reader.client(client, { device, deployment });
+  if (judged === undefined) return undefined;
+  const { exchanges, dropped, duties } = judged;
   const states = duties.map(({ state }) => state);
-  const row = [...reader.clients()].find((each) => each.client === client);
   return {
-    client,
-    ...{ exchanges: row?.exchanges ?? 0, dropped: row?.dropped ?? 0 },
-    ...knownOf(tenant, client, clients.identityOf(client)),
+    ...{ client, exchanges, dropped, ...knownOf(tenant, client, clients.identityOf(client)) },
     counts: countsOf(states, duties),
     duties: duties.map(({ openSinceMs, violations, ...duty }) => ({
       ...duty,

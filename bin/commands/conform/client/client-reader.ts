@@ -32,14 +32,19 @@ export function clientReader(): ClientReader {
     rename: (former, client) => judge.rename(former, client),
     forget: (client) => judge.forget(client),
     clients: function* () {
-      for (const verdict of judge.verdicts()) {
+      for (const name of judge.clients) {
+        const verdict = judge.verdict(name);
+        if (verdict === undefined) continue;
         const { client, exchanges, dropped } = verdict;
         yield { client, exchanges, dropped, states: verdict.duties.map(({ state }) => state) };
       }
     },
-    dutiesOf: (client, facts) => {
+    client: (client, facts) => {
       const verdict = judge.verdict(client);
-      return verdict && judgedDuties(verdict, ({ scene }) => nextOnServer(scene, facts));
+      if (verdict === undefined) return undefined;
+      const { exchanges, dropped } = verdict;
+      const duties = judgedDuties(verdict, ({ scene }) => nextOnServer(scene, facts));
+      return { exchanges, dropped, duties };
     },
   };
 }
