@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { ClientEvent } from '../../fixtures/client-event.ts';
 import { ClientJudge } from './client-judge.ts';
 import { alterations } from './testing/alterations.ts';
 import { eventsOf, goodSteps, type Step } from './testing/good-life.ts';
@@ -19,6 +20,47 @@ describe('the judge of a good client', () => {
     expect(brokenIn(goodSteps())).toEqual([]);
   });
 });
+
+describe('the judge that begins to watch in the middle of a life', () => {
+  const events = eventsOf(goodSteps());
+  /** Every third event keeps the test short. */
+  const SAMPLED = 3;
+
+  it('holds nothing against a good client of which it has not seen the beginning', () => {
+    const broken = events.flatMap((_, first) => {
+      if (first % SAMPLED > 0) return [];
+      const judge = new ClientJudge();
+      for (const event of events.slice(first)) judge.see(event);
+      const duties = judge.verdicts().flatMap((verdict) => verdict.duties);
+      return duties.flatMap(({ duty, state }) =>
+        state === 'broken' ? [`${duty}, from event ${first}`] : [],
+      );
+    });
+    expect(broken).toEqual([]);
+  });
+
+  it('holds nothing against a good client of which some events were lost', () => {
+    const broken = events.flatMap((_, lost) => {
+      if (lost % SAMPLED > 0) return [];
+      const judge = new ClientJudge();
+      const client = 'device-1';
+      events.forEach((event, at) => {
+        if (at !== lost) judge.see(event);
+        else
+          judge.see({ kind: 'act', act: 'events-dropped', client, count: 1, atMs: timeOf(event) });
+      });
+      const { duties = [] } = judge.verdict(client) ?? {};
+      return duties.flatMap(({ duty, state }) =>
+        state === 'broken' ? [`${duty}, without event ${lost}`] : [],
+      );
+    });
+    expect(broken).toEqual([]);
+  });
+});
+
+function timeOf(event: ClientEvent): number {
+  return event.kind === 'exchange' ? event.endedMs : event.atMs;
+}
 
 describe('the judge of a repeated poll', () => {
   const poll = eventsOf(goodSteps()).findLast(

@@ -11,20 +11,15 @@ import type {
   HeaderList,
   ServerAct,
 } from '../../fixtures/client-event.ts';
-import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
-import { storageOperations } from '../../fixtures/contract/management/storage.ts';
-import type { Operation } from '../../fixtures/contract/operation.ts';
-import { operations } from '../../fixtures/contract/operations.ts';
-import { defaultHeaderPrefix, vendorNames } from '../../fixtures/contract/vendor-names.ts';
-import { JudgedExchange } from '../passive/judged-exchange.ts';
+import type { JudgedExchange } from '../passive/judged-exchange.ts';
 import { appliedRules, type PassiveRule, type Violation } from '../passive/rule.ts';
-import { recognized } from '../target/operation-at.ts';
-import { ClientMemory, type Due, FleetMemory, isOfDevice, linkOf, polls } from './client-memory.ts';
+import { ClientMemory, type Due, FleetMemory, polls } from './client-memory.ts';
 import type { ClientVerdict, DutyVerdict, DutyViolation } from './client-verdict.ts';
 import { duties } from './duties/duties.ts';
 import type { Duty, DutyMemory, Sequence, Watch } from './duty.ts';
 import type { DutyState } from './duty-state.ts';
 import { isAnswered, isUnderway, patienceMs } from './excuses.ts';
+import { judgedExchange, rowOf } from './recognized-exchange.ts';
 import { nextStep } from './scenes.ts';
 
 /** Maximum number of devices that are remembered; the one that was silent longest is forgotten. */
@@ -35,22 +30,6 @@ const VIOLATIONS_MAX = 5;
 const optionalAreas: ReadonlySet<string> = new Set([
   ...['map', 'inventory', 'config', 'alert', 'monitor', 'connect'],
 ]);
-
-const { requestId: requestIdHeader } = vendorNames(defaultHeaderPrefix);
-
-/** The operations that devices call, by id. */
-const deviceRows = new Map<string, Operation>(
-  Object.entries({ ...operations, ...storageOperations }).filter(([, row]) => isOfDevice(row)),
-);
-const download = storageOperations['download-artifact'];
-
-/** Stands for a request that no operation takes. */
-const UNKNOWN_OPERATION = 'unknown';
-const unknownRow: Operation = {
-  ...operations['list-artifacts'],
-  id: UNKNOWN_OPERATION,
-  authorization: 'secret',
-};
 
 const sequences = duties.flatMap((duty) => (duty.sequence ? [[duty, duty.sequence] as const] : []));
 /** What a duty says of an exchange. */
@@ -84,7 +63,7 @@ interface Tally {
 
 /** One device with what was judged. */
 interface JudgedClient {
-  readonly memory: ClientMemory;
+  memory: ClientMemory;
   readonly tallies: Map<string, Tally>;
   exchanges: number;
   dropped: number;
@@ -273,7 +252,7 @@ export class ClientJudge {
       client.unchanged = undefined;
       if (kind === 'events-dropped') {
         client.dropped += count;
-        client.memory.due.clear();
+        client.memory = client.memory.afterGap();
       }
       for (const { id, sequence } of duties) {
         if (sequence?.lapses?.acts?.includes(kind)) client.memory.due.delete(id);
@@ -390,51 +369,6 @@ function isEqualList(one: HeaderList, other: HeaderList): boolean {
     (one.length === other.length &&
       one.every(([name, value], at) => name === other[at]?.[0] && value === other[at]?.[1]))
   );
-}
-
-/** Returns the operation of an exchange; undefined for one that is no business of devices. */
-function rowOf(event: ClientExchange, client: ClientMemory | undefined): Operation | undefined {
-  const { method, url } = event;
-  if (!URL.canParse(url)) return undefined;
-  const { pathname } = new URL(url);
-  const starts = Object.values(apiPrefixes).map((prefix) => pathname.indexOf(prefix));
-  const { row, rowsAtPath } = recognized(method, pathname.slice(Math.max(0, ...starts)));
-  const found = row ? deviceRows.get(row.id) : undefined;
-  if (found) return found;
-  // A link points to wherever the server stores its files, and is used with GET only.
-  const link = rowsAtPath.find(({ authorization }) => authorization === 'link');
-  if (link) return deviceRows.get(link.id);
-  if ((client?.offers.values ?? []).some((offer) => offer.link === linkOf(url))) return download;
-  return row === undefined && pathname.includes(apiPrefixes.device) ? unknownRow : undefined;
-}
-
-function judgedExchange(row: Operation, event: ClientExchange): JudgedExchange {
-  const { status, sentMs, endedMs, url, requestBody: body, responseBody } = event;
-  const headers = flat(event.requestHeaders);
-  const bytes = responseBody ?? Buffer.alloc(0);
-  const answer = {
-    status,
-    headers: flat(event.responseHeaders),
-    bytes,
-    text: bytes.toString('utf8'),
-  };
-  const isChunked = /chunked/i.test(headers['transfer-encoding'] ?? '');
-  const bodyBytes = body?.length ?? Number(headers['content-length'] ?? 0);
-  return new JudgedExchange(
-    row,
-    { url, headers, body, bodyBytes, isChunked, sentMs, endedMs },
-    { answer, requestIdHeader, isWhole: responseBody !== undefined },
-  );
-}
-
-function flat(headers: HeaderList): Readonly<Record<string, string>> {
-  const found = new Map<string, string>();
-  for (const [name, value] of headers) {
-    const key = name.toLowerCase();
-    const before = found.get(key);
-    found.set(key, before === undefined ? value : `${before}, ${value}`);
-  }
-  return Object.fromEntries(found);
 }
 
 function verdictOf(name: string, client: JudgedClient): ClientVerdict {

@@ -163,6 +163,8 @@ export class ClientMemory {
   /** Number of requests with a token that a newer one had replaced. */
   readonly staleUses = new BoundedMap<number>(ITEMS_MAX);
   usesFormerToken = false;
+  /** True once the device was seen without a deployment, so that a later offer is a new one. */
+  isIdleKnown = false;
   /** Keys of the last handshakes. */
   readonly handshakeKeys = new BoundedMap<true>(ITEMS_MAX);
   /** The open websockets, with the time of their opening. */
@@ -225,6 +227,19 @@ export class ClientMemory {
   isClockMoved = false;
   /** The server's time at the last answer. */
   serverNowMs: number | undefined;
+
+  /**
+   * Returns what may still be relied on after events were lost: which parts of the API the device
+   * uses, but nothing that the lost events may have changed.
+   */
+  afterGap(): ClientMemory {
+    const fresh = new ClientMemory();
+    for (const area of this.areas) fresh.areas.add(area);
+    fresh.announcesMaps = this.announcesMaps;
+    fresh.scene = this.scene;
+    fresh.isClockMoved = this.isClockMoved;
+    return fresh;
+  }
 
   /** Records the facts in an exchange that duties need for later ones. */
   learn(exchange: JudgedExchange, event: ClientExchange): void {
@@ -372,6 +387,7 @@ export class ClientMemory {
       tenantToken: membersOf(exchange.sent).tenant_token,
     };
     this.unauthorized.clear();
+    this.isIdleKnown ||= exchange.status === 401;
     if (exchange.status !== 200 || !isAnswered(event)) return;
     this.signIns += 1;
     const token = exchange.answer.text;
@@ -411,6 +427,7 @@ export class ClientMemory {
     // No update and a conflict both tell the device that its deployment is over.
     if ((status === 204 || status === 409) && isAnswered(event)) {
       for (const offer of this.offers.values) offer.isOver = true;
+      this.isIdleKnown = true;
     }
     const { id, artifact } = membersOf(json);
     if (status !== 200 || typeof id !== 'string') return;
@@ -420,6 +437,8 @@ export class ClientMemory {
     const link = given && linkOf(given);
     if (link !== undefined) this.refusedLinks.delete(link);
     const known = this.offers.get(id);
+    // The device may have worked on it before it was watched.
+    if (!this.isIdleKnown && link !== undefined) this.fetched.keep(link, true);
     const targets = [...(known?.targets ?? []), ...(given ? [digestOf(targetOf(given))] : [])];
     const { device_type: type } = provided;
     this.offers.keep(id, {

@@ -1,0 +1,75 @@
+/** Recognizes what a request of a device is, and reads it for the duties. */
+import type { ClientExchange, HeaderList } from '../../fixtures/client-event.ts';
+import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
+import { storageOperations } from '../../fixtures/contract/management/storage.ts';
+import type { Operation } from '../../fixtures/contract/operation.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { defaultHeaderPrefix, vendorNames } from '../../fixtures/contract/vendor-names.ts';
+import { JudgedExchange } from '../passive/judged-exchange.ts';
+import { recognized } from '../target/operation-at.ts';
+import { type ClientMemory, isOfDevice, linkOf } from './client-memory.ts';
+
+const { requestId: requestIdHeader } = vendorNames(defaultHeaderPrefix);
+
+/** The operations that devices call, by id. */
+const deviceRows = new Map<string, Operation>(
+  Object.entries({ ...operations, ...storageOperations }).filter(([, row]) => isOfDevice(row)),
+);
+const download = storageOperations['download-artifact'];
+
+/** Stands for a request that no operation takes. */
+const UNKNOWN_OPERATION = 'unknown';
+const unknownRow: Operation = {
+  ...operations['list-artifacts'],
+  id: UNKNOWN_OPERATION,
+  authorization: 'secret',
+};
+
+/** Returns the operation of an exchange; undefined for one that is no business of devices. */
+export function rowOf(
+  event: ClientExchange,
+  client: ClientMemory | undefined,
+): Operation | undefined {
+  const { method, url } = event;
+  if (!URL.canParse(url)) return undefined;
+  const { pathname } = new URL(url);
+  const starts = Object.values(apiPrefixes).map((prefix) => pathname.indexOf(prefix));
+  const { row, rowsAtPath } = recognized(method, pathname.slice(Math.max(0, ...starts)));
+  const found = row ? deviceRows.get(row.id) : undefined;
+  if (found) return found;
+  // A link points to wherever the server stores its files, and is used with GET only.
+  const link = rowsAtPath.find(({ authorization }) => authorization === 'link');
+  if (link) return deviceRows.get(link.id);
+  if ((client?.offers.values ?? []).some((offer) => offer.link === linkOf(url))) return download;
+  return row === undefined && pathname.includes(apiPrefixes.device) ? unknownRow : undefined;
+}
+
+/** Returns an exchange as duties look at it. */
+export function judgedExchange(row: Operation, event: ClientExchange): JudgedExchange {
+  const { status, sentMs, endedMs, url, requestBody: body, responseBody } = event;
+  const headers = flat(event.requestHeaders);
+  const bytes = responseBody ?? Buffer.alloc(0);
+  const answer = {
+    status,
+    headers: flat(event.responseHeaders),
+    bytes,
+    text: bytes.toString('utf8'),
+  };
+  const isChunked = /chunked/i.test(headers['transfer-encoding'] ?? '');
+  const bodyBytes = body?.length ?? Number(headers['content-length'] ?? 0);
+  return new JudgedExchange(
+    row,
+    { url, headers, body, bodyBytes, isChunked, sentMs, endedMs },
+    { answer, requestIdHeader, isWhole: responseBody !== undefined },
+  );
+}
+
+function flat(headers: HeaderList): Readonly<Record<string, string>> {
+  const found = new Map<string, string>();
+  for (const [name, value] of headers) {
+    const key = name.toLowerCase();
+    const before = found.get(key);
+    found.set(key, before === undefined ? value : `${before}, ${value}`);
+  }
+  return Object.fromEntries(found);
+}
