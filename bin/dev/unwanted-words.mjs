@@ -36,7 +36,7 @@ export const unwanted = [
   {
     pattern: /\bscenes?\b/g,
     instead: 'incident',
-    legal: ['conformance/clients/', 'bin/commands/conform/client/'],
+    legal: ['conformance/clients/', 'bin/commands/conform/client/', 'conformance/guide.md'],
   },
   { pattern: /\b(swallowed|unkept)\b/g, instead: 'ack-lost, not-stored' },
   {

@@ -81,6 +81,8 @@ export interface Duty
     memory: SocketMemory,
   ) => Violation | 'kept' | undefined;
   readonly sequence?: Sequence;
+  /** Why its scene may leave it undecided, as the end of a sentence about the scene. */
+  readonly unshown?: string;
   /** The scene whose end without a violation keeps the duty. */
   readonly keptByEndOf?: SceneName;
   /** Returns what was observed so far; undefined if nothing was. */

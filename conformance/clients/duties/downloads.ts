@@ -354,6 +354,9 @@ const joinedFlaws: ReadonlySet<Flaw> = new Set(['lying', 'changed']);
 const flawDuties: readonly Duty[] = flawRows.map(({ flaw, seen, ...row }) => ({
   ...row,
   looksAt: 'the final status of a deployment, and what was sent of its file before',
+  ...(joinedFlaws.has(flaw) && {
+    unshown: 'a failure does not show whether the client has joined the parts or refused them',
+  }),
   excuses: 'a file that was fetched again whole',
   operations: reporting,
   applies: (exchange, memory) => {

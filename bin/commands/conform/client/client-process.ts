@@ -33,6 +33,7 @@ export class ClientProcess {
   #child: ChildProcess | undefined;
   #written = 0;
   #death: string | undefined;
+  #isReleased = false;
   readonly #onDeath: () => void;
 
   /** @param onDeath called when the client ends although nobody killed it */
@@ -46,6 +47,11 @@ export class ClientProcess {
     return this.#death;
   }
 
+  /** From now on the client may end: its power is off. */
+  release(): void {
+    this.#isReleased = true;
+  }
+
   /** Starts the client in a process group of its own. The output goes to the end of its file. */
   start(command: string): void {
     const output = openSync(this.#outputFile, 'a', 0o600);
@@ -56,6 +62,7 @@ export class ClientProcess {
     });
     this.#child = child;
     this.#death = undefined;
+    this.#isReleased = false;
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (chunk: Buffer) => {
         const kept = chunk.subarray(0, OUTPUT_MAX_BYTES - this.#written);
@@ -91,6 +98,7 @@ export class ClientProcess {
   #ended(child: ChildProcess, sentence: string): void {
     if (this.#child !== child) return;
     this.#child = undefined;
+    if (this.#isReleased) return;
     this.#death = `the client ${sentence}`;
     this.#onDeath();
   }

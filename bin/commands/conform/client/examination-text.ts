@@ -7,7 +7,7 @@ import type {
 } from '../../../../conformance/clients/report/examination.ts';
 import type { JunitOutcome } from '../../../../conformance/report/outcomes-junit.ts';
 import { counted } from '../../../../fixtures/counted.ts';
-import type { PlannedScene } from './programme.ts';
+import { NOT_SELECTED, type PlannedScene } from './programme.ts';
 
 const VIOLATIONS_SHOWN_MAX = 3;
 
@@ -43,7 +43,7 @@ export function examinationLines(examination: Examination): readonly string[] {
       stopped.map(({ scene, because = '' }) => `  ${scene}: ${because}`),
     ),
     ...cutLines(examination),
-    ...section('Not met', duties, 'not-met', unmetLines),
+    ...unmetSection(duties),
     ...section('Not judged', duties, 'not-judged', unmetLines),
     ...titled('Scenes that were not played', skippedLines(examination)),
   ];
@@ -96,6 +96,15 @@ export function changeLines(earlier: Examination, { duties }: Examination): read
   return lines.length === 0
     ? ['', 'No duty has another state than in the earlier examination.']
     : titled('Changed since the earlier examination', lines);
+}
+
+/** The duties of scenes that nobody wanted are only counted. */
+function unmetSection(duties: readonly ExaminedDuty[]): readonly string[] {
+  const unmet = duties.filter((duty) => duty.state === 'not-met' && isListed(duty));
+  const wanted = unmet.filter(({ because }) => because !== NOT_SELECTED);
+  const others = unmet.length - wanted.length;
+  const rest = others === 0 ? [] : [`  ${others} of scenes that --scene did not select`];
+  return titled('Not met', [...wanted.flatMap(unmetLines), ...rest]);
 }
 
 function section(
@@ -159,9 +168,7 @@ function cutLines({ cuts, cutBy }: Examination): readonly string[] {
 
 function skippedLines({ scenes }: Examination): readonly string[] {
   return scenes
-    .filter(
-      ({ outcome, because }) => outcome === 'skipped' && because !== 'not selected by --scene',
-    )
+    .filter(({ outcome, because }) => outcome === 'skipped' && because !== NOT_SELECTED)
     .map(({ scene, because = '' }) => `  ${scene}: ${because}`);
 }
 

@@ -100,7 +100,7 @@ async function playScene(
 
 /** Calls `act` for each item, several at a time, until the signal aborts. */
 async function inParallel<Item>(
-  { parallel, command }: ExaminationPlan,
+  { parallel, command, powerOff }: ExaminationPlan,
   items: readonly Item[],
   signal: AbortSignal,
   act: (item: Item, left: number) => Promise<unknown>,
@@ -112,7 +112,9 @@ async function inParallel<Item>(
       await act(item, queue.length);
     }
   };
-  const workers = command === undefined ? 1 : Math.min(parallel, items.length);
+  // There is one board whose power is switched, and one client that is started by hand.
+  const isOne = command === undefined || powerOff !== undefined;
+  const workers = isOne ? 1 : Math.min(parallel, items.length);
   await Promise.all(Array.from({ length: workers }, worker));
 }
 

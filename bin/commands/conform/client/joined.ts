@@ -1,6 +1,7 @@
 /** Joins the verdicts of all scenes to the result of an examination. */
 
 import { duties } from '../../../../conformance/clients/duties/duties.ts';
+import type { Duty } from '../../../../conformance/clients/duty.ts';
 import type { DutyState } from '../../../../conformance/clients/duty-state.ts';
 import {
   type Capability,
@@ -9,7 +10,7 @@ import {
   examinationVersion,
   type PlayedScene,
 } from '../../../../conformance/clients/report/examination.ts';
-import { nextStep, type SceneName } from '../../../../conformance/clients/scenes.ts';
+import { nextStep } from '../../../../conformance/clients/scenes.ts';
 import { counted } from '../../../../fixtures/counted.ts';
 import type { ExaminationPlan } from './plan.ts';
 import type { SceneEnd } from './play.ts';
@@ -162,12 +163,12 @@ function joinedDuty(duty: (typeof duties)[number], joining: Joining): ExaminedDu
       }),
     ),
     ...(observation !== undefined && { observation }),
-    ...(!isMet && { next: nextStep(scene), because: unmetBecause(scene, state, joining) }),
+    ...(!isMet && { next: nextStep(scene), because: unmetBecause(duty, state, joining) }),
   };
 }
 
 function unmetBecause(
-  scene: SceneName = FIRST,
+  { scene = FIRST, unshown = 'the client did not show it' }: Pick<Duty, 'scene' | 'unshown'>,
   state: DutyState,
   { ended, skipped }: Joining,
 ): string {
@@ -180,5 +181,5 @@ function unmetBecause(
   if (because !== undefined) return because;
   return end === undefined
     ? 'its scene was not played'
-    : `its scene ${scene} was played, and the client did not show it`;
+    : `its scene ${scene} was played, and ${unshown}`;
 }

@@ -9,9 +9,10 @@ import type {
 import { systemClock } from '../../../../fixtures/clock.ts';
 import { evidenceOf, lastLine } from './evidence.ts';
 import { limitMs, type Moment, type Scene, SceneStopped, type Step } from './scene.ts';
-import { CUT_FAULT, endOf } from './seen-events.ts';
+import { CUT_FAULT, endOf, type Seen } from './seen-events.ts';
 import { measuredIntervalMs, type SightName, sights } from './sights.ts';
 import type { Stage } from './stage.ts';
+import { verdictSince } from './verdict-since.ts';
 
 /** How a scene ended; `skipped`: the client has no such moment. */
 export interface SceneEnd {
@@ -40,6 +41,8 @@ export async function play(scene: Scene, stage: Stage, time: Time): Promise<Scen
   const { contactMs } = time;
   // Until the interval is measured the time of the first request stands for it.
   const known = { intervalMs: time.intervalMs ?? contactMs, contactMs };
+  // A client that is started by hand meets all scenes on one stage.
+  const before = { verdict: stage.verdict, events: stage.events.all.length };
   let stopped: SceneStopped | undefined;
   try {
     await begin(scene, stage, known);
@@ -57,9 +60,11 @@ export async function play(scene: Scene, stage: Stage, time: Time): Promise<Scen
   stage.act('scene-ended', stopped === undefined ? scene.name : undefined);
   if (stopped?.message !== INTERRUPTED) stage.judge.end(systemClock.monotonicMs());
   stage.writeLog();
-  const { verdict } = stage;
-  const afterCut = await cutOutcome(scene, stage, stopped === undefined);
-  const facts = { verdict, ...(afterCut && { afterCut }), violations: evidenceOf(stage) };
+  const verdict = verdictSince(before.verdict, stage.verdict);
+  const seen = stage.events.all.slice(before.events);
+  const afterCut = await cutOutcome(scene, stage, { seen, verdict, polls: stopped === undefined });
+  const violations = evidenceOf({ verdict, events: stage.events });
+  const facts = { verdict, ...(afterCut && { afterCut }), violations };
   if (stopped === undefined) return { outcome: 'played', ...facts };
   const outcome = stopped.isMissed ? 'skipped' : stopped.neverCame ? 'never-came' : 'stopped';
   return { outcome, because: stopped.message, ...facts };
@@ -185,20 +190,27 @@ async function cut(moment: Moment, stage: Stage, intervalMs: number): Promise<vo
 /** Time for the bytes before a held one to reach the client. */
 const WRITTEN_MS = 100;
 
+/** What is known of a scene once it has ended. */
+interface Ended {
+  readonly seen: readonly Seen[];
+  readonly verdict: ClientVerdict | undefined;
+  readonly polls: boolean;
+}
+
 async function cutOutcome(
   { steps }: Scene,
   stage: Stage,
-  polls: boolean,
+  { seen, verdict, polls }: Ended,
 ): Promise<CutOutcome | undefined> {
   const step = steps.find((each) => 'cut' in each);
   const cutMs = stage.lastAct('client-killed');
   if (step === undefined || !('cut' in step) || cutMs === undefined) return undefined;
-  const later = stage.events.all.filter(({ event }) => endOf(event) > cutMs);
-  const reports = stage.events.all.filter(sights['final report']).map(({ report = '' }) => report);
+  const later = seen.filter(({ event }) => endOf(event) > cutMs);
+  const reports = seen.filter(sights['final report']).map(({ report = '' }) => report);
   const finals = [...new Set(reports)];
   const installed = finals.includes('success') ? await stage.installed() : undefined;
   const isOther = installed !== undefined && installed !== stage.user.artifactName;
-  const isFalse = isOther || (stage.verdict?.duties.some(isFalseSuccess) ?? false);
+  const isFalse = isOther || (verdict?.duties.some(isFalseSuccess) ?? false);
   return { moment: step.cut.name, cameBack: later.length > 0, finals, polls, isFalse };
 }
 

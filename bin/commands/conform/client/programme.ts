@@ -5,6 +5,9 @@ import { isLong, minMs, type Scene } from './scene.ts';
 import type { Seen } from './seen-events.ts';
 import { usesTls } from './stage.ts';
 
+/** Why a scene is not played that `--scene` did not name. */
+export const NOT_SELECTED = 'not selected by --scene';
+
 /** A scene with its least real time, or with the reason why it is not played. */
 export interface PlannedScene {
   readonly scene: Scene;
@@ -29,7 +32,8 @@ export function programmeOf(
   { plan, intervalMs, capabilities, spentMs = 0 }: Programme,
 ): readonly PlannedScene[] {
   let leftMs = plan.timeMs === undefined ? Number.POSITIVE_INFINITY : plan.timeMs - spentMs;
-  const workers = plan.command === undefined ? 1 : plan.parallel;
+  const isOne = plan.command === undefined || plan.powerOff !== undefined;
+  const workers = isOne ? 1 : plan.parallel;
   return scenes.map((scene) => {
     const least = minMs(scene, intervalMs);
     const because = omissionOf(scene, plan, capabilities);
@@ -46,7 +50,7 @@ function omissionOf(
   capabilities: readonly Capability[] | undefined,
 ): string | undefined {
   const { name, needs, lacks, server, start, steps } = scene;
-  if (selection.length > 0 && !selection.includes(name)) return 'not selected by --scene';
+  if (selection.length > 0 && !selection.includes(name)) return NOT_SELECTED;
   const skip = skips.get(name);
   if (skip !== undefined) return skip;
   if (needs && capabilities && !capabilities.includes(needs)) return needSentences[needs];

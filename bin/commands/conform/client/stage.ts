@@ -47,6 +47,8 @@ export class Stage {
   readonly user: ServerUser;
   readonly #acts: ServerAct[] = [];
   #starts = 0;
+  /** True once the client was started by its power. */
+  #isSwitched = false;
   #cursor = 0;
   #trap: CountedAddress | undefined;
   #plain: Testbed | undefined;
@@ -209,17 +211,16 @@ export class Stage {
   /** Starts the client; at the address of the server unless another one is given. */
   start(url = this.url, folder = 'dir'): void {
     const { command, powerOn } = this.#plan;
-    const dir = join(this.#folder, folder);
-    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    mkdirSync(join(this.#folder, folder), { recursive: true, mode: 0o700 });
     this.#starts += 1;
     if (command === undefined) return;
     this.act('client-started');
     if (powerOn === undefined || this.#starts === 1)
-      this.#client.start(filledCommand(command, { url, ca: this.#caFile(), dir }));
+      this.#client.start(this.#filled(command, folder, url));
   }
 
   async #power(command: string): Promise<void> {
-    await printedBy(command).catch((error: unknown) => {
+    await printedBy(this.#filled(command, 'dir')).catch((error: unknown) => {
       const because = error instanceof Error ? error.message.split('\n')[0] : String(error);
       throw new SceneStopped(`the power could not be switched: ${because}`);
     });
@@ -229,7 +230,11 @@ export class Stage {
   async kill(): Promise<void> {
     const { powerOff } = this.#plan;
     if (powerOff === undefined) await this.#client.kill();
-    else await this.#power(powerOff);
+    else {
+      this.#client.release();
+      this.#isSwitched = true;
+      await this.#power(powerOff);
+    }
     // The judge sees the exchanges that end with the client before the act that ended them.
     await this.events.until(() => false, LOOK_MS);
     this.act('client-killed');
@@ -310,16 +315,25 @@ export class Stage {
   async installed(): Promise<string | undefined> {
     const { installed } = this.#plan;
     if (installed === undefined) return undefined;
-    const dir = join(this.#folder, 'dir');
-    const command = filledCommand(installed, { url: this.url, ca: this.#caFile(), dir });
-    return printedBy(command).catch(() => undefined);
+    return printedBy(this.#filled(installed, 'dir')).catch(() => undefined);
   }
 
   async close(): Promise<void> {
+    const { powerOff, command } = this.#plan;
+    // The next scene starts a client of its own; a board that was started by hand stays on.
+    if (powerOff !== undefined && command !== undefined && this.#isSwitched) {
+      this.#client.release();
+      await this.#power(powerOff).catch(() => undefined);
+    }
     await this.#client.kill();
     await this.#trap?.close();
     await this.#plain?.close();
     await this.#testbed.close();
+  }
+
+  /** Returns a command of the author with the places of this scene. */
+  #filled(command: string, folder: string, url = this.url): string {
+    return filledCommand(command, { url, ca: this.#caFile(), dir: join(this.#folder, folder) });
   }
 
   #at(url: string): string {
