@@ -38,8 +38,10 @@ export function programmeOf(
     const least = minMs(scene, intervalMs);
     const because = omissionOf(scene, plan, capabilities);
     if (because !== undefined) return { scene, minMs: least, because };
-    leftMs -= least / workers;
-    if (leftMs >= 0) return { scene, minMs: least };
+    if (least / workers <= leftMs) {
+      leftMs -= least / workers;
+      return { scene, minMs: least };
+    }
     return { scene, minMs: least, because: 'there is no time left; give more by --time' };
   });
 }

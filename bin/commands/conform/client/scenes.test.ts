@@ -93,6 +93,13 @@ describe('the programme of an examination', () => {
     expect(because.get('update')).toBeUndefined();
   });
 
+  it('plays a short scene that fits after a long one that does not', () => {
+    const change = { timeMs: 300_000, parallel: 1, selection: ['socket-silent', 'bad-request'] };
+    expect(omitted({ ...change, timeMs: 100_000 }, 'socket-silent')).toMatch(/no time left/);
+    expect(omitted({ ...change, timeMs: 100_000 }, 'bad-request')).toBeUndefined();
+    expect(omitted(change, 'socket-silent')).toBeUndefined();
+  });
+
   it('plays a long scene that is selected, without --time', () => {
     expect(omitted({ selection: ['socket-silent'] }, 'socket-silent')).toBeUndefined();
   });
