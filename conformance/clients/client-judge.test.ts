@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { ClientEvent } from '../../fixtures/client-event.ts';
 import { ClientJudge } from './client-judge.ts';
-import { alterations } from './testing/alterations.ts';
-import { eventsOf, goodSteps, type Step } from './testing/good-life.ts';
+import { alterations } from './self-test/alterations.ts';
+import { goodSteps } from './self-test/good-life.ts';
+import { eventsOf, type Step } from './self-test/steps.ts';
 
 function judged(steps: readonly Step[]) {
   const judge = new ClientJudge();

@@ -3,8 +3,9 @@ import type { ClientExchange } from '../../fixtures/client-event.ts';
 import { harExchanges } from '../recordings/har.ts';
 import { listedExchanges } from '../recordings/journal.ts';
 import { verdictsOfRecording } from './recorded-clients.ts';
-import { alterations } from './testing/alterations.ts';
-import { eventsOf, goodSteps, type Step } from './testing/good-life.ts';
+import { alterations } from './self-test/alterations.ts';
+import { goodSteps } from './self-test/good-life.ts';
+import { eventsOf, type Step } from './self-test/steps.ts';
 
 function exchangesOf(steps: readonly Step[]): readonly ClientExchange[] {
   return eventsOf(steps).filter((event) => event.kind === 'exchange');

@@ -53,6 +53,13 @@ export const selfTestRows = {
     help: `with --fuzz: minimum share of the alterations that break a must to be noticed (default: ${defaultFloor})`,
     cli: { kind: 'share' },
   },
+  clients: {
+    flag: '--clients',
+    group,
+    help: 'judge badly written device clients instead of servers with defects; with --fuzz random ones',
+    cli: { kind: 'switch' },
+    conflicts: ['html', 'record', 'sample', 'list', 'cases', 'url', 'token'],
+  },
   html: {
     flag: '--html <file>',
     group: reports,

@@ -64,6 +64,8 @@ export function configure(command: Command): void {
     'fleetbed conform self-test --url https://staging.example.com --html matrix.html',
     '# 500 alterations of answers at random places',
     'fleetbed conform self-test --fuzz 500 --seed 1 --processes 2',
+    '# The judge of device clients, against badly written clients',
+    'fleetbed conform self-test --clients',
     '# In a clone: the defects whose code changed, and 100 others',
     'fleetbed conform self-test --sample 100 --seed "$(git rev-parse HEAD)"',
   );
@@ -99,6 +101,11 @@ async function act(
 ): Promise<ExitCode> {
   const { fuzz, seed = defaultSeed, list: isList, json = false } = options;
   requireFuzz(options);
+  if (options.clients) {
+    const { testWithBadClients } = await import('./self-test/bad-clients.ts');
+    const { floor } = options;
+    return testWithBadClients({ beginnings, fuzz, seed, floor }, createOutput(json));
+  }
   const drawn = fuzz === undefined ? undefined : drawnDefects(fuzz, seed);
   if (options.worker) {
     await obey(drawn ?? allDefects, (signal) => selfTestOn(targetOf(options), { signal }));

@@ -1,109 +1,28 @@
 /**
- * The life of a well-behaved client as a list of labelled steps, from the first contact to a second
- * token, through every kind of update. A test alters one thing of it and asks the judge.
+ * The life of a well-behaved client, from the first contact to a second token, through every kind of
+ * update. A self-test alters one thing of it and asks the judge.
  */
+import type { ClientSocketEvent, ServerAct } from '../../../fixtures/client-event.ts';
+import {
+  api,
+  type Happening,
+  linkOf,
+  message,
+  type Request,
+  request,
+  type Step,
+  signIn,
+  startMs,
+  storage,
+} from './steps.ts';
 
-import type {
-  ClientEvent,
-  ClientExchange,
-  ClientSocketEvent,
-  ServerAct,
-} from '../../../fixtures/client-event.ts';
-import { storageOperations } from '../../../fixtures/contract/management/storage.ts';
-import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
-import { encodeConnectMessage } from '../../../fixtures/formats/connect-message.ts';
-import { ed25519KeyFromSeed } from '../../signing/ed25519.ts';
-
-/** One request of the device. It begins 10 s after the end of the step before, and takes 50 ms. */
-export interface Request {
-  readonly kind: 'request';
-  readonly label: string;
-  operation: OperationId | keyof typeof storageOperations;
-  method?: string;
-  /** Fills the parameter of the path. */
-  id?: string;
-  /** Replaces path and query. */
-  target?: string;
-  origin?: string;
-  headers: Record<string, string>;
-  /** The body as text, or as a value that is sent as JSON. */
-  sent?: unknown;
-  status: number;
-  answerHeaders: Record<string, string>;
-  answer?: unknown;
-  responseBytes?: number;
-  isDelivered?: boolean;
-  interference?: string[];
-  afterMs: number;
-  tookMs: number;
-  connection?: string;
-}
-
-/** An event of the websocket, or an act of the server; it happens `afterMs` after the step before. */
-type Happening =
-  | (Omit<ClientSocketEvent, 'sequence' | 'client' | 'atMs'> & Placed)
-  | (Omit<ServerAct, 'atMs'> & Placed);
-
-interface Placed {
-  readonly label: string;
-  afterMs: number;
-}
-
-export type Step = Request | Happening;
-
-export const deviceKey = ed25519KeyFromSeed(Buffer.alloc(32, 7));
-export const otherKey = ed25519KeyFromSeed(Buffer.alloc(32, 8));
-const api = 'https://api.example';
-const storage = 'https://files.example';
-const startMs = Date.UTC(2026, 0, 31, 12);
-const INTERVAL_MS = 10_000;
 const FILE_BYTES = 400_000;
 const WEEK_SECONDS = 604_800;
-const rows = { ...operations, ...storageOperations };
 
 /** Returns a token whose number makes it unlike the others. @param exp in seconds since the epoch */
 function tokenOf(number: number, exp: number): string {
   const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
   return `${part({ alg: 'RS256' })}.${part({ sub: 'device-1', jti: number, exp })}.c2ln`;
-}
-
-/** Returns the link to the file of a deployment. */
-export function linkOf(id: string): string {
-  return `${storage}${storageOperations['download-artifact'].path.replace('{id}', id)}?x-svc-signature=${id}`;
-}
-
-/** Signatures by key and body, since a test repeats the life many times. */
-const signatures = new Map<string, string>();
-
-/** Returns a signed authentication request. */
-export function signIn(label: string, more: Partial<Request> = {}, signer = deviceKey): Request {
-  const body = JSON.stringify({
-    id_data: JSON.stringify({ mac: '02:00:00:00:00:01' }),
-    pubkey: signer.publicKeyPem,
-    tenant_token: 'tenant',
-  });
-  const sent = typeof more.sent === 'string' ? more.sent : body;
-  const name = signer.publicKeyPem + sent;
-  const signature = signatures.get(name) ?? signer.sign(Buffer.from(sent)).toString('base64');
-  signatures.set(name, signature);
-  return request(label, 'post-auth-request', {
-    headers: { 'X-SVC-Signature': signature },
-    status: 401,
-    answer: { error: 'dev auth: unauthorized' },
-    ...more,
-    sent,
-  });
-}
-
-/** Returns a request of the device. */
-export function request(
-  label: string,
-  operation: Request['operation'],
-  more: Partial<Request> = {},
-): Request {
-  const afterMs = INTERVAL_MS;
-  const base = { kind: 'request', label, operation, afterMs, tookMs: 50, status: 204 } as const;
-  return { ...base, headers: {}, answerHeaders: {}, ...more };
 }
 
 /** Builds the life step by step; what the device knows is kept beside. */
@@ -231,11 +150,6 @@ class Life {
     });
     this.socket(`${label}: opened`, 'opened', 'device', { socket, afterMs: 1 });
   }
-}
-
-/** Returns the payload of a message on the websocket. */
-export function message(proto: number, typ: string, sid?: string): Buffer {
-  return encodeConnectMessage({ proto, typ, ...(sid !== undefined && { sid }) });
 }
 
 /** Returns the steps of the good life. */
@@ -497,69 +411,4 @@ function tokens(life: Life): void {
   life.polls('last poll');
   // A network that delays one request and not the next makes a second shorter.
   for (let each = 1; each <= 12; each += 1) life.polls(`each second ${each}`, { afterMs: 900 });
-}
-
-/** Returns the events of steps, with their times. */
-export function eventsOf(steps: readonly Step[]): ClientEvent[] {
-  let nowMs = 0;
-  let offsetMs = startMs;
-  return steps.map((step, index) => {
-    nowMs += step.afterMs;
-    if (step.kind === 'act') {
-      const { label: _, afterMs: __, ...act } = step;
-      if (act.act === 'clock-moved') offsetMs += 8 * 86_400_000;
-      return { ...act, atMs: nowMs };
-    }
-    const sequence = index + 1;
-    if (step.kind === 'socket') {
-      const { label: _, afterMs: __, ...event } = step;
-      return { ...event, sequence, client: 'device-1', atMs: nowMs };
-    }
-    const exchange = exchangeOf(step, sequence, nowMs, offsetMs);
-    nowMs += step.tookMs;
-    return exchange;
-  });
-}
-
-function exchangeOf(
-  step: Request,
-  sequence: number,
-  sentMs: number,
-  offsetMs: number,
-): ClientExchange {
-  const { operation, sent, answer, status, tookMs, id = '', origin = api } = step;
-  const row = rows[operation];
-  const target = step.target ?? row.path.replace(/\{\w+\}/, id);
-  const body = bytesOf(sent);
-  const responseBody = bytesOf(answer) ?? Buffer.alloc(0);
-  const headers = {
-    Host: new URL(origin).host,
-    ...(body && { 'Content-Type': 'application/json', 'Content-Length': `${body.length}` }),
-    ...step.headers,
-  };
-  const endedMs = sentMs + tookMs;
-  return {
-    kind: 'exchange',
-    sequence,
-    client: 'device-1',
-    method: step.method ?? row.method,
-    url: origin + target,
-    requestHeaders: Object.entries(headers).filter(([, value]) => value !== ''),
-    requestBody: body,
-    status,
-    responseHeaders: Object.entries(step.answerHeaders),
-    responseBody,
-    responseBytes: step.responseBytes ?? responseBody.length,
-    isDelivered: step.isDelivered ?? true,
-    sentMs,
-    endedMs,
-    serverNowMs: offsetMs + endedMs,
-    interference: step.interference ?? [],
-    connection: step.connection ?? 'connection-1',
-  };
-}
-
-function bytesOf(value: unknown): Buffer | undefined {
-  if (value === undefined || Buffer.isBuffer(value)) return value;
-  return Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
 }

@@ -1,0 +1,74 @@
+/** `fleetbed conform self-test --clients`: the judge of clients meets badly written clients. */
+import { alterations } from '../../../../conformance/clients/self-test/alterations.ts';
+import {
+  type AlteredClients,
+  alteredClients,
+  type ClientSelfTest,
+  selfTestOfClients,
+} from '../../../../conformance/clients/self-test/self-test.ts';
+import { counted } from '../../../../fixtures/counted.ts';
+import { type ExitCode, exitCodes } from '../../../output/exit-codes.ts';
+import type { Output } from '../../../output/output.ts';
+
+/** The least share of random alterations that the judge must notice, by default. */
+const FLOOR = 0.75;
+
+/** Which clients are played. */
+interface BadClients {
+  /** Beginnings of the ids of duties; every badly written client if empty. */
+  readonly beginnings: readonly string[];
+  /** Number of random alterations, in place of the badly written clients. */
+  readonly fuzz?: number | undefined;
+  readonly seed: string;
+  readonly floor?: number | undefined;
+}
+
+/** Runs the self-test and prints its result. */
+export function testWithBadClients(
+  { beginnings, fuzz, seed, floor = FLOOR }: BadClients,
+  output: Output,
+): ExitCode {
+  if (fuzz !== undefined) {
+    const result = alteredClients(fuzz, seed);
+    output.data(result);
+    output.line(alteredText(result));
+    return result.noticed >= floor * result.altered ? exitCodes.pass : exitCodes.failed;
+  }
+  const selected = alterations.filter(
+    ({ duty }) => beginnings.length === 0 || beginnings.some((each) => duty.startsWith(each)),
+  );
+  if (selected.length === 0) {
+    output.line(
+      `No badly written client breaks a duty that begins with ${beginnings.join(' or ')}.`,
+    );
+    return exitCodes.usage;
+  }
+  const result = selfTestOfClients(selected);
+  output.data(result);
+  for (const line of resultLines(result)) output.line(line);
+  const isSound = result.rows.every((row) => row.isCaught && row.falseCatches.length === 0);
+  return isSound && result.falseOnGood.length === 0 ? exitCodes.pass : exitCodes.failed;
+}
+
+function resultLines({ falseOnGood, rows, undefended }: ClientSelfTest): readonly string[] {
+  const caught = rows.filter(({ isCaught }) => isCaught).length;
+  const falseCatches = rows.reduce((sum, row) => sum + row.falseCatches.length, 0);
+  return [
+    ...rows.map(({ id, does, isCaught, falseCatches: others }) => {
+      const more = others.length === 0 ? '' : `; false catch: ${others.join(', ')}`;
+      const isSound = isCaught && others.length === 0;
+      return `${isSound ? ' ' : '!'} ${isCaught ? 'caught' : 'missed'} ${id}: a client that ${does}${more}`;
+    }),
+    ...falseOnGood.map((id) => `! the good client is blamed for ${id}`),
+    '',
+    `${counted(rows.length, 'badly written client')}: ${caught} caught, ${falseCatches} false catches.`,
+    `${counted(undefended.length, 'duty')} that no client here breaks: ${undefended.join(', ')}.`,
+  ];
+}
+
+function alteredText({ altered, noticed, unnoticed }: AlteredClients): string {
+  const share = ((100 * noticed) / altered).toFixed(1);
+  const missed = Object.entries(unnoticed).map(([does, count]) => `${does} (${count})`);
+  const others = missed.length === 0 ? '' : ` Not noticed: ${missed.join(', ')}.`;
+  return `${noticed} of ${altered} random alterations of a good client noticed, ${share} %.${others}`;
+}

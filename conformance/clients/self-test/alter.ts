@@ -1,0 +1,142 @@
+/** What a badly written client does instead of the good one: changes of single steps of its life. */
+import { deviceKey, linkOf, type Request, request, type Step, signIn } from './steps.ts';
+
+/** Returns the steps of the bad client. The steps of the good one may be changed in place. */
+export type Alter = (steps: Step[]) => Step[];
+
+/** A badly written client. */
+export interface Alteration {
+  readonly duty: string;
+  /** What the client does, for the title of the test. */
+  readonly does: string;
+  readonly alter: Alter;
+  /** Duties that the same mistake breaks as well. */
+  readonly consequences?: readonly string[];
+}
+
+/** Returns true for a step with a label. */
+export const named = (pattern: string | RegExp) => (step: Step) =>
+  typeof pattern === 'string' ? step.label === pattern : pattern.test(step.label);
+
+/** Changes the requests with a label. */
+export function edit(pattern: string | RegExp, change: (step: Request) => void): Alter {
+  return (steps) => {
+    for (const step of steps.filter(named(pattern))) if (step.kind === 'request') change(step);
+    return steps;
+  };
+}
+
+/** Leaves steps out. */
+export function drop(pattern: string | RegExp): Alter {
+  return (steps) => steps.filter((step) => !named(pattern)(step));
+}
+
+/** Puts steps behind the one with the label; `make` gets a copy of that request. */
+export function insert(label: string, make: (copy: Request) => readonly Step[]): Alter {
+  return (steps) =>
+    steps.flatMap((step) =>
+      step.label === label ? [step, ...make(copyOf(step as Request))] : [step],
+    );
+}
+
+/** Makes several changes, one after the other. */
+export function all(...changes: readonly Alter[]): Alter {
+  return (steps) => changes.reduce((before, change) => change(before), steps);
+}
+
+/** Returns a copy of a request whose headers can be changed. */
+export function copyOf(step: Request): Request {
+  return { ...step, headers: { ...step.headers }, answerHeaders: { ...step.answerHeaders } };
+}
+
+/** Sends a request again so many times. */
+export function repeated(label: string, count: number, more: Partial<Request> = {}): Alter {
+  return insert(label, (copy) =>
+    Array.from({ length: count }, () => ({ ...copyOf(copy), ...more })),
+  );
+}
+
+/** Changes a member of the body of a request. */
+export function body(
+  pattern: string | RegExp,
+  change: (sent: Record<string, unknown>) => void,
+): Alter {
+  return edit(pattern, (step) => {
+    const sent = structuredClone(step.sent) as Record<string, unknown>;
+    change(sent);
+    step.sent = sent;
+  });
+}
+
+/** Changes what polls say about the device. */
+export function provides(pattern: string | RegExp, values: Record<string, unknown>): Alter {
+  return body(pattern, (sent) => Object.assign(sent.device_provides as object, values));
+}
+
+/** Signs in with another body. */
+export function signingIn(
+  pattern: string | RegExp,
+  change: (sent: Record<string, unknown>) => void,
+  signer = deviceKey,
+): Alter {
+  return (steps) =>
+    steps.map((step) => {
+      if (!named(pattern)(step) || step.kind !== 'request') return step;
+      const sent = JSON.parse(String(step.sent)) as Record<string, unknown>;
+      change(sent);
+      const { headers: _, ...rest } = step;
+      return signIn(step.label, { ...rest, sent: JSON.stringify(sent) }, signer);
+    });
+}
+
+/** The polls after the first update that fails, up to the next that succeeds. */
+export const afterFailure =
+  /^f[123]: poll|^f[23]: offer|idle again|^c1: (offer|poll)|before map|^m1: offer/;
+/** Every authentication request. */
+export const everySignIn = /^pending|token/;
+
+/** Lets the steps after one label and up to another one be a scene of the examination. */
+export function scene(name: string, after: string, upTo: string): Alter {
+  const act = { kind: 'act', client: 'device-1', afterMs: 10, subject: name } as const;
+  return all(
+    insert(after, () => [{ ...act, label: 'scene began', act: 'scene-began' }]),
+    insert(upTo, () => [{ ...act, label: 'scene ended', act: 'scene-ended' }]),
+  );
+}
+
+/** A download of a whole file. */
+export function download(id: string, more: Partial<Request> = {}): Request {
+  return request(`${id}: download`, 'download-artifact', {
+    ...{ id, afterMs: 200, status: 200, responseBytes: 400_000 },
+    origin: 'https://files.example',
+    target: linkOf(id).slice('https://files.example'.length),
+    answerHeaders: { 'Content-Length': '400000', ETag: `"${id}"` },
+    ...more,
+  });
+}
+
+/** A log of one line, with the token of another request. */
+export function logOf(copy: Request, id: string, more: Partial<Request> = {}): Request {
+  const line = { timestamp: '2026-01-31T12:00:00Z', level: 'error', message: 'failed' };
+  const { headers } = copy;
+  return request('log', 'put-deployment-log', {
+    id,
+    headers,
+    afterMs: 300,
+    sent: { messages: [line] },
+    ...more,
+  });
+}
+
+/** Lets the client fall silent after a step, until a scene ends. */
+export function silentAfter(label: string): Alter {
+  return (steps) => [
+    ...steps.slice(0, steps.findIndex(named(label)) + 1),
+    { kind: 'act', label: 'scene ended', act: 'scene-ended', client: 'device-1', afterMs: 600_000 },
+  ];
+}
+
+/** Changes an event of the websocket. */
+export function socket(label: string, more: object): Alter {
+  return (steps) => steps.map((step) => (step.label === label ? { ...step, ...more } : step));
+}

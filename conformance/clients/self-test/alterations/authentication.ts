@@ -1,0 +1,178 @@
+/** Clients that sign in badly. */
+import { generateKeyPairSync } from 'node:crypto';
+import { rsaKeyOf } from '../../../signing/rsa.ts';
+import {
+  type Alteration,
+  all,
+  copyOf,
+  edit,
+  everySignIn,
+  insert,
+  named,
+  repeated,
+  signingIn,
+  silentAfter,
+} from '../alter.ts';
+import { otherKey, type Request } from '../steps.ts';
+
+const weak = rsaKeyOf(generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey);
+export const authentication: readonly Alteration[] = [
+  {
+    duty: 'auth.signs-exact-bytes',
+    does: 'signs the body without the line end that it sends',
+    alter: edit('first token', (step) => {
+      step.sent = `${String(step.sent)}\n`;
+    }),
+  },
+  {
+    duty: 'auth.key-supported',
+    does: 'sends its key as PKCS #1',
+    alter: signingIn(everySignIn, (sent) => {
+      sent.pubkey = String(sent.pubkey).replaceAll('PUBLIC KEY', 'RSA PUBLIC KEY');
+    }),
+  },
+  {
+    duty: 'auth.key-strong',
+    does: 'has an RSA key of 1024 bits',
+    alter: signingIn(
+      everySignIn,
+      (sent) => {
+        sent.pubkey = weak.publicKeyPem;
+      },
+      weak,
+    ),
+  },
+  {
+    duty: 'auth.body-fields',
+    does: 'sends its identity as an object instead of a string',
+    alter: signingIn('first token', (sent) => {
+      sent.id_data = { mac: '02:00:00:00:00:01' };
+    }),
+  },
+  {
+    duty: 'auth.identity-stable',
+    does: 'writes the time into its identity',
+    alter: signingIn('d4: token', (sent) => {
+      sent.id_data = '{"mac":"02:00:00:00:00:01","time":2}';
+    }),
+  },
+  {
+    duty: 'auth.key-survives-restart',
+    does: 'makes a new key at a restart',
+    alter: signingIn(
+      'pending after restart',
+      (sent) => {
+        sent.pubkey = otherKey.publicKeyPem;
+      },
+      otherKey,
+    ),
+  },
+  {
+    duty: 'auth.identity-unique',
+    does: 'uses two keys in turn under one identity',
+    alter: signingIn(
+      /^pending [13]|^d4: token/,
+      (sent) => {
+        sent.pubkey = otherKey.publicKeyPem;
+      },
+      otherKey,
+    ),
+    consequences: ['auth.key-survives-restart'],
+  },
+  {
+    duty: 'auth.sends-only-public',
+    does: 'sends its private key',
+    alter: edit('first token', (step) => {
+      const sent = JSON.parse(String(step.sent));
+      sent.pubkey = `-----BEGIN PRIVATE KEY-----\nMC4=\n-----END PRIVATE KEY-----\n`;
+      step.sent = JSON.stringify(sent);
+    }),
+  },
+  {
+    duty: 'auth.one-at-a-time',
+    does: 'sends two sign-ins at once',
+    alter: edit('pending 2', (step) => {
+      step.afterMs = -40;
+    }),
+  },
+  {
+    duty: 'auth.polite-while-pending',
+    does: 'asks every 300 ms while pending',
+    alter: repeated('pending 2', 6, { afterMs: 300 }),
+  },
+  {
+    duty: 'auth.stops-hammering-when-rejected',
+    does: 'asks ever faster',
+    alter: insert('pending 2', (copy) =>
+      [8000, 3900, 1900, 1000].map((afterMs) => ({ ...copyOf(copy), afterMs })),
+    ),
+  },
+  {
+    duty: 'auth.reads-token-plain',
+    does: 'leaves quotes around the token',
+    alter: edit('idle 2', (step) => {
+      step.headers.Authorization = step.headers.Authorization?.replace(/ (.*)/, ' "$1"') ?? '';
+    }),
+  },
+  {
+    duty: 'auth.renews-on-401',
+    does: 'repeats a poll that was answered 401',
+    alter: repeated('revoked', 4),
+  },
+  {
+    duty: 'auth.renews-on-expiry',
+    does: 'repeats a poll with an expired token',
+    alter: repeated('expired', 4),
+    consequences: ['auth.renews-on-401'],
+  },
+  {
+    duty: 'auth.new-token-used',
+    does: 'goes on with the token that was replaced',
+    alter: (steps) => {
+      const before = steps.find(named('expired')) as Request;
+      return insert('poll after expiry', (copy) =>
+        [1, 2, 3, 4].map(() => ({ ...copyOf(copy), headers: { ...before.headers } })),
+      )(steps);
+    },
+  },
+  {
+    duty: 'auth.survives-503',
+    does: 'retries a failed sign-in every 200 ms',
+    alter: insert('pending 3', (copy) =>
+      [1, 2, 3, 4, 5, 6].map((at) => ({
+        ...copyOf(copy),
+        status: 503,
+        afterMs: at === 1 ? 10_000 : 200,
+      })),
+    ),
+  },
+  {
+    duty: 'auth.survives-503',
+    does: 'retries a failed sign-in every 1.5 s',
+    alter: insert('pending 3', (copy) =>
+      Array.from({ length: 8 }, () => ({ ...copyOf(copy), status: 503, afterMs: 1500 })),
+    ),
+  },
+  {
+    duty: 'auth.tenant-token-kept',
+    does: 'forgets its tenant token',
+    alter: signingIn('d4: token', (sent) => {
+      sent.tenant_token = undefined;
+    }),
+  },
+  {
+    duty: 'auth.keeps-asking',
+    does: 'gives up after a 401',
+    alter: silentAfter('pending 2'),
+  },
+  {
+    duty: 'auth.token-opaque',
+    does: 'gives up when its token is longer than it expects',
+    alter: all(
+      edit('first token', (step) => {
+        step.answer = `${String(step.answer)}${'x'.repeat(3000)}`;
+      }),
+      silentAfter('first token'),
+    ),
+  },
+];

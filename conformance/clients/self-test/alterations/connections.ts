@@ -1,0 +1,199 @@
+/** Clients that use websockets or HTTP badly. */
+import {
+  type Alteration,
+  copyOf,
+  edit,
+  named,
+  repeated,
+  scene,
+  silentAfter,
+  socket,
+} from '../alter.ts';
+import { message, type Request, type Step } from '../steps.ts';
+
+export const connections: readonly Alteration[] = [
+  {
+    duty: 'connect.handshake',
+    does: 'asks for version 8',
+    alter: edit('connect 1', (step) => {
+      step.headers['Sec-WebSocket-Version'] = '8';
+    }),
+  },
+  {
+    duty: 'connect.key-fresh',
+    does: 'uses one key for all handshakes',
+    alter: edit('connect 2', (step) => {
+      step.headers['Sec-WebSocket-Key'] = Buffer.alloc(16, 1).toString('base64');
+    }),
+  },
+  {
+    duty: 'connect.masks',
+    does: 'sends frames without a mask',
+    alter: socket('shell answer', { violation: 'the frame is not masked' }),
+  },
+  {
+    duty: 'connect.pong',
+    does: 'answers a ping with other bytes',
+    alter: socket('pong', { payload: Buffer.from('x') }),
+  },
+  {
+    duty: 'connect.close-handshake',
+    does: 'closes with the code 1015',
+    alter: socket('last close', { code: 1015 }),
+  },
+  {
+    duty: 'connect.messages',
+    does: 'makes up the id of a session',
+    alter: socket('shell answer', { payload: message(1, 'new', 'made-up') }),
+  },
+  {
+    duty: 'connect.messages',
+    does: 'sends JSON instead of msgpack',
+    alter: socket('shell answer', { payload: Buffer.from('{"hdr":{"proto":1}}') }),
+  },
+  {
+    duty: 'connect.check-update',
+    does: 'polls half a minute after check-update',
+    alter: edit('poll after check-update', (step) => {
+      step.afterMs = 30_000;
+    }),
+  },
+  {
+    duty: 'connect.one-socket',
+    does: 'keeps the older websocket',
+    alter: (steps) => {
+      const close = steps.find(named('close'));
+      const late: Step[] = [
+        {
+          kind: 'socket',
+          label: 'late',
+          event: 'message',
+          from: 'device',
+          socket: 's1',
+          payload: message(1, 'new', 'session-1'),
+          afterMs: 20_000,
+        },
+      ];
+      return steps
+        .filter((step) => step !== close)
+        .flatMap((step) => (step.label === 'connect 2: opened' ? [step, ...late] : [step]));
+    },
+  },
+  {
+    duty: 'connect.backoff',
+    does: 'reconnects every 2 s',
+    alter: (steps) => {
+      const first = steps.find(named('connect 1')) as Request;
+      const tries = Array.from({ length: 8 }, (_, at) => ({
+        ...copyOf(first),
+        ...{ label: `try ${at}`, status: 503, afterMs: 2000 },
+        headers: {
+          ...first.headers,
+          'Sec-WebSocket-Key': Buffer.alloc(16, 50 + at).toString('base64'),
+        },
+      }));
+      return steps.flatMap((step) => (step === first ? [...tries, step] : [step]));
+    },
+  },
+  {
+    duty: 'http.documented-operations',
+    does: 'calls a path that does not exist',
+    alter: edit('monitors', (step) => {
+      step.target = '/api/devices/v1/devicemonitor/configuration';
+      step.status = 404;
+      step.answer = { error: 'not found' };
+    }),
+  },
+  {
+    duty: 'http.documented-operations',
+    does: 'sends JSON as text',
+    alter: edit('idle 2', (step) => {
+      step.headers['Content-Type'] = 'text/plain';
+    }),
+  },
+  {
+    duty: 'http.bearer',
+    does: 'sends its token without Bearer',
+    alter: edit('idle 2', (step) => {
+      step.headers.Authorization = step.headers.Authorization?.slice(7) ?? '';
+    }),
+  },
+  {
+    duty: 'http.valid-json',
+    does: 'sends a byte order mark',
+    alter: edit('idle 2', (step) => {
+      step.sent = `\ufeff${JSON.stringify(step.sent)}`;
+    }),
+  },
+  {
+    duty: 'http.framing',
+    does: 'states both lengths',
+    alter: edit('idle 2', (step) => {
+      step.headers['Transfer-Encoding'] = 'chunked';
+    }),
+  },
+  {
+    duty: 'http.host',
+    does: 'sends no Host',
+    alter: edit('idle 2', (step) => {
+      step.headers.Host = '';
+    }),
+  },
+  {
+    duty: 'http.retry-after',
+    does: 'polls before Retry-After is over',
+    alter: edit('after busy', (step) => {
+      step.afterMs = 5000;
+    }),
+  },
+  {
+    duty: 'http.backoff',
+    does: 'polls every 1.5 s while the server fails',
+    alter: edit(/^outage [2-8]/, (step) => {
+      step.afterMs = 1500;
+    }),
+  },
+  {
+    duty: 'http.no-retry-on-400',
+    does: 'repeats a refused request',
+    alter: repeated('refused', 4, { afterMs: 5000 }),
+  },
+  {
+    duty: 'connect.checks-accept',
+    does: 'sends a message although the handshake was wrong',
+    alter: edit('connect 1', (step) => {
+      step.interference = ['wrong-accept'];
+    }),
+  },
+  {
+    duty: 'http.recovers',
+    does: 'gives up polling after a 503',
+    alter: silentAfter('outage 2'),
+    consequences: ['http.errors-tolerated'],
+  },
+  {
+    duty: 'http.errors-tolerated',
+    does: 'gives up after an error in HTML',
+    alter: silentAfter('v2 absent'),
+  },
+  {
+    duty: 'http.keep-alive',
+    does: 'gives up when the server closes its connection',
+    alter: silentAfter('after refused'),
+  },
+  {
+    duty: 'tls.verifies',
+    does: 'sends a request to a server with a wrong certificate',
+    alter: scene('tls-untrusted', 'idle 1', 'idle 2'),
+  },
+  {
+    duty: 'tls.version',
+    does: 'sends a request by TLS 1.1',
+    alter: scene('tls-old-version', 'idle 1', 'idle 2'),
+  },
+  {
+    duty: 'tls.no-downgrade',
+    does: 'sends a request without TLS',
+    alter: scene('tls-absent', 'idle 1', 'idle 2'),
+  },
+];

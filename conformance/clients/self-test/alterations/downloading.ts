@@ -1,0 +1,150 @@
+/** Clients that fetch files badly. */
+import {
+  type Alteration,
+  afterFailure,
+  all,
+  body,
+  download,
+  drop,
+  edit,
+  insert,
+  logOf,
+  provides,
+  repeated,
+} from '../alter.ts';
+
+export const downloading: readonly Alteration[] = [
+  {
+    duty: 'get.uses-given-uri',
+    does: 'appends a parameter to the link',
+    alter: edit('d2: download', (step) => {
+      step.target = `${step.target}&device=1`;
+    }),
+  },
+  {
+    duty: 'get.method-get',
+    does: 'asks for the length by HEAD',
+    alter: insert('d2: downloading', () => [download('d2', { method: 'HEAD', responseBytes: 0 })]),
+  },
+  {
+    duty: 'get.no-token-to-other-hosts',
+    does: 'sends its token to the storage',
+    alter: edit('d2: download', (step) => {
+      step.headers.Authorization = 'Bearer secret';
+    }),
+  },
+  {
+    duty: 'get.follows-redirect',
+    does: 'fails at a redirect',
+    alter: all(
+      drop(/^d3: (download|inventory)/),
+      body('d3: success', (sent) => {
+        sent.status = 'failure';
+      }),
+      provides(/^d3: poll|^d4: offer/, { artifact_name: 'three' }),
+      insert('d3: success', (copy) => [logOf(copy, 'd3')]),
+    ),
+  },
+  {
+    duty: 'get.resumes',
+    does: 'resumes one byte too far',
+    alter: edit('d1: resumed', (step) => {
+      step.headers.Range = 'bytes=200001-';
+      step.answerHeaders['Content-Range'] = 'bytes 200001-399999/400000';
+    }),
+    consequences: ['get.short-body'],
+  },
+  {
+    duty: 'get.resumes',
+    does: 'begins anew after each cut',
+    alter: edit('d1: resumed', (step) => {
+      step.headers = {};
+      Object.assign(step, { status: 200, responseBytes: 400_000 });
+      step.answerHeaders = { 'Content-Length': '400000', ETag: '"d1"' };
+    }),
+  },
+  {
+    duty: 'get.checks-206',
+    does: 'installs a part that began elsewhere',
+    alter: edit('d1: resumed', (step) => {
+      step.answerHeaders['Content-Range'] = 'bytes 100000-299999/400000';
+    }),
+  },
+  {
+    duty: 'get.validator-changed',
+    does: 'joins the parts of two files',
+    alter: edit('d1: resumed', (step) => {
+      step.answerHeaders.ETag = '"other"';
+    }),
+  },
+  {
+    duty: 'get.short-body',
+    does: 'installs a file without its end',
+    alter: drop('d1: resumed'),
+  },
+  {
+    duty: 'get.checksum',
+    does: 'installs a file with altered bytes',
+    alter: all(
+      body('f1: failure', (sent) => {
+        sent.status = 'success';
+      }),
+      provides(afterFailure, { artifact_name: 'bad' }),
+    ),
+    consequences: ['inventory.after-update'],
+  },
+  {
+    duty: 'get.size-limits',
+    does: 'installs a file that went on past its end',
+    alter: all(
+      edit('f1: download', (step) => {
+        step.interference = ['over-long'];
+      }),
+      body('f1: failure', (sent) => {
+        sent.status = 'success';
+      }),
+      provides(afterFailure, { artifact_name: 'bad' }),
+    ),
+    consequences: ['inventory.after-update'],
+  },
+  {
+    duty: 'get.expired-link',
+    does: 'uses a refused link again and again',
+    alter: insert('d2: downloading', () =>
+      Array.from({ length: 4 }, () =>
+        download('d2', { status: 403, responseBytes: 0, afterMs: 61_000 }),
+      ),
+    ),
+  },
+  {
+    duty: 'get.once',
+    does: 'fetches the file three times',
+    alter: repeated('d2: download', 2),
+  },
+  {
+    duty: 'get.fresh-link',
+    does: 'uses the link of an earlier offer',
+    alter: all(
+      edit('d4: offer again', (step) => {
+        const answer = structuredClone(step.answer) as { artifact: { source: { uri: string } } };
+        answer.artifact.source.uri += '&n=2';
+        step.answer = answer;
+      }),
+      insert('d4: offer again', () => [download('d4', { afterMs: 5000 })]),
+    ),
+  },
+  {
+    duty: 'get.bounded-retries',
+    does: 'tries a download that fails sixty times',
+    alter: insert('d2: downloading', () =>
+      Array.from({ length: 60 }, () =>
+        download('d2', { status: 404, responseBytes: 0, afterMs: 61_000 }),
+      ),
+    ),
+  },
+  {
+    duty: 'get.416',
+    does: 'asks for the same part again after a 416',
+    alter: repeated('d5: refused', 4),
+  },
+];

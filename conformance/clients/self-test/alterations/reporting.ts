@@ -1,0 +1,150 @@
+/** Clients that report badly. */
+import {
+  type Alteration,
+  all,
+  body,
+  copyOf,
+  download,
+  drop,
+  edit,
+  insert,
+  logOf,
+  provides,
+  repeated,
+} from '../alter.ts';
+import { signIn } from '../steps.ts';
+
+export const reporting: readonly Alteration[] = [
+  {
+    duty: 'report.final',
+    does: 'begins the next deployment without a final status',
+    alter: all(
+      drop(/^d1: success/),
+      provides('d1: poll after', { artifact_name: 'one' }),
+      drop('d1: poll after'),
+      provides('d2: offer', { artifact_name: 'one' }),
+    ),
+  },
+  {
+    duty: 'report.second-deployment',
+    does: 'reports on the former deployment',
+    alter: edit('d2: downloading', (step) => {
+      step.id = 'd1';
+    }),
+    consequences: ['report.final-once'],
+  },
+  {
+    duty: 'report.no-loop',
+    does: 'fetches a failed deployment again',
+    alter: insert('f1: log', () => [download('f1', { afterMs: 4000 })]),
+  },
+  {
+    duty: 'report.final-once',
+    does: 'reports downloading after success',
+    alter: insert('d1: success', (copy) => [
+      { ...copy, label: 'again', sent: { status: 'downloading' } },
+    ]),
+  },
+  {
+    duty: 'report.final-once',
+    does: 'reports failure after success',
+    alter: insert('d1: success', (copy) => [
+      { ...copy, label: 'again', sent: { status: 'failure' } },
+      logOf(copy, 'd1'),
+      { ...copyOf(copy), label: 'once more' },
+    ]),
+  },
+  {
+    duty: 'report.vocabulary',
+    does: 'reports a status of its own',
+    alter: body('d2: installing', (sent) => {
+      sent.status = 'verifying';
+    }),
+  },
+  {
+    duty: 'report.shape',
+    does: 'reports a substate that is a number',
+    alter: body('d2: installing', (sent) => {
+      sent.substate = 3;
+    }),
+  },
+  {
+    duty: 'report.own-deployment',
+    does: 'reports on a deployment that it was not given',
+    alter: insert('d2: installing', (copy) => [
+      { ...copy, label: 'foreign', id: 'x9', status: 404 },
+    ]),
+  },
+  {
+    duty: 'report.success-only-if-installed',
+    does: 'reports success without a download',
+    alter: drop('d2: download'),
+  },
+  {
+    duty: 'report.retries-final',
+    does: 'forgets a report that failed',
+    alter: all(
+      drop(/^d2: (success|inventory)/),
+      provides('d2: poll after', { artifact_name: 'two' }),
+      repeated('d2: poll after', 5),
+    ),
+  },
+  {
+    duty: 'report.retries-final',
+    does: 'drops a final status that was answered 401',
+    alter: all(
+      edit('d2: lost', (step) => {
+        step.status = 401;
+      }),
+      insert('d2: lost', (copy) => {
+        const token = copy.headers.Authorization?.slice('Bearer '.length);
+        return [signIn('new token', { status: 200, answer: token, afterMs: 20_000 })];
+      }),
+      drop(/^d2: (success|inventory)/),
+      provides('d2: poll after', { artifact_name: 'two' }),
+      repeated('d2: poll after', 5),
+    ),
+  },
+  {
+    duty: 'report.retries-bounded-rate',
+    does: 'repeats a report that failed every 1.5 s',
+    alter: repeated('d2: lost', 7, { afterMs: 1500 }),
+  },
+  {
+    duty: 'report.retries-bounded-rate',
+    does: 'repeats a report that failed every 200 ms',
+    alter: repeated('d2: lost', 5, { afterMs: 200 }),
+  },
+  {
+    duty: 'report.stops-at-409',
+    does: 'downloads after the abort',
+    alter: insert('f2: installing', () => [download('f2', { afterMs: 4000 })]),
+  },
+  {
+    duty: 'report.stops-at-409',
+    does: 'reports success after the abort, and polls with the new name',
+    alter: all(
+      insert('f2: installing', (copy) => [
+        { ...copyOf(copy), label: 'f2: success', sent: { status: 'success' } },
+      ]),
+      provides('f2: poll after', { artifact_name: 'aborted' }),
+    ),
+  },
+  {
+    duty: 'report.409-ends-reporting',
+    does: 'reports on after the abort',
+    alter: repeated('f2: installing', 3),
+  },
+  {
+    duty: 'report.404-handled',
+    does: 'reports on a deployment that is gone',
+    alter: repeated('d2: installing', 5, { status: 404 }),
+  },
+  {
+    duty: 'report.no-false-success-after-cut',
+    does: 'reports success although the cut left the file in parts',
+    alter: edit('d4: download', (step) => {
+      Object.assign(step, { responseBytes: 100_000, isDelivered: false });
+    }),
+  },
+];

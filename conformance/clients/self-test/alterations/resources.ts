@@ -1,0 +1,196 @@
+/** Clients whose logs, inventories, alerts, configuration or control maps are bad. */
+import { type Alteration, all, body, drop, edit, insert, logOf, repeated } from '../alter.ts';
+import { signIn } from '../steps.ts';
+
+export const resources: readonly Alteration[] = [
+  {
+    duty: 'log.shape',
+    does: 'writes times without a zone',
+    alter: body('f1: log', (sent) => {
+      sent.messages = [{ timestamp: '2026-01-31 12:00:00', level: 'e', message: 'm' }];
+    }),
+  },
+  {
+    duty: 'log.not-empty',
+    does: 'uploads an empty log',
+    alter: body('f1: log', (sent) => {
+      sent.messages = [];
+    }),
+  },
+  {
+    duty: 'log.no-secrets',
+    does: 'writes its token into the log',
+    alter: body('f1: log', (sent) => {
+      const message = 'Authorization: Bearer eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJkIn0.c2ln';
+      sent.messages = [{ timestamp: '2026-01-31T12:00:00Z', level: 'e', message }];
+    }),
+  },
+  {
+    duty: 'log.limit',
+    does: 'uploads 2 MiB',
+    alter: body('f1: log', (sent) => {
+      sent.messages = [
+        { timestamp: '2026-01-31T12:00:00Z', level: 'e', message: 'm'.repeat(2 ** 21) },
+      ];
+    }),
+  },
+  {
+    duty: 'log.on-failure',
+    does: 'uploads no log',
+    alter: all(drop('f1: log'), repeated('f1: poll after', 12)),
+  },
+  {
+    duty: 'log.on-failure',
+    does: 'drops a log that was answered 401',
+    alter: all(
+      edit('f1: log', (step) => {
+        step.status = 401;
+      }),
+      insert('f1: log', (copy) => {
+        const token = copy.headers.Authorization?.slice('Bearer '.length);
+        return [signIn('new token', { status: 200, answer: token, afterMs: 20_000 })];
+      }),
+      repeated('f1: poll after', 12),
+    ),
+  },
+  {
+    duty: 'log.413-stops',
+    does: 'sends a log once more that was too large',
+    alter: insert('f1: poll after', (copy) =>
+      [1, 2].map((each) =>
+        logOf(copy, 'f1', { label: `log ${each}`, status: 413, afterMs: 10_000 }),
+      ),
+    ),
+  },
+  {
+    duty: 'log.413-stops',
+    does: 'repeats a log that was too large',
+    alter: repeated('f1: log', 4, { status: 413, afterMs: 2000 }),
+  },
+  {
+    duty: 'inventory.types',
+    does: 'sends a boolean',
+    alter: edit('first inventory', (step) => {
+      step.sent = [...(step.sent as unknown[]), { name: 'b', value: true }];
+    }),
+  },
+  {
+    duty: 'inventory.names',
+    does: 'sends an attribute without a name',
+    alter: edit('first inventory', (step) => {
+      step.sent = [...(step.sent as unknown[]), { value: 'x' }];
+    }),
+  },
+  {
+    duty: 'inventory.names-once',
+    does: 'sends a name twice',
+    alter: edit('first inventory', (step) => {
+      const [first, ...rest] = step.sent as unknown[];
+      step.sent = [first, first, ...rest];
+    }),
+  },
+  {
+    duty: 'inventory.bounded',
+    does: 'sends 150 attributes',
+    alter: edit('m1: inventory', (step) => {
+      const more = Array.from({ length: 150 }, (_, at) => ({ name: `n${at}`, value: at }));
+      step.sent = [...(step.sent as unknown[]), ...more];
+    }),
+  },
+  {
+    duty: 'inventory.device-type-agrees',
+    does: 'states another type in its inventory',
+    alter: edit('d1: inventory', (step) => {
+      step.sent = [{ name: 'device_type', value: 'Board' }, ...(step.sent as unknown[]).slice(1)];
+    }),
+  },
+  {
+    duty: 'inventory.types-stable',
+    does: 'sends a number as a string the second time',
+    alter: edit('d1: inventory', (step) => {
+      const [type, name, , addresses] = step.sent as unknown[];
+      step.sent = [type, name, { name: 'cpu_load', value: '0.42' }, addresses];
+    }),
+  },
+  {
+    duty: 'inventory.types-stable',
+    does: 'sends a number as a string by PATCH',
+    alter: insert('d1: inventory', (copy) => [
+      {
+        ...{ ...copy, label: 'patch', operation: 'patch-attributes' },
+        sent: [{ name: 'cpu_load', value: '0.42' }],
+      },
+    ]),
+  },
+  {
+    duty: 'inventory.put-keeps-names',
+    does: 'sends one changed attribute by PUT',
+    alter: edit('d1: inventory', (step) => {
+      step.sent = [{ name: 'cpu_load', value: 0.5 }];
+    }),
+  },
+  {
+    duty: 'inventory.after-update',
+    does: 'sends no inventory after an update',
+    alter: all(drop(/^d\d: inventory/), repeated('d3: poll after', 12)),
+  },
+  {
+    duty: 'inventory.on-acceptance',
+    does: 'sends its first inventory after twenty polls',
+    alter: all(drop('first inventory'), repeated('idle 2', 14)),
+  },
+  {
+    duty: 'config.strings',
+    does: 'reports a number in its configuration',
+    alter: body('c1: configuration', (sent) => {
+      sent.interval = 60;
+    }),
+  },
+  {
+    duty: 'config.reports-after-apply',
+    does: 'does not report its configuration',
+    alter: all(drop('c1: configuration'), repeated('c1: poll after', 12)),
+  },
+  {
+    duty: 'alert.shape',
+    does: 'sends an alert without its subject',
+    alter: edit('alert', (step) => {
+      step.sent = [{ name: 'a', level: 'OK', timestamp: '2026-01-31T12:05:00Z' }];
+    }),
+  },
+  {
+    duty: 'alert.no-flood',
+    does: 'repeats an alert in 100 ms',
+    alter: repeated('alert', 2, { afterMs: 100 }),
+  },
+  {
+    duty: 'alert.clock-set',
+    does: 'sends an alert of 1970',
+    alter: edit('alert', (step) => {
+      const [first] = step.sent as object[];
+      step.sent = [{ ...first, timestamp: '1970-01-01T00:01:12Z' }];
+    }),
+  },
+  {
+    duty: 'monitor.config-shape',
+    does: 'leaves out the type of a monitor',
+    alter: edit('monitors', (step) => {
+      step.sent = [{ name: 'sshd', status: 'enabled' }];
+    }),
+  },
+  {
+    duty: 'map.announced-only-if-kept',
+    does: 'goes on where the map pauses',
+    alter: drop(/^m1: (pause|map)/),
+  },
+  {
+    duty: 'map.reports-pause',
+    does: 'pauses without a report',
+    alter: drop('m1: pause'),
+  },
+  {
+    duty: 'map.404-ends',
+    does: 'fetches a map that is gone again and again',
+    alter: repeated('m1: map', 5, { status: 404, answer: { error: 'not found' } }),
+  },
+];
