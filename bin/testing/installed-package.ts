@@ -30,7 +30,6 @@ interface Manifest {
 
 interface LockedPackage {
   readonly dev?: boolean;
-  readonly devOptional?: boolean;
 }
 
 const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
@@ -126,9 +125,7 @@ function projectOf({ path }: PackedArchive) {
   const locked: Readonly<Record<string, LockedPackage>> = readJson(
     join(root, 'package-lock.json'),
   ).packages;
-  const needed = Object.entries(locked).filter(
-    ([path, { dev, devOptional }]) => path !== '' && !dev && !devOptional,
-  );
+  const needed = Object.entries(locked).filter(([path, { dev }]) => path !== '' && !dev);
   const packages = {
     '': project,
     'node_modules/fleetbed': installed,
