@@ -45,7 +45,9 @@ describe('runConformance', () => {
       'the management API refuses',
     ],
     [{ selection: ['authentification/'] }, 'UnknownIdError', 'authentification/'],
-    [{ selections: [] }, 'TypeError', 'the nearest options are selection'],
+    [{ selections: [] }, 'TypeError', 'runConformance: selections: is unknown; the nearest'],
+    [{ jobs: Number.NaN }, 'RangeError', 'runConformance: jobs: '],
+    [{ failOn: 'may' as 'must' }, 'RangeError', 'runConformance: failOn: '],
     [
       { waivers: [{ check: 'none', reason: 'a', owner: 'b', expires: '2030-01-01' }] },
       'UnknownIdError',

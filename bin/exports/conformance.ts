@@ -4,14 +4,19 @@
  */
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import * as v from 'valibot';
 import * as suite from '../../conformance/conformance.ts';
 import { conformanceReport } from '../../conformance/report/text.ts';
 import { readWaivers, type Waiver } from '../../conformance/result/waivers.ts';
-import { type SuiteOptions, suiteOptions } from '../../conformance/suite/options.ts';
+import {
+  recordedEntries,
+  type SuiteOptions,
+  suiteOptions,
+} from '../../conformance/suite/options.ts';
 import { systemClock } from '../../fixtures/clock.ts';
-import { knownNames } from '../../fixtures/nearest.ts';
 import { defaultsOf } from '../../fixtures/option-row.ts';
 import { systemRandom } from '../../fixtures/random.ts';
+import { checkedInput } from '../../server/control/embedding/checked-input.ts';
 import { conformanceForms } from '../commands/conform/report-forms.ts';
 import { rendered } from '../options/reports.ts';
 
@@ -56,11 +61,18 @@ export interface ConformanceOptions extends Partial<SuiteOptions> {
   readonly onVerdict?: (verdict: suite.CaseVerdict) => void;
 }
 
-const ownNames: readonly (keyof ConformanceOptions)[] = [
+const ownNames = [
   ...(['url', 'user', 'tenantToken', 'selection', 'control', 'hooks', 'declared'] as const),
   ...(['waivers', 'caPem', 'signal', 'onVerdict'] as const),
-];
-const optionNames: readonly string[] = [...ownNames, ...Object.keys(suiteOptions)];
+] satisfies readonly (keyof ConformanceOptions)[];
+
+/** Every option; those that a result records have the shape of the record. */
+const optionsShape = v.partial(
+  v.strictObject({
+    ...v.entriesFromList([...ownNames, ...Object.keys(suiteOptions)], v.unknown()),
+    ...recordedEntries(),
+  }),
+);
 
 /**
  * Runs the selected cases, removes what they created, and returns the result.
@@ -68,16 +80,12 @@ const optionNames: readonly string[] = [...ownNames, ...Object.keys(suiteOptions
  *   passed, its exchanges
  * @throws SetupError when the run cannot start (its subclass says why); SteeringFileError for a wrong
  *   file of hooks; UnknownIdError for a selection or waiver that matches no case; TypeError for an
- *   unknown option
+ *   unknown option and RangeError for a wrong value
  */
 export async function runConformance(
   options: ConformanceOptions,
 ): Promise<suite.ConformanceResult> {
-  const unknown = Object.keys(options).find((name) => !optionNames.includes(name));
-  if (unknown !== undefined) {
-    const known = knownNames('option', unknown, optionNames);
-    throw new TypeError(`runConformance: ${unknown} is not an option; ${known}`);
-  }
+  checkedInput('runConformance', optionsShape, options);
   const { url, user, hooks, caPem, waivers = [], ...rest } = options;
   return suite.runConformance({
     ...defaultsOf(suiteOptions),

@@ -19,10 +19,15 @@ export interface UseTestbedOptions extends TestbedOptions {
  * after the tests of the file.
  * @throws SettingError for a wrong option, as `startTestbed` does
  */
-export async function useTestbed({ test, ...options }: UseTestbedOptions = {}): Promise<Testbed> {
-  const testbed = await startTestbed(options);
-  const close = (): Promise<void> => testbed.close();
+export function useTestbed({ test, ...options }: UseTestbedOptions = {}): Promise<Testbed> {
+  const starting = startTestbed(options);
+  // A server that did not start needs no closing.
+  const close = (): Promise<void> =>
+    starting.then(
+      (testbed) => testbed.close(),
+      () => {},
+    );
   if (test) test.after(close);
   else after(close);
-  return testbed;
+  return starting;
 }

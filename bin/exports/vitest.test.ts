@@ -5,6 +5,7 @@ import { type Testbed, type TestbedDevice, useTestbed } from './vitest.ts';
 
 const release = 'release-2';
 let ofTest: Testbed | undefined;
+const ofConcurrent: Testbed[] = [];
 const ofFile = await useTestbed({ seed: 'matchers' });
 const updated = await updatedDevice();
 
@@ -42,6 +43,20 @@ describe('a testbed of fleetbed/vitest', () => {
   it('is closed after that test, while the one of the file still runs', async () => {
     await expect(fetch(`${ofTest?.controlUrl}/ready`)).rejects.toThrow();
     expect((await fetch(`${ofFile.controlUrl}/ready`)).status).toBe(200);
+  });
+
+  it.concurrent.for([1, 2, 3])(
+    'belongs to its own of several concurrent tests: %i',
+    async (_, test) => {
+      const testbed = await useTestbed({ test });
+      expect((await fetch(`${testbed.controlUrl}/ready`)).status).toBe(200);
+      ofConcurrent.push(testbed);
+    },
+  );
+
+  it('is closed after each concurrent test', async () => {
+    expect(ofConcurrent).toHaveLength(3);
+    for (const { controlUrl } of ofConcurrent) await expect(fetch(controlUrl)).rejects.toThrow();
   });
 
   it('refuses a wrong option like startTestbed', async () => {

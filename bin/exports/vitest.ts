@@ -3,8 +3,7 @@
  * one test, that closes itself, and matchers for what a device did. The import adds the matchers to
  * `expect`.
  */
-import { afterAll, expect, onTestFinished } from 'vitest';
-import { getCurrentTest } from 'vitest/suite';
+import { afterAll, expect, onTestFinished, type TestContext, TestRunner } from 'vitest';
 import type { ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
 import {
   type ExpectedRequests,
@@ -17,19 +16,31 @@ import {
 
 export type { ExpectedRequests, Testbed, TestbedDevice, TestbedOptions };
 
+/** The options of the server, and the test that it is for. */
+export interface UseTestbedOptions extends TestbedOptions {
+  /**
+   * The context of the test after which the server closes. A test that runs beside others needs it,
+   * because Vitest cannot tell which of them calls; each other test is found without it.
+   */
+  readonly test?: Pick<TestContext, 'onTestFinished'>;
+}
+
 /**
  * Starts a server on free loopback ports, and closes it by itself: after the test when a test calls
- * it, else after the tests of the file or of the `describe` that calls it. Tests that run
- * concurrently take a tenant each of one server (`testbed.tenants.create`), or start theirs by
- * `await using testbed = await startTestbed()`.
+ * it, else after the tests of the file or of the `describe` that calls it.
  * @throws SettingError for a wrong option, as `startTestbed` does
  */
-export async function useTestbed(options: TestbedOptions = {}): Promise<Testbed> {
-  const whenDone = getCurrentTest() ? onTestFinished : afterAll;
-  const testbed = await startTestbed(options);
-  whenDone(() => testbed.close());
-  return testbed;
+export function useTestbed({ test, ...options }: UseTestbedOptions = {}): Promise<Testbed> {
+  const starting = startTestbed(options);
+  const close = (): Promise<void> => starting.then((testbed) => testbed.close(), noop);
+  if (test) test.onTestFinished(close);
+  else if (TestRunner.getCurrentTest()) onTestFinished(close);
+  else afterAll(close);
+  return starting;
 }
+
+/** A server that did not start needs no closing. */
+const noop = (): void => {};
 
 /** Matchers for a device of a testbed: `expect(testbed.device('A-1')).toHaveReported('success')`. */
 export interface DeviceMatchers<Result> {

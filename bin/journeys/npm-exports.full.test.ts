@@ -15,7 +15,7 @@ let installed: InstalledPackage;
 
 beforeAll(async () => {
   installed = await installPackage();
-  installed.link('vitest', 'typescript', '@types/node');
+  installed.link('vitest');
 }, INSTALL_MAX_MS);
 
 afterAll(() => installed.close(), COMMAND_MAX_MS);
@@ -88,6 +88,15 @@ export async function check(): Promise<void> {
 }
 `;
 
+/** Returns the first example of a guide that imports a module. */
+function exampleOf(module: string, guide = 'server/guide.md'): string {
+  const text = readFileSync(join(projectFolder, guide), 'utf8');
+  const blocks = [...text.matchAll(/```[jt]s\n(.*?)```/gs)].map(([, block = '']) => block);
+  const example = blocks.find((block) => block.includes(`from '${module}'`));
+  if (example === undefined) throw new Error(`${guide} has no example of ${module}`);
+  return example;
+}
+
 describe('the exports of the npm package', () => {
   it('are the listed modules', () => {
     expect([...exportedModules].sort()).toEqual([...Object.keys(names), ofVitest].sort());
@@ -121,8 +130,13 @@ describe('the exports of the npm package', () => {
         ...{ target: 'es2023', module, moduleResolution, types: ['node'], noEmit: true },
         ...strict,
       };
-      write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['use.ts'] }));
-      write('use.ts', program);
+      const programs = {
+        'use.ts': program,
+        'fleet.ts': exampleOf('fleetbed/simulator', 'simulator/guide.md'),
+        'suite.ts': exampleOf('fleetbed/conformance', 'conformance/guide.md'),
+      };
+      write('tsconfig.json', JSON.stringify({ compilerOptions, files: Object.keys(programs) }));
+      for (const [name, text] of Object.entries(programs)) write(name, text);
       const compiler = join(projectFolder, 'node_modules/typescript/lib/tsc.js');
       const { stdout } = await run(process.execPath, compiler, '-p', 'tsconfig.json').catch(
         (error: { stdout: string }) => error,
@@ -132,16 +146,6 @@ describe('the exports of the npm package', () => {
     COMMAND_MAX_MS,
   );
 });
-
-const guide = readFileSync(join(projectFolder, 'server', 'guide.md'), 'utf8');
-
-/** Returns the example of the guide that imports a module. */
-function exampleOf(module: string): string {
-  const blocks = [...guide.matchAll(/```[jt]s\n(.*?)```/gs)].map(([, block = '']) => block);
-  const example = blocks.find((block) => block.includes(`from '${module}'`));
-  if (example === undefined) throw new Error(`the guide has no example of ${module}`);
-  return example;
-}
 
 describe('the examples of the guide in a project with the npm package', () => {
   it(

@@ -1,22 +1,27 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ServerReady } from '../server-access/ready.ts';
 import {
   INSTALL_MAX_MS,
   type InstalledPackage,
   installPackage,
   packagesIn,
 } from '../testing/installed-package.ts';
+import { startRedis } from '../testing/redis-server.ts';
+import { testTools } from '../testing/test-tools.ts';
 
 const COMMAND_MAX_MS = 180_000;
 const ARCHIVE_MAX_BYTES = 3_000_000;
 const PACKAGES_MAX = 60;
 const password = 'a-long-password';
+const secret = 'a-secret-of-coordinator-and-workers';
 
 let installed: InstalledPackage;
 
@@ -66,7 +71,7 @@ describe('the npm package', () => {
   it('has a manifest and files that publint accepts', async () => {
     const { path } = installed.archive;
     const tarball = Uint8Array.from(readFileSync(path)).buffer;
-    const { messages } = await publint({ pkgDir: '', pack: { tarball }, strict: true });
+    const { messages } = await publint({ pack: { tarball }, strict: true });
     expect(messages).toEqual([]);
   });
 
@@ -85,45 +90,77 @@ describe('the npm package', () => {
 });
 
 describe('the installed npm package', () => {
+  let program: string;
+  let server: ChildProcessByStdio<null, Readable, null>;
+  let ready: ServerReady;
+
+  const start = (...words: readonly string[]) =>
+    spawn(program, words, {
+      cwd: installed.folder,
+      env: { ...process.env, FLEETBED_ADMIN_PASSWORD: password, FLEETBED_PASSWORD: password },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+
+  beforeAll(async () => {
+    program = join(installed.folder, 'node_modules', '.bin', 'fleetbed');
+    const ports = ['--port', '0', '--control-port', '0', '--log-level', 'error'];
+    server = start('serve', '--auto-accept', ...ports, '--data', 'data', '--json');
+    const [line] = await once(createInterface(server.stdout), 'line');
+    ready = JSON.parse(line);
+  }, COMMAND_MAX_MS);
+
+  afterAll(async () => {
+    const exit = once(server, 'exit');
+    server.kill();
+    expect(await exit).toEqual([0, null]);
+  });
+
   it('provides a command that shows its help', async () => {
     const { stdout } = await installed.run('npx', '--no-install', 'fleetbed', '--help');
     expect(stdout).toMatch(/^Usage: fleetbed /);
   });
 
+  it('serves from a data folder, with the console', async () => {
+    const page = await fetch(`${ready.controlUrl}/`);
+    expect([page.status, page.headers.get('content-type')]).toEqual([
+      200,
+      expect.stringContaining('text/html'),
+    ]);
+    expect(existsSync(join(installed.folder, 'data'))).toBe(true);
+  });
+
   it(
-    'serves, tests and simulates, and writes every kind of HTML page',
+    'tests a server and runs a fleet on two processes, with HTML reports',
     async () => {
       const { folder, run } = installed;
-      const program = join(folder, 'node_modules', '.bin', 'fleetbed');
-      const words = ['serve', '--auto-accept', '--port', '0', '--control-port', '0', '--json'];
-      const server = spawn(program, [...words, '--log-level', 'error', '--data', 'data'], {
-        cwd: folder,
-        env: { ...process.env, FLEETBED_ADMIN_PASSWORD: password },
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-      const exit = once(server, 'exit');
+      const at = ['--url', ready.baseUrl];
+      const one = ['authentication/first-contact-is-401', ...at, '--password', password];
+      const judged = await run(program, 'conform', ...one, '--report', 'html=verdicts.html');
+      expect(judged.stdout).toContain('pass');
+      const fleet = ['--devices', '2', '--iterations', '3', '--poll', '300ms', '--drain', '0s'];
+      const reports = ['--processes', '2', '--report', 'html=fleet.html'];
+      await run(program, 'simulate', ...at, ...fleet, ...reports);
+      for (const report of ['verdicts.html', 'fleet.html']) {
+        expect(readFileSync(join(folder, report), 'utf8')).toMatch(/^<!doctype html>/i);
+      }
+    },
+    COMMAND_MAX_MS,
+  );
+
+  it.skipIf(!testTools.Redis?.isThere)(
+    'runs a fleet on a worker that it reaches by Redis',
+    async () => {
+      const redis = await startRedis(password);
+      const shared = ['--url', ready.baseUrl, '--redis', redis.url, '--worker-secret', secret];
+      const worker = start('worker', ...shared);
       try {
-        const [line] = await once(createInterface(server.stdout), 'line');
-        const { baseUrl, controlUrl } = JSON.parse(line);
-        const page = await fetch(`${controlUrl}/`);
-        expect([page.status, page.headers.get('content-type')]).toEqual([
-          200,
-          expect.stringContaining('text/html'),
-        ]);
-        const at = ['--url', baseUrl, '--password', password];
-        const one = ['authentication/first-contact-is-401', ...at];
-        const judged = await run(program, 'conform', ...one, '--report', 'html=verdicts.html');
-        expect(judged.stdout).toContain('pass');
-        const fleet = ['--url', baseUrl, '--devices', '2', '--iterations', '3', '--poll', '300ms'];
-        const spread = ['--drain', '0s', '--processes', '2'];
-        await run(program, 'simulate', ...fleet, ...spread, '--report', 'html=fleet.html');
-        for (const report of ['verdicts.html', 'fleet.html']) {
-          expect(readFileSync(join(folder, report), 'utf8')).toMatch(/^<!doctype html>/i);
-        }
-        expect(existsSync(join(folder, 'data'))).toBe(true);
+        const fleet = ['--devices', '2', '--iterations', '2', '--poll', '300ms', '--drain', '0s'];
+        const words = ['simulate', ...shared, ...fleet, '--shards', '2', '--json'];
+        const result = JSON.parse((await installed.run(program, ...words)).stdout);
+        expect(result.shards).toHaveLength(2);
       } finally {
-        server.kill();
-        expect(await exit).toEqual([0, null]);
+        worker.kill('SIGKILL');
+        await redis.kill();
       }
     },
     COMMAND_MAX_MS,

@@ -12,6 +12,11 @@ import type { FleetResult } from '../../simulator/engine/simulate-fleet.ts';
 import type { ServerReady } from '../server-access/ready.ts';
 import { type CommandEnd, startCommand } from '../testing/built-command.ts';
 import { abridged, projectFolder, settled, shownOutputs } from '../testing/documents.ts';
+import {
+  INSTALL_MAX_MS,
+  type InstalledPackage,
+  installPackage,
+} from '../testing/installed-package.ts';
 
 const SET_UP_MAX_MS = 900_000;
 const BLOCK_MAX_MS = 120_000;
@@ -49,9 +54,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }, BLOCK_MAX_MS * 2);
 
-/** Opens a new terminal in the clone and pastes a block into it. */
-function paste(script: string) {
-  const shell = spawn('bash', { cwd: join(folder, 'fleetbed'), env: environment, detached: true });
+/** Opens a new terminal in a folder and pastes a block into it. */
+function paste(script: string, cwd: string) {
+  const shell = spawn('bash', { cwd, env: environment, detached: true });
   shells.push(shell);
   shell.stdin.end(script);
   return shell;
@@ -69,12 +74,33 @@ async function ended(shell: ChildProcess, signal: NodeJS.Signals): Promise<numbe
 }
 
 /** Pastes a block and returns the text that its terminal shows, without messages of npm. */
-async function shownBy(script: string, limitMs: number): Promise<string> {
-  const shell = paste(`exec 2>&1\n${script}`);
+async function shownBy(script: string, cwd: string, limitMs: number): Promise<string> {
+  const shell = paste(`exec 2>&1\n${script}`, cwd);
   const late = systemClock.after(limitMs, () => ended(shell, 'SIGKILL'));
   const shown = await text(shell.stdout);
   late.cancel();
   return shown.replace(/^npm (notice|warn).*\n/gm, '');
+}
+
+/** Starts the README's server in a folder, and runs the quick starts beside it. */
+async function runQuickStarts(cwd: string): Promise<void> {
+  const terminal = paste(server?.script ?? '', cwd);
+  let said = '';
+  terminal.stdout.setEncoding('utf8').on('data', (piece: string) => {
+    said += piece;
+  });
+  const errors = text(terminal.stderr);
+  while (!READY.test(said)) {
+    const more = await Promise.race([once(terminal.stdout, 'data'), once(terminal, 'exit')]);
+    if (typeof more[0] !== 'string') throw new Error(`no server: ${await errors}`);
+  }
+  expect(settled(said)).toBe(settled(server?.output ?? ''));
+  for (const { script, output } of quickStarts) {
+    const shown = await shownBy(script, cwd, BLOCK_MAX_MS);
+    expect.soft(settled(abridged(shown, output)), shown).toBe(settled(output));
+  }
+  await ended(terminal, 'SIGINT');
+  await expect(fetch('http://127.0.0.1:8080/')).rejects.toThrow();
 }
 
 describe('the README commands in a fresh clone', () => {
@@ -92,31 +118,17 @@ describe('the README commands in a fresh clone', () => {
 
   it('install, build and run the demo', { timeout: SET_UP_MAX_MS }, async () => {
     const { script = '', output = '' } = demo ?? {};
-    const shown = await shownBy(script, SET_UP_MAX_MS);
+    const shown = await shownBy(script, join(folder, 'fleetbed'), SET_UP_MAX_MS);
     expect(settled(abridged(shown, output)), shown).toBe(settled(output));
   });
 
-  it('start a server, and the quick starts show the output that README shows', {
-    timeout: 5 * BLOCK_MAX_MS,
-  }, async () => {
-    const terminal = paste(server?.script ?? '');
-    let said = '';
-    terminal.stdout.setEncoding('utf8').on('data', (piece: string) => {
-      said += piece;
-    });
-    const errors = text(terminal.stderr);
-    while (!READY.test(said)) {
-      const more = await Promise.race([once(terminal.stdout, 'data'), once(terminal, 'exit')]);
-      if (typeof more[0] !== 'string') throw new Error(`no server: ${await errors}`);
-    }
-    expect(settled(said)).toBe(settled(server?.output ?? ''));
-    for (const { script, output } of quickStarts) {
-      const shown = await shownBy(script, BLOCK_MAX_MS);
-      expect.soft(settled(abridged(shown, output)), shown).toBe(settled(output));
-    }
-    await ended(terminal, 'SIGINT');
-    await expect(fetch('http://127.0.0.1:8080/')).rejects.toThrow();
-  });
+  it(
+    'start a server, and the quick starts show the output that README shows',
+    {
+      timeout: 5 * BLOCK_MAX_MS,
+    },
+    () => runQuickStarts(join(folder, 'fleetbed')),
+  );
 
   it('leave only ignored and requested files in the clone', () => {
     const known = readdirSync(projectFolder);
@@ -125,6 +137,24 @@ describe('the README commands in a fresh clone', () => {
       ...['answer.json', 'conformance.html', 'conformance.xml', 'vectors'],
     ]);
   });
+});
+
+describe('the README commands in a project that has installed the package', () => {
+  let installed: InstalledPackage;
+
+  beforeAll(async () => {
+    installed = await installPackage();
+  }, INSTALL_MAX_MS);
+
+  afterAll(() => installed.close());
+
+  it(
+    'start a server, and the quick starts show the output that README shows',
+    {
+      timeout: 5 * BLOCK_MAX_MS,
+    },
+    () => runQuickStarts(installed.folder),
+  );
 });
 
 interface DemoResult {
