@@ -75,7 +75,9 @@ describe('the npm package', () => {
     expect(messages).toEqual([]);
   });
 
-  it('has types that resolve as ES modules for Node and bundlers', async () => {
+  it('has types that resolve as ES modules for Node and bundlers', {
+    timeout: COMMAND_MAX_MS,
+  }, async () => {
     const archive = createPackageFromTarballData(readFileSync(installed.archive.path));
     const analysis = await checkPackage(archive);
     if (!analysis.types) throw new Error('the package has no types');
