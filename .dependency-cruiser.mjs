@@ -9,6 +9,7 @@ export const rooms = {
   fixtures: {
     packages: [...shapes, 'tar-stream', 'hash-wasm', '@msgpack/msgpack', 'yaml', 'tinyqueue'],
   },
+  'fixtures/reference': { packages: ['valibot', 'openapi-sampler'] },
   'fixtures/page': { packages: ['preact'] },
 
   'server/rules': { packages: ['re2js'] },

@@ -128,6 +128,10 @@ export const commands: Readonly<Record<string, CommandRow>> = {
       summary: 'play a recorded session against a server, and compare the answers',
       load: () => import('./commands/replay/replay.ts'),
     },
+    contract: {
+      summary: 'write the APIs as OpenAPI, AsyncAPI, Markdown, or a collection of requests',
+      load: () => import('./commands/contract.ts'),
+    },
     vectors: {
       summary: 'write test vectors for firmware that has no network yet',
       load: () => import('./commands/vectors/vectors.ts'),

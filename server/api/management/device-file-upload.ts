@@ -6,39 +6,16 @@ import type { IncomingMessage } from 'node:http';
 import type { BusboyFileStream } from '@fastify/busboy';
 import * as v from 'valibot';
 import { limits } from '../../../fixtures/contract/limits.ts';
-import { devicePathShape } from '../../../fixtures/contract/management/connect.ts';
+import { deviceFileFieldsShape } from '../../../fixtures/contract/management/connect.ts';
 import { onBodyFailure, RequestCutOff } from '../../http/body.ts';
 import { shapeDetail } from '../../http/problem-detail.ts';
 import { Refusal, refuse } from '../../http/refusal.ts';
 import { problemOf } from '../../pipeline/input.ts';
 import { malformedParts, openMultipart, tooManyParts } from './multipart.ts';
 
-const UINT32_MAX = 0xffff_ffff;
-const MODE_MAX_DIGITS = 11;
-
-const owner = v.pipe(
-  v.string(),
-  v.regex(/^\d{1,10}$/, 'must be a whole number'),
-  v.transform(Number),
-  v.maxValue(UINT32_MAX, `must be at most ${UINT32_MAX}`),
-);
-const fieldsShape = v.object({
-  path: devicePathShape,
-  uid: v.optional(owner),
-  gid: v.optional(owner),
-  mode: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(new RegExp(`^[0-7]{1,${MODE_MAX_DIGITS}}$`), 'must be octal, such as 644'),
-      v.transform((digits) => Number.parseInt(digits, 8)),
-      v.maxValue(UINT32_MAX, 'must be at most 37777777777'),
-    ),
-  ),
-});
-
 /** An upload whose fields have been read and whose file is still arriving. */
 interface DeviceFileUpload {
-  readonly fields: v.InferOutput<typeof fieldsShape>;
+  readonly fields: v.InferOutput<typeof deviceFileFieldsShape>;
   /** The file name that the user's client sent, without folders. */
   readonly name: string;
   /** The content of the file. Reading it can throw `UploadRefused` or `RequestCutOff`. */
@@ -128,11 +105,11 @@ function uploadOf(
   name: string | undefined,
   content: AsyncIterable<Uint8Array>,
 ): DeviceFileUpload | Refusal {
-  const checked = v.safeParse(fieldsShape, given, { abortEarly: true });
+  const checked = v.safeParse(deviceFileFieldsShape, given, { abortEarly: true });
   if (!checked.success)
     return refuse.malformed(
       `${problemOf(checked.issues[0])}, before the file`,
-      shapeDetail('form', checked.issues[0], { schema: fieldsShape }),
+      shapeDetail('form', checked.issues[0], { schema: deviceFileFieldsShape }),
     );
   const { deviceFileNameMaxBytes: maxBytes } = limits;
   if (name === undefined || name === '') return noFile;

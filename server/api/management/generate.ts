@@ -6,13 +6,12 @@
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import * as v from 'valibot';
-import { limits } from '../../../fixtures/contract/limits.ts';
-import { boundedText, jsonObject } from '../../../fixtures/contract/text.ts';
+import { generateFormShape } from '../../../fixtures/contract/management/artifacts.ts';
 import {
   type StreamedFile,
   streamArtifact,
 } from '../../../fixtures/formats/mender-artifact-stream.ts';
-import { isPayloadFileName, payloadFileName } from '../../../fixtures/formats/payload-file-name.ts';
+import { payloadFileName } from '../../../fixtures/formats/payload-file-name.ts';
 import {
   type PlainPayload,
   payloadFiles,
@@ -25,47 +24,7 @@ import { problemOf } from '../../pipeline/input.ts';
 import type { ReceivedFile } from '../../store/files.ts';
 import type { ReceivedUpload } from './upload.ts';
 
-const NAME_MAX_CHARACTERS = 256;
-const word = boundedText(NAME_MAX_CHARACTERS);
-const fileName = v.pipe(
-  v.string(),
-  v.check(isPayloadFileName, 'must be 1 to 100 letters, digits, dots, commas, _ and -'),
-);
-
-/**
- * The known members of `args`. Other members are meant for other update modules and are ignored.
- */
-const argumentsShape = jsonObject(
-  v.object({
-    filename: v.optional(fileName),
-    dest_dir: v.optional(
-      v.pipe(
-        v.string(),
-        v.regex(/^\/[^\p{C}]*$/u, 'must be an absolute path'),
-        v.maxCodePoints(4096),
-      ),
-    ),
-    software_filesystem: v.optional(word),
-    software_name: v.optional(word),
-    software_version: v.optional(word),
-  }),
-);
-
-const formShape = v.object({
-  name: boundedText(limits.provideMaxCharacters),
-  device_types_compatible: v.pipe(
-    v.string(),
-    v.transform((list) => list.split(',').map((type) => type.trim())),
-    v.array(word),
-    v.maxLength(100, 'must hold at most 100 device types'),
-  ),
-  type: word,
-  args: v.optional(
-    v.pipe(v.string(), v.parseJson(undefined, 'must be JSON text'), argumentsShape),
-    '{}',
-  ),
-});
-export type GenerateForm = v.InferOutput<typeof formShape> & PlainPayload;
+export type GenerateForm = v.InferOutput<typeof generateFormShape> & PlainPayload;
 
 /** Reads the form of an upload. Of the uploaded file's name, only a plain file name is accepted. */
 export function readGenerateForm({
@@ -73,10 +32,10 @@ export function readGenerateForm({
   fileName: called,
 }: ReceivedUpload): GenerateForm | Refusal {
   const given = Object.fromEntries(fields);
-  const checked = v.safeParse(formShape, given, { abortEarly: true });
+  const checked = v.safeParse(generateFormShape, given, { abortEarly: true });
   if (!checked.success) {
     const [issue] = checked.issues;
-    const detail = shapeDetail('form', issue, { schema: formShape });
+    const detail = shapeDetail('form', issue, { schema: generateFormShape });
     // Parts after the file are not read, so the refusal asks for the part before the file.
     if (detail.actual !== 'nothing') return refuse.malformed(problemOf(issue), detail);
     const expected = `${detail.expected}, in a part before that of the file`;
