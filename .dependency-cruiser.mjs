@@ -239,7 +239,10 @@ export const rooms = {
     rooms: ['server', 'simulator', 'conformance'],
     packages: ['consola', 'log-update'],
   },
-  'bin/options': { rooms: ['server', 'simulator', 'bin/output'], packages: ['commander'] },
+  'bin/options': {
+    rooms: ['server', 'simulator', 'bin/output'],
+    packages: ['commander', 'yaml'],
+  },
   'bin/server-access': {
     rooms: ['server', 'bin/options', 'bin/output'],
     packages: ['commander', 'undici'],
@@ -253,7 +256,10 @@ export const rooms = {
       ...['server', 'simulator', 'conformance'],
       ...['bin/options', 'bin/output', 'bin/server-access', 'bin/virtual'],
     ],
-    packages: ['commander', 'cli-table3', 'log-update', 'undici', 'ws', 'yaml', '@noble/curves'],
+    packages: [
+      ...['commander', '@bomb.sh/tab', 'cli-table3', 'log-update', 'undici', 'ws', 'yaml'],
+      '@noble/curves',
+    ],
   },
   'bin/exports': {
     rooms: [

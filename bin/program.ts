@@ -2,11 +2,15 @@
  * Every command of the program. Each has its own file, which is loaded when the command is used.
  */
 import { Command } from 'commander';
+import { knownNames } from '../fixtures/nearest.ts';
 import { inGroup } from '../fixtures/option-row.ts';
 import { printableText } from '../fixtures/printable.ts';
+import { applyConfigFile, commonSection, readConfigFile } from './options/config-file.ts';
+import type { ConfigFile } from './options/config-text.ts';
 import { addExamples } from './options/examples.ts';
 import { requireOwnFiles } from './options/output-files.ts';
 import { requireSecrets } from './options/secret-option.ts';
+import { omitProgress } from './output/output.ts';
 import { packageVersion } from './output/version.ts';
 
 /** The export of a command's file: adds the options and the action, which sets the exit code. */
@@ -136,6 +140,22 @@ export const commands: Readonly<Record<string, CommandRow>> = {
       summary: 'write test vectors for firmware that has no network yet',
       load: () => import('./commands/vectors/vectors.ts'),
     },
+    config: {
+      summary: 'show the settings of commands, and where each is from',
+      load: () => import('./commands/config.ts'),
+    },
+    completion: {
+      summary: 'print the script that completes commands and options in a shell',
+      load: () => import('./commands/completion.ts'),
+    },
+    complete: {
+      summary: 'complete a command line for the script of a shell',
+      hidden: true,
+      load: async () => {
+        const { configureComplete } = await import('./commands/completion.ts');
+        return { configure: configureComplete };
+      },
+    },
     state: {
       summary: 'export a data folder to one SQLite file, and import it',
       load: () => import('./commands/state.ts'),
@@ -152,7 +172,10 @@ export const commands: Readonly<Record<string, CommandRow>> = {
   }),
 };
 
-/** Returns the program. Only the commands that `words` name are loaded with their options. */
+/**
+ * Returns the program. Only the commands that `words` name are loaded with their options; for
+ * `config` all are.
+ */
 export async function programFor(words: readonly string[]): Promise<Command> {
   const program = new Command('fleetbed')
     .description('A reference server, a fleet simulator and a conformance suite in one.')
@@ -160,10 +183,14 @@ export async function programFor(words: readonly string[]): Promise<Command> {
     .enablePositionalOptions()
     .exitOverride()
     .hook('preAction', (_, command) => {
+      if (command.getOptionValue('quiet') === true) omitProgress();
       requireSecrets(command);
       requireOwnFiles(command);
     })
-    .configureOutput({ writeErr: (text) => process.stderr.write(printableText(text)) });
+    .configureOutput({
+      writeErr: (text) => process.stderr.write(printableText(text)),
+      outputError: (text, write) => write(text.replace(/^(?:error: )?/, 'fleetbed: ')),
+    });
   addExamples(program, 'fleetbed demo', 'fleetbed serve --auto-accept', 'fleetbed help serve');
   for (const [name, { group, summary, load, hidden = false }] of Object.entries(commands)) {
     const command = program
@@ -171,7 +198,44 @@ export async function programFor(words: readonly string[]): Promise<Command> {
       .description(summary)
       .helpGroup(group)
       .allowExcessArguments(false);
-    if (words.includes(name)) (await load()).configure(command);
+    if (!words.includes(name) && words[0] !== 'config') continue;
+    (await load()).configure(command);
+    if (!hidden) addQuietOption(command);
   }
+  if (!words.some((word) => ['--help', '-h'].includes(word))) readSettings(program);
   return program;
+}
+
+/** Adds `--quiet` to a command and to its subcommands that do something themselves. */
+function addQuietOption(command: Command): void {
+  for (const each of command.commands) addQuietOption(each);
+  if (command.commands.length > 0 && command.options.length === 0) return;
+  command.option('-q, --quiet', 'print only results and errors');
+}
+
+/** Sets the options of the command that is called from the file of settings. */
+function readSettings(program: Command): void {
+  const whenCalled = (command: Command): void => {
+    command.hook('preSubcommand', async (_, called) => {
+      const isShown = !commands[called.name()]?.hidden && called.name() !== 'config';
+      const file = isShown ? await readConfigFile() : undefined;
+      if (file) {
+        requireCommands(file);
+        applyConfigFile(file, called);
+      }
+      whenCalled(called);
+    });
+  };
+  whenCalled(program);
+}
+
+/** @throws CommandError when a section is not named by a command */
+function requireCommands(file: ConfigFile): void {
+  const known = Object.keys(commands).filter((name) => !commands[name]?.hidden);
+  for (const name of file.names) {
+    const [first = ''] = name.split(' ');
+    if (name === commonSection || known.includes(first)) continue;
+    const names = knownNames('command', name, [commonSection, ...known]);
+    throw file.wrongSection(name, `${name}: unknown command; ${names}`);
+  }
 }

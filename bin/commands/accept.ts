@@ -29,7 +29,7 @@ export function configure(command: Command): void {
     .addHelpText('after', help)
     .action(async (names: readonly string[], options: AcceptOptions) => {
       if ((names.length === 0) !== (options.all === true)) {
-        command.error('error: name devices, or give --all');
+        command.error('name devices, or give --all');
       }
       process.exitCode = await accept(names, options);
     });

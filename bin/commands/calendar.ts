@@ -95,7 +95,7 @@ export function configure(command: Command): void {
       const plan: CalendarPlan = options.json ? { ...options, format: 'json' } : options;
       if (plan.format === 'ical' && recordings.length > 0) {
         command.error(
-          "error: option '--format ical' shows only the schedule; leave out the recordings, or choose table or json",
+          "option '--format ical' shows only the schedule; leave out the recordings, or choose table or json",
         );
       }
       process.exitCode = await calendar(recordings, plan);

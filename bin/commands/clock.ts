@@ -43,7 +43,7 @@ export function configure(command: Command): void {
     .action(async (given: ClockChange | undefined, options: ClockOptions) => {
       const { until, rate: factor } = options;
       if (given !== undefined && (until !== undefined || given === 'reset') && isGiven(options)) {
-        command.error('error: a change cannot be used with --until, nor reset with --rate');
+        command.error('a change cannot be used with --until, nor reset with --rate');
       }
       const moved = {
         ...(typeof given === 'object' && given),

@@ -53,7 +53,7 @@ export function configure(command: Command): void {
     .addHelpText('after', help)
     .action(async (requestId: string | undefined, options: ExplainOptions) => {
       if ((requestId === undefined) === (options.device === undefined)) {
-        command.error('error: give a request ID, or --device <device>');
+        command.error('give a request ID, or --device <device>');
       }
       process.exitCode = await explain(requestId, options);
     });

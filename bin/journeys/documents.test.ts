@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dialectNames } from '../../fixtures/contract/dialects.ts';
 import { guideParts, guidePictures, guideWithParts } from '../dev/guide-parts.ts';
 import { secretVariables } from '../options/secret-option.ts';
+import { loadOptions } from '../options/subcommands.ts';
 import { exitCodes } from '../output/exit-codes.ts';
 import { commands, programFor } from '../program.ts';
 import {
@@ -61,8 +62,7 @@ async function errorOf(words: readonly string[]): Promise<string | undefined> {
   const shown = new Set(['--help', '--version']);
   for (const word of words) {
     const subcommand = command.commands.find((each) => each.name() === word);
-    if (subcommand && word !== first)
-      await configureLate(subcommand, `../commands/${first}/${word}.ts`);
+    if (subcommand) await loadOptions(subcommand);
     command = subcommand ?? command;
     for (const { long, hidden } of command.options) if (long && !hidden) shown.add(long);
   }
@@ -71,14 +71,6 @@ async function errorOf(words: readonly string[]): Promise<string | undefined> {
     .map((word) => word.replace(/=.*/, ''))
     .filter((option) => !shown.has(option));
   return unknown.length > 0 ? `fleetbed ${first} has no ${unknown.join(' and no ')}` : undefined;
-}
-
-/** Adds the options of a subcommand that is loaded on demand. */
-async function configureLate(subcommand: Command, file: string): Promise<void> {
-  const place = new URL(file, import.meta.url);
-  if (subcommand.options.length > 0 || !existsSync(place)) return;
-  const { configure } = await import(place.href);
-  configure?.(subcommand);
 }
 
 /** Returns the anchors of the headings, as GitHub creates them. */

@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
+import { commandWords } from '../options/config-file.ts';
+import { loadOptions } from '../options/subcommands.ts';
 import { commands, programFor } from '../program.ts';
 
 describe('the options and examples of all commands', { timeout: 120_000 }, () => {
@@ -20,17 +22,10 @@ describe('the options and examples of all commands', { timeout: 120_000 }, () =>
     const below = (command: Command): readonly Command[] =>
       command.commands.flatMap((each) => [each, ...below(each)]);
     for (const each of [program, ...below(program)]) each.exitOverride().configureOutput(quiet);
-    // Some subcommands are loaded when they are called, and an unknown option stops them then.
-    for (const { name, parent } of below(program).map((each) => ({
-      name: each.name(),
-      parent: each.parent?.name(),
-    }))) {
-      if (parent === undefined || parent === 'fleetbed') continue;
-      const words = [parent, name, '--no-such-option'];
-      await program.parseAsync(words, { from: 'user' }).catch(() => undefined);
-    }
+    for (const each of below(program)) await loadOptions(each);
     const isShown = (command: Command): boolean =>
-      !['help', 'run-shard'].includes(command.name()) &&
+      command.name() !== 'help' &&
+      !commands[command.name()]?.hidden &&
       (command.parent === null || isShown(command.parent));
     return [program, ...below(program)].filter(isShown);
   }
@@ -57,6 +52,53 @@ describe('the options and examples of all commands', { timeout: 120_000 }, () =>
         }
         expect(description, `${command.name()} ${long}`).not.toMatch(/\btell|\bworld'?s\b|\bmend/);
       }
+    }
+  });
+
+  /** Commands that print no result of their own. */
+  const withoutResult = [
+    ...['fleetbed', 'with-server', 'terminal', 'completion', 'record', 'cleanup', 'worker'],
+    ...['simulate cleanup', 'conform cleanup', 'vectors'],
+    // They write a file, or print what others read.
+    ...[
+      'world init',
+      'world check',
+      'world schema',
+      'faults schema',
+      'report schema',
+      'report render',
+      'report merge',
+    ],
+  ];
+
+  it('let every command be quiet, and every command with a result print JSON', async () => {
+    const lacking: string[] = [];
+    for (const command of await allCommands()) {
+      const flags = command.options.map(({ long }) => long);
+      const isGroup = command.commands.length > 0 && flags.length === 0;
+      const name = commandWords(command);
+      if (isGroup || withoutResult.includes(name)) continue;
+      if (!flags.includes('--json')) lacking.push(`${name} --json`);
+      if (!flags.includes('--quiet') && name !== 'config') lacking.push(`${name} --quiet`);
+    }
+    expect(lacking).toEqual([]);
+  });
+
+  it('suggest the nearest option for one that is mistyped', async () => {
+    for (const command of await allCommands()) {
+      // A required option that is missing is the first error.
+      if (command.options.some(({ mandatory }) => mandatory)) continue;
+      if (!command.options.some(({ long }) => long === '--quiet')) continue;
+      const words = commandWords(command).split(' ');
+      const program = await programFor(words);
+      let printed = '';
+      const output = { writeErr: (text: string) => (printed += text) };
+      const configured = [program, ...program.commands.flatMap((each) => [each, ...each.commands])];
+      for (const each of configured) each.exitOverride().configureOutput(output);
+      await expect(program.parseAsync([...words, '--quite'], { from: 'user' })).rejects.toThrow(
+        "unknown option '--quite'",
+      );
+      expect(printed).toBe("fleetbed: unknown option '--quite'\n(Did you mean --quiet?)\n");
     }
   });
 

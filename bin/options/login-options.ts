@@ -46,9 +46,7 @@ export function addLoginOptions(command: Command): Command {
 function keepOneLogin(command: Command): void {
   const [token, password] = ['token', 'password'].map((name) => command.getOptionValueSource(name));
   if (token === 'cli' && password === 'cli') {
-    command.error(
-      "error: option '--token <jwt>' cannot be used with option '--password <password>'",
-    );
+    command.error("option '--token <jwt>' cannot be used with option '--password <password>'");
   }
   if (token === undefined || password === undefined) return;
   const outranked = password === 'cli' ? 'token' : 'password';

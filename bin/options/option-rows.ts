@@ -29,11 +29,21 @@ export function addOptionRow(
   parse: OptionParser | undefined,
 ): void {
   const { cli } = row;
-  command.addOption(optionOf(row, parse).helpGroup(`${row.group}:`));
+  const option = optionOf(row, parse).helpGroup(`${row.group}:`);
+  kinds.set(option, cli);
+  command.addOption(option);
   if (cli.off !== undefined) {
     const off = new Option(row.flag.replace('--', '--no-'), cli.off);
     command.addOption(off.helpGroup(`${row.group}:`));
   }
+}
+
+/** The kind of value of each option that was made from a row. */
+const kinds = new WeakMap<Option, { readonly kind: string }>();
+
+/** Returns the kind of value of an option; undefined for an option that is not from a row. */
+export function kindOf(option: Option): OptionValue | undefined {
+  return kinds.get(option) as OptionValue | undefined;
 }
 
 const secrets: Readonly<Record<string, string>> = {

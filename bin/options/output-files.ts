@@ -17,9 +17,7 @@ export function requireOwnFiles(command: Command): void {
     if (file === undefined) continue;
     const owner = owners.get(file);
     if (owner !== undefined) {
-      command.error(
-        `error: ${owner} and ${option} both write to ${path}; give each a file of its own.`,
-      );
+      command.error(`${owner} and ${option} both write to ${path}; give each a file of its own.`);
     }
     owners.set(file, option);
   }

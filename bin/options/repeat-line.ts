@@ -3,6 +3,7 @@
  */
 import type { Command } from 'commander';
 import { shellWord } from '../../fixtures/formats/shell-word.ts';
+import { wordsFromFile } from './config-file.ts';
 import { SecretOption } from './secret-option.ts';
 
 interface RepeatedOptions {
@@ -15,8 +16,8 @@ interface RepeatedOptions {
 }
 
 /**
- * Returns one line for a shell. Values from environment variables become options, except secrets,
- * whose variables are named in a comment.
+ * Returns one line for a shell. Values from environment variables and from the file of settings
+ * become options, except secrets, whose variables are named in a comment.
  * @param words the arguments of the command as they were typed
  */
 export function repeatLine(
@@ -26,7 +27,7 @@ export function repeatLine(
 ): string {
   const secrets = command.options.filter((option) => option instanceof SecretOption);
   const left = new Set([...replaced, ...secrets.map(({ long }) => long ?? '')]);
-  const given = [...withoutOptions(words, command, left), ...fromEnvironment(command, left)];
+  const given = [...withoutOptions(words, command, left), ...fromElsewhere(command, left)];
   const line = ['npx', 'fleetbed', command.name(), ...given, ...own].map(shellWord).join(' ');
   const needed = secrets.filter(
     (option) => sourceOf(command, option.attributeName()) !== undefined,
@@ -41,11 +42,13 @@ function sourceOf(command: Command, name: string): string | undefined {
     : command.getOptionValueSource(name);
 }
 
-function fromEnvironment(command: Command, left: ReadonlySet<string>): string[] {
+function fromElsewhere(command: Command, left: ReadonlySet<string>): string[] {
   return command.options.flatMap((option) => {
     const { long, envVar } = option;
-    if (!long || !envVar || left.has(long)) return [];
-    if (sourceOf(command, option.attributeName()) !== 'env') return [];
+    if (!long || left.has(long)) return [];
+    const fromFile = wordsFromFile(command, option);
+    if (fromFile) return fromFile[0] === long ? fromFile : [];
+    if (!envVar || sourceOf(command, option.attributeName()) !== 'env') return [];
     return [long, process.env[envVar] ?? ''];
   });
 }

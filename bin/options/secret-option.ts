@@ -62,9 +62,9 @@ export function requireSecrets(command: Command): void {
   for (const option of command.options) {
     if (!(option instanceof SecretOption)) continue;
     const value: unknown = command.getOptionValue(option.attributeName());
-    if (value instanceof RefusedValue) command.error(`error: ${value.sentence}`);
+    if (value instanceof RefusedValue) command.error(`${value.sentence}`);
     if (value === undefined && option.isNeeded) {
-      command.error(`error: required option ${option.named} is not given`);
+      command.error(`required option ${option.named} is not given`);
     }
   }
 }

@@ -3,7 +3,7 @@
  * removed at the end. Without a terminal there is no such line.
  */
 import { printable } from '../../fixtures/printable.ts';
-import type { Output } from './output.ts';
+import { isProgressOmitted, type Output } from './output.ts';
 
 /** Control sequence that moves to the first column and clears the line. */
 const CLEAR = '\r\u001b[K';
@@ -32,7 +32,7 @@ export async function withLiveLine<T>(
   run: (output: LiveOutput) => Promise<T>,
   stream: LiveStream = process.stderr,
 ): Promise<T> {
-  if (stream.isTTY !== true) return run(output);
+  if (stream.isTTY !== true || isProgressOmitted()) return run(output);
   const { clear, ...live } = liveOutput(output, stream);
   // The line must be cleared before other listeners print something.
   process.prependListener('exit', clear);

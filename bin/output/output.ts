@@ -11,13 +11,25 @@ export interface Output {
   data(value: unknown): void;
   /** Prints a line of the result for people. */
   line(text: string): void;
-  /** Prints a progress message, always on standard error. */
+  /** Prints a progress message, always on standard error; nothing with `--quiet`. */
   progress(text: string): void;
 }
 
 export interface OutputStreams {
   readonly stdout: { write(text: string): unknown };
   readonly stderr: { write(text: string): unknown };
+}
+
+let isQuiet = false;
+
+/** Omits all progress messages and live lines from now on, as the option `--quiet` asks for. */
+export function omitProgress(): void {
+  isQuiet = true;
+}
+
+/** Returns true when progress messages and live lines are omitted. */
+export function isProgressOmitted(): boolean {
+  return isQuiet;
 }
 
 /** Creates the output of a command. @param json true when standard output contains only JSON */
@@ -29,6 +41,8 @@ export function createOutput(json: boolean, streams: OutputStreams = process): O
       if (json) streams.stdout.write(`${printableJson(JSON.stringify(value))}\n`);
     },
     line: (text) => human.write(`${printableText(text)}\n`),
-    progress: (text) => streams.stderr.write(`${printableText(text)}\n`),
+    progress: (text) => {
+      if (!isQuiet) streams.stderr.write(`${printableText(text)}\n`);
+    },
   };
 }

@@ -16,8 +16,14 @@ const unpackedIn = (folder: string): string =>
   fileURLToPath(new URL(`../../.fleetbed/${folder}/usr/bin`, import.meta.url));
 
 function isFound(program: string, folder: string): boolean {
-  const folders = [unpackedIn(folder), ...(process.env.PATH ?? '').split(delimiter)];
-  return folders.some((each) => existsSync(join(each, program)));
+  return existsSync(join(unpackedIn(folder), program)) || hasProgram(program);
+}
+
+/** Returns true when a program is in a folder of the search path. */
+export function hasProgram(program: string): boolean {
+  return (process.env.PATH ?? '')
+    .split(delimiter)
+    .some((folder) => existsSync(join(folder, program)));
 }
 
 /** Folders in which the compiler looks for libcurl's headers; those that exist. */

@@ -10,7 +10,7 @@ import type { OptionRows, ValuesOf } from '../../../fixtures/option-row.ts';
 import { addExamples } from '../../options/examples.ts';
 import { addOptionRows } from '../../options/option-rows.ts';
 import { prepareReports, writeReports } from '../../options/reports.ts';
-import { addSubcommands, type Subcommands } from '../../options/subcommands.ts';
+import { addSubcommands, type Subcommands, subcommandHint } from '../../options/subcommands.ts';
 import { CommandError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import { withLiveLine } from '../../output/live-line.ts';
@@ -134,13 +134,14 @@ export function configure(command: Command): void {
   addOptionRows(addRunOptions(command), commandRows).action(
     async (selection: readonly string[], options: ConformCommandOptions) => {
       const isUrlGiven = command.getOptionValueSource('url') !== 'default';
-      process.exitCode = await act(selection, options, isUrlGiven);
+      const hint = subcommandHint(command, selection[0] ?? '');
+      process.exitCode = await act({ selection, hint }, options, isUrlGiven);
     },
   );
 }
 
 async function act(
-  selection: readonly string[],
+  { selection, hint }: { selection: readonly string[]; hint: string },
   options: ConformCommandOptions,
   isUrlGiven: boolean,
 ): Promise<ExitCode> {
@@ -159,7 +160,7 @@ async function act(
     );
   }
   const output = createOutput(options.json === true || options.ndjson === '-');
-  const cases = withKnownIds(() => listCases(selection));
+  const cases = withKnownIds(() => listCases(selection), hint);
   if (options.list) return list(cases, output);
   return conform({ selection, cases }, completed(options, isUrlGiven), output);
 }
@@ -219,7 +220,7 @@ async function conform(
   if (options.json) output.data(result);
   output.line(conformanceReport(result, scripts));
   if (comparison) output.line(`\n${comparisonText(comparison)}`);
-  return signal.aborted ? exitCodes.interrupted : conformanceExitCode(result);
+  return conformanceExitCode(result, signal);
 }
 
 /** Warns, before the run creates anything, about resources that no clean-up can remove. */

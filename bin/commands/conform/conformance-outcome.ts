@@ -1,5 +1,6 @@
 /** Maps the outcome of a conformance run to an exit code. */
 import type { ConformanceResult, VerdictName } from '../../../conformance/conformance.ts';
+import { isExcused } from '../../../conformance/result/result.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 
 const exitCodeOfOutcome: Readonly<Record<VerdictName, ExitCode>> = {
@@ -13,8 +14,17 @@ const exitCodeOfOutcome: Readonly<Record<VerdictName, ExitCode>> = {
 
 /**
  * Returns the exit code for the worst verdict of the run; a run in which no case passed or failed
- * is undecided, and one that a missing right of the user ended was not set up.
+ * is undecided, and one that a missing right of the user ended was not set up. A run that was
+ * interrupted after a failed case has failed, because no later case could change that.
+ * @param signal aborted when the run was interrupted
  */
-export function conformanceExitCode({ outcome, unauthorised }: ConformanceResult): ExitCode {
+export function conformanceExitCode(
+  { outcome, unauthorised, verdicts }: ConformanceResult,
+  signal?: AbortSignal,
+): ExitCode {
+  if (signal?.aborted) {
+    const hasFailed = verdicts.some((each) => each.verdict === 'fail' && !isExcused(each));
+    return hasFailed ? exitCodes.failed : exitCodes.interrupted;
+  }
   return unauthorised === undefined ? exitCodeOfOutcome[outcome] : exitCodes.setUp;
 }

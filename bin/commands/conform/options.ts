@@ -146,13 +146,14 @@ async function readNamedWaivers(file: string | undefined): Promise<readonly Waiv
 
 /**
  * Returns what `select` returns; an id that matches nothing is a wrong command line.
+ * @param hint the end of the sentence about such an id
  * @throws CommandError
  */
-export function withKnownIds<Selected>(select: () => Selected): Selected {
+export function withKnownIds<Selected>(select: () => Selected, hint = ''): Selected {
   try {
     return select();
   } catch (error) {
     if (!(error instanceof UnknownIdError)) throw error;
-    throw new CommandError(`${error.message}.`, exitCodes.usage, error);
+    throw new CommandError(`${error.message}.${hint}`, exitCodes.usage, error);
   }
 }

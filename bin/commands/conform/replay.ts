@@ -67,7 +67,7 @@ function recorded({ target, seed, settings }: StoredResult, command: Command): o
   const kept = facts
     .map(([flag, value]) => [valueName(flag), value] as const)
     .filter(([name]) => {
-      return ['default', 'env', undefined].includes(command.getOptionValueSource(name));
+      return ['default', 'config', 'env', undefined].includes(command.getOptionValueSource(name));
     });
   return Object.fromEntries(kept);
 }
@@ -95,16 +95,21 @@ async function replay(report: StoredResult, options: ReplayOptions): Promise<Exi
   output.data(rows);
   if (!output.json) output.line(`${conformanceReport(result, scripts)}\n`);
   output.line(replayText(rows));
-  return signal.aborted ? exitCodes.interrupted : exitCodeOf(rows, result);
+  return exitCodeOf(rows, result, signal);
 }
 
-/** Returns the exit code of a replay; as in a run, an expired or unused waiver is a failure. */
+/**
+ * Returns the exit code of a replay; as in a run, an expired or unused waiver is a failure, and a
+ * failed case stays one when the replay is interrupted later.
+ */
 function exitCodeOf(
   rows: readonly ReplayedCase[],
   { problems, unauthorised }: Pick<ConformanceResult, 'problems' | 'unauthorised'>,
+  { aborted }: AbortSignal,
 ): ExitCode {
-  if (unauthorised !== undefined) return exitCodes.setUp;
   const isFailing = rows.some(({ end }) => end === 'still-failing');
+  if (aborted) return isFailing ? exitCodes.failed : exitCodes.interrupted;
+  if (unauthorised !== undefined) return exitCodes.setUp;
   if (isFailing || problems.length > 0) return exitCodes.failed;
   return rows.some(({ end }) => end === 'other') ? exitCodes.undecided : exitCodes.pass;
 }

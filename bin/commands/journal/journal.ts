@@ -55,16 +55,16 @@ export function configure(command: Command): void {
     .addHelpText('after', help)
     .action(async (options: ReadOptions) => {
       if (options.follow && options.har !== undefined) {
-        command.error("error: option '--har <file>' cannot be used with option '--follow'");
+        command.error("option '--har <file>' cannot be used with option '--follow'");
       }
       const unfit = options.lint ? unfitForLint(options) : undefined;
       if (unfit !== undefined) {
         command.error(
-          `error: option '--lint' needs all requests of a device, so ${unfit} cannot be used with it`,
+          `option '--lint' needs all requests of a device, so ${unfit} cannot be used with it`,
         );
       }
       if (options.from !== undefined && (!options.lint || isFiltered(options))) {
-        command.error("error: option '--from <file>' needs --lint, and no filter");
+        command.error("option '--from <file>' needs --lint, and no filter");
       }
       process.exitCode = await journal(options);
     });

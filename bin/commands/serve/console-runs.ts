@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { RunRequest, RunStarter } from '../../../server/control/sources/runs.ts';
+import { configVariable } from '../../options/config-file.ts';
 import type { ServerReady } from '../../server-access/ready.ts';
 
 const DEVICES_DEFAULT = 20;
@@ -22,6 +23,8 @@ export function runStarter(ready: () => ServerReady | undefined): RunStarter {
         // Tokens go into the environment: every user of the machine can read command lines.
         env: {
           ...process.env,
+          // The page alone says what the run does.
+          [configVariable]: 'none',
           FLEETBED_URL: server.baseUrl,
           ...loginOf(server),
           FLEETBED_CONTROL_URL: server.controlUrl,

@@ -45,8 +45,8 @@ export function configure(command: Command): void {
     .addHelpText('after', help)
     .action(async (words: readonly string[], options: ServeOptions) => {
       const { dialect, variationSeed } = options;
-      if (dialect === true) command.error('error: --dialect needs a name here');
-      if (variationSeed === true) command.error('error: --variation-seed needs a seed here');
+      if (dialect === true) command.error('--dialect needs a name here');
+      if (variationSeed === true) command.error('--variation-seed needs a seed here');
       process.exitCode = await withServer(words, options);
     });
   addExamples(

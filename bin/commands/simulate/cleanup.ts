@@ -80,7 +80,7 @@ export async function cleanUpFleets(
   command: Command,
 ): Promise<ExitCode> {
   const credentials = userOf(options);
-  if (credentials === undefined) return command.error(`error: ${loginWays} is needed`);
+  if (credentials === undefined) return command.error(`${loginWays} is needed`);
   return cleanup(places, { ...options, credentials });
 }
 

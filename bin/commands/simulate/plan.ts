@@ -38,25 +38,24 @@ export interface WrittenPlan {
 }
 
 /**
- * Builds the plan: options on the command line override the plan file, and the file overrides
- * defaults.
+ * Builds the plan: options on the command line and variables override the plan file, that file
+ * overrides the file of settings, and all override defaults.
  * @throws CommandError when a file cannot be read, or the plan file is wrong
  */
 export async function planFrom(command: Command, more: RunOnlyValues = {}): Promise<WrittenPlan> {
   const options: PlanOptionValues = command.opts();
   const file = options.plan === undefined ? {} : await readPlanFile(options.plan);
   const { ca, cert, key, accept, email, password, token, ...written } = {
+    ...givenOptions(options, command, ['config']),
     ...file,
-    ...givenOptions(options, command),
+    ...givenOptions(options, command, ['cli', 'env']),
   };
   const acceptWith = more.acceptWith ?? userIn({ accept, email, password, token }, command);
   if (written.deploy !== undefined && acceptWith === undefined) {
-    command.error(`error: option '--deploy <artifact>' needs --accept, with ${loginWays}`);
+    command.error(`option '--deploy <artifact>' needs --accept, with ${loginWays}`);
   }
   if (written.seed === undefined && more.shard !== undefined) {
-    command.error(
-      "error: option '--shard <index/count>' needs --seed TEXT, the same for all shards",
-    );
+    command.error("option '--shard <index/count>' needs --seed TEXT, the same for all shards");
   }
   const words = {
     ...{ ...written, ...more, acceptWith, tls: await certificatesIn({ ca, cert, key }) },
@@ -81,7 +80,8 @@ function inOptions(error: unknown, command: Command): unknown {
   const named = error.problems.map((problem) => {
     const [word = ''] = /^\w+/.exec(problem) ?? [];
     const flag = command.options.find((option) => option.attributeName() === word)?.long;
-    const isGiven = ['cli', 'env'].includes(command.getOptionValueSource(word) ?? '');
+    const source = command.getOptionValueSource(word) ?? '';
+    const isGiven = ['cli', 'env', 'config'].includes(source);
     if (!flag || !isGiven) return problem;
     const rest = problem.slice(word.length);
     return rest.startsWith('.') ? `${flag}: ${problem}` : `${flag}${rest}`;
@@ -98,11 +98,11 @@ function userIn(words: OperatorValues, command: Command): FleetPlan['acceptWith'
   const isGiven = (name: string): boolean => command.getOptionValueSource(name) === 'cli';
   if (accept === true) {
     const user = userOf({ email, password, token });
-    return user ?? command.error(`error: option '--accept' needs ${loginWays}`);
+    return user ?? command.error(`option '--accept' needs ${loginWays}`);
   }
   if (isGiven('password') || isGiven('token')) {
     const option = isGiven('token') ? '--token <jwt>' : '--password <password>';
-    command.error(`error: option '${option}' needs --accept`);
+    command.error(`option '${option}' needs --accept`);
   }
   return undefined;
 }
@@ -117,13 +117,15 @@ function seedIn(folder: string | undefined): string | undefined {
   }
 }
 
-/**
- * Returns only the options that were set on the command line or by the environment; the plan adds
- * the defaults.
- */
-function givenOptions(options: PlanOptionValues, command: Command): PlanWords {
+/** Returns only the options with one of these sources; the plan adds the defaults. */
+function givenOptions(
+  options: PlanOptionValues,
+  command: Command,
+  sources: readonly string[],
+): PlanWords {
   const names = planWordNames.filter(
-    (name) => options[name] !== undefined && command.getOptionValueSource(name) !== 'default',
+    (name) =>
+      options[name] !== undefined && sources.includes(command.getOptionValueSource(name) ?? ''),
   );
   return Object.fromEntries(names.map((name) => [name, options[name]]));
 }

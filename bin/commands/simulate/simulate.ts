@@ -113,12 +113,10 @@ async function act(command: Command, options: SimulateOptions): Promise<ExitCode
     return exitCodes.pass;
   }
   if (options.json && options.events === STANDARD_OUTPUT) {
-    command.error(
-      "error: '--events -' and '--json' both write to standard output; use one of them",
-    );
+    command.error("'--events -' and '--json' both write to standard output; use one of them");
   }
   const contradiction = virtualProblem(command);
-  if (contradiction !== undefined) command.error(`error: ${contradiction}`);
+  if (contradiction !== undefined) command.error(`${contradiction}`);
   if (options.virtual) return actVirtually(command, options);
   if (options.estimate) {
     const { estimate, virtualUser } = await import('./estimate.ts');
@@ -128,7 +126,7 @@ async function act(command: Command, options: SimulateOptions): Promise<ExitCode
   const { shard, deploymentId } = options;
   const written = await planFrom(command, { shard, deploymentId });
   const wrong = spreadProblem(options, command.getOptionValueSource('redis') === 'cli');
-  if (wrong !== undefined) command.error(`error: ${wrong}`);
+  if (wrong !== undefined) command.error(`${wrong}`);
   return simulate(written, options, command);
 }
 
@@ -141,7 +139,7 @@ async function actVirtually(command: Command, options: SimulateOptions): Promise
   const { simulateVirtually, virtualUser } = await import('./virtual.ts');
   const { plan } = await planFrom(command, { acceptWith: virtualUser });
   const wrong = virtualPlanProblem(plan, options);
-  if (wrong !== undefined) command.error(`error: ${wrong}`);
+  if (wrong !== undefined) command.error(`${wrong}`);
   const words = wordsOf(command);
   return simulateVirtually({ plan, options, output: outputOf(options), command, words });
 }

@@ -34,7 +34,7 @@ export function configure(command: Command): void {
   );
   command.action(async ({ redis, ...options }: WorkerOptions) => {
     if (redis === undefined) {
-      command.error("error: required option '--redis <url>' (env: FLEETBED_REDIS) is not given");
+      command.error("required option '--redis <url>' (env: FLEETBED_REDIS) is not given");
     }
     process.exitCode = await work(redis, options);
   });

@@ -86,7 +86,7 @@ export function configure(command: Command): void {
       const values = [started, watch, from, exercise].map((value) => value !== undefined);
       if ([...values, wait, list, schema].filter(Boolean).length !== 1)
         command.error(
-          'error: give one of --command, --wait, --watch, --exercise, --from, --list and --schema',
+          'give one of --command, --wait, --watch, --exercise, --from, --list and --schema',
         );
       process.exitCode = await run(options);
     });

@@ -250,8 +250,9 @@ async function readEarlier(file: string): Promise<Examination> {
 }
 
 function exitCodeOf({ outcome, duties }: Examination, requireAllMust: boolean): ExitCode {
+  const isBroken = duties.some(({ level, state }) => level === 'must' && state === 'broken');
+  if (outcome === 'broken' || isBroken) return exitCodes.failed;
   if (outcome === 'interrupted') return exitCodes.interrupted;
-  if (outcome === 'broken') return exitCodes.failed;
   const isUnmet = duties.some(
     ({ level, state }) => level === 'must' && ['open', 'not-met', 'not-judged'].includes(state),
   );

@@ -1,0 +1,97 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Ajv from 'ajv/dist/2020.js';
+import { afterAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { runCommand } from '../testing/built-command.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'fleetbed-config-command-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const text = `
+common: { url: "http://127.0.0.1:1", email: ci@example.com, quiet: true }
+serve: { port: 0, control-port: 0, log-level: error }
+conform: { rate: 20/s, report: { junit: report.xml }, dry-run: true }
+conform judge: { header-prefix: X-MEN }
+`;
+
+function fileWith(name: string, content: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+const run = (words: readonly string[], content = text, more: Record<string, string> = {}) =>
+  runCommand(words, { FLEETBED_CONFIG: fileWith('settings.yaml', content), ...more });
+
+describe('fleetbed config', { timeout: 60_000 }, () => {
+  it('shows each setting of a command with its value and its source', async () => {
+    const secret = { FLEETBED_PASSWORD: 'not-to-be-shown', FLEETBED_EMAIL: 'me@example.com' };
+    const { code, stdout } = await run(['config', 'conform', '--json'], text, secret);
+    expect(code).toBe(0);
+    const { commands } = JSON.parse(stdout);
+    const { settings } = commands[0];
+    expect(settings).toContainEqual({ option: '--rate', value: '20/s', source: 'file' });
+    expect(settings).toContainEqual({ option: '--jobs', value: '4', source: 'default' });
+    expect(settings).toContainEqual({
+      option: '--email',
+      value: 'me@example.com',
+      source: 'environment',
+      variable: 'FLEETBED_EMAIL',
+    });
+    expect(settings).toContainEqual({ option: '--waivers', source: 'unset' });
+    expect(stdout).not.toContain('not-to-be-shown');
+  });
+
+  it('shows for all commands only what is not a default', async () => {
+    const { code, stdout } = await run(['config']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /^conform judge\n {2}--quiet .*\n {2}--header-prefix +X-MEN +file$|X-MEN/m,
+    );
+    expect(stdout).not.toContain('default');
+  });
+
+  it.each([
+    [
+      'an unknown command',
+      'conform jugde: {json: true}',
+      'conform jugde: unknown command; the nearest',
+    ],
+    ['an unknown option', 'journal: {folow: true}', 'journal: folow: unknown option; the nearest'],
+  ])('finds %s in any section, with the nearest names', async (_, content, sentence) => {
+    const { code, stderr } = await run(['config'], content);
+    expect(code).toBe(3);
+    expect(stderr).toContain(sentence);
+    expect(stderr).toMatch(/^fleetbed: .*settings\.yaml:1:\d+: .*\n$/);
+  });
+
+  it('prints a JSON Schema that accepts the file and rejects wrong values', async () => {
+    const { stdout } = await run(['config', '--schema']);
+    const accepts = new Ajv({ strict: false }).compile(JSON.parse(stdout));
+    expect(accepts(parse(text)), JSON.stringify(accepts.errors)).toBe(true);
+    expect(accepts({ serve: { prot: 1 } })).toBe(false);
+    expect(accepts({ serve: { port: 70_000 } })).toBe(false);
+    expect(accepts({ conform: { report: { pdf: 'x' } } })).toBe(false);
+    expect(accepts({ conform: { password: 'x' } })).toBe(false);
+  });
+});
+
+describe('commands with a file of settings', { timeout: 60_000 }, () => {
+  it('use its values, also those of a subcommand that is loaded late', async () => {
+    const journal = fileWith('empty.ndjson', '');
+    const judged = await run(['conform', 'judge', journal], 'conform judge: {url: nonsense}');
+    expect(judged.code).toBe(3);
+    expect(judged.stderr).toContain('conform judge: url: nonsense is not accepted.');
+    const dry = await run(['conform', 'errors/'], text, { FLEETBED_PASSWORD: 'a-long-password' });
+    expect(dry.stdout).toContain('no request was sent');
+    expect(dry.stderr).toBe('');
+  });
+
+  it('still show their help when the file is wrong', async () => {
+    const { code, stdout } = await run(['serve', '--help'], 'serve: {prot: 1}');
+    expect(code).toBe(0);
+    expect(stdout).toContain('--port');
+  });
+});

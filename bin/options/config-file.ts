@@ -1,0 +1,171 @@
+/**
+ * The file of settings in the current folder: `fleetbed.config.yaml` or `fleetbed.config.json`. It
+ * has a section for each command, named by the command's words, with the command's options without
+ * dashes; the section `common` is for all commands. Options and environment variables override it.
+ */
+import { existsSync } from 'node:fs';
+import { type Command, InvalidArgumentError, type Option } from 'commander';
+import { knownNames } from '../../fixtures/nearest.ts';
+import { CommandError } from '../output/command-error.ts';
+import { exitCodes } from '../output/exit-codes.ts';
+import { readNamedFile } from '../output/files.ts';
+import type { ConfigFile, Entry } from './config-text.ts';
+import { SecretOption } from './secret-option.ts';
+
+/** The environment variable that names another file; with the value `none`, no file is read. */
+export const configVariable = 'FLEETBED_CONFIG';
+const fileNames = ['fleetbed.config.yaml', 'fleetbed.config.yml', 'fleetbed.config.json'] as const;
+
+/** The section whose values apply to every command that has the option. */
+export const commonSection = 'common';
+/** The options that the section for all commands can hold. */
+export const commonOptions: readonly string[] = [
+  ...['url', 'email', 'control-url', 'tenant', 'ca', 'header-prefix', 'quiet'],
+];
+
+/** The words that would set the same values on the command line, by command and option. */
+const applied = new WeakMap<Command, Map<string, readonly string[]>>();
+
+/** Returns the words that would set an option as the file does; undefined if the file does not. */
+export function wordsFromFile(command: Command, option: Option): readonly string[] | undefined {
+  const name = option.attributeName();
+  if (command.getOptionValueSource(name) !== 'config') return undefined;
+  return applied.get(command)?.get(name);
+}
+
+/** Returns the words of a command without that of the program, such as `conform judge`. */
+export function commandWords(command: Command): string {
+  const { parent } = command;
+  return parent?.parent ? `${commandWords(parent)} ${command.name()}` : command.name();
+}
+
+/**
+ * Reads the file that the environment names, or else that of the current folder.
+ * @returns undefined when there is none
+ * @throws CommandError
+ */
+export async function readConfigFile(
+  environment: NodeJS.ProcessEnv = process.env,
+): Promise<ConfigFile | undefined> {
+  const named = environment[configVariable];
+  if (named === 'none') return undefined;
+  const found = named === undefined ? fileNames.filter((name) => existsSync(name)) : [named];
+  const [path] = found;
+  if (path === undefined) return undefined;
+  if (found.length > 1) {
+    const sentence = `${found.join(' and ')} are both in this folder; keep one of them.`;
+    throw new CommandError(sentence, exitCodes.setUp);
+  }
+  const text = await readNamedFile(named === undefined ? 'fleetbed' : configVariable, path);
+  // Most runs have no such file, and the reader of YAML loads slowly.
+  const { parseConfig } = await import('./config-text.ts');
+  return parseConfig(path, text);
+}
+
+/**
+ * Sets the options of a command from its section and from the section for all commands. Parsing
+ * the command line and the environment later overrides them.
+ * @throws CommandError about an unknown option, a secret, or a value that the option rejects
+ */
+export function applyConfigFile(file: ConfigFile, command: Command): void {
+  const own = file.section(commandWords(command));
+  const isOwn = new Set(own.map(({ name }) => name));
+  for (const entry of file.section(commonSection)) {
+    if (!commonOptions.includes(entry.name)) {
+      throw entry.wrong(
+        `not an option for all commands; ${knownNames('option', entry.name, commonOptions)}`,
+      );
+    }
+    const option = optionNamed(command, entry.name);
+    // Where the environment does not name the server, a file of an earlier run does.
+    const isFromRun = entry.name === 'url' && option?.envVar === undefined;
+    if (option !== undefined && !isFromRun && !isOwn.has(entry.name)) set(command, option, entry);
+  }
+  for (const entry of own) {
+    const option = optionNamed(command, entry.name);
+    if (option === undefined) {
+      throw entry.wrong(
+        `unknown option; ${knownNames('option', entry.name, optionNames(command))}`,
+      );
+    }
+    set(command, option, entry);
+  }
+}
+
+/** Returns the names of the options that a section of a command can hold. */
+export function optionNames(command: Command): string[] {
+  return settable(command).map(({ long = '' }) => (long ?? '').slice(2));
+}
+
+/** Returns the options of a command that the file can set. */
+export function settable(command: Command): readonly Option[] {
+  return command.options.filter((option) => option.long && !option.hidden && !isSecret(option));
+}
+
+function isSecret(option: Option): option is SecretOption {
+  return option instanceof SecretOption;
+}
+
+function optionNamed(command: Command, name: string): Option | undefined {
+  return command.options.find(({ long }) => long === `--${name}`);
+}
+
+function set(command: Command, option: Option, { value, wrong }: Entry): void {
+  if (isSecret(option)) {
+    throw wrong(`a secret does not belong in this file; set ${option.envVar} in its place`);
+  }
+  if (typeof value === 'boolean') setSwitch(command, option, value, wrong);
+  else setTexts(command, option, value, wrong);
+}
+
+function setSwitch(command: Command, option: Option, isSet: boolean, wrong: Entry['wrong']): void {
+  if (option.required) throw wrong(`must be a value for ${option.flags}`);
+  const name = option.attributeName();
+  const isOn = isSet !== option.negate;
+  const [typed] = command.options.filter(
+    (each) => each.attributeName() === name && each.negate !== isOn,
+  );
+  command.setOptionValueWithSource(name, isOn, 'config');
+  note(command, name, typed?.long ? [typed.long] : []);
+}
+
+function setTexts(
+  command: Command,
+  option: Option,
+  texts: readonly string[],
+  wrong: Entry['wrong'],
+): void {
+  if (!option.required && !option.optional) throw wrong('must be true or false');
+  let read: unknown;
+  for (const text of texts) {
+    try {
+      if (option.parseArg) read = option.parseArg<unknown>(text, read);
+      else read = option.variadic && Array.isArray(read) ? [...read, text] : text;
+    } catch (error) {
+      if (!(error instanceof InvalidArgumentError)) throw error;
+      throw wrong(`${text} is not accepted. ${error.message}`);
+    }
+  }
+  const name = option.attributeName();
+  command.setOptionValueWithSource(name, read, 'config');
+  replaceOnCommandLine(option, read);
+  note(
+    command,
+    name,
+    texts.flatMap((text) => [option.long ?? '', text]),
+  );
+}
+
+/** Makes the first use of a repeatable option on the command line replace the file's values. */
+function replaceOnCommandLine(option: Option, fromFile: unknown): void {
+  const { parseArg } = option;
+  if (parseArg === undefined) return;
+  option.argParser<unknown>((text, previous) =>
+    parseArg<unknown>(text, previous === fromFile ? undefined : previous),
+  );
+}
+
+function note(command: Command, name: string, words: readonly string[]): void {
+  const all = applied.get(command) ?? new Map<string, readonly string[]>();
+  applied.set(command, all.set(name, words));
+}
