@@ -44,9 +44,14 @@ export interface TerminalOptions {
 }
 
 /** Runs `fleetbed` with these arguments to its end. */
-export async function onTerminal(words: readonly string[], options: TerminalOptions = {}) {
+export function onTerminal(words: readonly string[], options?: TerminalOptions) {
+  return programOnTerminal([process.execPath, command, ...words], options);
+}
+
+/** Runs any program with its arguments to its end. */
+export async function programOnTerminal(words: readonly string[], options: TerminalOptions = {}) {
   const { columns = 80, rows = 24, keys = [], environment = {} } = options;
-  const given = JSON.stringify([columns, rows, keys, [process.execPath, command, ...words]]);
+  const given = JSON.stringify([columns, rows, keys, words]);
   const { NO_COLOR: _, ...own } = process.env;
   const env = { ...own, TERM: 'xterm-256color', ...environment };
   const child = spawn('python3', ['-c', typist, given], { env });

@@ -1,0 +1,120 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCommand } from '../testing/built-command.ts';
+import { programOnTerminal } from '../testing/pseudo-terminal.ts';
+import { hasProgram } from '../testing/test-tools.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'fleetbed-completion-'));
+const environment = {
+  PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
+  FLEETBED_CONFIG: 'none',
+};
+
+beforeAll(() => {
+  const built = fileURLToPath(new URL('../../dist/bin/fleetbed.js', import.meta.url));
+  chmodSync(built, 0o755);
+  mkdirSync(join(folder, 'bin'));
+  symlinkSync(built, join(folder, 'bin', 'fleetbed'));
+  writeFileSync(join(folder, 'night.yaml'), '');
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Writes the script for a shell and returns its path. */
+async function scriptFor(shell: string): Promise<string> {
+  const { code, stdout } = await runCommand(['completion', shell]);
+  expect(code).toBe(0);
+  const file = join(folder, shell);
+  writeFileSync(file, stdout);
+  return file;
+}
+
+/** Returns what `fleetbed complete` answers for the words of a command line. */
+async function completed(...words: readonly string[]) {
+  const { code, stdout } = await runCommand(['complete', '--', ...words], environment);
+  expect(code).toBe(0);
+  const lines = stdout.trimEnd().split('\n');
+  return {
+    values: lines.slice(0, -1).map((line) => line.split('\t')[0]),
+    offersFiles: lines.at(-1) === ':0',
+  };
+}
+
+describe('the completion of a command line offers', { timeout: 60_000 }, () => {
+  it.each([
+    { words: ['ser'], values: ['serve'] },
+    { words: ['conform', 'ju'], values: ['judge'] },
+    { words: ['serve', '--po'], values: ['--port'] },
+    { words: ['conform', 'judge', '--header'], values: ['--header-prefix'] },
+    { words: ['serve', '--port', '80', '--log-level', 'e'], values: ['error'] },
+    { words: ['serve', '--log-level=e'], values: ['error'] },
+    { words: ['serve', '--log-level', '=', 'e'], values: ['error'] },
+    { words: ['conform', '--report', 'ju'], values: ['junit='] },
+    { words: ['completion', 'z'], values: ['zsh'] },
+    { words: ['no-such-command', 'x'], values: [] },
+  ])('$values after the words $words', async ({ words, values }) => {
+    expect((await completed(...words)).values).toEqual(values);
+  });
+
+  it('files where a command or an option takes one, and nowhere else', async () => {
+    expect((await completed('conform', 'judge', '')).offersFiles).toBe(true);
+    expect((await completed('simulate', '--plan', '')).offersFiles).toBe(true);
+    expect((await completed('with-server', '--', './')).offersFiles).toBe(true);
+    expect((await completed('serve', '--port', '')).offersFiles).toBe(false);
+    expect((await completed('')).offersFiles).toBe(false);
+  });
+
+  it('every visible command, and no command that only fleetbed itself runs', async () => {
+    const { values } = await completed('');
+    expect(values).toContain('serve');
+    expect(values).not.toContain('run-shard');
+    expect(values).not.toContain('complete');
+  });
+});
+
+describe('the completion script completes commands, options and files', { timeout: 60_000 }, () => {
+  /** Types three beginnings, waits for each to be completed, and leaves the shell. */
+  async function typeIn(shell: string, words: readonly string[], before = ''): Promise<void> {
+    const source = `cd ${folder}; ${before}source ${await scriptFor(shell)}`;
+    const { code, written } = await programOnTerminal(words, {
+      keys: [
+        // The first output is the prompt.
+        ['', `${source}; echo sou''rced\n`],
+        ['sourced\r\n', 'fleetbed confo\t'],
+        ['fleetbed conform', '--disr\t'],
+        ['--disruptive', '\u0015fleetbed simulate --plan nig\t'],
+        ['night.yaml', '\u0015exit\n'],
+      ],
+      environment,
+    });
+    expect(written).toContain('night.yaml');
+    expect(code).toBe(0);
+  }
+
+  it('in bash without any other package', async () => {
+    await typeIn('bash', ['bash', '--norc', '--noprofile', '-i']);
+  });
+
+  it.skipIf(!hasProgram('zsh'))('in zsh with its own completion system', async () => {
+    await typeIn('zsh', ['zsh', '-f', '-i'], 'autoload -U compinit; compinit -u -D; ');
+  });
+
+  it.skipIf(!hasProgram('fish'))('in fish with descriptions', async () => {
+    const script = await scriptFor('fish');
+    const lines = [
+      'fleetbed conf',
+      'fleetbed serve --po',
+      `fleetbed simulate --plan ${folder}/nig`,
+    ];
+    const asked = lines.map((line) => `complete -C "${line}"`);
+    const program = ['fish', '--no-config', '-c', [`source ${script}`, ...asked].join('; ')];
+    const { code, written } = await programOnTerminal(program, { environment });
+    expect(code).toBe(0);
+    expect(written).toContain('conform\ttest a server against the contract');
+    expect(written).toContain('--port');
+    expect(written).toContain('night.yaml');
+  });
+});
