@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Ajv from 'ajv/dist/2020.js';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { runCommand } from '../testing/built-command.ts';
@@ -69,7 +69,7 @@ describe('fleetbed config', { timeout: 60_000 }, () => {
 
   it('prints a JSON Schema that accepts the file and rejects wrong values', async () => {
     const { stdout } = await run(['config', '--schema']);
-    const accepts = new Ajv({ strict: false }).compile(JSON.parse(stdout));
+    const accepts = new Ajv2020({ strict: false }).compile(JSON.parse(stdout));
     expect(accepts(parse(text)), JSON.stringify(accepts.errors)).toBe(true);
     expect(accepts({ serve: { prot: 1 } })).toBe(false);
     expect(accepts({ serve: { port: 70_000 } })).toBe(false);

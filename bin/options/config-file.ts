@@ -93,7 +93,7 @@ export function applyConfigFile(file: ConfigFile, command: Command): void {
 }
 
 /** Returns the names of the options that a section of a command can hold. */
-export function optionNames(command: Command): string[] {
+function optionNames(command: Command): string[] {
   return settable(command).map(({ long = '' }) => (long ?? '').slice(2));
 }
 

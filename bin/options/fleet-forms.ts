@@ -2,8 +2,12 @@
 import { fleetCsv } from '../../simulator/report/csv.ts';
 import { fleetHtml } from '../../simulator/report/html.ts';
 import { fleetJunit } from '../../simulator/report/junit.ts';
+import { outcomeOf, type RunFinding } from '../../simulator/result/outcome.ts';
 import type { FleetResult } from '../../simulator/result/result.ts';
+import { type CiSummary, ciForms } from '../output/ci-summary.ts';
 import { jsonFile, type ReportForm } from './reports.ts';
+
+const [markdown, annotations] = ciForms(summaryOf);
 
 interface FleetForm extends ReportForm<FleetResult> {
   /**
@@ -22,4 +26,28 @@ export const fleetForms: readonly FleetForm[] = [
   { form: 'junit', title: 'JUnit XML', render: fleetJunit },
   { form: 'html', title: 'the HTML report', render: fleetHtml },
   { form: 'csv', title: 'figures by phase and operation as CSV', render: fleetCsv },
+  { ...markdown, title: 'a summary in Markdown' },
+  { ...annotations, title: 'annotations for GitHub' },
 ];
+
+function summaryOf(result: FleetResult): CiSummary {
+  const { headline, findings } = outcomeOf(result);
+  const isGood = ({ state }: RunFinding): boolean => state === 'passed' || state === 'not judged';
+  const states = [...new Set(findings.map(({ state }) => state))];
+  const counts = states.map((state) => [
+    state,
+    findings.filter((finding) => finding.state === state).length,
+  ]);
+  return {
+    title: `Fleet against ${result.plan.baseUrl}`,
+    headline,
+    counts: Object.fromEntries(counts),
+    findings: findings
+      .filter((finding) => !isGood(finding))
+      .map(({ state, condition, sentence }) => ({
+        level: state === 'undecided' ? 'warning' : 'error',
+        subject: condition,
+        sentence,
+      })),
+  };
+}

@@ -5,7 +5,8 @@ import type { Command } from 'commander';
 
 /** The options of all commands that name a file to write, by their long names. */
 const outputs: readonly string[] = [
-  ...['--report', '--out', '--html', '--junit', '--prometheus', '--csv'],
+  ...['--report', '--out', '--html', '--junit', '--prometheus', '--csv', '--markdown'],
+  ...['--annotations'],
   ...['--ndjson', '--events', '--ledger', '--ready-file', '--har'],
 ];
 

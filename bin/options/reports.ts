@@ -14,6 +14,9 @@ export interface ReportForm<Run> {
   readonly render: (run: Run) => string;
 }
 
+/** The path that stands for standard output. */
+const STANDARD_OUTPUT = '-';
+
 /** Paths of report files by format. */
 export type ReportFiles = Readonly<Record<string, string>>;
 
@@ -36,6 +39,7 @@ export function reportOption<Run>(
 /** Checks before the run starts that every report can be written. @throws CommandError */
 export async function prepareReports(files: ReportFiles = {}): Promise<void> {
   for (const [form, path] of Object.entries(files)) {
+    if (path === STANDARD_OUTPUT) continue;
     await requireWritable(`--report ${form}=FILE`, path);
   }
 }
@@ -48,7 +52,8 @@ export async function writeReports<Run>(
 ): Promise<void> {
   for (const { form, render } of forms) {
     const path = files[form];
-    if (path !== undefined) await writeWhole(path, render(run));
+    if (path === STANDARD_OUTPUT) process.stdout.write(render(run));
+    else if (path !== undefined) await writeWhole(path, render(run));
   }
 }
 

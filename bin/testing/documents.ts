@@ -22,7 +22,9 @@ const password = 'a-long-password';
 export const documents = [
   'README.md',
   '.github/CONTRIBUTING.md',
+  '.github/ci/README.md',
   'bin/guide.md',
+  'bin/help.md',
   'conformance/guide.md',
   'server/guide.md',
   'server/recipes.md',

@@ -2,9 +2,12 @@
 import { type ConformanceResult, listCases } from '../../../conformance/conformance.ts';
 import { conformanceHtml } from '../../../conformance/report/html.ts';
 import { conformanceJunit } from '../../../conformance/report/junit.ts';
+import { scriptCommand } from '../../../conformance/report/repro-scripts.ts';
 import type { ResultComparison } from '../../../conformance/result/compare.ts';
 import { coverageOf } from '../../../conformance/result/coverage.ts';
+import { type CaseVerdict, isExcused } from '../../../conformance/result/result.ts';
 import { jsonFile, type ReportForm } from '../../options/reports.ts';
+import { type CiFinding, type CiSummary, ciForms } from '../../output/ci-summary.ts';
 
 /** A conformance run to report. */
 interface JudgedRun {
@@ -24,4 +27,31 @@ export const conformanceForms: readonly ReportForm<JudgedRun>[] = [
     render: ({ result, comparison }) =>
       conformanceHtml(result, coverageOf(listCases()), comparison),
   },
+  ...ciForms(summaryOf),
 ];
+
+function summaryOf({ result, scripts }: JudgedRun): CiSummary {
+  const { target, headline, totals, problems, verdicts } = result;
+  const decided = verdicts.filter((each) => !isExcused(each));
+  const finding = (level: CiFinding['level'], each: CaseVerdict, sentence: string): CiFinding => {
+    const script = scripts?.get(each.id);
+    const repeat = script === undefined ? undefined : scriptCommand(script);
+    return { level, subject: each.id, sentence, repeat };
+  };
+  return {
+    title: `Conformance of ${target.baseUrl}`,
+    headline,
+    counts: totals,
+    findings: [
+      ...problems.map(
+        ({ code, text }) => ({ level: 'error', subject: code, sentence: text }) as const,
+      ),
+      ...decided
+        .filter(({ verdict }) => verdict === 'fail')
+        .map((each) => finding('error', each, `expected ${each.expected}, actual ${each.actual}`)),
+      ...decided
+        .filter(({ verdict }) => verdict === 'error' || verdict === 'inconclusive')
+        .map((each) => finding('warning', each, `${each.verdict}: ${each.reason?.text ?? ''}`)),
+    ],
+  };
+}

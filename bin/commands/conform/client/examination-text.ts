@@ -7,6 +7,7 @@ import type {
 } from '../../../../conformance/clients/report/examination.ts';
 import type { JunitOutcome } from '../../../../conformance/report/outcomes-junit.ts';
 import { counted } from '../../../../fixtures/counted.ts';
+import type { CiSummary } from '../../../output/ci-summary.ts';
 import { NOT_SELECTED, type PlannedScene } from './programme.ts';
 
 const VIOLATIONS_SHOWN_MAX = 3;
@@ -105,6 +106,28 @@ function unmetSection(duties: readonly ExaminedDuty[]): readonly string[] {
   const others = unmet.length - wanted.length;
   const rest = others === 0 ? [] : [`  ${others} of scenes that --scene did not select`];
   return titled('Not met', [...wanted.flatMap(unmetLines), ...rest]);
+}
+
+/** Returns the examination in the form that CI servers show. */
+export function examinationSummary(examination: Examination): CiSummary {
+  const { command = 'a client that was started by hand', duties } = examination;
+  const states = [...new Set(duties.map(({ state }) => state))];
+  const counts = states.map((state) => [
+    state,
+    duties.filter((duty) => duty.state === state).length,
+  ]);
+  return {
+    title: `Duties of ${command}`,
+    headline: examinationLines(examination)[0] ?? '',
+    counts: Object.fromEntries(counts),
+    findings: duties
+      .filter(({ state }) => state === 'broken')
+      .map(({ duty, level, sentence, violations, wayOut }) => ({
+        level: level === 'must' ? 'error' : 'warning',
+        subject: duty,
+        sentence: [sentence, ...violations.map(({ seen }) => seen), wayOut].join('\n'),
+      })),
+  };
 }
 
 function section(

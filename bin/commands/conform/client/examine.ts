@@ -28,6 +28,7 @@ import {
   reportOption,
   writeReports,
 } from '../../../options/reports.ts';
+import { ciForms } from '../../../output/ci-summary.ts';
 import { CommandError, setUpError } from '../../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../../output/exit-codes.ts';
 import { readNamedFile } from '../../../output/files.ts';
@@ -39,6 +40,7 @@ import {
   changeLines,
   examinationLines,
   examinationOutcomes,
+  examinationSummary,
   programmeLines,
 } from './examination-text.ts';
 import type { ExaminationPlan } from './plan.ts';
@@ -54,6 +56,7 @@ const forms: readonly ReportForm<Examination>[] = [
     render: (examination) =>
       outcomesJunit(examinationLines(examination)[0] ?? '', examinationOutcomes(examination)),
   },
+  ...ciForms(examinationSummary),
 ];
 
 /** The options of an examination. */
