@@ -210,7 +210,7 @@ export async function programFor(words: readonly string[]): Promise<Command> {
 function addQuietOption(command: Command): void {
   for (const each of command.commands) addQuietOption(each);
   if (command.commands.length > 0 && command.options.length === 0) return;
-  command.option('-q, --quiet', 'print only results and errors');
+  command.option('-q, --quiet', 'print only results, warnings and errors');
 }
 
 /** Sets the options of the command that is called from the file of settings. */

@@ -62,7 +62,7 @@ async function awaitEntries(options: AwaitOptions): Promise<ExitCode> {
     const { entries, instead = [], error } = (await body.json()) as AwaitAnswer;
     for (const entry of entries) show(entry, output);
     if (status === 200) return exitCodes.pass;
-    output.progress(error ?? '');
+    output.warn(error ?? '');
     if (!output.json) for (const entry of instead) show(entry, output);
     return exitCodes.failed;
   } catch (error) {

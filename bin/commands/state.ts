@@ -68,7 +68,7 @@ async function exportFolder({ data, out, json = false }: StateExportOptions): Pr
   const newToken = () => systemRandom.bytes(TOKEN_BYTES).toString('base64url');
   const saved = await exportState({ folder: data, out, newToken }).catch(refused);
   const output = createOutput(json);
-  for (const sentence of saved.lost) output.progress(`lost: ${sentence}`);
+  for (const sentence of saved.lost) output.warn(`lost: ${sentence}`);
   const { tenants, rows, artifactFiles } = saved;
   if (json) output.data(saved);
   else output.line(`${out}: tenants ${tenants}, rows ${rows}, artifact files ${artifactFiles}`);
@@ -83,7 +83,7 @@ async function importFolder(
   const output = createOutput(json);
   const { tenants, rows, artifactFiles, rowsLeftOut } = taken;
   if (rowsLeftOut > 0)
-    output.progress(`left out: ${rowsLeftOut} rows that break a constraint of the tables`);
+    output.warn(`left out: ${rowsLeftOut} rows that break a constraint of the tables`);
   if (json) output.data(taken);
   else output.line(`${data}: tenants ${tenants}, rows ${rows}, artifact files ${artifactFiles}`);
   return exitCodes.pass;

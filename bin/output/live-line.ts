@@ -66,6 +66,7 @@ function liveOutput(output: Output, stream: LiveStream) {
     data: (value: unknown) => above(() => output.data(value)),
     line: (text: string) => above(() => output.line(text)),
     progress: (text: string) => above(() => output.progress(text)),
+    warn: (text: string) => above(() => output.warn(text)),
     live,
     clear,
   };

@@ -13,6 +13,8 @@ export interface Output {
   line(text: string): void;
   /** Prints a progress message, always on standard error; nothing with `--quiet`. */
   progress(text: string): void;
+  /** Prints a warning, or why a command fails, on standard error, also with `--quiet`. */
+  warn(text: string): void;
 }
 
 export interface OutputStreams {
@@ -41,6 +43,7 @@ export function createOutput(json: boolean, streams: OutputStreams = process): O
       if (json) streams.stdout.write(`${printableJson(JSON.stringify(value))}\n`);
     },
     line: (text) => human.write(`${printableText(text)}\n`),
+    warn: (text) => streams.stderr.write(`${printableText(text)}\n`),
     progress: (text) => {
       if (!isQuiet) streams.stderr.write(`${printableText(text)}\n`);
     },

@@ -53,7 +53,7 @@ export async function writeRunFile(ready: ServerReady, output: Output): Promise<
   const folder = folders().find(makeFolder);
   if (folder === undefined) {
     const tried = folders().map(({ path }) => path);
-    output.progress(
+    output.warn(
       `no run file: no private folder at ${tried.join(' or ')}; other commands need --control-url`,
     );
     return () => undefined;
@@ -69,7 +69,7 @@ export async function writeRunFile(ready: ServerReady, output: Output): Promise<
   try {
     await writeWhole(path, `${JSON.stringify(content)}\n`);
   } catch (error) {
-    output.progress(`no run file: ${describeError(error).sentence}`);
+    output.warn(`no run file: ${describeError(error).sentence}`);
     return () => undefined;
   }
   const remove = (): void => {

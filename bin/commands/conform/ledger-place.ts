@@ -54,7 +54,7 @@ export function closeEmptyLedger({ file, hint }: LedgerPlace, output: Output): v
   if (!existsSync(file)) return;
   try {
     if (readLedger(file).remainders.length === 0) rmSync(file);
-    else output.progress(hint);
+    else output.warn(hint);
   } catch (error) {
     // The run itself has failed with the sentence about this file.
     if (!(error instanceof LedgerError)) throw error;
@@ -74,7 +74,7 @@ export function closeLedger(
     ...result.leftBehind,
     ...result.verdicts.flatMap((each) => each.leftBehind ?? []),
   ];
-  if (stayed.length > 0) output.progress(hint);
+  if (stayed.length > 0) output.warn(hint);
   else if (readLedger(file).remainders.length === 0) rmSync(file);
 }
 

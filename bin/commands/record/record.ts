@@ -86,7 +86,7 @@ async function record({ upstream, out, host, port, ca }: RecordOptions): Promise
     const isFull = bytes >= FILE_MAX_BYTES;
     bytes += Buffer.byteLength(line);
     if (bytes < FILE_MAX_BYTES) writeSync(file, line);
-    else if (!isFull) output.progress(`${out} is full; what follows is forwarded and not written.`);
+    else if (!isFull) output.warn(`${out} is full; what follows is forwarded and not written.`);
   };
   const proxy = recordingProxy({
     upstream,
@@ -98,7 +98,7 @@ async function record({ upstream, out, host, port, ca }: RecordOptions): Promise
     framed: (frame) => write(lines.frame(frame)),
     unanswered: (error) => {
       failures += 1;
-      if (failures === 1) output.progress(describeError(error, upstream).sentence);
+      if (failures === 1) output.warn(describeError(error, upstream).sentence);
     },
   });
   await new Promise<void>((resolve, reject) => {

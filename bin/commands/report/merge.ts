@@ -35,7 +35,7 @@ async function merge(paths: readonly string[], out: string): Promise<ExitCode> {
   await writeWhole(out, `${printableJson(JSON.stringify(merged, null, 2))}\n`);
   const missing = merged.plan.devices - merged.devices.length;
   if (missing > 0) {
-    output.progress(`${missing} of ${merged.plan.devices} devices are in none of these results`);
+    output.warn(`${missing} of ${merged.plan.devices} devices are in none of these results`);
   }
   output.line(fleetReport(merged));
   return fleetExitCode(merged);

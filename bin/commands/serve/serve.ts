@@ -209,7 +209,7 @@ async function plannedFaults(file: string | undefined) {
 async function faultsExitCode({ faults }: RunningServer, output: Output): Promise<ExitCode> {
   const { unfiredLines } = await import('../../server-access/fault-plan-file.ts');
   const lines = unfiredLines(faults.unfired());
-  for (const line of lines) output.progress(line);
+  for (const line of lines) output.warn(line);
   return lines.length === 0 ? exitCodes.pass : exitCodes.failed;
 }
 
@@ -222,7 +222,7 @@ async function loadStartState(server: RunningServer, file: string, output: Outpu
   };
   await load();
   process.on('SIGHUP', () => {
-    load().catch((error: unknown) => output.progress(describeError(error).sentence));
+    load().catch((error: unknown) => output.warn(describeError(error).sentence));
   });
 }
 

@@ -80,6 +80,7 @@ export async function openAudience(
       data: (value) => view.above(() => output.data(value)),
       line: (text) => view.above(() => output.line(text)),
       progress: (text) => view.above(() => output.progress(text)),
+      warn: (text) => view.above(() => output.warn(text)),
     },
     see: (progress) => {
       counted?.see(progress);
@@ -114,5 +115,5 @@ function sayWhatWasLost(count: EventLinesCount, target: string, output: Output):
   if (lost === 0) return;
   const because = error === undefined ? 'its reader was too slow' : `writing failed with ${error}`;
   const where = target === STANDARD_OUTPUT ? 'standard output' : target;
-  output.progress(`events: ${lost} of ${lost + written} are missing in ${where}; ${because}`);
+  output.warn(`events: ${lost} of ${lost + written} are missing in ${where}; ${because}`);
 }

@@ -5,7 +5,7 @@
 import { createLogUpdate } from 'log-update';
 import type { FleetProgress } from '../../../simulator/engine/simulate-fleet.ts';
 import { progressLine } from '../../../simulator/report/text.ts';
-import type { Output } from '../../output/output.ts';
+import { isProgressOmitted, type Output } from '../../output/output.ts';
 import { endedCount, liveFrame, type Rates } from './live-frame.ts';
 
 /** Shows the progress of a run. Call `close` before printing the result. */
@@ -40,7 +40,7 @@ const SAMPLES_MAX = 64;
 /** Returns the view that fits the stream: frames on a terminal, lines elsewhere. */
 export function openLiveView(options: LiveViewOptions): LiveView {
   const { stream = process.stderr, environment = process.env } = options;
-  const isTerminal = stream.isTTY === true && environment.TERM !== 'dumb';
+  const isTerminal = stream.isTTY === true && environment.TERM !== 'dumb' && !isProgressOmitted();
   return isTerminal ? new TerminalView(options) : new LineView(options.output);
 }
 
