@@ -71,6 +71,7 @@ const views: readonly View[] = [
   { name: 'client', address: () => `/clients/${deviceId}`, shows: /broken, \d+ open/ },
   { name: 'doctor', address: () => '/doctor', shows: /Refused authentication requests/ },
   { name: 'audit', address: () => '/audit', shows: /create/ },
+  { name: 'reference', address: () => '/reference', shows: /183 operations/ },
   { name: 'faults', address: () => '/faults', shows: /No planned faults/ },
   { name: 'clock', address: () => '/clock', shows: /Deprecation calendar/ },
   { name: 'conformance', address: () => '/conformance', shows: /has not run yet/ },

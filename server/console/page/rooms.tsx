@@ -31,6 +31,7 @@ const DeploymentSection = lazy(() => import('./rooms/deployment.tsx'));
 const DeploymentsSection = lazy(() => import('./rooms/deployments.tsx'));
 const DoctorSection = lazy(() => import('./rooms/doctor.tsx'));
 const FaultsSection = lazy(() => import('./rooms/faults.tsx'));
+const ReferenceSection = lazy(() => import('./rooms/reference.tsx'));
 const SimulatorSection = lazy(() => import('./rooms/simulator.tsx'));
 const WorldsSection = lazy(() => import('./rooms/worlds.tsx'));
 
@@ -95,6 +96,13 @@ export const sections: readonly ConsoleSection[] = [
     href: '/audit',
     pattern: /^\/audit/,
     routes: { '/audit': AuditSection },
+  },
+  {
+    title: 'Reference',
+    group: 'Inspect',
+    href: '/reference',
+    pattern: /^\/reference/,
+    routes: { '/reference': ReferenceSection, '/reference/:id': ReferenceSection },
   },
   {
     title: 'Faults and variations',

@@ -50,6 +50,7 @@ import {
 } from './management.ts';
 import { controlPathsOf, type Handlers, mountOperations, wrongMethod } from './mount.ts';
 import { checkOwnAddress, requireOwnAddress } from './own-address.ts';
+import { referenceHandlers } from './reference.ts';
 import { refuse, refuseForNow } from './refusals.ts';
 import { runHandlers } from './runs.ts';
 import { steeringHandlers } from './steering.ts';
@@ -257,6 +258,7 @@ function handlersOf(
   const { tenants, states, outbox, runs, clock, explainFacts } = options;
   return {
     'GET /ready': () => ({ ready: true }),
+    ...referenceHandlers(explainFacts),
     ...managementHandlers(admission),
     ...fleetHandlers(options, streams),
     ...clientHandlers(options.clients, clock),

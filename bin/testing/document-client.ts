@@ -1,0 +1,268 @@
+/**
+ * A client that is made from an OpenAPI document: it knows paths, parameters, bodies and secrets
+ * only from the document, and checks every request and response against it.
+ */
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { fullFormats } from 'ajv-formats/dist/formats.js';
+import { WebSocket } from 'ws';
+import {
+  type OpenApiDocument,
+  operationsOf,
+  type PlacedOperation,
+  RESPONSES,
+  type ResponseEntry,
+  responsesOf,
+} from '../../fixtures/reference/openapi-document.ts';
+
+/** The contents of a call; all names are those of the document. */
+export interface DocumentCall {
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | readonly string[]>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly form?: Readonly<Record<string, string | Blob>>;
+  /** The secret of the security scheme, instead of the client's own. */
+  readonly secret?: string;
+}
+
+/** A response that has been checked against the document. */
+export interface CheckedAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  json<Body = Record<string, unknown>>(): Body;
+}
+
+/** Calls operations by their IDs, and remembers which ones it has called. */
+export class DocumentClient {
+  /** IDs of the operations that were answered with a success. */
+  readonly driven = new Set<string>();
+  /** Differences between requests or responses and the document. */
+  readonly problems: string[] = [];
+  readonly #operations: ReadonlyMap<string, PlacedOperation>;
+  readonly #document: OpenApiDocument;
+  readonly #secrets: Readonly<Record<string, string>>;
+  readonly #ajv = new Ajv2020({ strict: false, allErrors: true, formats: fullFormats });
+
+  /** @param secrets the secrets by security scheme */
+  constructor(document: OpenApiDocument, secrets: Readonly<Record<string, string>>) {
+    this.#document = document;
+    this.#secrets = secrets;
+    this.#operations = new Map(
+      operationsOf(document).map((placed) => [placed.operation.operationId, placed]),
+    );
+    this.#ajv.addSchema(document, 'reference');
+  }
+
+  get operationIds(): readonly string[] {
+    return [...this.#operations.keys()];
+  }
+
+  /** IDs of the operations that need a secret. */
+  get protectedIds(): readonly string[] {
+    return this.operationIds.filter((id) => this.#placed(id).operation.security.length > 0);
+  }
+
+  /** Calls an operation; the answer must be a success. */
+  async call(id: string, call: DocumentCall = {}): Promise<CheckedAnswer> {
+    const answer = await this.send(id, call);
+    const { status, text } = answer;
+    if (status >= 400) throw new Error(`${id} was answered with ${status}: ${text}`);
+    return answer;
+  }
+
+  /** Calls an operation; the answer may be a refusal. */
+  async send(id: string, call: DocumentCall = {}): Promise<CheckedAnswer> {
+    const placed = this.#placed(id);
+    const { url, headers } = this.#requestOf(placed, call);
+    const body = this.#bodyOf(placed, call, headers);
+    const response = await fetch(url, { method: placed.method, headers, body, redirect: 'manual' });
+    const text = await response.text();
+    this.#check(placed, response, text);
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      json: <Body>() => JSON.parse(text) as Body,
+    };
+  }
+
+  /** Calls an operation with its required parameters and a wrong secret. */
+  sendUnauthorized(id: string): Promise<CheckedAnswer> {
+    const { parameters = [] } = this.#placed(id).operation;
+    const required = (place: string) =>
+      Object.fromEntries(
+        parameters.flatMap(({ name, in: at, required: is }) =>
+          at === place && is ? [[name, 'x']] : [],
+        ),
+      );
+    const given = { path: required('path'), query: required('query'), headers: required('header') };
+    return this.send(id, { ...given, secret: 'eA==' });
+  }
+
+  /** Calls an operation by a link that another response contained. */
+  followLink(id: string, uri: string, call: DocumentCall = {}): Promise<CheckedAnswer> {
+    const { pathname, searchParams } = new URL(uri);
+    const steps = this.#placed(id).path.split('/');
+    const given = pathname.split('/').map(decodeURIComponent);
+    const path = steps.flatMap((step, at) => {
+      const [, name] = /^\{(\w+)\}$/.exec(step) ?? [];
+      return name === undefined ? [] : [[name, given[at] ?? ''] as const];
+    });
+    return this.call(id, {
+      path: Object.fromEntries(path),
+      query: Object.fromEntries(searchParams),
+      ...call,
+    });
+  }
+
+  /** Reads the first event of a stream. */
+  async firstEvent(id: string, call: DocumentCall = {}): Promise<string> {
+    const placed = this.#placed(id);
+    const { url, headers } = this.#requestOf(placed, call);
+    const response = await fetch(url, { headers });
+    let text = '';
+    for await (const chunk of response.body ?? []) {
+      text += Buffer.from(chunk as Uint8Array).toString();
+      if (/^data: .*\n\n/m.test(text)) break;
+    }
+    this.#check(placed, response, text);
+    return text;
+  }
+
+  /** Opens a WebSocket. */
+  async connect(id: string, call: DocumentCall = {}): Promise<WebSocket> {
+    const placed = this.#placed(id);
+    const { url, headers } = this.#requestOf(placed, call);
+    const socket = new WebSocket(url.replace(/^http/, 'ws'), {
+      headers: Object.fromEntries(headers),
+    });
+    const [[answer]] = (await Promise.all([once(socket, 'upgrade'), once(socket, 'open')])) as [
+      [IncomingMessage],
+      unknown,
+    ];
+    const given = Object.entries(answer.headers).map(([name, value]): [string, string] => [
+      name,
+      String(value),
+    ]);
+    const shown = { status: answer.statusCode ?? 0, headers: new Headers(given) };
+    this.#check(placed, shown, '');
+    return socket;
+  }
+
+  #placed(id: string): PlacedOperation {
+    const placed = this.#operations.get(id);
+    if (!placed) throw new Error(`the document has no operation ${id}`);
+    return placed;
+  }
+
+  #requestOf(placed: PlacedOperation, call: DocumentCall) {
+    const { parameters = [], security, operationId } = placed.operation;
+    const { path = {}, query = {}, headers = {}, secret } = call;
+    const given = { path, query, header: headers };
+    for (const { name, in: place, required } of parameters) {
+      if (required && given[place][name] === undefined) {
+        this.problems.push(`${operationId}: the call lacks the ${place} parameter ${name}`);
+      }
+    }
+    for (const [place, names] of Object.entries(given)) {
+      for (const name of Object.keys(names)) {
+        const isKnown = parameters.some((each) => each.in === place && each.name === name);
+        if (!isKnown) this.problems.push(`${operationId}: no ${place} parameter ${name}`);
+      }
+    }
+    const target = placed.path.replace(/\{(\w+)\}/g, (_, name: string) =>
+      encodeURIComponent(path[name] ?? ''),
+    );
+    const search = new URLSearchParams();
+    for (const [name, value] of Object.entries(query)) {
+      for (const each of [value].flat()) search.append(name, each);
+    }
+    const sent = new Headers(headers);
+    const scheme = Object.keys(security[0] ?? {})[0];
+    if (scheme !== undefined) {
+      const kind = scheme === 'password' ? 'Basic' : 'Bearer';
+      sent.set('Authorization', `${kind} ${secret ?? this.#secrets[scheme]}`);
+    }
+    const url = placed.url + target + (search.size === 0 ? '' : `?${search}`);
+    return { url, headers: sent };
+  }
+
+  #bodyOf({ method, path, operation }: PlacedOperation, call: DocumentCall, headers: Headers) {
+    const { body, form } = call;
+    if (form) {
+      const data = new FormData();
+      for (const [name, value] of Object.entries(form)) data.append(name, value);
+      return data;
+    }
+    if (body === undefined) return null;
+    const types = Object.keys(operation.requestBody?.content ?? {});
+    const type = types.find((each) => each.endsWith('/json')) ?? types[0] ?? '';
+    const place = ['paths', path, method.toLowerCase(), 'requestBody', 'content', type, 'schema'];
+    this.#validate(`${operation.operationId}: body`, place, body);
+    headers.set('Content-Type', type);
+    return JSON.stringify(body);
+  }
+
+  #check(
+    placed: PlacedOperation,
+    { status, headers }: Pick<Response, 'status' | 'headers'>,
+    text: string,
+  ): void {
+    const { operation } = placed;
+    const where = `${operation.operationId}: ${status}`;
+    const [, response] =
+      responsesOf(this.#document, operation).find(([each]) => each === String(status)) ?? [];
+    if (!response) {
+      this.problems.push(`${where} is not documented`);
+      return;
+    }
+    if (status < 400) this.driven.add(operation.operationId);
+    for (const [name, { required }] of Object.entries(response.headers ?? {})) {
+      if (required && !headers.has(name)) this.problems.push(`${where} lacks the header ${name}`);
+    }
+    if (placed.method !== 'HEAD') this.#checkBody(placed, response, { status, headers, text });
+  }
+
+  #checkBody(
+    { method, path, operation }: PlacedOperation,
+    { content }: ResponseEntry,
+    { status, headers, text }: { status: number; headers: Headers; text: string },
+  ): void {
+    const where = `${operation.operationId}: ${status}`;
+    const [type = ''] = (headers.get('Content-Type') ?? '').split(';');
+    if (!content) {
+      if (text !== '') this.problems.push(`${where} has an undocumented body: ${text}`);
+      return;
+    }
+    if (content['*/*']) return;
+    if (!content[type]) {
+      this.problems.push(`${where} has the media type ${type}`);
+      return;
+    }
+    const entry = operation.responses[status];
+    const home =
+      entry && '$ref' in entry
+        ? ['components', 'responses', entry.$ref.slice(RESPONSES.length)]
+        : ['paths', path, method.toLowerCase(), 'responses', String(status)];
+    const place = [...home, 'content', type, 'schema'];
+    if (type === 'application/json') this.#validate(where, place, JSON.parse(text));
+    for (const [, data = ''] of type === 'text/event-stream'
+      ? text.matchAll(/^data: (.*)/gm)
+      : []) {
+      this.#validate(where, [...place, 'contentSchema'], JSON.parse(data));
+    }
+  }
+
+  #validate(where: string, place: readonly string[], value: unknown): void {
+    const pointer = place.map((step) => step.replaceAll('~', '~0').replaceAll('/', '~1'));
+    const uri = `reference#/${pointer.map(encodeURIComponent).join('/')}`;
+    const validate = this.#ajv.getSchema(uri);
+    if (!validate) throw new Error(`the document has no schema at ${place.join(' ')}`);
+    if (validate(value)) return;
+    const errors = (validate.errors ?? []).map((each) => `${each.instancePath} ${each.message}`);
+    this.problems.push(`${where}: ${errors.join('; ')}`);
+  }
+}

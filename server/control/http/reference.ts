@@ -1,0 +1,23 @@
+/** Serves the reference of the APIs, with the addresses and header names of this server. */
+import type { ExplainSettings } from './explanations.ts';
+import type { Handlers } from './mount.ts';
+
+/** Creates the handlers that return the documents. Each is generated on first use. */
+export function referenceHandlers({ names, mounts }: ExplainSettings) {
+  const { addresses } = mounts;
+  let openApi: object | undefined;
+  return {
+    'GET /openapi.json': async () => {
+      const { openApiOf } = await import('../../../fixtures/reference/openapi.ts');
+      openApi ??= openApiOf({
+        ...{ headerPrefix: names.prefix, url: addresses.own },
+        ...(addresses.console !== undefined && { controlUrl: addresses.console }),
+      });
+      return openApi;
+    },
+    'GET /asyncapi.json': async () => {
+      const { asyncApiOf } = await import('../../../fixtures/reference/asyncapi.ts');
+      return asyncApiOf(addresses.own);
+    },
+  } satisfies Partial<Handlers>;
+}
