@@ -33,8 +33,8 @@ describe('the reference in the console', () => {
     await page.getByRole('link', { name: /^PUT .*\/status$/ }).click();
     await page.getByText('status.is-required').waitFor();
     expect(await page.locator('pre').first().innerText()).toContain('"status": "installing"');
-    await expectAccessible(page);
-    await expectNoOverhang(page);
+    await expectAccessible(page, 'reference');
+    await expectNoOverhang(page, 'reference');
   });
 
   it('says that an unknown operation does not exist', async () => {

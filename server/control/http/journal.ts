@@ -36,7 +36,8 @@ export function journalHandlers(streams: EventStreams) {
       requireJournal(tenant);
       requireKnownDevice(query, tenant, 'query');
       const found = await matching(tenant, query);
-      response.type('application/json').attachment('fleetbed.har');
+      // The name would set the type of its extension, which no table knows.
+      response.attachment('fleetbed.har').type('application/json');
       await sendPieces(response, harOf(found));
     },
     'GET /journal/stream': ({ tenant, query, response }) => {
