@@ -82,6 +82,8 @@ const shared: Readonly<
   runs: true,
   tenants: true,
   outbox: true,
+  'openapi.json': true,
+  'asyncapi.json': true,
 };
 
 /**
