@@ -82,10 +82,13 @@ export class ClientFeed {
     if (watched) this.#queue.push(watched.clients.all, () => watched.reader?.forget(deviceId));
   }
 
-  /** Judges everything that waits, and returns the clients of a tenant. */
-  async settled(tenant: Tenant): Promise<JudgedTenant> {
+  /**
+   * Judges what waits, and returns the clients of a tenant.
+   * @param limitMs longest time for judging, in milliseconds; unlimited by default
+   */
+  async settled(tenant: Tenant, limitMs?: number): Promise<JudgedTenant> {
     await this.#load();
-    await this.#queue.settled();
+    await this.#queue.settled(limitMs);
     const watched = this.#watched.get(tenant);
     if (!watched) throw new TypeError(`the devices of tenant ${tenant.name} are not watched`);
     return { clients: watched.clients, reader: this.#readerOf(watched) };

@@ -61,14 +61,18 @@ export class JudgingQueue {
     this.#schedule();
   }
 
-  /** Judges everything that waits now, with pauses for other work. */
-  async settled(): Promise<void> {
+  /**
+   * Judges what waits now, with pauses for other work.
+   * @param limitMs longest time for judging, in milliseconds; the rest goes on waiting
+   */
+  async settled(limitMs = Number.POSITIVE_INFINITY): Promise<void> {
     // An event that ended in this round is complete in the next one.
     await nextRound();
     // Further events may come all the time.
     const untilJudged = this.#judged + this.size;
-    while (this.size > 0 && this.#judged < untilJudged) {
-      this.#judgeFor(IDLE_TURN_MS);
+    let spentMs = 0;
+    while (this.size > 0 && this.#judged < untilJudged && spentMs < limitMs) {
+      spentMs += this.#judgeFor(IDLE_TURN_MS);
       await nextRound();
     }
   }

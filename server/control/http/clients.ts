@@ -1,7 +1,7 @@
 /** Handlers that show what a judge of device clients says about the devices of a tenant. */
 import type { Clock } from '../../../fixtures/clock.ts';
 import type { ClientFeed } from '../../clients/client-feed.ts';
-import { clientsView, clientView, unknownClient } from '../sources/clients.ts';
+import { clientsView, clientView, JUDGING_MAX_MS, unknownClient } from '../sources/clients.ts';
 import type { Handlers } from './mount.ts';
 import { refuse } from './refusals.ts';
 
@@ -10,7 +10,7 @@ export function clientHandlers(feed: ClientFeed | undefined, clock: Clock) {
   return {
     'GET /clients': async ({ tenant }) => clientsView(feed ?? notJudged(), tenant),
     'GET /clients/{device}': async ({ tenant, parameters: { device: named } }) => {
-      const asked = { named, nowMs: clock.monotonicMs() };
+      const asked = { named, nowMs: clock.monotonicMs(), limitMs: JUDGING_MAX_MS };
       const view = await clientView(feed ?? notJudged(), tenant, asked);
       return view ?? refuse(404, `path: device: ${unknownClient(tenant, named)}`);
     },

@@ -10,6 +10,8 @@ import { deviceNamed, notOneDevice } from '../../journal/known-devices.ts';
 import { journalOf } from '../../journal/tenant-journal.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
 
+/** Time for judging what waits while a caller of the control API waits, in milliseconds. */
+export const JUDGING_MAX_MS = 200;
 /** Number of clients that are named for a broken duty. */
 const NAMED_MAX = 5;
 
@@ -18,7 +20,7 @@ export type ClientView = AnswerOf<'GET /clients/{device}'>;
 
 /** Returns all clients of a tenant, and each duty over all of them. */
 export async function clientsView(feed: ClientFeed, tenant: Tenant): Promise<ClientsView> {
-  const judged = await feed.settled(tenant);
+  const judged = await feed.settled(tenant, JUDGING_MAX_MS);
   const { reader, clients } = judged;
   const overAll = reader.duties.map(() => new Map<DutyState, number>());
   const brokenBy = reader.duties.map((): string[] => []);
@@ -80,13 +82,18 @@ function knownOf({ store }: Tenant, client: string, sent: string | undefined) {
 /**
  * Returns the duties of one client; undefined if it did nothing yet.
  * @param named id or identity value of a device, or the name of a client
+ * @param limitMs longest time for judging what waits; unlimited by default
  */
 export async function clientView(
   feed: ClientFeed,
   tenant: Tenant,
-  { named, nowMs }: { readonly named: string; readonly nowMs: number },
+  {
+    named,
+    nowMs,
+    limitMs,
+  }: { readonly named: string; readonly nowMs: number; readonly limitMs?: number },
 ): Promise<ClientView | undefined> {
-  const { reader, clients } = await feed.settled(tenant);
+  const { reader, clients } = await feed.settled(tenant, limitMs);
   const known = deviceNamed(tenant.store, named);
   const client = 'id' in known ? known.id : named;
   const device = 'id' in known ? known.id : undefined;
