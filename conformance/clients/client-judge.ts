@@ -8,7 +8,6 @@ import type {
   ClientEvent,
   ClientExchange,
   ClientSocketEvent,
-  HeaderList,
   ServerAct,
 } from '../../fixtures/client-event.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
@@ -20,6 +19,7 @@ import type { Duty, DutyMemory, Sequence, Watch } from './duty.ts';
 import type { DutyState } from './duty-state.ts';
 import { isAnswered, isUnderway, patienceMs } from './excuses.ts';
 import { judgedExchange, rowOf } from './recognized-exchange.ts';
+import { isHastyRepeat, isRepeat } from './repeated-poll.ts';
 import { nextStep } from './scenes.ts';
 
 /** Maximum number of devices that are remembered; the one that was silent longest is forgotten. */
@@ -135,6 +135,17 @@ export class ClientJudge {
   /** Names of the devices, in the order in which they were last seen. */
   get clients(): readonly string[] {
     return [...this.#clients.keys()];
+  }
+
+  /** Returns the state of each duty of a device, in the order of the list of duties. */
+  states(client: string): readonly DutyState[] {
+    const found = this.#clients.get(client);
+    return found ? duties.map((duty) => stateOf(duty, found)) : [];
+  }
+
+  /** Returns how much of a device was seen; undefined if no event named it. */
+  seen(client: string): Pick<ClientVerdict, 'exchanges' | 'dropped'> | undefined {
+    return this.#clients.get(client);
   }
 
   /** Returns what is known about every device, in the order in which they were last seen. */
@@ -335,61 +346,35 @@ function newDue(sequence: number, sinceMs: number): Due {
   return { sequence, sinceMs, exchanges: 0, polls: 0 };
 }
 
-/** Returns true if a poll repeats the last one a second or more after it, with the same answer. */
-function isRepeat(client: JudgedClient, event: ClientExchange): boolean {
-  const { unchanged } = client;
-  return (
-    unchanged !== undefined &&
-    event.status === 204 &&
-    event.method === unchanged.method &&
-    event.url === unchanged.url &&
-    !isHastyRepeat(client, event) &&
-    event.isDelivered &&
-    event.interference.length === 0 &&
-    isEqual(event.requestBody, unchanged.requestBody) &&
-    isEqualList(event.requestHeaders, unchanged.requestHeaders)
-  );
-}
-
-/** Returns true if a poll began within a second after the last one was answered. */
-function isHastyRepeat(
-  { memory }: JudgedClient,
-  { sentMs }: Pick<ClientExchange, 'sentMs'>,
-): boolean {
-  return memory.lastPoll === undefined || sentMs - memory.lastPoll.endedMs < 1000;
-}
-
-function isEqual(one: Buffer | undefined, other: Buffer | undefined): boolean {
-  return one === other || (one !== undefined && other !== undefined && one.equals(other));
-}
-
-function isEqualList(one: HeaderList, other: HeaderList): boolean {
-  return (
-    one === other ||
-    (one.length === other.length &&
-      one.every(([name, value], at) => name === other[at]?.[0] && value === other[at]?.[1]))
-  );
-}
-
 function verdictOf(name: string, client: JudgedClient): ClientVerdict {
   const { exchanges, dropped } = client;
   return { client: name, exchanges, dropped, duties: duties.map((duty) => dutyIn(duty, client)) };
 }
 
-function dutyIn(duty: Duty, { memory, tallies, dropped }: JudgedClient): DutyVerdict {
-  const { id, level, scene, observation } = duty;
-  const { judged, violations, violationCount } = tallies.get(id) ?? {
+function dutyIn(duty: Duty, client: JudgedClient): DutyVerdict {
+  const { memory, tallies } = client;
+  const { judged, violations, violationCount } = tallies.get(duty.id) ?? {
     ...{ judged: 0, violationCount: 0, violations: [] },
   };
-  const decided = { duty: id, judged, violations, violationCount };
-  if (violationCount > 0) return { ...decided, state: 'broken' };
-  const observed = observation?.(memory);
-  if (observed !== undefined) return { ...decided, state: 'observed', observation: observed };
-  const openSinceMs = memory.due.get(id)?.sinceMs;
-  if (openSinceMs !== undefined) return { ...decided, state: 'open', openSinceMs };
-  if (judged > 0) return { ...decided, state: level === 'observed' ? 'observed' : 'kept' };
-  const state = undecided(duty, memory, dropped);
-  return { ...decided, state, next: nextStep(scene) };
+  const state = stateOf(duty, client);
+  const decided = { duty: duty.id, state, judged, violations, violationCount };
+  if (state === 'broken' || state === 'kept') return decided;
+  const observation = state === 'observed' ? duty.observation?.(memory) : undefined;
+  if (state === 'observed')
+    return { ...decided, ...(observation !== undefined && { observation }) };
+  const openSinceMs = memory.due.get(duty.id)?.sinceMs;
+  if (state === 'open' && openSinceMs !== undefined) return { ...decided, openSinceMs };
+  return { ...decided, next: nextStep(duty.scene) };
+}
+
+function stateOf(duty: Duty, { memory, tallies, dropped }: JudgedClient): DutyState {
+  const { id, level, observation } = duty;
+  const { judged = 0, violationCount = 0 } = tallies.get(id) ?? {};
+  if (violationCount > 0) return 'broken';
+  if (observation?.(memory) !== undefined) return 'observed';
+  if (memory.due.has(id)) return 'open';
+  if (judged > 0) return level === 'observed' ? 'observed' : 'kept';
+  return undecided(duty, memory, dropped);
 }
 
 /** Returns why nothing is known about a duty. */

@@ -33,10 +33,8 @@ export function clientReader(): ClientReader {
     forget: (client) => judge.forget(client),
     clients: function* () {
       for (const name of judge.clients) {
-        const verdict = judge.verdict(name);
-        if (verdict === undefined) continue;
-        const { client, exchanges, dropped } = verdict;
-        yield { client, exchanges, dropped, states: verdict.duties.map(({ state }) => state) };
+        const { exchanges = 0, dropped = 0 } = judge.seen(name) ?? {};
+        yield { client: name, exchanges, dropped, states: judge.states(name) };
       }
     },
     client: (client, facts) => {

@@ -17,7 +17,8 @@ type Clients = AnswerOf<'GET /clients'>;
 type Client = Clients['clients'][number];
 type Duty = Clients['duties'][number];
 
-const PAUSE_TICKS = 3;
+/** The list may be long, and each state in it has to be found out. */
+const PAUSE_TICKS = 5;
 
 export default function ClientsSection() {
   const loaded = useLoaded(() => askJson('GET /clients'), 'clients', {

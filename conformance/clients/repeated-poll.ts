@@ -1,0 +1,45 @@
+/** Recognizes polls that repeat the last one, and so show nothing new. */
+import type { ClientExchange, HeaderList } from '../../fixtures/client-event.ts';
+import type { ClientMemory } from './client-memory.ts';
+
+/** A device with its last exchange, if a repeat of it shows nothing new. */
+interface LastPoll {
+  readonly memory: ClientMemory;
+  readonly unchanged: ClientExchange | undefined;
+}
+
+/** Returns true if a poll repeats the last one a second or more after it, with the same answer. */
+export function isRepeat(client: LastPoll, event: ClientExchange): boolean {
+  const { unchanged } = client;
+  return (
+    unchanged !== undefined &&
+    event.status === 204 &&
+    event.method === unchanged.method &&
+    event.url === unchanged.url &&
+    !isHastyRepeat(client, event) &&
+    event.isDelivered &&
+    event.interference.length === 0 &&
+    isEqual(event.requestBody, unchanged.requestBody) &&
+    isEqualList(event.requestHeaders, unchanged.requestHeaders)
+  );
+}
+
+/** Returns true if a poll began within a second after the last one was answered. */
+export function isHastyRepeat(
+  { memory }: LastPoll,
+  { sentMs }: Pick<ClientExchange, 'sentMs'>,
+): boolean {
+  return memory.lastPoll === undefined || sentMs - memory.lastPoll.endedMs < 1000;
+}
+
+function isEqual(one: Buffer | undefined, other: Buffer | undefined): boolean {
+  return one === other || (one !== undefined && other !== undefined && one.equals(other));
+}
+
+function isEqualList(one: HeaderList, other: HeaderList): boolean {
+  return (
+    one === other ||
+    (one.length === other.length &&
+      one.every(([name, value], at) => name === other[at]?.[0] && value === other[at]?.[1]))
+  );
+}
