@@ -42,7 +42,7 @@ export interface ClientStates {
 }
 
 /** One client with its duties. */
-export interface JudgedClient extends Pick<ClientStates, 'exchanges' | 'dropped'> {
+interface JudgedClient extends Pick<ClientStates, 'exchanges' | 'dropped'> {
   readonly duties: readonly JudgedDuty[];
 }
 
