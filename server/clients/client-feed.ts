@@ -60,6 +60,11 @@ export class ClientFeed {
     return this.#failed;
   }
 
+  /** Number of events that wait to be judged. */
+  get waiting(): number {
+    return this.#queue.size;
+  }
+
   /** Follows the journal and the clock of a tenant. The judge is loaded with the first event. */
   watch(tenant: Tenant): void {
     const watched: WatchedTenant = {

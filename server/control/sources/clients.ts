@@ -36,7 +36,7 @@ export async function clientsView(feed: ClientFeed, tenant: Tenant): Promise<Cli
   }
   return {
     ...{ devicesMax: CLIENTS_MAX, leftOut: clients.leftOut, failed: feed.failed },
-    dropped: clients.dropped,
+    ...{ dropped: clients.dropped, waiting: feed.waiting },
     clients: rows.toSorted((one, other) => other.brokenMusts - one.brokenMusts),
     duties: reader.duties.map((duty, at) => {
       const counts = overAll[at] ?? new Map<DutyState, number>();

@@ -35,7 +35,7 @@ export default function ClientsSection() {
 }
 
 function Overview({
-  clients: { clients, duties, devicesMax, leftOut, dropped, failed },
+  clients: { clients, duties, devicesMax, leftOut, dropped, failed, waiting },
 }: {
   clients: Clients;
 }) {
@@ -58,6 +58,7 @@ function Overview({
           {devicesMax} devices are judged at a time; {leftOut} events of others were left out.
         </p>
       )}
+      {waiting > 0 && <p class="quiet">{waiting} events wait to be judged.</p>}
       {dropped + failed > 0 && (
         <p class="quiet">
           {dropped} events were lost before they could be judged, and {failed} could not be judged.
