@@ -100,6 +100,13 @@ export interface Offer {
 /** The times of a request and of its answer. */
 type Times = Pick<JudgedExchange['request'], 'sentMs' | 'endedMs'>;
 
+/** The last poll; a repeat changes its times. */
+interface LastPoll extends Pick<Offer, 'asked' | 'operation'> {
+  sentMs: number;
+  endedMs: number;
+  readonly status: number;
+}
+
 /** A request that the server asked to repeat later. */
 interface Wait extends Times {
   readonly seconds: number;
@@ -197,7 +204,7 @@ export class ClientMemory {
   keyTurns = 0;
   /** Pause before the last poll. */
   lastPollPauseMs = 0;
-  lastPoll: (Times & Pick<Offer, 'asked' | 'operation'> & { readonly status: number }) | undefined;
+  lastPoll: LastPoll | undefined;
   /** Number of polls in a row, each hastily after the former one. */
   hastyPolls = 0;
   /** Number of answers 404 to version 2 in a row. */
@@ -330,9 +337,12 @@ export class ClientMemory {
 
   /** Records a poll that repeats the last one and was answered in the same way. */
   pollRepeated({ sentMs, endedMs }: Times, isHasty = false): void {
-    if (this.lastPoll === undefined) return;
-    this.#idled(sentMs - this.lastPoll.endedMs);
-    this.lastPoll = { ...this.lastPoll, sentMs, endedMs };
+    const { lastPoll } = this;
+    if (lastPoll === undefined) return;
+    this.#idled(sentMs - lastPoll.endedMs);
+    // Changed in place, because nearly every poll of a fleet is a repeat.
+    lastPoll.sentMs = sentMs;
+    lastPoll.endedMs = endedMs;
     this.lastSentMs = sentMs;
     this.hastyPolls = isHasty ? this.hastyPolls + 1 : 0;
   }

@@ -119,6 +119,7 @@ export class ClientFeed {
   }
 
   #exchange(record: ExchangeRecord, tenant: Tenant, watched: WatchedTenant): void {
+    if (this.#isRepeat(record, watched)) return;
     const { operation = '' } = record;
     const row = operationsById.get(operation);
     if (record.userId !== undefined || row?.path.startsWith(apiPrefixes.management)) {
@@ -126,15 +127,11 @@ export class ClientFeed {
       if (act) this.#act(watched, act);
       return;
     }
-    const { clients, reader } = watched;
+    const { clients } = watched;
     const name = this.#clientOf(record, tenant, watched);
     const client = name === undefined ? undefined : clients.admit(name, record.startedMs);
     if (!client) return;
     const isIdle = record.status === 204 && row !== undefined && isPollOperation(row);
-    if (isIdle && client.waiting === 0 && client.poll && isSameRequest(client.poll, record)) {
-      const times = { sentMs: record.startedMs, endedMs: endedMsOf(record) };
-      if (reader?.repeats(client.name, times)) return;
-    }
     client.poll = isIdle ? record : undefined;
     const { sequence, requestId } = record;
     this.#push(watched, client, () => this.#eventOf(record, client.name));
@@ -144,6 +141,16 @@ export class ClientFeed {
       ...{ sequence, client: client.name, socket: requestId, atMs: endedMsOf(record) },
     };
     this.#push(watched, client, () => opened);
+  }
+
+  /** Returns true if a device repeats its last poll, and the judge has noted that. */
+  #isRepeat(record: ExchangeRecord, { clients, reader }: WatchedTenant): boolean {
+    const { status, deviceId = '', startedMs } = record;
+    const client = status === 204 ? clients.find(deviceId) : undefined;
+    if (!client?.poll || client.waiting > 0 || !isSameRequest(client.poll, record)) return false;
+    client.seenMs = startedMs;
+    const times = { sentMs: startedMs, endedMs: endedMsOf(record) };
+    return reader?.repeats(client.name, times) ?? false;
   }
 
   #eventOf(record: ExchangeRecord, client: string): ClientEvent {
@@ -166,7 +173,7 @@ export class ClientFeed {
       if (clients.admit(unknown, record.startedMs)) clients.identify(unknown, identity);
       return unknown;
     }
-    if (clients.has(unknown)) {
+    if (clients.find(unknown)) {
       clients.rename(unknown, id);
       this.#queue.push(clients.all, () => watched.reader?.rename(unknown, id));
     }

@@ -51,8 +51,9 @@ export class WatchedClients {
     return this.#dropped;
   }
 
-  has(client: string): boolean {
-    return this.#clients.has(client);
+  /** Returns a client that is judged. */
+  find(name: string): WatchedClient | undefined {
+    return this.#clients.get(name);
   }
 
   /** The identity of a client that the server does not know, as it was sent. */
