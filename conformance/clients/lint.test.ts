@@ -182,7 +182,8 @@ const examples: Readonly<Record<string, { breaks: readonly Step[]; keeps: readon
     ],
   },
   'report.success-only-if-installed': {
-    breaks: [offered, reported('success')],
+    // Without a poll before, the offer may be older than the journal.
+    breaks: [poll(), offered, reported('success')],
     keeps: [offered, fetched({ status: 206 }), reported('success'), reported('failure', 500)],
   },
   'report.409-ends-reporting': {
