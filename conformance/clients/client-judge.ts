@@ -12,13 +12,16 @@ import type {
 } from '../../fixtures/client-event.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
 import { appliedRules, type PassiveRule, type Violation } from '../passive/rule.ts';
-import { ClientMemory, type Due, FleetMemory, polls } from './client-memory.ts';
+import { ClientMemory } from './client-memory.ts';
 import type { ClientVerdict, DutyVerdict, DutyViolation } from './client-verdict.ts';
 import { duties } from './duties/duties.ts';
 import type { Duty, DutyMemory, Sequence, Watch } from './duty.ts';
 import type { DutyState } from './duty-state.ts';
+import { polls } from './exchange-facts.ts';
 import { isAnswered, isUnderway, patienceMs } from './excuses.ts';
+import { FleetMemory } from './fleet-memory.ts';
 import { judgedExchange, rowOf } from './recognized-exchange.ts';
+import type { Due } from './remembered.ts';
 import { isHastyRepeat, isRepeat } from './repeated-poll.ts';
 import { nextStep } from './scenes.ts';
 

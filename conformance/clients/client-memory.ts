@@ -1,16 +1,38 @@
 /** Remembers what duties need to know about the earlier requests of one device, within bounds. */
-import { createHash } from 'node:crypto';
 import { beginningOf } from '../../fixtures/beginning.ts';
 import type { ClientExchange, ClientSocketEvent, ServerAct } from '../../fixtures/client-event.ts';
-import type { Operation } from '../../fixtures/contract/operation.ts';
-import { jsonInOrder, parsedJson } from '../../fixtures/json.ts';
+import { jsonInOrder } from '../../fixtures/json.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
-import { signatureProblem } from '../signing/verify.ts';
 import { entriesOf, membersOf } from '../target/json-members.ts';
 import { BoundedMap } from './bounded-map.ts';
 import { DownloadProgress } from './download-progress.ts';
+import {
+  alertKeys,
+  areaOf,
+  askedWith,
+  contentOf,
+  digestOf,
+  downloads,
+  finals,
+  furtherPairs,
+  hostOf,
+  identityIn,
+  isBusy,
+  isHasty,
+  isLogDone,
+  linkOf,
+  pauseMs,
+  pausesIn,
+  polls,
+  type Times,
+  targetOf,
+  timesOf,
+  typeOf,
+  waitSeconds,
+} from './exchange-facts.ts';
 import { HASTY_MS, HASTY_POLLS_MAX, interrupts, isAnswered } from './excuses.ts';
-import { holdsSecret, MASK } from './secret-text.ts';
+import type { Due, FailureRun, LastPoll, Offer, RefusedLog, SignIn, Wait } from './remembered.ts';
+import { MASK } from './secret-text.ts';
 import { messageIn } from './socket-message.ts';
 
 /** Maximum number of remembered items of each kind; a new item replaces the oldest. */
@@ -18,11 +40,6 @@ const ITEMS_MAX = 8;
 /** Data of a poll beyond this length is not remembered. */
 const ASKED_MAX_CHARACTERS = 1024;
 const HOST_MAX_CHARACTERS = 255;
-const IDENTITY_MAX_CHARACTERS = 100;
-/** Maximum number of keys of which the identity is remembered. */
-const KEYS_MAX = 20_000;
-/** Maximum number of signatures of which the result is remembered. */
-const SIGNATURES_MAX = 1000;
 /** Limits on what is remembered of polls, links, reports, sessions and attributes. */
 const INTERVALS_MAX = 16;
 const INTERVALS_MIN = 3;
@@ -31,118 +48,8 @@ const REPORTS_MAX = 32;
 const SESSIONS_MAX = 32;
 /** There are fewer duties. */
 const DUTIES_MAX = 200;
-/** Number of devices that poll in step; fewer may do so by chance. */
-const IN_STEP_MIN = 10;
 const ATTRIBUTES_MAX = 100;
 const NAME_MAX_CHARACTERS = 200;
-
-/** The ids of the operations that fetch a file by a signed link. */
-export const downloads: readonly string[] = ['download-artifact', 'download-configuration'];
-
-/** The ids of the operations by which a device asks for an update. */
-export const polls: readonly string[] = [
-  'get-next-deployment',
-  'post-next-deployment',
-  'post-next-deployment-v2',
-];
-
-/** The final statuses that a device may report. */
-export const finals: readonly unknown[] = ['success', 'failure', 'already-installed'];
-
-/** A reaction that is due. */
-export interface Due {
-  /** Number of the event since which it is due, and its time. */
-  readonly sequence: number;
-  readonly sinceMs: number;
-  /** Number of exchanges of the device since then. */
-  exchanges: number;
-  /** Number of polls of the device since then. */
-  polls: number;
-}
-
-/** A deployment that was offered to the device. */
-export interface Offer {
-  readonly id: string;
-  /** The operation and the data of the request to which it was offered; undefined if it is long. */
-  readonly operation: string;
-  readonly asked: string | undefined;
-  /** The artifact that the device had then, and the one that is offered. */
-  readonly formerName: unknown;
-  readonly name: unknown;
-  readonly isConfiguration: boolean;
-  /** False if the types of the artifact lack the type of the device. */
-  readonly isForType: boolean;
-  /** States in which the control map pauses, as the device knows; undefined if there is no map, or it is not for the device. */
-  pauses: readonly string[] | undefined;
-  /** The link to the file, as `linkOf` returns it; undefined if the instructions had none. */
-  readonly link: string | undefined;
-  /** Digests of the targets of the links that were given, the newest last. */
-  readonly targets: readonly string[];
-  readonly offeredMs: number;
-  readonly progress: DownloadProgress;
-  /** Statuses that were reported, in order, up to a limit, and those before the first download. */
-  readonly reports: unknown[];
-  reportsBeforeDownload: readonly unknown[];
-  /** The final status that was reported and accepted. */
-  final: unknown;
-  /** True if the device got the answer that accepted it, and when that was complete. */
-  isFinalKnown: boolean;
-  endedMs: number | undefined;
-  /** Number of reports that were answered 409, and when the first such answer was complete. */
-  conflicts: number;
-  conflictMs: number | undefined;
-  isConflictOfFinal: boolean;
-  /** True once an answer has said that the deployment is over: 404, 409, or no update. */
-  isOver: boolean;
-  hasLog: boolean;
-}
-
-/** The times of a request and of its answer. */
-type Times = Pick<JudgedExchange['request'], 'sentMs' | 'endedMs'>;
-
-/** The last poll; a repeat changes its times. */
-interface LastPoll extends Pick<Offer, 'asked' | 'operation'> {
-  sentMs: number;
-  endedMs: number;
-  readonly status: number;
-}
-
-/** A request that the server asked to repeat later. */
-interface Wait extends Times {
-  readonly seconds: number;
-}
-
-/**
- * Requests of one operation in a row that failed: 429, 5xx, or a cut connection. Those after a
- * Retry-After are not counted.
- */
-interface FailureRun extends Times {
-  readonly count: number;
-  readonly hasty: number;
-  readonly firstPauseMs: number | undefined;
-  /** The longest pause after the first one. */
-  readonly longestPauseMs: number;
-}
-
-/** A log that was answered 413 or 400. */
-interface RefusedLog {
-  readonly content: string;
-  readonly bytes: number;
-  readonly status: number;
-  /** How often it was sent in a row, unchanged or no shorter. */
-  readonly times: number;
-  readonly endedMs: number;
-}
-
-/** The identity and the key of an authentication request, and the token of its answer. */
-interface SignIn extends Times {
-  readonly status: number;
-  readonly isAnswered: boolean;
-  readonly identity: string | undefined;
-  readonly key: string | undefined;
-  readonly tenantToken: unknown;
-}
-
 /** The state of one device as seen so far. `learn` is called after the duties judged an exchange. */
 export class ClientMemory {
   readonly offers = new BoundedMap<Offer>(ITEMS_MAX);
@@ -599,181 +506,4 @@ export class ClientMemory {
     const times = before?.content === content ? before.times + 1 : 1;
     this.malformed.keep(row.id, { content, times });
   }
-}
-
-/** What is known about all devices together. */
-export class FleetMemory {
-  readonly #identityOfKey = new BoundedMap<KnownIdentity>(KEYS_MAX);
-
-  readonly #signatures = new BoundedMap<string>(SIGNATURES_MAX);
-  #inStep: { readonly sinceMs: number; readonly count: number } = { sinceMs: 0, count: 0 };
-
-  /**
-   * Returns what is wrong with the signature of a body, as `signatureProblem` does; a request that
-   * is repeated while the device is pending is verified once.
-   */
-  signatureProblem(pem: string, body: Buffer, text: string): string | undefined {
-    const name = digestOf(`${pem}\n${text}\n${body.toString('latin1')}`);
-    const known = this.#signatures.get(name);
-    if (known !== undefined) return known === '' ? undefined : known;
-    const problem = signatureProblem(pem, body, text);
-    this.#signatures.keep(name, problem ?? '');
-    return problem;
-  }
-
-  /** Records a poll after a restart. Returns true for the tenth one, and further ones, in a second. */
-  pollsInStep(sentMs: number): boolean {
-    const { sinceMs, count } = this.#inStep;
-    const isSame = sentMs - sinceMs < HASTY_MS;
-    this.#inStep = isSame ? { sinceMs, count: count + 1 } : { sinceMs: sentMs, count: 1 };
-    return this.#inStep.count >= IN_STEP_MIN;
-  }
-
-  /** Records the identity of a key. Returns another one under which it was used, if any. */
-  otherIdentity(key: string, identity: string, client: string): KnownIdentity | undefined {
-    const name = digestOf(key);
-    const digest = digestOf(identity);
-    const known = this.#identityOfKey.get(name);
-    if (known) return known.digest === digest ? undefined : known;
-    const text = beginningOf(identity, IDENTITY_MAX_CHARACTERS);
-    this.#identityOfKey.keep(name, { digest, text, client });
-    return undefined;
-  }
-}
-
-/** An identity by its digest and its beginning, with the device that used it. */
-interface KnownIdentity {
-  readonly digest: string;
-  readonly text: string;
-  readonly client: string;
-}
-
-/** Returns true if devices call the operation: with their token, a signature or a link. */
-export function isOfDevice({ authorization }: Operation): boolean {
-  return ['device', 'socket', 'signature', 'link'].includes(authorization);
-}
-
-/**
- * Returns the milliseconds from the end of one exchange to the start of the next; undefined if the
- * clock of the recorder was frozen, or was set back, so that they cannot be known.
- */
-export function pauseMs(
-  earlier: Times | undefined,
-  { request }: JudgedExchange,
-): number | undefined {
-  if (earlier === undefined || request.endedMs <= earlier.endedMs) return undefined;
-  return request.sentMs - earlier.endedMs;
-}
-
-/** Returns true if a request began less than a second after the earlier one did. */
-function isHasty(earlier: Times | undefined, exchange: JudgedExchange): boolean {
-  if (earlier === undefined || pauseMs(earlier, exchange) === undefined) return false;
-  return exchange.request.sentMs - earlier.sentMs < HASTY_MS;
-}
-
-/** Returns the data of a poll: the type and the artifact of the device, and further pairs. */
-export function askedWith({
-  request,
-  row,
-  sent,
-}: JudgedExchange): Readonly<Record<string, unknown>> {
-  if (row.id === 'get-next-deployment') {
-    return Object.fromEntries(new URL(request.url).searchParams);
-  }
-  const { device_provides: provides = sent } = membersOf(sent);
-  return membersOf(provides);
-}
-
-/** Returns the data of a poll without the type and the artifact of the device. */
-export function furtherPairs(exchange: JudgedExchange): Readonly<Record<string, unknown>> {
-  const { device_type: _, artifact_name: __, ...rest } = askedWith(exchange);
-  return rest;
-}
-
-/** Returns a key for each alert in a body: alerts with the same key are equal. */
-export function alertKeys({ sent }: JudgedExchange): readonly string[] {
-  return entriesOf(sent).map((alert) => {
-    const { name, level, subject } = membersOf(alert);
-    return digestOf(JSON.stringify([name, level, membersOf(subject).name]));
-  });
-}
-
-/** Returns the key and the identity in an authentication request; undefined if they are masked. */
-export function identityIn(sent: unknown) {
-  const { pubkey: key, id_data: identity } = membersOf(sent);
-  if (typeof key !== 'string' || typeof identity !== 'string') return undefined;
-  if (holdsSecret(key) || holdsSecret(identity)) return undefined;
-  // The order of the members does not matter.
-  return { key: key.trim(), identity: jsonInOrder(parsedJson(identity) ?? identity) };
-}
-
-/** Returns true for a log that was stored, or refused for good. */
-export function isLogDone({ isSuccess, status }: JudgedExchange): boolean {
-  return isSuccess || (status >= 400 && status < 500 && status !== 401 && status !== 429);
-}
-
-/** Returns the kind of a JSON value, of arrays with their entries. */
-export function typeOf(value: unknown): string {
-  if (Array.isArray(value)) return `array of ${typeof value[0]}`;
-  return value === null ? 'null' : typeof value;
-}
-
-/** Returns the states in which the control map in an object pauses; undefined without a map. */
-function pausesIn(holder: unknown): readonly string[] | undefined {
-  const { update_control_map: map } = membersOf(holder);
-  if (map === undefined) return undefined;
-  const states = Object.entries(membersOf(membersOf(map).states));
-  return states.filter(([, state]) => membersOf(state).action === 'pause').map(([name]) => name);
-}
-
-/** Returns the area of the API in which an operation is, as duties name it. */
-function areaOf({ path }: Operation): string {
-  const areas: Readonly<Record<string, string>> = {
-    deviceconfig: 'config',
-    deviceconnect: 'connect',
-    devicemonitor: 'monitor',
-    inventory: 'inventory',
-  };
-  if (path.endsWith('/update_control_map')) return 'map';
-  return areas[path.split('/')[4] ?? ''] ?? 'deployments';
-}
-
-/** Returns path and query of a link as they were given: a link must be used untouched. */
-export function targetOf(url: string): string {
-  return url.replace(/^[a-z]+:\/\/[^/?#]*/i, '');
-}
-
-/** Returns a digest of the URL and the body of a request. */
-export function contentOf({ request: { url, body } }: JudgedExchange): string {
-  return digestOf(`${url}\n${String(body ?? '')}`);
-}
-
-/** Returns what identifies a link, whose query differs each time that it is offered. */
-export function linkOf(url: string): string {
-  return digestOf(new URL(url).pathname);
-}
-
-/** Returns the host and port of a URL. */
-export function hostOf(url: string): string {
-  return new URL(url).host;
-}
-
-/** An update in progress, a conflict and a rate limit explain a second poll. */
-function isBusy({ status }: JudgedExchange): boolean {
-  return status === 200 || status === 429;
-}
-
-function timesOf({ request: { sentMs, endedMs } }: JudgedExchange): Times {
-  return { sentMs, endedMs };
-}
-
-/** Returns the seconds that a Retry-After asks to wait; undefined if it is invalid. */
-function waitSeconds(value: string, nowMs: number): number | undefined {
-  if (/^\d{1,9}$/.test(value.trim())) return Number(value);
-  const atMs = Date.parse(value);
-  return value === '' || Number.isNaN(atMs) ? undefined : Math.max(0, (atMs - nowMs) / 1000);
-}
-
-export function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
 }

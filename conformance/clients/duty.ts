@@ -6,8 +6,10 @@
 import type { ClientExchange, ClientSocketEvent, ServerAct } from '../../fixtures/client-event.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
 import type { PassiveRule, Violation } from '../passive/rule.ts';
-import type { ClientMemory, Due, FleetMemory } from './client-memory.ts';
+import type { ClientMemory } from './client-memory.ts';
 import type { DutyLevel } from './duty-state.ts';
+import type { FleetMemory } from './fleet-memory.ts';
+import type { Due } from './remembered.ts';
 import type { SceneName } from './scenes.ts';
 
 /** What is known when a duty looks at an exchange. */

@@ -8,8 +8,8 @@ import { encodeConnectMessage } from '../../fixtures/formats/connect-message.ts'
 import { exchangeIn } from '../recordings/journal.ts';
 import { entriesOf, membersOf } from '../target/json-members.ts';
 import { ClientJudge } from './client-judge.ts';
-import { digestOf } from './client-memory.ts';
 import type { Finding } from './duty.ts';
+import { digestOf } from './exchange-facts.ts';
 import { clientExchangeOf } from './recorded-clients.ts';
 
 export type { Finding } from './duty.ts';

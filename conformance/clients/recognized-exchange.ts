@@ -7,7 +7,8 @@ import { operations } from '../../fixtures/contract/operations.ts';
 import { defaultHeaderPrefix, vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { JudgedExchange } from '../passive/judged-exchange.ts';
 import { recognized } from '../target/operation-at.ts';
-import { type ClientMemory, isOfDevice, linkOf } from './client-memory.ts';
+import type { ClientMemory } from './client-memory.ts';
+import { isOfDevice, linkOf } from './exchange-facts.ts';
 
 const { requestId: requestIdHeader } = vendorNames(defaultHeaderPrefix);
 

@@ -6,8 +6,8 @@ import { absolute } from '../passive/recording.ts';
 import type { FullExchange } from '../recordings/recording.ts';
 import { membersOf } from '../target/json-members.ts';
 import { ClientJudge } from './client-judge.ts';
-import { identityIn } from './client-memory.ts';
 import type { ClientVerdict } from './client-verdict.ts';
+import { identityIn } from './exchange-facts.ts';
 import { MASK } from './secret-text.ts';
 
 /**

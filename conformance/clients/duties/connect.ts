@@ -3,8 +3,8 @@
 import type { ClientSocketEvent } from '../../../fixtures/client-event.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { shown } from '../../target/expectations.ts';
-import { digestOf, polls } from '../client-memory.ts';
 import type { Duty } from '../duty.ts';
+import { digestOf, polls } from '../exchange-facts.ts';
 import { isUnderway } from '../excuses.ts';
 import { MASK } from '../secret-text.ts';
 import { messageIn } from '../socket-message.ts';

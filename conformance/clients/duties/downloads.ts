@@ -2,9 +2,9 @@
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { shown } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
-import { digestOf, downloads, finals, hostOf, linkOf, targetOf } from '../client-memory.ts';
 import type { Flaw } from '../download-progress.ts';
 import type { Duty, DutyMemory } from '../duty.ts';
+import { digestOf, downloads, finals, hostOf, linkOf, targetOf } from '../exchange-facts.ts';
 import { HASTY_MAX, isAnswered, isUnderway } from '../excuses.ts';
 import { MASK } from '../secret-text.ts';
 

@@ -4,8 +4,8 @@ import { jsonInOrder } from '../../../fixtures/json.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { shown } from '../../target/expectations.ts';
 import { isMap, membersOf } from '../../target/json-members.ts';
-import { askedWith, downloads, finals, furtherPairs, polls } from '../client-memory.ts';
 import type { Duty, DutyMemory } from '../duty.ts';
+import { askedWith, downloads, finals, furtherPairs, polls } from '../exchange-facts.ts';
 import { HASTY_MAX, HASTY_POLLS_MAX, isAnswered, isUnderway } from '../excuses.ts';
 
 const NEEDLESS_MAX = 2;

@@ -2,8 +2,8 @@
 
 import { isObject, parsedJson } from '../../../fixtures/json.ts';
 import { jsonExcess } from '../../../fixtures/json-bounds.ts';
-import { contentOf, downloads, isOfDevice, pauseMs, polls } from '../client-memory.ts';
 import type { Duty } from '../duty.ts';
+import { contentOf, downloads, isOfDevice, pauseMs, polls } from '../exchange-facts.ts';
 import { HASTY_MAX, isAnswered } from '../excuses.ts';
 import type { SceneName } from '../scenes.ts';
 import { MASK } from '../secret-text.ts';

@@ -2,8 +2,8 @@
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { shown } from '../../target/expectations.ts';
 import { entriesOf, membersOf } from '../../target/json-members.ts';
-import { isLogDone, polls, typeOf } from '../client-memory.ts';
 import type { Duty, DutyMemory } from '../duty.ts';
+import { isLogDone, polls, typeOf } from '../exchange-facts.ts';
 import { isAnswered, isUnderway, REPEATS_UNDERWAY_MAX } from '../excuses.ts';
 import { holdsSecret } from '../secret-text.ts';
 import { bodyDuty } from './body-duty.ts';

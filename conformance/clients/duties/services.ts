@@ -2,8 +2,8 @@
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { shown } from '../../target/expectations.ts';
 import { entriesOf, membersOf } from '../../target/json-members.ts';
-import { alertKeys } from '../client-memory.ts';
 import type { Duty } from '../duty.ts';
+import { alertKeys } from '../exchange-facts.ts';
 import { HASTY_MAX, isAnswered } from '../excuses.ts';
 import { bodyDuty } from './body-duty.ts';
 

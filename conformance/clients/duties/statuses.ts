@@ -3,9 +3,10 @@ import { reportableStatuses } from '../../../fixtures/contract/vocabulary.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { shown } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
-import { askedWith, downloads, finals, type Offer, polls } from '../client-memory.ts';
 import type { Duty, DutyMemory } from '../duty.ts';
+import { askedWith, downloads, finals, polls } from '../exchange-facts.ts';
 import { HASTY_MAX, isAnswered } from '../excuses.ts';
+import type { Offer } from '../remembered.ts';
 import { retryProblem } from './retry-pauses.ts';
 
 const REPORTS_AFTER_CONFLICT_MAX = 2;
