@@ -4,7 +4,8 @@ import { nextStep, type SceneName } from '../../../../conformance/clients/scenes
 import { readPlan } from '../../../../server/faults/plan-text.ts';
 import { programmeOf } from './programme.ts';
 import type { Step } from './scene.ts';
-import { allScenes, cutScenes, notRun } from './scenes.ts';
+import { cutScenes } from './scenes/cuts.ts';
+import { allScenes, notRun } from './scenes.ts';
 
 const reports = ['downloading', 'installing', 'rebooting', 'success'];
 const everyScene = [...allScenes, ...cutScenes(reports)];

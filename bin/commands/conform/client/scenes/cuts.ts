@@ -1,0 +1,38 @@
+/** The scenes that cut a client at every moment of an update. */
+import type { Moment, Scene } from '../scene.ts';
+import { accepted, damaged, deploy, ends, heldDownload, toLogs } from './steps.ts';
+
+/**
+ * Returns the scenes that cut the client at every moment that the protocol shows.
+ * @param reports the statuses that the client reports in an update, in their order
+ */
+export function cutScenes(reports: readonly string[]): readonly Scene[] {
+  const held = reports.flatMap((report): Moment[] =>
+    (['before', 'after'] as const).map((when) => ({
+      name: `${when} "${report}" is stored, without an answer`,
+      hold: { match: { operation: 'put-deployment-status', report }, when },
+    })),
+  );
+  const parts: readonly (readonly [part: number, name: string])[] = [
+    [0, 'at the first byte of the download'],
+    [0.1, 'at a tenth of the download'],
+    [0.5, 'at half of the download'],
+    [1, 'before the last byte of the download'],
+  ];
+  const moments: readonly Moment[] = [
+    ...parts.map(([part, name]) => ({ name, hold: heldDownload(part) })),
+    { name: 'after the whole download', after: 'whole download' },
+    ...held,
+    ...(reports.includes('rebooting')
+      ? [{ name: 'after "rebooting" was answered', after: 'report of a reboot' } as const]
+      : []),
+  ];
+  const inLog: Moment = {
+    name: 'in the upload of the log',
+    hold: { ...toLogs, when: 'before' },
+  };
+  return [
+    ...moments.map((cut) => ({ name: `cut ${cut.name}`, ...accepted(deploy, { cut }, ends) })),
+    { name: `cut ${inLog.name}`, ...accepted(damaged, deploy, { cut: inLog }, ends) },
+  ];
+}

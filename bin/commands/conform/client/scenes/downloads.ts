@@ -1,0 +1,54 @@
+/** Scenes of downloads that fail, lie or end early. */
+import type { SceneName } from '../../../../../conformance/clients/scenes.ts';
+import { downloadOperations } from '../sights.ts';
+import { accepted, clear, damaged, deploy, ends, type SceneRow, toDownloads } from './steps.ts';
+
+/** A deployment whose download meets these faults, and which ends in spite of them. */
+const faultyDownload = (...faults: readonly object[]): SceneRow =>
+  accepted({ faults }, deploy, { await: 'download' }, ends);
+
+export const downloadScenes = {
+  'wrong-checksum': accepted(damaged, deploy, { await: 'download' }, ends),
+  'short-body': faultyDownload({ ...toDownloads, times: { next: 2 }, act: 'truncated' }),
+  'endless-body': faultyDownload({
+    ...{ ...toDownloads, times: { next: 2 } },
+    act: { kind: 'over-long', extraBytes: 1_048_576, isChunked: true },
+  }),
+  'expired-link': faultyDownload({
+    ...{ ...toDownloads, times: { next: 3 } },
+    act: { kind: 'answer', status: 403 },
+  }),
+  'cut-download': faultyDownload({
+    ...toDownloads,
+    when: 'body',
+    script: [0, 1, 'half', 250_000].map((afterBytes) => ({ kind: 'reset', afterBytes })),
+  }),
+  'lying-206': faultyDownload({
+    ...toDownloads,
+    script: ['reset', { kind: 'shifted-range', claims: 'sent' }],
+    when: 'body',
+  }),
+  'changed-file': faultyDownload({
+    ...toDownloads,
+    when: 'body',
+    script: ['reset', 'changed-validator'],
+  }),
+  'redirected-link': {
+    ...faultyDownload({ ...toDownloads, act: { kind: 'redirect', status: 302 } }),
+    server: { dialects: new Set(['storage-host']) },
+  },
+  'unsatisfiable-range': faultyDownload(
+    { ...{ ...toDownloads, when: 'body' }, act: 'reset' },
+    { match: { operation: downloadOperations, nthCall: 2 }, act: 'range-refused' },
+  ),
+  'failing-download': accepted(
+    {
+      faults: [{ ...toDownloads, times: 'until-cleared', act: { kind: 'answer', status: 503 } }],
+    },
+    deploy,
+    { await: 'download' },
+    { await: 'final report', intervals: 2, orGoOn: true },
+    clear,
+    { user: 'abort' },
+  ),
+} as const satisfies Partial<Record<SceneName, SceneRow>>;

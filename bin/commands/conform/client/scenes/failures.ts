@@ -1,0 +1,48 @@
+/** Scenes of a server that is busy, fails, or answers errors of any form. */
+import type { SceneName } from '../../../../../conformance/clients/scenes.ts';
+import type { Step } from '../scene.ts';
+import { pollOperations } from '../sights.ts';
+import { accepted, polls, type SceneRow, sixFailures, toPolls } from './steps.ts';
+
+const oddBodies = [
+  ...['empty', 'html', 'object-error', 'cut-json'],
+  { text: 'x'.repeat(65_536), mediaType: 'text/plain' },
+];
+
+export const failureScenes = {
+  overload: accepted(
+    {
+      faults: [
+        {
+          ...toPolls,
+          script: ['seconds', 'date', 'absent', 'zero', 'past-date', 'words'].map((retryAfter) => ({
+            ...{ kind: 'rate-limited', retryAfter, seconds: 3 },
+          })),
+        },
+      ],
+    },
+    ...Array<Step>(6).fill({ await: 'poll' }),
+    polls,
+  ),
+  outage: accepted(
+    { faults: [{ ...toPolls, script: sixFailures }] },
+    { await: 'poll with an answer 200 or 204', intervals: 20 },
+  ),
+  'odd-errors': accepted(
+    {
+      // A good answer follows each error, since the pauses of a client may grow with each.
+      faults: oddBodies.map((body, index) => ({
+        match: { operation: pollOperations, nthCall: 2 * index + 1 },
+        act: { kind: 'answer', status: 500, body },
+      })),
+    },
+    ...Array<Step>(2 * oddBodies.length).fill({ await: 'poll' }),
+    polls,
+  ),
+  'bad-request': accepted(
+    { faults: [{ ...toPolls, times: { next: 2 }, act: { kind: 'answer', status: 400 } }] },
+    { await: 'poll' },
+    { await: 'poll' },
+    polls,
+  ),
+} as const satisfies Partial<Record<SceneName, SceneRow>>;

@@ -1,0 +1,84 @@
+/** Scenes of reports and logs that meet an abort, a loss or a refusal. */
+import type { SceneName } from '../../../../../conformance/clients/scenes.ts';
+import type { Step } from '../scene.ts';
+import {
+  accepted,
+  clear,
+  damage,
+  damaged,
+  deploy,
+  ends,
+  goesOn,
+  type SceneRow,
+  sixFailures,
+  toDownloads,
+  toLogs,
+  toReports,
+} from './steps.ts';
+
+export const reportScenes = {
+  abort: accepted(
+    ...['downloading', 'installing', 'rebooting'].flatMap((at): Step[] => [
+      {
+        faults: [
+          { ...toReports, act: { kind: 'abort-deployment', at } },
+          // A client that goes on with its download has to request it again, again and again.
+          ...(at === 'downloading'
+            ? [{ ...toDownloads, when: 'body', times: { next: 4 }, act: 'reset' }]
+            : []),
+        ],
+      },
+      deploy,
+      { await: 'poll with an update' },
+      { await: 'report that ends a deployment', orGoOn: true },
+      goesOn,
+      { user: 'abort' },
+      clear,
+    ]),
+  ),
+  'deployment-gone': accepted(
+    { faults: [{ ...toReports, act: { kind: 'answer', status: 404 } }] },
+    deploy,
+    { await: 'report' },
+    { user: 'abort' },
+    goesOn,
+  ),
+  'lost-report': accepted(
+    {
+      faults: [
+        ...['downloading', 'installing', 'rebooting'].map((report) => ({
+          match: { operation: 'put-deployment-status', report },
+          ...{ when: 'after', act: 'reset' },
+        })),
+        {
+          match: { operation: 'put-deployment-status', report: 'success' },
+          ...{ when: 'after', script: ['reset', 'gateway-503'] },
+        },
+      ],
+    },
+    deploy,
+    ends,
+  ),
+  'report-outage': accepted(
+    {
+      faults: [
+        {
+          match: { operation: 'put-deployment-status', report: 'success' },
+          ...{ when: 'before', script: sixFailures },
+        },
+      ],
+    },
+    deploy,
+    { await: 'poll with an update' },
+    { await: 'final report', intervals: 20 },
+  ),
+  'failing-update': accepted(damaged, deploy, ends, { idleIntervals: 3 }),
+  'log-too-large': accepted(
+    {
+      faults: [damage, { ...toLogs, times: 'until-cleared', act: { kind: 'answer', status: 413 } }],
+    },
+    deploy,
+    ends,
+    goesOn,
+  ),
+} as const satisfies Partial<Record<SceneName, SceneRow>>;

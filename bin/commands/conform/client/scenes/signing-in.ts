@@ -1,0 +1,100 @@
+/** Scenes of signing in: acceptance, rejection, tokens, and the clock. */
+import type { SceneName } from '../../../../../conformance/clients/scenes.ts';
+import type { Step } from '../scene.ts';
+import { accepted, deploy, ends, polls, type SceneRow, sixFailures, toPolls } from './steps.ts';
+
+const DAY_SECONDS = 86_400;
+
+const toSignIns = { match: { operation: 'post-auth-request' } };
+
+const jwt = 'application/jwt';
+
+/** A token of 4 KB, by an algorithm that no server of the family uses. */
+const longToken = [
+  { alg: 'ES512', typ: 'JWT', kid: 'examined' },
+  { sub: 'examined', 'x.unknown': 'x'.repeat(2900), exp: 4_102_444_800 },
+  'a signature of another length',
+]
+  .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+  .join('.');
+
+export const signingInScenes = {
+  'ordinary-traffic': accepted(...Array<Step>(4).fill({ await: 'poll without an update' })),
+  'first-contact': {
+    start: 'unknown',
+    steps: [{ await: 'refused sign-in' }, { user: 'accept' }, { await: 'sign-in with a token' }],
+  },
+  pending: {
+    start: 'unknown',
+    steps: [
+      { await: 'refused sign-in' },
+      { idleIntervals: 3 },
+      { user: 'accept' },
+      { await: 'sign-in with a token' },
+    ],
+  },
+  'restart-while-pending': {
+    start: 'unknown',
+    steps: [
+      { await: 'refused sign-in' },
+      { client: 'restart' },
+      { await: 'refused sign-in' },
+      { user: 'accept' },
+      { await: 'sign-in with a token' },
+    ],
+  },
+  rejection: accepted(
+    { user: 'reject' },
+    { await: 'refused sign-in' },
+    { idleIntervals: 3 },
+    { user: 'accept' },
+    { await: 'sign-in with a token' },
+  ),
+  'token-expiry': accepted(
+    { advanceSeconds: 8 * DAY_SECONDS },
+    { await: 'sign-in with a token' },
+    polls,
+    // A request that was underway may still have the former token.
+    polls,
+    polls,
+  ),
+  revocation: accepted(
+    { faults: [{ ...toPolls, act: 'revoke-token' }] },
+    { await: 'sign-in with a token' },
+    polls,
+  ),
+  'other-token': {
+    ...accepted(
+      {
+        faults: [
+          { ...toPolls, act: 'revoke-token' },
+          // The server does not know this token: the client has to sign in once more.
+          {
+            ...toSignIns,
+            act: { kind: 'answer', status: 200, body: { text: longToken, mediaType: jwt } },
+          },
+        ],
+      },
+      { await: 'sign-in with a token' },
+      { await: 'sign-in with a token' },
+      deploy,
+      ends,
+    ),
+    server: { dialects: new Set(['rs256']) },
+  },
+  'clock-wrong': accepted(
+    { advanceSeconds: 9 * 365 * DAY_SECONDS },
+    { await: 'sign-in with a token' },
+    polls,
+  ),
+  'sign-in-outage': accepted(
+    {
+      faults: [
+        { ...toPolls, act: 'revoke-token' },
+        { ...toSignIns, script: sixFailures },
+      ],
+    },
+    { await: 'sign-in with a token', intervals: 20 },
+    polls,
+  ),
+} as const satisfies Partial<Record<SceneName, SceneRow>>;
