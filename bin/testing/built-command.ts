@@ -4,7 +4,8 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { ServerReady } from '../server-access/ready.ts';
 
-const command = fileURLToPath(new URL('../../dist/bin/fleetbed.js', import.meta.url));
+/** Path of the built command. */
+export const builtCommand = fileURLToPath(new URL('../../dist/bin/fleetbed.js', import.meta.url));
 
 /** Cache folder of the tests' RSA keys, separate from that of the user. */
 const cacheFolder = fileURLToPath(new URL('../../.fleetbed/test-cache', import.meta.url));
@@ -38,8 +39,8 @@ export function startCommand(
   environment: Readonly<Record<string, string>> = {},
   launcher: readonly string[] = [],
 ): RunningCommand {
-  if (!existsSync(command)) throw new Error('there is no built command: npm run build');
-  const [program = '', ...rest] = [...launcher, process.execPath, command, ...words];
+  if (!existsSync(builtCommand)) throw new Error('there is no built command: npm run build');
+  const [program = '', ...rest] = [...launcher, process.execPath, builtCommand, ...words];
   const child = spawn(program, rest, {
     env: {
       ...process.env,

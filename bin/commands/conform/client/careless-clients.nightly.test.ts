@@ -1,0 +1,24 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { carelessSource, mistakes } from './testing/careless-clients.ts';
+import { examined } from './testing/examined-client.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'fleetbed-careless-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe.concurrent('the examination of a careless client', { timeout: 300_000 }, () => {
+  it.each(mistakes)('names $duty for a client that $does', async (mistake) => {
+    const { duty, scene, consequences = [] } = mistake;
+    const file = join(folder, `${mistakes.indexOf(mistake)}.py`);
+    writeFileSync(file, carelessSource(mistake));
+    const command = `python3 ${file} --server {server} --ca {ca} --dir {dir} --interval 2`;
+    const { broken, code, stderr } = await examined(command, ['--scene', scene, '--seed', duty]);
+    const named = broken.map((each) => each.split(' ')[0]);
+    expect(named.toSorted(), `${broken.join('\n')}\n${stderr}`).toEqual(
+      [duty, ...consequences].toSorted(),
+    );
+    expect(code).toBe(1);
+  });
+});

@@ -1,0 +1,44 @@
+/** Examines clients by the built `fleetbed conform client`, as their authors do. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type Examination,
+  type ExaminedDuty,
+  readExamination,
+} from '../../../../../conformance/clients/report/examination.ts';
+import { runCommand } from '../../../../testing/built-command.ts';
+
+/** An examination with the exit code of its command. */
+export interface Examined {
+  readonly code: number | null;
+  readonly examination: Examination;
+  /** The broken duties, each with the scene and the sentence of its first violation. */
+  readonly broken: readonly string[];
+  /** The MUSTs that nothing exercised, with the reason. */
+  readonly unmetMusts: readonly string[];
+  readonly stderr: string;
+}
+
+/** Examines a client. @param words further options of the command */
+export async function examined(command: string, words: readonly string[]): Promise<Examined> {
+  const folder = mkdtempSync(join(tmpdir(), 'fleetbed-examined-'));
+  const file = join(folder, 'report.json');
+  const options = ['--command', command, '--report', `json=${file}`];
+  try {
+    const { code, stderr } = await runCommand(['conform', 'client', ...options, ...words]);
+    const examination = readExamination(readFileSync(file, 'utf8'));
+    const unmet = ({ level, state }: ExaminedDuty) => level === 'must' && state === 'not-met';
+    return {
+      ...{ code, examination, stderr },
+      broken: examination.duties
+        .filter(({ state }) => state === 'broken')
+        .map(({ duty, violations: [first] }) => `${duty} in ${first?.scene}: ${first?.seen}`),
+      unmetMusts: examination.duties
+        .filter(unmet)
+        .map(({ duty, because = '' }) => `${duty}: ${because}`),
+    };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
