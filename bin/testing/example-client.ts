@@ -35,7 +35,7 @@ interface Examination {
 export async function expectKeptDuties(command: readonly string[]): Promise<void> {
   const options = '--server {server} --ca {ca} --dir {dir} --interval 1';
   const client = `${command.map((word) => `'${word}'`).join(' ')} ${options}`;
-  const words = ['conform', 'client', '--command', client, '--cuts', '--json'];
+  const words = ['conform', 'client', '--command', client, '--cuts', '--fail-on', 'must', '--json'];
   const { code, stdout, stderr } = await runCommand(words);
   const { outcome, cuts, duties } = JSON.parse(stdout) as Examination;
   const broken = duties.filter(({ level, state }) => level === 'must' && state === 'broken');
