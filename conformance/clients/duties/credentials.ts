@@ -1,0 +1,195 @@
+/** Duties of the identity, the key and the signature of a device. Spec: Device authentication */
+import { createPublicKey } from 'node:crypto';
+import { parsedJson } from '../../../fixtures/json.ts';
+import type { JudgedExchange } from '../../passive/judged-exchange.ts';
+import { keyTypeOf } from '../../signing/verify.ts';
+import { shown } from '../../target/expectations.ts';
+import { isMap, membersOf } from '../../target/json-members.ts';
+import type { Duty } from '../duty.ts';
+import { digestOf, identityIn } from '../exchange-facts.ts';
+import { doubledName } from '../json-names.ts';
+import { holdsSecret, MASK } from '../secret-text.ts';
+
+const RSA_MIN_BITS = 2048;
+/** A key that comes back is no folder that was cleaned. */
+const KEY_TURNS_MAX = 3;
+
+const signingIn = ['post-auth-request'];
+
+export const credentialDuties: readonly Duty[] = [
+  {
+    id: 'auth.signs-exact-bytes',
+    level: 'must',
+    sentence: 'A device signs the bytes of the authentication request as it sends them.',
+    source: 'Device authentication; Authentication, rule 6',
+    looksAt: 'signature header, body and key of an authentication request',
+    excuses: 'a body of which only the value is known, as in a journal',
+    wayOut: 'serialize the body once, sign those bytes, and send the same bytes',
+    operations: signingIn,
+    applies: (exchange, { event }) => {
+      const { pubkey } = membersOf(exchange.sent);
+      const isKnown = event.requestBody !== undefined && event.isVerbatim !== false;
+      if (!isKnown || typeof pubkey !== 'string') return false;
+      return keyTypeOf(pubkey) !== undefined && signatureIn(exchange) !== MASK;
+    },
+    violation: (exchange, { event, fleet }) => {
+      const { requestBody: body = Buffer.alloc(0) } = event;
+      const signature = signatureIn(exchange);
+      const seen =
+        signature === undefined
+          ? 'a request without a signature header'
+          : fleet.signatureProblem(String(membersOf(exchange.sent).pubkey), body, signature);
+      if (seen === undefined) return undefined;
+      return { where: 'the signature', must: 'verify over the body with the key in it', seen };
+    },
+  },
+  {
+    id: 'auth.key-supported',
+    level: 'must',
+    sentence: 'A device has an RSA, P-256 or Ed25519 key, and sends it as PEM.',
+    source: 'AuthRequest: pubkey',
+    looksAt: 'the public key in an authentication request',
+    wayOut: 'write the key as SubjectPublicKeyInfo between BEGIN PUBLIC KEY lines',
+    operations: signingIn,
+    applies: ({ sent }) => {
+      const { pubkey } = membersOf(sent);
+      return typeof pubkey === 'string' && !holdsSecret(pubkey);
+    },
+    violation: ({ sent }) =>
+      keyTypeOf(String(membersOf(sent).pubkey)) !== undefined
+        ? undefined
+        : { where: 'pubkey', must: 'be an RSA, P-256 or Ed25519 key in PEM', seen: 'another text' },
+  },
+  {
+    id: 'auth.body-fields',
+    level: 'must',
+    sentence:
+      'A device sends the fields of an authentication request as strings, in one JSON object.',
+    source: 'AuthRequest; RFC 8259, 4 and 8',
+    looksAt: 'the members of an authentication request',
+    wayOut: 'put the identity as JSON text into the string id_data, and each name once',
+    operations: signingIn,
+    applies: ({ sent }) => isMap(sent),
+    violation: ({ sent }, { event }) => {
+      const { id_data: identity, pubkey, ...rest } = membersOf(sent);
+      const seen = (what: string) => ({ where: what, must: 'be a string' });
+      if (typeof pubkey !== 'string') return { ...seen('pubkey'), seen: shown(pubkey) };
+      if (typeof identity !== 'string') return { ...seen('id_data'), seen: shown(identity) };
+      if (identity !== MASK && !isMap(parsedJson(identity))) {
+        return { where: 'id_data', must: 'hold a JSON object', seen: shown(identity) };
+      }
+      const optional = ['tenant_token', 'external_id'].find(
+        (name) => rest[name] !== undefined && typeof rest[name] !== 'string',
+      );
+      if (optional !== undefined) return { ...seen(optional), seen: shown(rest[optional]) };
+      const twice = event.isVerbatim === false ? undefined : doubledName(event.requestBody);
+      if (twice === undefined) return undefined;
+      return { where: 'each name', must: 'appear once', seen: `${shown(twice)} twice` };
+    },
+  },
+  {
+    id: 'auth.identity-stable',
+    level: 'must',
+    sentence: 'A device has the same identity in every authentication request.',
+    source: 'AuthRequest: id_data is the identity of the device',
+    looksAt: 'identity and key in the authentication requests of one device',
+    wayOut: 'build id_data from what never changes: no time, no address that is assigned',
+    operations: signingIn,
+    applies: ({ sent }, { client }) =>
+      identityIn(sent) !== undefined && client.lastAuthentication?.identity !== undefined,
+    violation: ({ sent }, { client }) => {
+      const { identity = '', key = '' } = identityIn(sent) ?? {};
+      const before = client.lastAuthentication;
+      if (before?.identity === digestOf(identity) || before?.key !== digestOf(key))
+        return undefined;
+      return { where: 'id_data', must: 'stay the same', seen: shown(identity) };
+    },
+  },
+  {
+    id: 'auth.key-survives-restart',
+    level: 'must',
+    sentence: 'A device keeps its key over a restart.',
+    source: 'Device authentication; States and transitions',
+    looksAt: 'the key in the first authentication request after a restart',
+    excuses: 'a folder that was cleaned',
+    wayOut: 'store the key before it is first used, in a place that survives',
+    scene: 'restart-while-pending',
+    operations: signingIn,
+    applies: ({ sent }, { client }) =>
+      client.isRestarted &&
+      client.lastAuthentication?.key !== undefined &&
+      identityIn(sent) !== undefined,
+    violation: ({ sent }, { client }) =>
+      digestOf(identityIn(sent)?.key ?? '') === client.lastAuthentication?.key
+        ? undefined
+        : { where: 'the key', must: 'survive a restart', seen: 'a new one' },
+  },
+  {
+    id: 'auth.key-strong',
+    level: 'should',
+    sentence: 'A device with an RSA key has one of 2048 bits or more.',
+    source: 'Device authentication; NIST SP 800-57 part 1, 5.6.1',
+    looksAt: 'the public key in an authentication request',
+    wayOut: 'generate an RSA key of 2048 bits or more, or an Ed25519 or P-256 key',
+    operations: signingIn,
+    applies: ({ sent }) => keyTypeOf(String(membersOf(sent).pubkey)) !== undefined,
+    violation: (exchange) => {
+      const bits = rsaBits(exchange);
+      if (bits === undefined || bits >= RSA_MIN_BITS) return undefined;
+      return { where: 'the RSA key', must: `have ${RSA_MIN_BITS} bits or more`, seen: `${bits}` };
+    },
+  },
+  {
+    id: 'auth.sends-only-public',
+    level: 'must',
+    sentence: 'A device keeps its private key to itself.',
+    source: 'AuthRequest: pubkey is the public key',
+    looksAt: 'the member pubkey of an authentication request',
+    wayOut: 'send only the public key, as PEM SubjectPublicKeyInfo, and replace the revealed key',
+    operations: signingIn,
+    applies: ({ sent }) => typeof membersOf(sent).pubkey === 'string',
+    violation: ({ sent }) =>
+      holdsSecret(String(membersOf(sent).pubkey))
+        ? { where: 'pubkey', must: 'be a public key', seen: 'a private key' }
+        : undefined,
+  },
+  {
+    id: 'auth.identity-unique',
+    level: 'should',
+    sentence: 'A device uses one key under one identity.',
+    source: 'AuthRequest: id_data is the identity of the device',
+    looksAt: 'identity and key in the authentication requests of all devices',
+    wayOut: 'generate a key for each device; an image with a key in it makes all devices one',
+    operations: signingIn,
+    applies: ({ sent }) => identityIn(sent) !== undefined,
+    violation: ({ sent }, { fleet, client, event }) => {
+      const { key, identity } = identityIn(sent) ?? { key: '', identity: '' };
+      const isTurn = client.lastAuthentication?.key !== digestOf(key);
+      if (isTurn && client.keyTurns === KEY_TURNS_MAX - 1) {
+        return { where: 'the identity', must: 'have one key', seen: 'keys in turn, three times' };
+      }
+      const other = fleet.otherIdentity(key, identity, event.client);
+      // One device that changes its identity breaks another duty.
+      if (other === undefined || other.client === event.client) return undefined;
+      const seen = `${shown(identity)} and ${other.text}`;
+      return { where: 'the key', must: 'belong to one identity', seen };
+    },
+  },
+];
+
+/** Returns the signature of a request; the prefix of its header differs between vendors. */
+function signatureIn({ request: { headers } }: JudgedExchange): string | undefined {
+  return Object.entries(headers).find(([name]) => /^x-[a-z0-9-]+-signature$/.test(name))?.[1];
+}
+
+/** Returns the length of the RSA key in a request; undefined for another key or none. */
+function rsaBits({ sent }: JudgedExchange): number | undefined {
+  const { pubkey } = membersOf(sent);
+  if (typeof pubkey !== 'string' || !pubkey.includes('BEGIN PUBLIC KEY')) return undefined;
+  try {
+    return createPublicKey(pubkey).asymmetricKeyDetails?.modulusLength;
+  } catch {
+    // Not a key: the server refuses it and says why.
+    return undefined;
+  }
+}
