@@ -46,6 +46,7 @@ import { monitorCases } from './monitor.ts';
 import { monitorAlertFieldCases } from './monitor-alert-fields.ts';
 import { nextDeploymentCases } from './next-deployment.ts';
 import { nextDeploymentChoiceCases } from './next-deployment-choice.ts';
+import { nextDeploymentFitCases } from './next-deployment-fit.ts';
 import { nextDeploymentInputCases } from './next-deployment-inputs.ts';
 import { nextDeploymentLastingCases } from './next-deployment-lasting.ts';
 import { quantityCases } from './quantities.ts';
@@ -82,6 +83,7 @@ export const allCases: readonly RunnableCase[] = [
   ...nextDeploymentCases,
   ...deploymentInstructionCases,
   ...nextDeploymentChoiceCases,
+  ...nextDeploymentFitCases,
   ...nextDeploymentLastingCases,
   ...deploymentStatusCases,
   ...deploymentStateCases,

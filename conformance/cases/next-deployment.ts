@@ -86,7 +86,8 @@ const idle = defineScenario({
   ],
 });
 
-const pendingIs200 = {
+/** The requirement that each form answers 200 when an update is pending. */
+export const pendingIs200 = {
   'get-next-deployment': 'next.get-pending-is-200',
   'post-next-deployment': 'next.post-pending-is-200',
   'post-next-deployment-v2': 'next.v2-pending-is-200',

@@ -12,24 +12,32 @@ interface OwnArtifact {
   /** The content of its one file. */
   readonly content: Buffer;
   readonly depends?: Readonly<Record<string, readonly string[] | string>>;
+  /** The compatible device types; the suite's board by default. */
+  readonly deviceTypes?: readonly string[];
   /** The compression of the payload; gzip by default. */
   readonly compression?: 'gzip' | 'none';
 }
 
-/** Uploads an artifact for the suite's boards; it is deleted at the end. */
+/** Uploads an artifact; it is deleted at the end. */
 export async function ownArtifact(
   context: TestContext,
-  { name = context.newName(), content, depends, compression }: OwnArtifact,
+  {
+    name = context.newName(),
+    content,
+    depends,
+    deviceTypes = [boardType],
+    compression,
+  }: OwnArtifact,
 ): Promise<{ readonly id: string; readonly bytes: Buffer }> {
   const bytes = await writeArtifact({
     name,
-    deviceTypes: [boardType],
+    deviceTypes,
     payloadType: 'single-file',
     files: [{ name: 'release.bin', content }],
     ...(depends && { depends }),
     ...(compression && { compression }),
     modifiedMs: MODIFIED_MS,
   });
-  const id = await context.upload({ name, deviceType: boardType, bytes });
+  const id = await context.upload({ name, deviceType: deviceTypes[0] ?? boardType, bytes });
   return { id, bytes };
 }

@@ -25,6 +25,7 @@ import { nearMissDefects } from './near-misses.ts';
 import { nearMissAuditDefects } from './near-misses-audit.ts';
 import { nearMissLinkDefects } from './near-misses-links.ts';
 import { nextDeploymentDefects } from './next-deployment.ts';
+import { nextDeploymentFitDefects } from './next-deployment-fit.ts';
 import { nextDeploymentInputDefects } from './next-deployment-inputs.ts';
 import { nowAndThenDefects } from './now-and-then.ts';
 import { orderDefects } from './order.ts';
@@ -45,6 +46,7 @@ export const allDefects: readonly Defect[] = [
   ...authenticationDefects,
   ...nextDeploymentInputDefects,
   ...nextDeploymentDefects,
+  ...nextDeploymentFitDefects,
   ...deploymentInstructionDefects,
   ...deploymentStatusDefects,
   ...deploymentLogDefects,

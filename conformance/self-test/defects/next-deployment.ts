@@ -4,7 +4,7 @@ import type { Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
 import { parameterBecomes, requestBecomes, statusBecomes } from '../mutations.ts';
 import { isObject, sentAt } from '../sent.ts';
 
-const everyForm = [
+export const everyForm = [
   'get-next-deployment',
   'post-next-deployment',
   'post-next-deployment-v2',
@@ -14,7 +14,7 @@ const checksum = 'rootfs-image.checksum';
 const neededChecksum = 'f7e243f8d26f2b0609d7b22ce0d164496be619672f8a96b5b6211d78a000b630';
 
 /** Returns what a device reports about itself, in any of the request forms. */
-function saidIn(request: ProxiedRequest): Readonly<Record<string, unknown>> {
+export function saidIn(request: ProxiedRequest): Readonly<Record<string, unknown>> {
   if (request.operation === 'get-next-deployment') return Object.fromEntries(queryOf(request));
   const body = objectOf(request);
   return isObject(body.device_provides) ? body.device_provides : body;

@@ -1,0 +1,280 @@
+/**
+ * Cases: which devices an artifact fits, by tables of dependencies and device types. Each device
+ * asks once, since a server may end a deployment for a device that no artifact fits.
+ * Spec: Device deployments v1, v2; Artifact
+ */
+import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
+import { askingForms, type PollForm } from '../context/asking.ts';
+import { fieldIn, needInstructions, offersAny, textIn } from '../context/instructions.ts';
+import { ownArtifact } from '../context/own-artifact.ts';
+import { boardType } from '../context/sample-artifacts.ts';
+import { acceptedDevice, factoryProvides, needStatus } from '../context/start-states.ts';
+import type { SuiteDevice } from '../context/suite-device.ts';
+import type { TestContext } from '../context/test-context.ts';
+import { defineScenario, type JudgingCase } from '../suite/case.ts';
+import type { Answer } from '../target/answer.ts';
+import { ExpectationFailure, expectThat, shownAnswer } from '../target/expectations.ts';
+import { pendingIs200 } from './next-deployment.ts';
+
+type Provides = Readonly<Record<string, string>>;
+
+/** Several dependencies of several values each; the device type is a dependency too. */
+const depends = {
+  artifact_name: ['conformance-factory', 'conformance older'],
+  artifact_group: ['stable', 'beta', 'edge'],
+  'rootfs-image.checksum': ['aa11', 'bb22'],
+  flavour: ['vanilla', 'größe & <b> 日本 +%41'],
+} as const;
+type Dependency = keyof typeof depends;
+const dependencies = Object.keys(depends) as readonly Dependency[];
+
+function fittingBy(pick: (values: readonly string[]) => string | undefined): Provides {
+  const pairs = Object.entries(depends).map(([name, values]) => [name, pick(values) ?? '']);
+  return { device_type: boardType, ...Object.fromEntries(pairs) };
+}
+
+const fitting = fittingBy((values) => values[0]);
+
+/** Devices that satisfy every dependency. */
+const satisfying: Readonly<Record<string, Provides>> = {
+  'the first value of each': fitting,
+  'the last value of each': fittingBy((values) => values.at(-1)),
+  'the second value of each, beside further pairs': {
+    colour: 'blue',
+    ...fittingBy((values) => values[1]),
+    'rootfs-image.version': '7',
+  },
+};
+
+/** Values that do not satisfy a dependency on one of these values. */
+const wrongValues: Readonly<Record<string, (values: readonly string[]) => string>> = {
+  another: () => 'another',
+  'that of another dependency': (values) => (values.includes('aa11') ? 'stable' : 'aa11'),
+  'a beginning of it': ([first = '']) => first.slice(0, -1),
+  'more than it': (values) => `${values.at(-1)}0`,
+  'all of them, joined': (values) => values.join(','),
+};
+
+/**
+ * Returns devices that miss one dependency. `turn` selects the wrong values that each dependency
+ * meets, so that two requests with different turns meet all of them.
+ */
+function missingOne(turn: number): Readonly<Record<string, Provides>> {
+  const wrong = Object.entries(wrongValues);
+  const rows = dependencies.flatMap((name, index) =>
+    [0, 1].map((offset): [string, Provides] => {
+      const [what, of] = wrong[(index + 2 * turn + offset) % wrong.length] ?? ['another', () => ''];
+      return [`${name} with ${what}`, { ...fitting, [name]: of(depends[name]) }];
+    }),
+  );
+  const without = dependencies
+    .filter((name) => name !== 'artifact_name')
+    .map((name): [string, Provides] => {
+      const { [name]: _, ...others } = fitting;
+      return [`no ${name}`, others];
+    });
+  return Object.fromEntries([...rows, ...without]);
+}
+
+/** Returns accepted devices, one for each row, for all of which the release is deployed. */
+async function devicesFor<Row>(
+  context: TestContext,
+  rows: Readonly<Record<string, Row>>,
+  release: string,
+): Promise<ReadonlyMap<string, { readonly device: SuiteDevice; readonly row: Row }>> {
+  const made = new Map<string, { readonly device: SuiteDevice; readonly row: Row }>();
+  for (const [name, row] of Object.entries(rows)) {
+    made.set(name, { device: await acceptedDevice(context), row });
+  }
+  const devices = [...made.values()].map(({ device }) => device.id);
+  await context.deploy({ artifact_name: release, devices });
+  return made;
+}
+
+/** Asserts that each device is offered a deployment, or that each is offered none. */
+async function expectOffers(
+  form: PollForm,
+  devices: ReadonlyMap<string, { readonly device: SuiteDevice; readonly row: Provides }>,
+  isOffered: boolean,
+): Promise<void> {
+  for (const [name, { device, row }] of devices) {
+    const answer = await form.ask(device, row);
+    if (answer.status >= 500) needStatus('a decision', answer, 200);
+    const what = isOffered ? 'an offer' : 'no offer';
+    expectThat(offersAny(answer) === isOffered, `${what} for ${name}`, shownAnswer(answer));
+  }
+}
+
+const postForms = askingForms.filter(({ slug }) => slug !== 'get');
+
+const dependsOf = {
+  get: 'next.depends',
+  post: 'next.depends',
+  v2: 'next.v2-depends',
+} as const satisfies Record<PollForm['slug'], RequirementId>;
+
+async function demandingRelease(context: TestContext): Promise<string> {
+  const name = context.newName();
+  await ownArtifact(context, { name, content: Buffer.from('for few'), depends });
+  return name;
+}
+
+function dependsCases(form: PollForm, turn: number): readonly JudgingCase<string>[] {
+  const { slug, words, needs } = form;
+  const facts = { requirements: [dependsOf[slug]], needs } as const;
+  return [
+    {
+      ...facts,
+      id: `${slug}-every-dependency-met-is-offered`,
+      title: `${words}: a device that satisfies each of several dependencies is offered the artifact.`,
+      run: async (release, context) =>
+        expectOffers(form, await devicesFor(context, satisfying, release), true),
+    },
+    {
+      ...facts,
+      id: `${slug}-one-dependency-unmet-offers-nothing`,
+      title: `${words}: a device that misses one of several dependencies is offered nothing.`,
+      run: async (release, context) =>
+        expectOffers(form, await devicesFor(context, missingOne(turn), release), false),
+    },
+  ];
+}
+
+const severalDependencies = defineScenario<string>({
+  area: 'next-deployment',
+  name: 'Several dependencies of several values',
+  start: 'an artifact with several dependencies, each on several values',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: demandingRelease,
+  cases: postForms.flatMap(dependsCases),
+});
+
+/** Types with reserved signs, letters beyond ASCII, and one that begins like another. */
+const types = [boardType, `${boardType} 2/ü & <b>`, 'плата,7', 'Board_%41+'] as const;
+
+/** Types that only resemble one of the above. */
+const otherTypes = ['плата', '7', 'Boardx41+', 'Board_A+', `${boardType} 2`, types.join(',')];
+
+function named<Row>(
+  texts: readonly string[],
+  row: (text: string) => Row,
+): Readonly<Record<string, Row>> {
+  return Object.fromEntries(texts.map((text) => [`the type ${text}`, row(text)]));
+}
+
+function typeCases(form: PollForm): readonly JudgingCase<string>[] {
+  const { slug, words, needs } = form;
+  const providing = (device_type: string): Provides => ({ ...factoryProvides, device_type });
+  return [
+    {
+      id: `${slug}-each-of-several-types-is-offered`,
+      title: `${words}: a device of each type that an artifact lists is offered it.`,
+      requirements: [pendingIs200[form.operation]],
+      needs,
+      run: async (release, context) =>
+        expectOffers(form, await devicesFor(context, named(types, providing), release), true),
+    },
+    {
+      id: `${slug}-none-of-several-types-is-offered-nothing`,
+      title: `${words}: a device whose type resembles one that the artifact lists is offered nothing.`,
+      requirements: ['next.compatible-types-only'],
+      needs,
+      run: async (release, context) =>
+        expectOffers(form, await devicesFor(context, named(otherTypes, providing), release), false),
+    },
+  ];
+}
+
+const severalTypes = defineScenario<string>({
+  area: 'next-deployment',
+  name: 'Several device types',
+  start: 'an artifact for several device types',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: async (context) => {
+    const name = context.newName();
+    await ownArtifact(context, { name, content: Buffer.from('for many'), deviceTypes: types });
+    return name;
+  },
+  cases: askingForms.flatMap(typeCases),
+});
+
+/** One artifact of a release, and what a device that only this artifact fits provides. */
+interface FittingArtifact {
+  readonly bytes: Buffer;
+  readonly provides: Provides;
+}
+
+/** The name of a release, and its artifacts by the device that each fits. */
+interface ReleaseForAll {
+  readonly release: string;
+  readonly rows: Readonly<Record<string, FittingArtifact>>;
+}
+
+/** Uploads artifacts of one release, each for other devices; the largest comes first. */
+async function releaseForAll(context: TestContext): Promise<ReleaseForAll> {
+  const release = context.newName();
+  const rows: Record<string, FittingArtifact> = {};
+  const kinds = { 'the type bolt': 'bolt', 'the type bolt-2': 'bolt-2', 'another type': 'nut' };
+  for (const [index, [name, deviceType]] of Object.entries(kinds).entries()) {
+    for (const flavour of ['vanilla', 'mint']) {
+      const content = context.random.bytes(3000 * (3 - index) + (flavour === 'mint' ? 1000 : 0));
+      const wish = { name: release, content, deviceTypes: [deviceType] };
+      const { bytes } = await ownArtifact(context, { ...wish, depends: { flavour: [flavour] } });
+      const provides = { ...factoryProvides, device_type: deviceType, flavour };
+      rows[`${name} with ${flavour}`] = { bytes, provides };
+    }
+  }
+  return { release, rows };
+}
+
+/** Asserts that the source in the answer gives the artifact that fits the device. */
+async function expectArtifact(
+  context: TestContext,
+  {
+    name,
+    bytes,
+    missed,
+  }: { readonly name: string; readonly bytes: Buffer; readonly missed: RequirementId },
+  answer: Answer,
+): Promise<void> {
+  const url = textIn(needInstructions(answer), 'artifact.source.uri');
+  const file = await context.session.send({ method: 'GET', url });
+  if (file.status === 200 && file.bytes.equals(bytes)) return;
+  const types = fieldIn(needInstructions(answer), 'artifact.device_types_compatible');
+  const seen = `${shownAnswer(file)}, of an artifact for ${JSON.stringify(types)}`;
+  throw new ExpectationFailure(`the artifact for ${name}`, seen, [missed]);
+}
+
+const severalArtifacts = defineScenario({
+  area: 'next-deployment',
+  name: 'A release with an artifact for each device',
+  start: 'a release of six artifacts, each of which fits other devices',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: releaseForAll,
+  cases: postForms.map(
+    (form): JudgingCase<ReleaseForAll> => ({
+      id: `${form.slug}-the-artifact-that-fits-is-offered`,
+      title: `${form.words}: of the artifacts of a release a device gets the one that fits it.`,
+      requirements: [dependsOf[form.slug], 'next.compatible-types-only'],
+      needs: form.needs,
+      run: async ({ release, rows }, context) => {
+        for (const [name, { device, row }] of await devicesFor(context, rows, release)) {
+          const answer = await form.ask(device, row.provides);
+          expectThat(offersAny(answer), `an offer for ${name}`, shownAnswer(answer));
+          const missed = dependsOf[form.slug];
+          await expectArtifact(context, { name, bytes: row.bytes, missed }, answer);
+        }
+      },
+    }),
+  ),
+});
+
+/** Spec: Device deployments v1, v2; Artifact */
+export const nextDeploymentFitCases = [
+  ...severalDependencies,
+  ...severalTypes,
+  ...severalArtifacts,
+];

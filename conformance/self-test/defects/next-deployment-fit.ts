@@ -1,0 +1,172 @@
+/** Defects in the choice of the artifact that fits a device. */
+import { entriesOf, isMap, membersOf } from '../../target/json-members.ts';
+import { listOf, objectOf, withJson, withQuery } from '../alter.ts';
+import type { AskTarget, Defect, Mutation, ProxiedRequest } from '../defect.ts';
+import { requestFor } from '../requests.ts';
+import { everyForm, saidIn } from './next-deployment.ts';
+
+type Pairs = Readonly<Record<string, unknown>>;
+type Depends = Readonly<Record<string, readonly unknown[]>>;
+
+const posting = ['post-next-deployment', 'post-next-deployment-v2'] as const;
+
+/** Returns the request of a device that reports these pairs. */
+function saying(request: ProxiedRequest, pairs: Pairs): ProxiedRequest {
+  if (request.operation === 'get-next-deployment') {
+    return withQuery(request, pairs as Readonly<Record<string, string>>);
+  }
+  const { device_provides: inner } = objectOf(request);
+  return withJson(request, isMap(inner) ? { ...objectOf(request), device_provides: pairs } : pairs);
+}
+
+/** Changes what a device reports, given the dependencies of each artifact on the target. */
+function reported(change: (pairs: Pairs, depends: Depends) => Pairs | undefined): () => Mutation {
+  return () => ({
+    request: async (request, ask) => {
+      const pairs = saidIn(request);
+      if (typeof pairs.device_type !== 'string') return request;
+      for (const depends of await dependsOnTarget(ask)) {
+        const changed = change(pairs, depends);
+        if (changed) return saying(request, changed);
+      }
+      return request;
+    },
+  });
+}
+
+/** Returns the dependencies of the newest artifacts, with the device types among them. */
+async function dependsOnTarget(ask: AskTarget): Promise<readonly Depends[]> {
+  const own = { token: ask.userToken, query: { per_page: '100' } };
+  const listed = listOf(await ask(requestFor('list-all-artifacts', own))).map(membersOf);
+  return listed.map(({ artifact_depends: depends, device_types_compatible: types }) => ({
+    ...Object.fromEntries(
+      Object.entries(membersOf(depends)).map(([name, values]) => [name, entriesOf(values)]),
+    ),
+    device_type: entriesOf(types),
+  }));
+}
+
+/** Returns the names of dependencies that the suite's artifact with several of them has. */
+function namesOf(depends: Depends): readonly string[] {
+  const names = Object.keys(depends).filter((name) => name !== 'device_type');
+  return names.length < 3 ? [] : names;
+}
+
+function isMet(depends: Depends, pairs: Pairs, name: string): boolean {
+  return depends[name]?.includes(pairs[name]) ?? false;
+}
+
+/** Returns the pairs with those dependencies satisfied; undefined when they already are. */
+function satisfied(pairs: Pairs, depends: Depends, names: readonly string[]): Pairs | undefined {
+  const unmet = names.filter((name) => !isMet(depends, pairs, name));
+  if (unmet.length === 0) return undefined;
+  return { ...pairs, ...Object.fromEntries(unmet.map((name) => [name, depends[name]?.[0]])) };
+}
+
+const violates = ['next.depends', 'next.v2-depends'] as const;
+
+export const nextDeploymentFitDefects: readonly Defect[] = [
+  {
+    id: 'one-met-dependency-suffices',
+    title: 'An artifact is offered to a device that satisfies one of its dependencies.',
+    violates,
+    operations: posting,
+    mutation: reported((pairs, depends) =>
+      namesOf(depends).some((name) => isMet(depends, pairs, name))
+        ? satisfied(pairs, depends, namesOf(depends))
+        : undefined,
+    ),
+  },
+  {
+    id: 'absent-dependency-is-met',
+    title: 'A dependency that a device says nothing about counts as satisfied.',
+    violates,
+    operations: posting,
+    mutation: reported((pairs, depends) => {
+      const absent = namesOf(depends).filter((name) => !(name in pairs));
+      // A device that reports none of them is one of another case.
+      const isTold = namesOf(depends).some((name) => name in pairs && name !== 'artifact_name');
+      return isTold ? satisfied(pairs, depends, absent) : undefined;
+    }),
+  },
+  {
+    id: 'only-first-value-of-a-dependency-counts',
+    title: 'Of the values that a dependency lists, only the first one satisfies it.',
+    violates,
+    operations: posting,
+    mutation: reported((pairs, depends) => {
+      const later = namesOf(depends).filter(
+        (name) => isMet(depends, pairs, name) && pairs[name] !== depends[name]?.[0],
+      );
+      if (later.length === 0) return undefined;
+      return { ...pairs, ...Object.fromEntries(later.map((name) => [name, 'not the first'])) };
+    }),
+  },
+  {
+    id: 'beginning-of-a-dependency-suffices',
+    title: 'The beginning of a value satisfies a dependency on that value.',
+    violates,
+    operations: posting,
+    mutation: reported((pairs, depends) => {
+      const begun = namesOf(depends).filter((name) => {
+        const said = pairs[name];
+        return typeof said === 'string' && said !== '' && isBeginning(said, depends[name]);
+      });
+      return satisfied(pairs, depends, begun);
+    }),
+  },
+  {
+    id: 'joined-dependency-suffices',
+    title: 'All values of a dependency, joined by commas, satisfy it.',
+    violates,
+    operations: posting,
+    mutation: reported((pairs, depends) =>
+      satisfied(
+        pairs,
+        depends,
+        namesOf(depends).filter((name) => pairs[name] === depends[name]?.join(',')),
+      ),
+    ),
+  },
+  {
+    id: 'any-artifact-of-the-release-is-offered',
+    title: 'A device is offered an artifact of the release whose dependencies it does not satisfy.',
+    violates,
+    operations: posting,
+    mutation: reported(({ flavour, ...pairs }, { flavour: values, ...others }) => {
+      const isOther = flavour === 'mint' && values?.includes('vanilla') === true;
+      return isOther && isMet(others, pairs, 'device_type')
+        ? { ...pairs, flavour: 'vanilla' }
+        : undefined;
+    }),
+  },
+  {
+    id: 'only-first-device-type-is-offered',
+    title: 'Of the device types that an artifact lists, only the first one is offered it.',
+    violates: ['next.get-pending-is-200', 'next.post-pending-is-200', 'next.v2-pending-is-200'],
+    operations: everyForm,
+    mutation: reported((pairs, { device_type: types = [] }) =>
+      types.indexOf(pairs.device_type) > 0 ? { ...pairs, device_type: 'not the first' } : undefined,
+    ),
+  },
+  {
+    id: 'device-type-is-a-pattern',
+    title: 'The device types of an artifact are compared as patterns, in which _ and % are wild.',
+    violates: ['next.compatible-types-only'],
+    operations: everyForm,
+    mutation: reported((pairs, { device_type: types = [] }) => {
+      const like = types.find((type) => isLike(String(pairs.device_type), String(type)));
+      return like === undefined ? undefined : { ...pairs, device_type: like };
+    }),
+  },
+];
+
+function isBeginning(said: string, values: readonly unknown[] = []): boolean {
+  return values.some((value) => value !== said && String(value).startsWith(said));
+}
+
+/** Returns true if the text differs from the pattern, and matches it as LIKE in SQL does. */
+function isLike(said: string, pattern: string): boolean {
+  const source = pattern.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('_', '.');
+  return said !== pattern && new RegExp(`^${source.replaceAll('%', '.*')}$`, 'u').test(said);
+}
