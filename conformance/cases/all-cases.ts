@@ -33,6 +33,7 @@ import { deploymentInstructionCases } from './deployment-instructions.ts';
 import { deploymentLogCases } from './deployment-log.ts';
 import { deploymentStateCases } from './deployment-states.ts';
 import { deploymentStatusCases } from './deployment-status.ts';
+import { deploymentInTurnCases } from './deployments-in-turn.ts';
 import { emptyingCases } from './emptyings.ts';
 import { errorCases } from './errors.ts';
 import { faultCases } from './faults.ts';
@@ -58,6 +59,7 @@ import { serviceCases } from './service.ts';
 import { tenantCases } from './tenants.ts';
 import { timeCases } from './time.ts';
 import { updateControlMapCases } from './update-control-map.ts';
+import { updateControlMapContentCases } from './update-control-map-contents.ts';
 import { versioningCases } from './versioning.ts';
 
 /** The cases: first the life of a device from its first contact, then users, then the rest. */
@@ -87,8 +89,10 @@ export const allCases: readonly RunnableCase[] = [
   ...nextDeploymentLastingCases,
   ...deploymentStatusCases,
   ...deploymentStateCases,
+  ...deploymentInTurnCases,
   ...deploymentLogCases,
   ...updateControlMapCases,
+  ...updateControlMapContentCases,
   ...raceCases,
   ...quantityCases,
   ...bodyFieldCases,

@@ -15,6 +15,7 @@ import { connectFrameDefects } from './connect-frames.ts';
 import { deploymentInstructionDefects } from './deployment-instructions.ts';
 import { deploymentLogDefects } from './deployment-log.ts';
 import { deploymentStatusDefects } from './deployment-status.ts';
+import { deploymentInTurnDefects } from './deployments-in-turn.ts';
 import { errorDefects } from './errors.ts';
 import { faultDefects } from './faults.ts';
 import { generatedDefects } from './generated.ts';
@@ -37,6 +38,7 @@ import { tenantDefects } from './tenants.ts';
 import { timeDefects } from './time.ts';
 import { tokenDefects } from './tokens.ts';
 import { updateControlMapDefects } from './update-control-map.ts';
+import { updateControlMapContentDefects } from './update-control-map-contents.ts';
 import { versioningDefects } from './versioning.ts';
 
 export const allDefects: readonly Defect[] = [
@@ -49,8 +51,10 @@ export const allDefects: readonly Defect[] = [
   ...nextDeploymentFitDefects,
   ...deploymentInstructionDefects,
   ...deploymentStatusDefects,
+  ...deploymentInTurnDefects,
   ...deploymentLogDefects,
   ...updateControlMapDefects,
+  ...updateControlMapContentDefects,
   ...signatureDefects,
   ...tokenDefects,
   ...authorizationDefects,

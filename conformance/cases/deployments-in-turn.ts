@@ -1,0 +1,228 @@
+/**
+ * Cases: a device with one deployment after another. What it reports on one of them, however late,
+ * applies to that one alone. Spec: Device deployments v1; States and transitions; DeploymentStatus
+ */
+import {
+  report,
+  reportOnTheWay,
+  sharedDeployment,
+  shownDeviceDeployment,
+} from '../context/deployment-life.ts';
+import { offersAny } from '../context/instructions.ts';
+import {
+  activeDeployment,
+  factoryProvides,
+  instructedId,
+  needStatus,
+  type OfferedDeployment,
+} from '../context/start-states.ts';
+import type { TestContext } from '../context/test-context.ts';
+import { defineScenario, type JudgingCase } from '../suite/case.ts';
+import {
+  ExpectationFailure,
+  expectEqual,
+  expectStatus,
+  expectThat,
+  NotObservable,
+  shown,
+  shownAnswer,
+} from '../target/expectations.ts';
+import { statusColumns } from './deployment-states.ts';
+
+/** A device that has finished one deployment and has been offered the next. */
+interface DeploymentsInTurn {
+  readonly former: OfferedDeployment;
+  readonly next: OfferedDeployment;
+}
+
+/** Arranges a device that has ended a deployment as stated, and has been offered another. */
+async function inTurn(
+  context: TestContext,
+  end: 'success' | 'failure',
+  arrange: (context: TestContext) => Promise<OfferedDeployment> = activeDeployment,
+): Promise<DeploymentsInTurn> {
+  const former = await arrange(context);
+  await reportOnTheWay(former, 'downloading', end);
+  const { artifact, device } = former;
+  const made = await context.deploy({ artifact_name: artifact.name, devices: [device.id] });
+  const query = factoryProvides;
+  const id = instructedId(await device.call('get-next-deployment', { query }));
+  const next = { ...former, id, deploymentId: made.id, deploymentName: made.name };
+  if (next.id === former.id) throw new NotObservable('two deployments have one id');
+  return { former, next };
+}
+
+/** Asserts that users see this status of a deployment, once the effects have settled. */
+async function expectShown(
+  context: TestContext,
+  deployment: OfferedDeployment,
+  status: string,
+): Promise<void> {
+  const seen = await shownDeviceDeployment(context, deployment, status);
+  if (seen === undefined) throw new NotObservable('users do not see the deployment of the device');
+  expectEqual('status', seen.status, status);
+}
+
+/** Sends reports on the former deployment, and asserts that they change nothing about the next. */
+function lateReportCase(end: 'success' | 'failure'): JudgingCase<void> {
+  return {
+    id: `late-reports-after-${end}-land-on-their-deployment`,
+    title: `Reports on a deployment that ended in ${end} do not change the one that follows it.`,
+    requirements: ['status.only-the-named-deployment', 'status.becomes-the-state'],
+    run: async (_, context) => {
+      const { former, next } = await inTurn(context, end);
+      for (const [underway, late] of [
+        ['downloading', 'failure'],
+        ['installing', 'success'],
+        ['pause_before_rebooting', 'already-installed'],
+      ] as const) {
+        await reportOnTheWay(next, underway);
+        const body = { status: late, substate: 'late' };
+        expectStatus(await report(former, body), 204);
+        await expectShown(context, former, late);
+        const seen = await shownDeviceDeployment(context, next, underway);
+        const isKept = seen?.status === underway && seen.substate !== 'late';
+        const wanted = `the next deployment still ${underway}`;
+        if (!isKept) throw missed(wanted, JSON.stringify(seen));
+      }
+      const again = await next.device.call('get-next-deployment', { query: factoryProvides });
+      expectThat(offersAny(again), 'the next deployment', shownAnswer(again));
+      expectEqual('deployment', instructedId(again), next.id);
+    },
+  };
+}
+
+function missed(expected: string, actual: string): ExpectationFailure {
+  return new ExpectationFailure(expected, actual, ['status.only-the-named-deployment']);
+}
+
+/** Uploads a log of one message, and waits until users read it. */
+async function uploadLog(
+  context: TestContext,
+  { deploymentId, device, id }: OfferedDeployment,
+  message: string,
+): Promise<void> {
+  const body = { messages: [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message }] };
+  const answer = await device.call('put-deployment-log', { path: { id }, body });
+  needStatus('an accepted log', answer, 204);
+  const log = await context.settled(
+    () => context.admin.deploymentLog(deploymentId, device.id),
+    (text) => text?.includes(message) ?? false,
+  );
+  const wanted = `the log of the deployment ${id}`;
+  expectThat(log?.includes(message) ?? false, wanted, shown(log ?? 'none'));
+}
+
+const turns = defineScenario<void>({
+  area: 'deployment-states',
+  name: 'One deployment after another',
+  start: 'a device that has ended a deployment and has been offered the next one',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: () => undefined,
+  cases: [
+    lateReportCase('success'),
+    lateReportCase('failure'),
+    {
+      id: 'reports-on-the-next-leave-the-former',
+      title: 'Reports on a deployment do not change the state of the one that the device ended.',
+      requirements: ['status.only-the-named-deployment'],
+      run: async (_, context) => {
+        const { former, next } = await inTurn(context, 'failure');
+        for (const status of ['downloading', 'installing', 'success'] as const) {
+          const { status: answered } = await report(next, { status, substate: `next ${status}` });
+          if (answered !== 204) throw new NotObservable('the report is not accepted');
+          await shownDeviceDeployment(context, next, status);
+          const seen = await shownDeviceDeployment(context, former, 'failure');
+          const isKept = seen?.status === 'failure' && !seen.substate?.startsWith('next');
+          if (!isKept) throw missed('the former deployment still failure', JSON.stringify(seen));
+        }
+      },
+    },
+    {
+      id: 'logs-land-on-their-deployment',
+      title: 'A log, also a late one, belongs to the deployment that it names.',
+      requirements: ['log.only-the-named-deployment'],
+      run: async (_, context) => {
+        const { former, next } = await inTurn(context, 'failure');
+        for (const [order, deployment] of [next, former, next].entries()) {
+          const message = `log ${order} of ${deployment.id}`;
+          await uploadLog(context, deployment, message);
+          for (const each of [former, next]) await expectOwnLog(context, each);
+        }
+      },
+    },
+    {
+      id: 'abort-ends-only-its-deployment',
+      title: 'An abort of a deployment does not end the next one of a device that had finished it.',
+      requirements: ['status.each-value-is-accepted', 'next.repeatable'],
+      run: async (_, context) => {
+        // The other device has not finished, so the abort takes effect.
+        const arrange = async () => (await sharedDeployment(context)).one;
+        const { former, next } = await inTurn(context, 'success', arrange);
+        await context.admin.abort(former.deploymentId);
+        expectStatus(await report(next, { status: 'downloading' }), 204);
+        const again = await next.device.call('get-next-deployment', { query: factoryProvides });
+        expectThat(offersAny(again), 'the next deployment', shownAnswer(again));
+        expectEqual('deployment', instructedId(again), next.id);
+      },
+    },
+  ],
+});
+
+/** Asserts that users read in the log of a deployment only what was uploaded for it. */
+async function expectOwnLog(
+  context: TestContext,
+  { deploymentId, device, id }: OfferedDeployment,
+): Promise<void> {
+  const log = (await context.admin.deploymentLog(deploymentId, device.id)) ?? '';
+  const lines = log.split('\n').filter((line) => /log \d of /.test(line));
+  const other = lines.find((line) => !line.includes(id));
+  expectThat(other === undefined, `only messages of the deployment ${id}`, String(other));
+}
+
+/** Substates of every kind, one for each status; the contract gives them no form. */
+const substates = [
+  'step 1 of 2',
+  'größer ☃ 日本',
+  'with "quotes" and \\ backslash',
+  '<b>bold</b> & more',
+  '100 %41 + 1',
+  'UPPER and lower',
+  'x'.repeat(100),
+  '{"exit code":1}',
+  '0',
+] as const;
+
+const active = defineScenario({
+  area: 'deployment-status',
+  name: 'Substates',
+  start: 'a device that has been offered a deployment',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: activeDeployment,
+  cases: [
+    {
+      id: 'substate-of-every-status-is-shown',
+      title: 'Users see the substate that came with each of the nine statuses, as it was sent.',
+      requirements: ['status.substate-is-the-last', 'status.substate'],
+      run: async (arranged, context) => {
+        for (const [index, status] of statusColumns.entries()) {
+          const substate = substates[index];
+          needStatus(`a report of ${status}`, await report(arranged, { status, substate }), 204);
+          const seen = await context.settled(
+            () => context.admin.deviceDeployment(arranged.deploymentId, arranged.device.id),
+            (found) => found?.status === status && found.substate === substate,
+          );
+          if (index === 0 && seen?.substate === undefined) {
+            throw new NotObservable('users see no substate');
+          }
+          expectEqual(`substate of ${status}`, seen?.substate, substate);
+        }
+      },
+    },
+  ],
+});
+
+/** Spec: Device deployments v1; States and transitions; DeploymentStatus */
+export const deploymentInTurnCases = [...turns, ...active];

@@ -1,0 +1,179 @@
+/**
+ * Cases: the contents of update control maps of several deployments, and of a deployment that is
+ * paused. Spec: UpdateControlMap; Device deployments v2
+ */
+import type { GivenControlMap } from '../../fixtures/contract/resources.ts';
+import { reportOnTheWay } from '../context/deployment-life.ts';
+import { fieldIn, isObject, needInstructions, textIn } from '../context/instructions.ts';
+import { acceptedDevice, factoryProvides, needStatus } from '../context/start-states.ts';
+import type { SuiteDevice } from '../context/suite-device.ts';
+import type { TestContext } from '../context/test-context.ts';
+import { defineScenario } from '../suite/case.ts';
+import type { Answer } from '../target/answer.ts';
+import {
+  ExpectationFailure,
+  expectStatus,
+  NotObservable,
+  shown,
+  shownAnswer,
+} from '../target/expectations.ts';
+import { abortableStates } from './deployment-states.ts';
+
+/** Maps that differ in priority, in their states and in the actions of these. */
+const maps: readonly GivenControlMap[] = [
+  { priority: 0, states: { ArtifactReboot_Enter: { action: 'pause' } } },
+  {
+    priority: 7,
+    states: {
+      ArtifactInstall_Enter: { action: 'fail' },
+      ArtifactReboot_Enter: { action: 'force_continue' },
+      ArtifactCommit_Enter: { action: 'pause' },
+    },
+  },
+  { priority: -5, states: { ArtifactInstall_Enter: { action: 'pause' } } },
+  {
+    priority: 10,
+    states: {
+      ArtifactReboot_Enter: { action: 'force_continue' },
+      ArtifactCommit_Enter: { action: 'fail' },
+    },
+  },
+];
+
+/** A deployment with a map that was offered to a device. */
+interface OfferedMap {
+  readonly device: SuiteDevice;
+  readonly id: string;
+  readonly given: GivenControlMap;
+  /** The map in the instructions. */
+  readonly instructed: unknown;
+}
+
+/** Deploys with a map to the device, and requests the deployment as a device with map support. */
+async function offeredMap(
+  context: TestContext,
+  device: SuiteDevice,
+  given: GivenControlMap,
+): Promise<OfferedMap> {
+  const { name } = await context.artifact('plain');
+  await context.deploy({ artifact_name: name, devices: [device.id], update_control_map: given });
+  const answer = await ask(device);
+  needStatus('an offered update', answer, 200);
+  const instructions = needInstructions(answer);
+  const instructed = fieldIn(instructions, 'artifact.update_control_map');
+  return { device, id: textIn(instructions, 'id'), given, instructed };
+}
+
+function ask(device: SuiteDevice): Promise<Answer> {
+  const body = { device_provides: factoryProvides, update_control_map: true };
+  return device.call('post-next-deployment-v2', { body });
+}
+
+function fetchMap({ device, id }: Pick<OfferedMap, 'device' | 'id'>): Promise<Answer> {
+  return device.call('get-update-control-map', { path: { id } });
+}
+
+/** Returns what the contract says of a map: its priority, and the action of each state. */
+function essence(map: unknown): unknown {
+  if (!isObject(map)) return map;
+  const states = isObject(map.states) ? map.states : {};
+  const actions = Object.entries(states).map(([name, state]) => [
+    name,
+    isObject(state) ? state.action : state,
+  ]);
+  return { priority: map.priority, actions: Object.fromEntries(actions.sort()) };
+}
+
+/** Asserts that a map has the priority, the states and the actions that were given. */
+function expectMap(
+  where: 'in the instructions' | 'of the deployment',
+  map: unknown,
+  given: GivenControlMap,
+): void {
+  const [is, should] = [essence(map), essence(given)].map((each) => JSON.stringify(each));
+  if (is === should) return;
+  const missed = where === 'in the instructions' ? inInstructions : ofDeployment;
+  throw new ExpectationFailure(`the map ${should} ${where}`, shown(map ?? 'none'), [missed]);
+}
+
+const inInstructions = 'next.control-map-as-given';
+const ofDeployment = 'map.is-the-assigned-one';
+
+/** Asserts that the device gets the map of its deployment, with the contents that were given. */
+async function expectServed(offered: OfferedMap): Promise<void> {
+  const answer = await fetchMap(offered);
+  if (answer.status !== 200) {
+    const actual = shownAnswer(answer);
+    throw new ExpectationFailure('status 200', actual, ['map.of-active-deployment']);
+  }
+  expectMap('of the deployment', needInstructions(answer).update_control_map, offered.given);
+}
+
+/** Spec: UpdateControlMap; Device deployments v2 */
+export const updateControlMapContentCases = defineScenario<SuiteDevice>({
+  area: 'update-control-map',
+  name: 'Contents of assigned maps',
+  start: 'an accepted device to which a user deploys with maps of different contents',
+  risk: 'write',
+  needs: ['operator', 'deployments-v2', 'update-control-map'],
+  arrange: (context) => acceptedDevice(context),
+  cases: [
+    {
+      id: 'each-deployment-has-its-own-map',
+      title: 'Of deployments that follow one another, each has the map that it was given.',
+      requirements: [
+        inInstructions,
+        ofDeployment,
+        'map.of-active-deployment',
+        'map.finished-is-404',
+      ],
+      run: async (device, context) => {
+        const former: OfferedMap[] = [];
+        for (const given of maps) {
+          const offered = await offeredMap(context, device, given);
+          expectMap('in the instructions', offered.instructed, given);
+          await expectServed(offered);
+          for (const over of former.slice(-1)) {
+            const answer = await fetchMap(over);
+            if (answer.status === 404) continue;
+            const actual = shownAnswer(answer);
+            throw new ExpectationFailure('status 404 when over', actual, ['map.finished-is-404']);
+          }
+          await reportOnTheWay(offered, 'installing', 'success');
+          former.push(offered);
+        }
+      },
+    },
+    {
+      id: 'each-device-has-the-map-of-its-deployment',
+      title: 'Of two devices in two deployments, each gets the map of its own, at the same time.',
+      requirements: [inInstructions, ofDeployment, 'map.of-active-deployment'],
+      run: async (device, context) => {
+        const [first, second] = maps;
+        if (!first || !second) throw new NotObservable('there are no two maps');
+        const one = await offeredMap(context, device, first);
+        const other = await offeredMap(context, await acceptedDevice(context), second);
+        for (const each of [one, other, one]) {
+          expectMap('in the instructions', each.instructed, each.given);
+          await expectServed(each);
+        }
+      },
+    },
+    {
+      id: 'map-stays-while-a-device-pauses',
+      title: 'In every state of an update the map is served, and offered again, as it was given.',
+      requirements: [inInstructions, ofDeployment, 'map.of-active-deployment', 'next.repeatable'],
+      run: async (device, context) => {
+        const offered = await offeredMap(context, device, maps[1] ?? {});
+        for (const status of abortableStates.slice(1)) {
+          await reportOnTheWay(offered, status);
+          await expectServed(offered);
+          const again = await ask(device);
+          expectStatus(again, 200);
+          const map = fieldIn(needInstructions(again), 'artifact.update_control_map');
+          expectMap('in the instructions', map, offered.given);
+        }
+      },
+    },
+  ],
+});

@@ -1,0 +1,177 @@
+/** Defects of a device's reports on one deployment after another. */
+import { isSuccess, jsonOf, objectOf, ownAnswer, tokenOf, withJson } from '../alter.ts';
+import type { AskTarget, Defect, Mutation, ProxiedRequest } from '../defect.ts';
+import { requestBecomes } from '../mutations.ts';
+import { requestFor } from '../requests.ts';
+import { sentAt } from '../sent.ts';
+import { everyForm } from './next-deployment.ts';
+
+/** The ids of the deployments that each device was offered, by its token, in order. */
+type OfferedIds = Map<string, readonly string[]>;
+
+/** Passes requests with the ids of the deployments that their device was offered before. */
+function remembering(
+  hooks: (offered: OfferedIds) => Pick<Mutation, 'request'> & Pick<Mutation, 'answer'>,
+): () => Mutation {
+  return () => {
+    const offered: OfferedIds = new Map();
+    const { request, answer } = hooks(offered);
+    return {
+      ...(request && { request }),
+      answer: async (given, asked, ask) => {
+        const { id } = objectOf(given);
+        const token = tokenOf(asked);
+        const known = offered.get(token) ?? [];
+        const isOffer = everyForm.some((form) => form === asked.operation) && given.status === 200;
+        if (isOffer && typeof id === 'string' && !known.includes(id)) {
+          offered.set(token, [...known, id]);
+        }
+        return answer ? answer(given, asked, ask) : given;
+      },
+    };
+  };
+}
+
+async function repeatedFor(id: string, request: ProxiedRequest, ask: AskTarget): Promise<void> {
+  const { operation } = request;
+  if (operation !== 'put-deployment-status') return;
+  const own = { parameters: { id }, token: tokenOf(request), json: jsonOf(request) };
+  await ask(requestFor(operation, own));
+}
+
+/** Repeats each accepted report for another deployment of the device, which `picks` selects. */
+function alsoFor(
+  picks: (offered: readonly string[], id: string) => string | undefined,
+): () => Mutation {
+  return remembering((offered) => ({
+    answer: async (answer, request, ask) => {
+      const { id = '' } = request.parameters;
+      const other = picks(offered.get(tokenOf(request)) ?? [], id);
+      if (isSuccess(answer) && other !== undefined && other !== id) {
+        await repeatedFor(other, request, ask);
+      }
+      return answer;
+    },
+  }));
+}
+
+const operations = [...everyForm, 'put-deployment-status'] as const;
+
+/** Changes the substate of valid reports with one of the statuses. */
+function substateBecomes(
+  change: (substate: string) => string | undefined,
+  picks: (status: unknown) => boolean = () => true,
+): () => Mutation {
+  return requestBecomes((request) => {
+    const { substate, ...others } = objectOf(request);
+    if (typeof substate !== 'string' || !picks(others.status)) return request;
+    const changed = change(substate);
+    return withJson(request, changed === undefined ? others : { ...others, substate: changed });
+  });
+}
+
+export const deploymentInTurnDefects: readonly Defect[] = [
+  {
+    id: 'late-report-lands-on-the-next-deployment',
+    title: 'A report on a former deployment also changes the deployment that follows it.',
+    violates: ['status.only-the-named-deployment'],
+    operations,
+    mutation: alsoFor((offered) => offered.at(-1)),
+  },
+  {
+    id: 'report-lands-on-the-former-deployment-too',
+    title: 'A report on a deployment also changes the one that the device ended before.',
+    violates: ['status.only-the-named-deployment', 'next.repeatable'],
+    operations,
+    mutation: alsoFor((offered, id) => offered[offered.indexOf(id) - 1]),
+  },
+  {
+    id: 'late-report-is-dropped',
+    title: 'A report on a former deployment is answered 204, but changes nothing.',
+    violates: ['status.becomes-the-state'],
+    operations,
+    mutation: remembering((offered) => ({
+      request: (request) => {
+        const known = offered.get(tokenOf(request)) ?? [];
+        const { id = '' } = request.parameters;
+        const isReport = request.operation === 'put-deployment-status';
+        const isLate = known.includes(id) && known.at(-1) !== id;
+        return isReport && isLate && sentAt(request, 'status') !== undefined
+          ? ownAnswer(204)
+          : request;
+      },
+    })),
+  },
+  {
+    id: 'log-lands-on-the-newest-deployment',
+    title: 'A log is kept for the newest deployment of the device, whichever it names.',
+    violates: ['log.only-the-named-deployment'],
+    operations: [...everyForm, 'put-deployment-log'],
+    mutation: remembering((offered) => ({
+      request: (request) => {
+        const known = offered.get(tokenOf(request)) ?? [];
+        const [newest, { id = '' }] = [known.at(-1), request.parameters];
+        const isLog = request.operation === 'put-deployment-log';
+        if (!isLog || newest === undefined || !known.includes(id)) return request;
+        const path = request.path.replace(id, newest);
+        return { ...request, path, parameters: { id: newest } };
+      },
+    })),
+  },
+  {
+    id: 'abort-ends-later-deployments-of-its-devices',
+    title: 'An abort of a deployment ends every deployment of the devices that had ended it.',
+    violates: ['next.repeatable'],
+    operations: [...operations, 'abort-deployment'],
+    mutation: () => {
+      const aborted = new Set<string>();
+      return remembering((offered) => ({
+        answer: (answer, request) => {
+          const { id = '' } = request.parameters;
+          if (request.operation === 'abort-deployment' && isSuccess(answer)) aborted.add(id);
+          const [former = '', ...later] = offered.get(tokenOf(request)) ?? [];
+          const isOver = later.length > 0 && aborted.has(former);
+          return isOver && everyForm.some((form) => form === request.operation)
+            ? ownAnswer(204)
+            : answer;
+        },
+      }))();
+    },
+  },
+  {
+    id: 'substate-of-an-end-is-dropped',
+    title: 'The substate that comes with success or failure is not kept.',
+    violates: ['status.substate-is-the-last', 'status.substate'],
+    operations: ['put-deployment-status'],
+    mutation: substateBecomes(
+      () => undefined,
+      (status) => status === 'success' || status === 'failure',
+    ),
+  },
+  {
+    id: 'substate-of-a-pause-is-dropped',
+    title: 'The substate that comes with a pause is not kept.',
+    violates: ['status.substate-is-the-last', 'status.substate'],
+    operations: ['put-deployment-status'],
+    mutation: substateBecomes(
+      () => undefined,
+      (status) => String(status).startsWith('pause_'),
+    ),
+  },
+  {
+    id: 'substate-is-kept-in-ascii',
+    title: 'Letters beyond ASCII in a substate are replaced by question marks.',
+    violates: ['status.substate-is-the-last', 'status.substate'],
+    operations: ['put-deployment-status'],
+    mutation: substateBecomes((substate) => substate.replaceAll(/[^ -~]/g, '?')),
+  },
+  {
+    id: 'substate-is-cut',
+    title: 'Only the first 64 characters of a substate are kept.',
+    violates: ['status.substate-is-the-last', 'status.substate'],
+    operations: ['put-deployment-status'],
+    mutation: substateBecomes((substate) =>
+      substate.length <= 100 ? substate.slice(0, 64) : substate,
+    ),
+  },
+];

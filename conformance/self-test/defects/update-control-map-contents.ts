@@ -1,0 +1,135 @@
+/** Defects in the contents of control maps of several deployments, and during a pause. */
+import {
+  changedAt,
+  changedJson,
+  isSuccess,
+  objectOf,
+  ownAnswer,
+  tokenOf,
+  withJson,
+} from '../alter.ts';
+import type { Defect, Mutation, ProxiedAnswer } from '../defect.ts';
+import { fieldBecomes } from '../mutations.ts';
+import { isObject, sentAt } from '../sent.ts';
+
+const fetches = ['get-update-control-map'] as const;
+const polls = ['post-next-deployment-v2'] as const;
+const assigned = ['map.is-the-assigned-one'] as const;
+const instructed = ['next.control-map-as-given'] as const;
+
+function firstOf(states: unknown): unknown {
+  return isObject(states) ? Object.fromEntries(Object.entries(states).slice(0, 1)) : states;
+}
+
+/** Answers every request for a map with the contents of the first map that `keyOf` knows. */
+function cached(keyOf: (token: string) => string): () => Mutation {
+  return () => {
+    const known = new Map<string, unknown>();
+    return {
+      answer: (answer, request) => {
+        const { update_control_map: map } = objectOf(answer);
+        if (!isSuccess(answer) || !isObject(map)) return answer;
+        const key = keyOf(tokenOf(request));
+        const first = known.get(key) ?? map;
+        known.set(key, first);
+        return withJson(answer, {
+          update_control_map: isObject(first) ? { ...first, id: map.id } : map,
+        });
+      },
+    };
+  };
+}
+
+/** Changes answers to a device whose last report was one of the pauses after the installation. */
+function whilePaused(change: (answer: ProxiedAnswer) => ProxiedAnswer): () => Mutation {
+  return () => {
+    const paused = new Map<string, boolean>();
+    return {
+      answer: (answer, request) => {
+        const token = tokenOf(request);
+        if (request.operation === 'put-deployment-status') {
+          const status = String(sentAt(request, 'status'));
+          paused.set(token, /^pause_before_(rebooting|committing)$/.test(status));
+          return answer;
+        }
+        return isSuccess(answer) && paused.get(token) ? change(answer) : answer;
+      },
+    };
+  };
+}
+
+export const updateControlMapContentDefects: readonly Defect[] = [
+  {
+    id: 'map-is-that-of-the-first-deployment',
+    title: 'A device gets the map of its first deployment for later ones too.',
+    violates: assigned,
+    operations: fetches,
+    mutation: cached((token) => token),
+  },
+  {
+    id: 'map-is-that-of-another-device',
+    title: 'Every device gets the contents of the map that was fetched first.',
+    violates: assigned,
+    operations: fetches,
+    mutation: cached(() => ''),
+  },
+  {
+    id: 'map-has-one-state-only',
+    title: 'The map has only the first of its states.',
+    violates: assigned,
+    operations: fetches,
+    mutation: fieldBecomes('update_control_map.states', firstOf),
+  },
+  {
+    id: 'instructed-map-has-one-state-only',
+    title: 'The map in the instructions has only the first of its states.',
+    violates: instructed,
+    operations: polls,
+    mutation: fieldBecomes('artifact.update_control_map.states', firstOf),
+  },
+  {
+    id: 'negative-priority-of-a-map-is-lost',
+    title: 'A negative priority of a map is answered as 0.',
+    violates: assigned,
+    operations: fetches,
+    mutation: fieldBecomes('update_control_map.priority', (value) => Math.max(0, Number(value))),
+  },
+  {
+    id: 'negative-priority-in-instructions-is-lost',
+    title: 'A negative priority of a map is 0 in the instructions.',
+    violates: instructed,
+    operations: polls,
+    mutation: fieldBecomes('artifact.update_control_map.priority', (value) =>
+      Math.max(0, Number(value)),
+    ),
+  },
+  {
+    id: 'every-action-of-a-map-is-pause',
+    title: 'The action of each state of a map is pause, whichever was assigned.',
+    violates: assigned,
+    operations: fetches,
+    mutation: fieldBecomes('update_control_map.states', (states) =>
+      isObject(states)
+        ? Object.fromEntries(Object.keys(states).map((name) => [name, { action: 'pause' }]))
+        : states,
+    ),
+  },
+  {
+    id: 'map-is-404-while-a-device-pauses',
+    title: 'While a device pauses before rebooting or committing, its map is answered 404.',
+    violates: ['map.of-active-deployment'],
+    operations: [...fetches, 'put-deployment-status'],
+    mutation: whilePaused(() => ownAnswer(404, { error: 'no such map' })),
+  },
+  {
+    id: 'no-map-is-offered-while-a-device-pauses',
+    title: 'While a device pauses before rebooting or committing, its instructions have no map.',
+    violates: [...instructed, 'next.control-map'],
+    operations: [...polls, 'put-deployment-status'],
+    mutation: whilePaused((answer) =>
+      changedJson(answer, (body) =>
+        changedAt(body, 'artifact.update_control_map', () => undefined),
+      ),
+    ),
+  },
+];
