@@ -5,10 +5,12 @@ import { modelCases } from '../model/random-life.ts';
 import type { RunnableCase } from '../suite/case.ts';
 import { artifactEditCases } from './artifact-edits.ts';
 import { artifactFieldCases } from './artifact-fields.ts';
+import { artifactFormCases } from './artifact-forms.ts';
 import { artifactLinkCases } from './artifact-link.ts';
 import { artifactLinkConditionCases } from './artifact-link-conditions.ts';
 import { artifactLinkRangeCases } from './artifact-link-range.ts';
 import { artifactLinkStreamingCases } from './artifact-link-streaming.ts';
+import { artifactListCases } from './artifact-lists.ts';
 import { artifactCases } from './artifacts.ts';
 import { auditActCases } from './audit-acts.ts';
 import { auditDeviceActs } from './audit-device-acts.ts';
@@ -98,6 +100,8 @@ export const allCases: readonly RunnableCase[] = [
   ...bodyFieldCases,
   ...artifactCases,
   ...artifactFieldCases,
+  ...artifactFormCases,
+  ...artifactListCases,
   ...artifactEditCases,
   ...artifactLinkCases,
   ...artifactLinkRangeCases,

@@ -20,7 +20,9 @@ function asksWith(...names: readonly string[]): (request: ProxiedRequest) => boo
 }
 
 /** Adds artifacts that `picks` selects to lists with fewer than two entries. */
-function listedToo(picks: (artifact: Members, asked: URLSearchParams) => boolean): () => Mutation {
+export function listedToo(
+  picks: (artifact: Members, asked: URLSearchParams) => boolean,
+): () => Mutation {
   return answerBecomes(async (answer, request, ask) => {
     if (answer.status !== 200 || listOf(answer).length > 1) return answer;
     const own = { token: ask.userToken, query: { per_page: '500' } };

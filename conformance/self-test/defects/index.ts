@@ -1,5 +1,6 @@
 /** Every defect, area by area. */
 import type { Defect } from '../defect.ts';
+import { artifactFormDefects } from './artifact-forms.ts';
 import { artifactLinkDefects } from './artifact-link.ts';
 import { artifactDefects } from './artifacts.ts';
 import { auditEntryDefects } from './audit-entry.ts';
@@ -59,6 +60,7 @@ export const allDefects: readonly Defect[] = [
   ...tokenDefects,
   ...authorizationDefects,
   ...artifactDefects,
+  ...artifactFormDefects,
   ...artifactLinkDefects,
   ...configurationDefects,
   ...configurationDownloadDefects,

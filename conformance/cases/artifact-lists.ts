@@ -1,0 +1,119 @@
+/**
+ * Cases: artifact lists by releases and device types whose names resemble one another.
+ * Spec: Device deployments v1, "GET /artifacts"
+ */
+import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
+import { largeRelease } from '../context/large-release.ts';
+import { ownArtifact } from '../context/own-artifact.ts';
+import { boardType } from '../context/sample-artifacts.ts';
+import { acceptedDevice } from '../context/start-states.ts';
+import type { SuiteDevice } from '../context/suite-device.ts';
+import { defineScenario } from '../suite/case.ts';
+import { ExpectationFailure, expectJson, expectStatus, shown } from '../target/expectations.ts';
+import { entriesOf, membersOf } from '../target/json-members.ts';
+
+/** More artifacts than the ordinary page of any list, and fewer than the bound of this one. */
+const MORE_THAN_A_PAGE = 31;
+
+/** Returns names that a careless comparison takes for one another. */
+function resembling(name: string): readonly string[] {
+  return [
+    name,
+    `${name}0`,
+    `${name}-x`,
+    `${name}_x`,
+    `${name}%`,
+    `${name}*`,
+    name.toUpperCase(),
+    `${name} & co/1`,
+    `${name}+1`,
+    `${name} 1`,
+    `${name} größe 日本`,
+    `${name} grösse 日本`,
+  ];
+}
+
+/** Lists the artifacts of a release for a device type, and returns their ids. */
+async function idsIn(
+  device: SuiteDevice,
+  release: string,
+  deviceType: string,
+): Promise<readonly unknown[]> {
+  const query = { release_name: release, device_type: deviceType };
+  const answer = await device.call('list-artifacts', { query });
+  if (answer.status === 404) return [];
+  expectStatus(answer, 200);
+  return entriesOf(expectJson(answer)).map((artifact) => membersOf(artifact).id);
+}
+
+/** Asserts that a list has that artifact and no other. */
+function expectOnly(
+  what: string,
+  ids: readonly unknown[],
+  { wanted, other }: { readonly wanted: string; readonly other: RequirementId },
+): void {
+  const missed = ids.includes(wanted) ? other : 'artifacts.list-is-complete';
+  if (ids.length === 1 && ids[0] === wanted) return;
+  throw new ExpectationFailure(`the artifact ${wanted} of ${what}, alone`, shown(ids), [missed]);
+}
+
+/** Spec: Device deployments v1, "GET /artifacts" */
+export const artifactListCases = defineScenario<SuiteDevice>({
+  area: 'artifacts',
+  name: 'Names that resemble one another',
+  start: 'an accepted device',
+  risk: 'write',
+  needs: ['operator', 'artifact-listing'],
+  arrange: (context) => acceptedDevice(context),
+  cases: [
+    {
+      id: 'releases-of-similar-names-are-apart',
+      title:
+        'Of releases with similar names, the list has the artifact of the requested one alone.',
+      requirements: ['artifacts.list-selects-release', 'artifacts.list-is-complete'],
+      run: async (device, context) => {
+        const made = new Map<string, string>();
+        for (const name of resembling(context.newName())) {
+          made.set(name, (await ownArtifact(context, { name, content: Buffer.from(name) })).id);
+        }
+        for (const [name, wanted] of made) {
+          const ids = await idsIn(device, name, boardType);
+          expectOnly(name, ids, { wanted, other: 'artifacts.list-selects-release' });
+        }
+      },
+    },
+    {
+      id: 'device-types-of-similar-names-are-apart',
+      title: 'Of artifacts for similar device types, the list has that of the requested one alone.',
+      requirements: ['artifacts.list-selects', 'artifacts.list-is-complete'],
+      run: async (device, context) => {
+        const name = context.newName();
+        const made = new Map<string, string>();
+        for (const type of resembling('board')) {
+          const wish = { name, content: Buffer.from(type), deviceTypes: [type, `${type} too`] };
+          made.set(type, (await ownArtifact(context, wish)).id);
+        }
+        for (const [type, wanted] of made) {
+          for (const asked of [type, `${type} too`]) {
+            const ids = await idsIn(device, name, asked);
+            expectOnly(asked, ids, { wanted, other: 'artifacts.list-selects' });
+          }
+        }
+      },
+    },
+    {
+      id: 'list-of-many-is-whole',
+      title: `A list has each of the ${MORE_THAN_A_PAGE} artifacts of a release, once.`,
+      requirements: ['artifacts.list-is-complete'],
+      run: async (_, context) => {
+        const { device, release } = await largeRelease(context, MORE_THAN_A_PAGE);
+        const ids = await idsIn(device, release, boardType);
+        if (ids.length === MORE_THAN_A_PAGE && new Set(ids).size === ids.length) return;
+        throw new ExpectationFailure(
+          `${MORE_THAN_A_PAGE} artifacts`,
+          `${ids.length} entries, ${new Set(ids).size} of them different`,
+        );
+      },
+    },
+  ],
+});
