@@ -60,6 +60,7 @@ import { roleCases } from './roles.ts';
 import { serviceCases } from './service.ts';
 import { tenantCases } from './tenants.ts';
 import { timeCases } from './time.ts';
+import { timeLinkCases } from './time-links.ts';
 import { updateControlMapCases } from './update-control-map.ts';
 import { updateControlMapContentCases } from './update-control-map-contents.ts';
 import { versioningCases } from './versioning.ts';
@@ -128,4 +129,5 @@ export const allCases: readonly RunnableCase[] = [
   ...roleCases,
   ...tenantCases,
   ...timeCases,
+  ...timeLinkCases,
 ];

@@ -1,5 +1,5 @@
 /** Defects in expiry; they use the time that the target reports. */
-import { ownAnswer, tokenOf, withStatus } from '../alter.ts';
+import { changedAt, changedJson, ownAnswer, tokenOf, withStatus } from '../alter.ts';
 import type { Defect, Mutation, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
 import { answerBecomes } from '../mutations.ts';
 
@@ -18,11 +18,14 @@ function issuedMs(request: ProxiedRequest): number {
 }
 
 /** Changes the status of refusals caused by expiry. */
-function expiryBecomes(status: number): () => Mutation {
+function expiryBecomes(
+  status: number,
+  picks?: (request: ProxiedRequest) => boolean,
+): () => Mutation {
   return answerBecomes((answer) => {
     const isExpiry = answer.status >= 400 && expired.test(answer.body.toString());
     return isExpiry ? withStatus(answer, status) : answer;
-  });
+  }, picks);
 }
 
 /** Ends tokens some days before their week is over. */
@@ -150,5 +153,62 @@ export const timeDefects: readonly Defect[] = [
     violates: ['download.valid-until-expire'],
     operations: ['download-configuration'],
     mutation: linkEndsEarly(403),
+  },
+  {
+    id: 'expired-link-serves-a-range',
+    title: 'An expired link to an artifact file still serves parts of it.',
+    violates: ['link.expired'],
+    operations: ['download-artifact'],
+    mutation: expiryBecomes(206, ({ headers }) => headers.range !== undefined),
+  },
+  {
+    id: 'expired-link-serves-under-a-condition',
+    title: 'An expired link to an artifact file still serves requests with a condition.',
+    violates: ['link.expired'],
+    operations: ['download-artifact'],
+    mutation: expiryBecomes(200, ({ headers }) => 'if-none-match' in headers),
+  },
+  {
+    id: 'expired-configuration-link-serves-a-range',
+    title: 'An expired link to a configuration still serves parts of it.',
+    violates: ['download.expired-is-403'],
+    operations: ['download-configuration'],
+    mutation: expiryBecomes(206, ({ headers }) => headers.range !== undefined),
+  },
+  {
+    id: 'source-outlives-its-time',
+    title: 'The source of an update returns the artifact after its expiry time.',
+    violates: ['next.source-ends-at-expire', 'link.expired'],
+    operations: ['download-artifact'],
+    mutation: expiryBecomes(200),
+  },
+  {
+    id: 'source-ends-early',
+    title: 'The source of an update expires long before its expiry time.',
+    violates: ['next.source-valid-until-expire'],
+    operations: [...polls, 'download-artifact'],
+    mutation: linkEndsEarly(403),
+  },
+  {
+    id: 'source-is-never-renewed',
+    title: 'A device that asks again gets the source, and its expiry time, of the first answer.',
+    violates: ['next.source-expires-later', 'next.source-gives-the-artifact'],
+    operations: polls,
+    mutation: () => {
+      const known = new Map<string, unknown>();
+      return {
+        answer: (answer) => {
+          if (answer.status !== 200) return answer;
+          return changedJson(answer, (body) => {
+            const key = String(Object(body).id);
+            return changedAt(body, 'artifact.source', (source) => {
+              const first = known.get(key) ?? source;
+              known.set(key, first);
+              return first;
+            });
+          });
+        },
+      };
+    },
   },
 ];
