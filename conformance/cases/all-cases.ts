@@ -16,6 +16,7 @@ import { auditActCases } from './audit-acts.ts';
 import { auditDeviceActs } from './audit-device-acts.ts';
 import { auditEntryCases } from './audit-entry.ts';
 import { auditExportCases } from './audit-export.ts';
+import { auditExportCombinedCases } from './audit-export-combined.ts';
 import { auditExportValueCases } from './audit-export-values.ts';
 import { auditLogCases } from './audit-log.ts';
 import { auditWalkCases } from './audit-walks.ts';
@@ -122,6 +123,7 @@ export const allCases: readonly RunnableCase[] = [
   ...auditActCases,
   ...auditDeviceActs,
   ...auditExportCases,
+  ...auditExportCombinedCases,
   ...auditExportValueCases,
   ...modelCases,
   ...hostileCases,

@@ -73,8 +73,36 @@ function ignored([name, requirement]: [string, RequirementId]): Defect {
 const LARGE = 201;
 
 /** All defects of the export. */
+/** Parameters of which the first is ignored in a request that has the second one too. */
+const ignoredBeside: readonly (readonly [ignored: string, beside: string])[] = [
+  ['limit', 'object_type'],
+  ['limit', 'ignore'],
+  ['created_after', 'created_before'],
+  ['created_before', 'limit'],
+  ['actor_id', 'actor_email'],
+  ['actor_type', 'sort'],
+  ['actor_email', 'object_deployment_name'],
+  ['object_type', 'ignore'],
+  ['object_type', 'object_deployment_name'],
+  ['object_deployment_name', 'actor_type'],
+  ['format_separator', 'ignore'],
+  ['ignore', 'object_type'],
+  ['ignore', 'sort'],
+];
+
+function ignoredBesideAnother([name, other]: readonly [string, string]): Defect {
+  return {
+    id: `export-ignores-${name}-beside-${other}`.replaceAll('_', '-'),
+    title: `The export ignores \`${name}\` when \`${other}\` is given too.`,
+    violates: [parameters[name] ?? 'audit.export-form'],
+    operations,
+    mutation: parameterBecomes(name, undefined, has(other)),
+  };
+}
+
 export const auditExportDefects: readonly Defect[] = [
   ...Object.entries(parameters).map(ignored),
+  ...ignoredBeside.map(ignoredBesideAnother),
   {
     id: 'export-is-made-whole',
     title: 'The export is built first and sent with a Content-Length.',
@@ -223,5 +251,21 @@ export const auditExportDefects: readonly Defect[] = [
           ? ownAnswer(400, { error: 'no type' })
           : request,
     }),
+  },
+  {
+    id: 'export-ignores-sort-beside-limit',
+    title: 'An export with a limit has the newest entries, whichever order is asked for.',
+    violates: ['audit.export-sort-asc'],
+    operations,
+    mutation: parameterBecomes('sort', undefined, has('limit')),
+  },
+  {
+    id: 'export-separator-is-in-ascii',
+    title: 'A separator with letters beyond ASCII is replaced by a dot.',
+    violates: ['audit.export-separator'],
+    operations,
+    mutation: parameterBecomes('format_separator', '.', (request) =>
+      /[^ -~]/.test(queryOf(request).get('format_separator') ?? ''),
+    ),
   },
 ];
