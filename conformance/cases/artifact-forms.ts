@@ -208,12 +208,28 @@ function canonical(value: unknown): string {
   return JSON.stringify(sorted(Object.entries(membersOf(value))));
 }
 
+/** Returns true if each told file is another one of the expected files; its members are optional. */
+function areFiles(told: unknown, expected: unknown): boolean {
+  const rest = entriesOf(expected).map(membersOf);
+  const found = entriesOf(told)
+    .map((file) => Object.entries(membersOf(file)).filter(([, value]) => value !== undefined))
+    // Those with the most members first, since others fit more files.
+    .toSorted((one, other) => other.length - one.length);
+  const isOne = (members: [string, unknown][]): boolean => {
+    const index = rest.findIndex((file) => members.every(([name, value]) => file[name] === value));
+    if (index !== -1) rest.splice(index, 1);
+    return index !== -1;
+  };
+  return found.every(isOne) && rest.length === 0;
+}
+
 /** Asserts that the answer tells of the artifact what is in its file. */
 function expectTold(where: string, artifact: Members, expected: Judged): void {
   const told = toldIn(artifact);
   for (const member of judgedMembers) {
     const [is, should] = [told[member], expected[member]];
-    if (is === undefined || canonical(is) === canonical(should)) continue;
+    const isSame = member === 'files' ? areFiles(is, should) : canonical(is) === canonical(should);
+    if (is === undefined || isSame) continue;
     const requirement = memberRequirements[member];
     const what = `${member} ${where}`;
     throw new ExpectationFailure(`${what} ${shown(should)}`, `${what} ${shown(is)}`, [requirement]);
