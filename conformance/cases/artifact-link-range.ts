@@ -52,7 +52,12 @@ const satisfiable: readonly RangeRow[] = [
     id: 'suffix-is-the-last-bytes',
     title: 'A suffix Range is answered with that many of the last bytes.',
     requirement: 'link.range-suffix',
-    ranges: { 'bytes=-1': [17_407, SIZE], 'bytes=-512': [16_896, SIZE] },
+    ranges: {
+      'bytes=-1': [17_407, SIZE],
+      'bytes=-512': [16_896, SIZE],
+      'bytes=-5000': [12_408, SIZE],
+      'bytes=-17407': [1, SIZE],
+    },
   },
   {
     id: 'long-suffix-is-everything',

@@ -3,8 +3,10 @@
  * applies to that one alone. Spec: Device deployments v1; States and transitions; DeploymentStatus
  */
 import {
+  abortOnTheWay,
   report,
   reportOnTheWay,
+  type SharedDeployment,
   sharedDeployment,
   shownDeviceDeployment,
 } from '../context/deployment-life.ts';
@@ -224,5 +226,56 @@ const active = defineScenario({
   ],
 });
 
+const together = defineScenario<SharedDeployment>({
+  area: 'deployment-states',
+  name: 'One deployment of two devices',
+  start: 'two devices that have been offered the same deployment',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: sharedDeployment,
+  cases: [
+    {
+      id: 'abort-reaches-each-device',
+      title:
+        'After an abort of a deployment, each of its devices is answered 409 and offered nothing.',
+      requirements: ['status.aborted-is-409', 'next.aborted-is-over'],
+      run: async ({ one, other }, context) => {
+        await reportOnTheWay(other, 'downloading');
+        await abortOnTheWay(context, one);
+        for (const each of [one, other]) {
+          const { status } = await report(each, { status: 'installing' });
+          const refused = ['status.aborted-is-409'] as const;
+          if (status !== 409) throw new ExpectationFailure('status 409', `${status}`, refused);
+          const answer = await each.device.call('get-next-deployment', { query: factoryProvides });
+          const over = ['next.aborted-is-over'] as const;
+          if (!offersAny(answer)) continue;
+          throw new ExpectationFailure('no deployment', shownAnswer(answer), over);
+        }
+      },
+    },
+    {
+      id: 'end-of-one-device-leaves-the-other',
+      title: 'After one device has ended a deployment, another is still offered it and may report.',
+      requirements: ['next.repeatable', 'status.own-part-only'],
+      run: async ({ one, other }, context) => {
+        for (const end of ['failure', 'success'] as const) {
+          await reportOnTheWay(one, end);
+          const answer = await other.device.call('get-next-deployment', { query: factoryProvides });
+          const lasting = ['next.repeatable'] as const;
+          if (!offersAny(answer)) {
+            throw new ExpectationFailure('the deployment', shownAnswer(answer), lasting);
+          }
+          const own = ['status.own-part-only'] as const;
+          const { status } = await report(other, { status: 'installing' });
+          if (status !== 204) throw new ExpectationFailure('status 204', `${status}`, own);
+          const seen = await shownDeviceDeployment(context, other, 'installing');
+          if (seen?.status === 'installing') continue;
+          throw new ExpectationFailure('installing', seen?.status ?? 'nothing', own);
+        }
+      },
+    },
+  ],
+});
+
 /** Spec: Device deployments v1; States and transitions; DeploymentStatus */
-export const deploymentInTurnCases = [...turns, ...active];
+export const deploymentInTurnCases = [...turns, ...together, ...active];

@@ -13,7 +13,14 @@ import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import type { Answer } from '../target/answer.ts';
-import { ExpectationFailure, expectThat, shownAnswer } from '../target/expectations.ts';
+import {
+  ExpectationFailure,
+  expectThat,
+  NotObservable,
+  shown,
+  shownAnswer,
+  sorted,
+} from '../target/expectations.ts';
 import { pendingIs200 } from './next-deployment.ts';
 
 type Provides = Readonly<Record<string, string>>;
@@ -163,6 +170,15 @@ function named<Row>(
   return Object.fromEntries(texts.map((text) => [`the type ${text}`, row(text)]));
 }
 
+/** Asserts that the instructions have every device type of the artifact. */
+function expectAllTypes(answer: Answer): void {
+  const listed = fieldIn(needInstructions(answer), 'artifact.device_types_compatible');
+  if (!Array.isArray(listed)) throw new NotObservable('there is no list of device types');
+  if (sorted(listed).join('\n') === sorted(types).join('\n')) return;
+  const missed = ['next.types-of-the-artifact'] as const;
+  throw new ExpectationFailure(`the device types ${shown(types)}`, shown(listed), missed);
+}
+
 function typeCases(form: PollForm): readonly JudgingCase<string>[] {
   const { slug, words, needs } = form;
   const providing = (device_type: string): Provides => ({ ...factoryProvides, device_type });
@@ -170,10 +186,19 @@ function typeCases(form: PollForm): readonly JudgingCase<string>[] {
     {
       id: `${slug}-each-of-several-types-is-offered`,
       title: `${words}: a device of each type that an artifact lists is offered it.`,
-      requirements: [pendingIs200[form.operation]],
+      requirements: [pendingIs200[form.operation], 'next.types-of-the-artifact'],
       needs,
-      run: async (release, context) =>
-        expectOffers(form, await devicesFor(context, named(types, providing), release), true),
+      run: async (release, context) => {
+        const rows = named(types, providing);
+        for (const [name, { device, row }] of await devicesFor(context, rows, release)) {
+          const answer = await form.ask(device, row);
+          if (!offersAny(answer)) {
+            const missed = [pendingIs200[form.operation]];
+            throw new ExpectationFailure(`an offer for ${name}`, shownAnswer(answer), missed);
+          }
+          expectAllTypes(answer);
+        }
+      },
     },
     {
       id: `${slug}-none-of-several-types-is-offered-nothing`,
@@ -232,19 +257,23 @@ async function releaseForAll(context: TestContext): Promise<ReleaseForAll> {
 /** Asserts that the source in the answer gives the artifact that fits the device. */
 async function expectArtifact(
   context: TestContext,
-  {
-    name,
-    bytes,
-    missed,
-  }: { readonly name: string; readonly bytes: Buffer; readonly missed: RequirementId },
   answer: Answer,
+  { name, rows, missed }: ExpectedArtifact,
 ): Promise<void> {
   const url = textIn(needInstructions(answer), 'artifact.source.uri');
-  const file = await context.session.send({ method: 'GET', url });
-  if (file.status === 200 && file.bytes.equals(bytes)) return;
-  const types = fieldIn(needInstructions(answer), 'artifact.device_types_compatible');
-  const seen = `${shownAnswer(file)}, of an artifact for ${JSON.stringify(types)}`;
-  throw new ExpectationFailure(`the artifact for ${name}`, seen, [missed]);
+  const { bytes } = await context.session.send({ method: 'GET', url });
+  const found = Object.entries(rows).find(([, row]) => row.bytes.equals(bytes));
+  // Other cases check that a source gives an artifact at all.
+  if (found === undefined) throw new NotObservable('the source gives no artifact of the release');
+  const [fits] = found;
+  if (fits === name) return;
+  const source = 'next.source-gives-the-artifact';
+  throw new ExpectationFailure(`the artifact for ${name}`, `that for ${fits}`, [missed, source]);
+}
+
+interface ExpectedArtifact extends Pick<ReleaseForAll, 'rows'> {
+  readonly name: string;
+  readonly missed: RequirementId;
 }
 
 const severalArtifacts = defineScenario({
@@ -258,14 +287,18 @@ const severalArtifacts = defineScenario({
     (form): JudgingCase<ReleaseForAll> => ({
       id: `${form.slug}-the-artifact-that-fits-is-offered`,
       title: `${form.words}: of the artifacts of a release a device gets the one that fits it.`,
-      requirements: [dependsOf[form.slug], 'next.compatible-types-only'],
+      requirements: [
+        dependsOf[form.slug],
+        'next.compatible-types-only',
+        'next.source-gives-the-artifact',
+      ],
       needs: form.needs,
       run: async ({ release, rows }, context) => {
         for (const [name, { device, row }] of await devicesFor(context, rows, release)) {
           const answer = await form.ask(device, row.provides);
           expectThat(offersAny(answer), `an offer for ${name}`, shownAnswer(answer));
           const missed = dependsOf[form.slug];
-          await expectArtifact(context, { name, bytes: row.bytes, missed }, answer);
+          await expectArtifact(context, answer, { name, rows, missed });
         }
       },
     }),

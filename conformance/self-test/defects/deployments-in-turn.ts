@@ -174,4 +174,47 @@ export const deploymentInTurnDefects: readonly Defect[] = [
       substate.length <= 100 ? substate.slice(0, 64) : substate,
     ),
   },
+  {
+    id: 'abort-reaches-one-device-only',
+    title: 'After an abort only the device that was offered the deployment first is refused.',
+    violates: ['status.aborted-is-409'],
+    operations: [...operations],
+    mutation: () => {
+      const first = new Map<string, string>();
+      return {
+        answer: (answer, request) => {
+          const token = tokenOf(request);
+          const { id: offered } = objectOf(answer);
+          if (request.operation !== 'put-deployment-status') {
+            if (typeof offered === 'string' && !first.has(offered)) first.set(offered, token);
+            return answer;
+          }
+          const owner = first.get(request.parameters.id ?? '') ?? token;
+          return answer.status === 409 && owner !== token ? ownAnswer(204) : answer;
+        },
+      };
+    },
+  },
+  {
+    id: 'end-of-one-device-ends-the-deployment',
+    title: 'A failure of one device ends the deployment for all of its devices.',
+    violates: ['next.repeatable'],
+    operations,
+    mutation: () => {
+      const failed = new Map<string, string>();
+      return {
+        answer: (answer, request) => {
+          const { id } = request.parameters;
+          const token = tokenOf(request);
+          if (request.operation === 'put-deployment-status') {
+            const isEnd = isSuccess(answer) && sentAt(request, 'status') === 'failure';
+            if (isEnd && id !== undefined) failed.set(id, token);
+            return answer;
+          }
+          const owner = failed.get(String(objectOf(answer).id)) ?? token;
+          return owner === token ? answer : ownAnswer(204);
+        },
+      };
+    },
+  },
 ];

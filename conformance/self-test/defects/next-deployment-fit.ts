@@ -1,7 +1,8 @@
 /** Defects in the choice of the artifact that fits a device. */
 import { entriesOf, isMap, membersOf } from '../../target/json-members.ts';
-import { listOf, objectOf, withJson, withQuery } from '../alter.ts';
+import { changedAt, changedJson, listOf, objectOf, withJson, withQuery } from '../alter.ts';
 import type { AskTarget, Defect, Mutation, ProxiedRequest } from '../defect.ts';
+import { answerBecomes } from '../mutations.ts';
 import { requestFor } from '../requests.ts';
 import { everyForm, saidIn } from './next-deployment.ts';
 
@@ -148,6 +149,19 @@ export const nextDeploymentFitDefects: readonly Defect[] = [
     mutation: reported((pairs, { device_type: types = [] }) =>
       types.indexOf(pairs.device_type) > 0 ? { ...pairs, device_type: 'not the first' } : undefined,
     ),
+  },
+  {
+    id: 'instructions-have-the-type-of-the-device-only',
+    title: 'Of the device types of an artifact, the instructions have that of the device alone.',
+    violates: ['next.types-of-the-artifact'],
+    operations: everyForm,
+    mutation: answerBecomes((answer, request) => {
+      const { device_type: type } = saidIn(request);
+      const path = 'artifact.device_types_compatible';
+      return answer.status === 200 && type !== undefined
+        ? changedJson(answer, (body) => changedAt(body, path, () => [type]))
+        : answer;
+    }),
   },
   {
     id: 'device-type-is-a-pattern',
