@@ -17,6 +17,8 @@ import {
 
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
+const SECOND_MS = 1000;
+
 /** Expiry times that are not date-times. */
 const malformedTimes = {
   'a word': 'tomorrow',
@@ -67,6 +69,21 @@ const link = defineScenario({
       run: async ({ uri }, { names }) => {
         const expire = new URL(uri).searchParams.get(names.linkExpire) ?? 'none';
         expectThat(isTimestamp(expire), `a date-time as ${names.linkExpire}`, expire);
+      },
+    },
+    {
+      id: 'link-expires-as-its-instructions-say',
+      title: 'The expiry time in the link is the one that the instructions give for their source.',
+      requirements: ['download.expiry-is-that-of-the-source'],
+      run: async ({ uri, expire }, { names }) => {
+        const inLink = new URL(uri).searchParams.get(names.linkExpire) ?? 'none';
+        // Other cases check that each of the two, if any, is a date-time.
+        if (expire === undefined || !isTimestamp(expire) || !isTimestamp(inLink)) {
+          throw new NotObservable('there are no two expiry times to compare');
+        }
+        const differenceMs = Math.abs(Date.parse(inLink) - Date.parse(expire));
+        // The query has whole seconds on some servers.
+        expectThat(differenceMs <= SECOND_MS, `${expire} in the link`, inLink);
       },
     },
     {

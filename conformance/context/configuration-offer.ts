@@ -17,6 +17,8 @@ export interface ConfigurationOffer {
   readonly id: string;
   /** The link to the configuration. */
   readonly uri: string;
+  /** The expiry time of the link in the instructions, which is optional. */
+  readonly expire: string | undefined;
   /** Requests a URL without a token. */
   readonly get: (url: string) => Promise<Answer>;
 }
@@ -38,5 +40,5 @@ export async function configurationOffer(
   const { id, artifact } = expectShape(answer, deploymentInstructionsV1Shape);
   const uri = expectUrl('a source', artifact.source.uri);
   const get = (url: string): Promise<Answer> => context.session.send({ method: 'GET', url });
-  return { device, deviceType, id, uri, get };
+  return { device, deviceType, id, uri, expire: artifact.source.expire, get };
 }

@@ -7,6 +7,7 @@ import { answerBecomes, statusBecomes } from '../mutations.ts';
 const download = ['download-configuration'] as const;
 const offered = ['get-next-deployment', 'download-configuration'] as const;
 const EARLY_MS = 120_000;
+const HOUR_MS = 3_600_000;
 const configurationPath = '/download/configuration/';
 
 /** Returns the link that an answer offers, if it is one to a configuration. */
@@ -175,6 +176,18 @@ export const configurationDownloadDefects: readonly Defect[] = [
     violates: ['download.link-expires'],
     operations: offered,
     mutation: parameterBecomes('-expire', (name, time) => [name, String(Date.parse(time) / 1000)]),
+  },
+  {
+    id: 'configuration-link-expires-otherwise-than-told',
+    title:
+      'The instructions say that a link to a configuration expires an hour later than it does.',
+    violates: ['download.expiry-is-that-of-the-source'],
+    operations: ['get-next-deployment'],
+    mutation: answerBecomes((answer) => {
+      if (!offeredLink(answer)) return answer;
+      const later = (time: unknown) => new Date(Date.parse(String(time)) + HOUR_MS).toISOString();
+      return withJson(answer, changedAt(objectOf(answer), 'artifact.source.expire', later));
+    }),
   },
   {
     id: 'configuration-link-has-another-parameter',
