@@ -3,7 +3,7 @@ import { artifactLinkShape } from '../../fixtures/contract/resources.ts';
 import { askingForms, type PollForm } from '../context/asking.ts';
 import { configurationLink } from '../context/every-call.ts';
 import { justAfter, MINUTE_SECONDS, secondsUntil } from '../context/expiry.ts';
-import { instructedBy, needInstructions, textIn } from '../context/instructions.ts';
+import { fieldIn, instructedBy, needInstructions, textIn } from '../context/instructions.ts';
 import {
   acceptedDevice,
   deviceAndArtifact,
@@ -142,11 +142,11 @@ const configurationLinks = defineScenario({
   ],
 });
 
-/** A device that was offered a deployment, with the link of its source. */
+/** A device that was offered a deployment, and the end of its source. */
 interface OfferedSource {
   readonly device: SuiteDevice;
-  readonly seconds: number;
-  readonly after: number;
+  /** Absent if the instructions do not tell when their source ends, which is optional. */
+  readonly end?: { readonly seconds: number; readonly after: number };
   readonly follow: () => Promise<Answer>;
 }
 
@@ -154,18 +154,16 @@ async function offeredSource(form: PollForm, context: TestContext): Promise<Offe
   const { device, answer } = await instructedBy(form, context);
   const { uri, expire } = sourceIn(answer);
   const follow = () => context.session.send({ method: 'GET', url: uri });
-  return {
-    device,
-    seconds: secondsUntil(context, answer, expire),
-    after: justAfter(answer),
-    follow,
-  };
+  if (expire === undefined) return { device, follow };
+  const seconds = secondsUntil(context, answer, expire);
+  return { device, end: { seconds, after: justAfter(answer) }, follow };
 }
 
-function sourceIn(answer: Answer): { readonly uri: string; readonly expire: string } {
+function sourceIn(answer: Answer): { readonly uri: string; readonly expire: string | undefined } {
   const instructions = needInstructions(answer);
   const uri = textIn(instructions, 'artifact.source.uri');
-  return { uri, expire: textIn(instructions, 'artifact.source.expire') };
+  const isTold = fieldIn(instructions, 'artifact.source.expire') !== undefined;
+  return { uri, expire: isTold ? textIn(instructions, 'artifact.source.expire') : undefined };
 }
 
 function sourcesOf(form: PollForm) {
@@ -182,14 +180,15 @@ function sourcesOf(form: PollForm) {
         id: `${slug}-source-lasts-until-its-expiry`,
         title: `${words}: a minute before its expiry time the source gives the artifact, not after it.`,
         requirements: ['next.source-valid-until-expire', 'next.source-ends-at-expire'],
-        run: async ({ seconds, after, follow }, context) => {
-          await context.control.advance(seconds - MINUTE_SECONDS);
+        run: async ({ end, follow }, context) => {
+          if (end === undefined) return;
+          await context.control.advance(end.seconds - MINUTE_SECONDS);
           const early = await follow();
           const valid = ['next.source-valid-until-expire'] as const;
           if (early.status !== 200) {
             throw new ExpectationFailure('the artifact', shownAnswer(early), valid);
           }
-          await context.control.advance(MINUTE_SECONDS + after);
+          await context.control.advance(MINUTE_SECONDS + end.after);
           const { status } = await follow();
           const over = ['next.source-ends-at-expire'] as const;
           if (status < 300) throw new ExpectationFailure('no artifact', `status ${status}`, over);
@@ -199,14 +198,15 @@ function sourcesOf(form: PollForm) {
         id: `${slug}-source-is-renewed`,
         title: `${words}: after the expiry of its source a device that asks again gets one that works.`,
         requirements: ['next.source-expires-later', 'next.source-gives-the-artifact'],
-        run: async ({ device, seconds, after }, context) => {
-          await context.control.advance(seconds + after);
+        run: async ({ device, end }, context) => {
+          if (end === undefined) return;
+          await context.control.advance(end.seconds + end.after);
           // The token may have expired too.
           device.token = expectToken(await device.authenticate());
           const again = await form.ask(device, factoryProvides);
           needStatus('an offered update', again, 200);
           const { uri, expire } = sourceIn(again);
-          const isLater = Date.parse(expire) > context.serverNowMs(again);
+          const isLater = expire === undefined || Date.parse(expire) > context.serverNowMs(again);
           const late = ['next.source-expires-later'] as const;
           if (!isLater) throw new ExpectationFailure('a time in the future', expire, late);
           const file = await context.session.send({ method: 'GET', url: uri });
