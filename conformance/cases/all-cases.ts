@@ -42,6 +42,7 @@ import { errorCases } from './errors.ts';
 import { faultCases } from './faults.ts';
 import { inventoryCases } from './inventory.ts';
 import { inventoryFormCases } from './inventory-forms.ts';
+import { inventoryMergingCases } from './inventory-merging.ts';
 import { inventoryRefusalCases } from './inventory-refusals.ts';
 import { lastingLinkCases } from './lasting-links.ts';
 import { legalFormCases } from './legal-forms.ts';
@@ -83,6 +84,7 @@ export const allCases: readonly RunnableCase[] = [
   ...authorizationOtherDeviceCases,
   ...inventoryCases,
   ...inventoryFormCases,
+  ...inventoryMergingCases,
   ...inventoryRefusalCases,
   ...emptyingCases,
   ...nextDeploymentInputCases,

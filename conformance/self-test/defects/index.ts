@@ -21,6 +21,7 @@ import { errorDefects } from './errors.ts';
 import { faultDefects } from './faults.ts';
 import { generatedDefects } from './generated.ts';
 import { inventoryDefects } from './inventory.ts';
+import { inventoryMergingDefects } from './inventory-merging.ts';
 import { legalInputDefects } from './legal-input.ts';
 import { monitorDefects } from './monitor.ts';
 import { nearMissDefects } from './near-misses.ts';
@@ -65,6 +66,7 @@ export const allDefects: readonly Defect[] = [
   ...configurationDefects,
   ...configurationDownloadDefects,
   ...inventoryDefects,
+  ...inventoryMergingDefects,
   ...monitorDefects,
   ...legalInputDefects,
   ...rawFormDefects,

@@ -1,0 +1,165 @@
+/** Defects in the names, values and descriptions of attributes over several writes. */
+import { entriesOf, isMap, type Members, membersOf } from '../../target/json-members.ts';
+import { isSuccess, jsonOf, listOf, objectOf, tokenOf, withJson } from '../alter.ts';
+import type { AskTarget, Defect, Mutation, ProxiedRequest } from '../defect.ts';
+import { requestBecomes } from '../mutations.ts';
+import { callerOf } from '../own-deployment.ts';
+import { requestFor } from '../requests.ts';
+
+const patch = ['patch-attributes'] as const;
+const both = ['patch-attributes', 'put-attributes'] as const;
+
+/** Changes each attribute of a valid list before the target sees it; undefined drops one. */
+function attributeBecomes(
+  change: (attribute: Members, request: ProxiedRequest) => Members | undefined,
+): () => Mutation {
+  return requestBecomes((request) => {
+    const attributes = listOf(request);
+    const isValid = (each: unknown) => isMap(each) && 'value' in each && 'name' in each;
+    if (attributes.length === 0 || !attributes.every(isValid)) return request;
+    const changed = attributes.map((each) => change(membersOf(each), request));
+    return withJson(
+      request,
+      changed.filter((each) => each !== undefined),
+    );
+  });
+}
+
+function nameBecomes(change: (name: string) => string): () => Mutation {
+  return attributeBecomes(({ name, ...others }) => ({
+    ...others,
+    name: typeof name === 'string' ? change(name) : name,
+  }));
+}
+
+function valueBecomes(change: (value: unknown) => unknown): () => Mutation {
+  return attributeBecomes(({ value, ...others }) => ({ ...others, value: change(value) }));
+}
+
+/** Writes the attributes of a device that PATCH did not name again, without their descriptions. */
+async function loseDescriptions(request: ProxiedRequest, ask: AskTarget): Promise<void> {
+  const token = tokenOf(request);
+  const own = { parameters: { id: callerOf(request) }, token: ask.userToken };
+  const { attributes } = objectOf(await ask(requestFor('get-inventory', own)));
+  const named = listOf(request).map((each) => membersOf(each).name);
+  const kept = entriesOf(attributes)
+    .map(membersOf)
+    .filter(({ scope }) => scope === 'inventory')
+    .map(({ name, value, description }) =>
+      named.includes(name) ? { name, value, description } : { name, value },
+    );
+  await ask(requestFor('put-attributes', { token, json: kept }));
+}
+
+/** Spec: Device inventory; Attribute (inventory) */
+export const inventoryMergingDefects: readonly Defect[] = [
+  {
+    id: 'attribute-names-are-trimmed',
+    title: 'Spaces at the end of the name of an attribute are removed.',
+    violates: ['inventory.put-assigns', 'inventory.put-replaces'],
+    operations: both,
+    mutation: nameBecomes((name) => name.trim()),
+  },
+  {
+    id: 'attribute-names-are-cut',
+    title: 'Only the first 128 characters of the name of an attribute are kept.',
+    violates: ['inventory.put-assigns', 'inventory.put-replaces'],
+    operations: both,
+    mutation: nameBecomes((name) => (name.length <= 256 ? name.slice(0, 128) : name)),
+  },
+  {
+    id: 'dots-in-attribute-names-are-lost',
+    title: 'Dots in the name of an attribute are kept as underscores.',
+    violates: ['inventory.put-assigns', 'inventory.put-replaces'],
+    operations: both,
+    mutation: nameBecomes((name) => name.replaceAll('.', '_')),
+  },
+  {
+    id: 'attributes-with-a-dollar-are-dropped',
+    title: 'An attribute whose name begins with a dollar is not kept.',
+    violates: ['inventory.put-assigns'],
+    operations: both,
+    mutation: attributeBecomes((attribute) =>
+      String(attribute.name).startsWith('$') ? undefined : attribute,
+    ),
+  },
+  {
+    id: 'attribute-texts-are-normalized',
+    title: 'Letters of a string value are composed, so that other bytes are shown.',
+    violates: ['inventory.text', 'inventory.texts'],
+    operations: both,
+    mutation: valueBecomes((value) => JSON.parse(JSON.stringify(value).normalize('NFC'))),
+  },
+  {
+    id: 'attribute-lists-have-twenty-entries',
+    title: 'Of a long array, only the first twenty values are kept.',
+    violates: ['inventory.numbers', 'inventory.texts'],
+    operations: both,
+    mutation: valueBecomes((value) => (Array.isArray(value) ? value.slice(0, 20) : value)),
+  },
+  {
+    id: 'numbers-have-single-precision',
+    title: 'A number is kept with single precision.',
+    violates: ['inventory.number', 'inventory.numbers'],
+    operations: both,
+    mutation: valueBecomes((value) => (typeof value === 'number' ? Math.fround(value) : value)),
+  },
+  {
+    id: 'line-ends-in-attributes-are-changed',
+    title: 'A line end of two characters in a value is kept as one character.',
+    violates: ['inventory.text'],
+    operations: both,
+    mutation: valueBecomes((value) =>
+      typeof value === 'string' ? value.replaceAll('\r\n', '\n') : value,
+    ),
+  },
+  {
+    id: 'long-descriptions-are-cut',
+    title: 'Only the first 100 characters of a description are kept.',
+    violates: ['inventory.description-is-kept'],
+    operations: both,
+    mutation: attributeBecomes(({ description, ...others }) =>
+      typeof description === 'string'
+        ? { ...others, description: description.slice(0, 100) }
+        : { ...others, ...(description !== undefined && { description }) },
+    ),
+  },
+  {
+    id: 'patch-loses-other-descriptions',
+    title: 'PATCH removes the descriptions of the attributes that it does not name.',
+    violates: ['inventory.patch-keeps'],
+    operations: patch,
+    mutation: () => ({
+      answer: async (answer, request, ask) => {
+        if (isSuccess(answer)) await loseDescriptions(request, ask);
+        return answer;
+      },
+    }),
+  },
+  {
+    id: 'removed-attribute-keeps-its-description',
+    title: 'An attribute that PUT removed gets its old description back when PATCH adds it again.',
+    violates: ['inventory.put-replaces-descriptions', 'inventory.put-replaces'],
+    operations: both,
+    mutation: () => {
+      const known = new Map<string, unknown>();
+      const remembered = (attribute: Members, request: ProxiedRequest): Members => {
+        const key = `${tokenOf(request)} ${attribute.name}`;
+        if (attribute.description !== undefined) known.set(key, attribute.description);
+        const isOpen = request.method === 'PATCH' && known.has(key);
+        return isOpen ? { description: known.get(key), ...attribute } : attribute;
+      };
+      return attributeBecomes(remembered)();
+    },
+  },
+  {
+    id: 'put-merges-many-attributes',
+    title: 'PUT of more than four attributes keeps those that it does not name.',
+    violates: ['inventory.put-replaces', 'inventory.put-replaces-descriptions'],
+    operations: ['put-attributes'],
+    mutation: requestBecomes((request) => {
+      const sent = jsonOf(request);
+      return Array.isArray(sent) && sent.length > 4 ? { ...request, method: 'PATCH' } : request;
+    }),
+  },
+];
