@@ -22,6 +22,7 @@ import {
   expectShape,
   expectStatus,
   expectThat,
+  NotObservable,
   shownAnswer,
 } from '../target/expectations.ts';
 import { expectToken } from '../target/token-claims.ts';
@@ -182,6 +183,8 @@ function sourcesOf(form: PollForm) {
         requirements: ['next.source-valid-until-expire', 'next.source-ends-at-expire'],
         run: async ({ end, follow }, context) => {
           if (end === undefined) return;
+          // Other cases check that the source gives the artifact at all.
+          if ((await follow()).status !== 200) throw new NotObservable('the source gives nothing');
           await context.control.advance(end.seconds - MINUTE_SECONDS);
           const early = await follow();
           const valid = ['next.source-valid-until-expire'] as const;
