@@ -154,6 +154,18 @@ const identities = defineScenario({
         return observed(seen.join(', '));
       },
     },
+  ],
+});
+
+/** A server may keep such identities in a form that its lists cannot show. */
+const unfitIdentities = defineScenario({
+  area: 'authentication',
+  name: 'Unfit identities',
+  start: 'a new device',
+  risk: 'write',
+  turn: 'last',
+  arrange: (context) => context.newDevice(),
+  cases: [
     {
       id: 'identity-that-is-no-object',
       title: 'How a request whose id_data is JSON text, but not of an object, is answered.',
@@ -237,4 +249,9 @@ const same = defineScenario({
   ],
 });
 
-export const authenticationRequestCases = [...boundaries, ...identities, ...same];
+export const authenticationRequestCases = [
+  ...boundaries,
+  ...identities,
+  ...unfitIdentities,
+  ...same,
+];

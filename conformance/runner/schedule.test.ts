@@ -5,7 +5,7 @@ import { verdictOn } from '../testing/results.ts';
 import { reported } from './run.ts';
 import { eachOf, inTurn, lanesOf } from './schedule.ts';
 
-const plain = { risk: 'write', needs: ['operator'] } as const;
+const plain = { risk: 'write', needs: ['operator'], turn: undefined } as const;
 const rough = { ...plain, risk: 'disruptive' } as const;
 const timed = { ...plain, needs: ['clock-control'] } as const;
 
@@ -15,6 +15,12 @@ describe('lanesOf', () => {
     expect(lanes).toEqual({ together: [plain], alone: [rough] });
   });
 
+  it('runs a case alone, after all others, if it may spoil the lists of the target', () => {
+    const last = { ...plain, turn: 'last' } as const;
+    const lanes = lanesOf([last, rough, plain], true);
+    expect(lanes).toEqual({ together: [plain], alone: [rough, last] });
+  });
+
   it('runs a case alone if it steers a target that others share', () => {
     expect(lanesOf([timed, plain], false)).toEqual({ together: [plain], alone: [timed] });
     expect(lanesOf([timed, plain], true)).toEqual({ together: [timed, plain], alone: [] });
@@ -22,8 +28,8 @@ describe('lanesOf', () => {
 });
 
 describe('inTurn', () => {
-  const long = { id: 'long', isLong: true };
-  const short = { id: 'short', isLong: false };
+  const long = { id: 'long', turn: 'first' } as const;
+  const short = { id: 'short', turn: undefined };
 
   it('starts with the long cases when there are several jobs', () => {
     expect(inTurn([short, long, short], 8)).toEqual([long, short, short]);

@@ -6,24 +6,26 @@ import type { CaseListing, RunnableCase } from '../suite/case.ts';
 interface CaseOrder<Case> {
   /** Cases that may run in parallel, since each uses only its own devices. */
   readonly together: readonly Case[];
-  /** Cases that run one at a time, after all others. */
+  /** Cases that run one at a time, after all others; those whose turn is last are at the end. */
   readonly alone: readonly Case[];
 }
 
 /**
- * Splits the cases. A case runs alone if it is disruptive, or if it controls time, faults or limits
- * that it shares with other cases.
+ * Splits the cases. A case runs alone if it is disruptive, if its turn is last, or if it controls
+ * time, faults or limits that it shares with other cases.
  * @param controlIsolates true if each tenant has its own time, faults and limits
  */
-export function lanesOf<Case extends Pick<CaseListing, 'risk' | 'needs'>>(
+export function lanesOf<Case extends Pick<RunnableCase, 'risk' | 'needs' | 'turn'>>(
   cases: readonly Case[],
   controlIsolates: boolean,
 ): CaseOrder<Case> {
-  const isAlone = ({ risk, needs }: Case): boolean =>
-    risk === 'disruptive' || (needs.some(isControl) && !controlIsolates);
+  const isLast = ({ turn }: Case): boolean => turn === 'last';
+  const isAlone = (each: Case): boolean =>
+    each.risk === 'disruptive' || isLast(each) || (each.needs.some(isControl) && !controlIsolates);
+  const alone = cases.filter(isAlone);
   return {
     together: cases.filter((each) => !isAlone(each)),
-    alone: cases.filter(isAlone),
+    alone: alone.toSorted((one, other) => Number(isLast(one)) - Number(isLast(other))),
   };
 }
 
@@ -31,12 +33,13 @@ export function lanesOf<Case extends Pick<CaseListing, 'risk' | 'needs'>>(
  * Returns the cases in the order in which `jobs` parallel jobs should start them. Long cases come
  * first, so that no job still runs a long case when the others are finished.
  */
-export function inTurn<Case extends Pick<RunnableCase, 'isLong'>>(
+export function inTurn<Case extends Pick<RunnableCase, 'turn'>>(
   cases: readonly Case[],
   jobs: number,
 ): readonly Case[] {
   if (jobs === 1) return cases;
-  return cases.toSorted((one, other) => Number(other.isLong) - Number(one.isLong));
+  const isFirst = ({ turn }: Case): number => Number(turn === 'first');
+  return cases.toSorted((one, other) => isFirst(other) - isFirst(one));
 }
 
 /** Returns true for a case that tests answers 429 or 503, which the suite must then not retry. */

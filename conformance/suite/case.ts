@@ -47,6 +47,9 @@ export interface ObservingCase<Arranged> extends CaseFacts {
   readonly observe: (arranged: Arranged, context: TestContext) => Promise<CaseObservation>;
 }
 
+/** When the runner starts a case: before or after those that have no turn. */
+export type Turn = 'first' | 'last';
+
 /** A named, ordered group of cases that start from the same state. */
 export interface ScenarioDefinition<Arranged> {
   /** The first part of the id of each case in the scenario. */
@@ -55,8 +58,11 @@ export interface ScenarioDefinition<Arranged> {
   /** The state from which each case of the scenario starts, as a phrase: `an accepted device`. */
   readonly start: string;
   readonly risk: Risk;
-  /** True if the cases take seconds; the runner starts such cases first. */
-  readonly isLong?: boolean;
+  /**
+   * When the runner starts the cases, if that matters. `first`: they take seconds. `last`: what they
+   * write may spoil the lists of the target, so each runs alone, after all others.
+   */
+  readonly turn?: Turn;
   readonly needs?: readonly Capability[];
   /** Arranges the start state. The context owns the created resources, and removes them. */
   readonly arrange: (context: TestContext) => Promise<Arranged> | Arranged;
@@ -78,13 +84,13 @@ export interface CaseListing {
 
 /** A case that the runner can run without knowing the type that its scenario arranges. */
 export interface RunnableCase extends CaseListing {
-  readonly isLong: boolean;
+  readonly turn: Turn | undefined;
   /** Arranges the start state, and returns the function that runs the case from there. */
   readonly arrange: (context: TestContext) => Promise<() => Promise<CaseObservation | undefined>>;
 }
 
 /** Returns a case without the members that only the runner needs. */
-export function asListed({ arrange: _, isLong: __, ...listing }: RunnableCase): CaseListing {
+export function asListed({ arrange: _, turn: __, ...listing }: RunnableCase): CaseListing {
   return listing;
 }
 
@@ -97,7 +103,7 @@ export function defineScenario<Arranged>(
 ): readonly RunnableCase[] {
   return scenario.cases.map((each) => ({
     ...checkedListing(scenario, each),
-    isLong: scenario.isLong ?? false,
+    turn: scenario.turn,
     arrange: async (given) => {
       const needs = needsOf(scenario, each);
       const context = needs.some(isControl) ? await given.ofItsOwn(needs) : given;
