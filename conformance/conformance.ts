@@ -150,16 +150,16 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
  * @throws MissingRightsError unless the cases that need a missing right are skipped
  */
 async function rightsOf(
-  { userToken, offered }: Steering,
+  { admin, user, offered }: Steering,
   { session, cases }: { readonly session: TargetSession; readonly cases: readonly RunnableCase[] },
   { probe = true, readOnly = false, disruptive = false, ...options }: ConformanceOptions,
 ): Promise<Rights | undefined> {
-  const { hooks, skipUnauthorised } = options;
-  if (userToken === undefined || !probe) return undefined;
-  const rights = new Rights(userToken);
+  const { skipUnauthorised } = options;
+  if (user === undefined || !probe) return undefined;
+  const rights = new Rights(user);
   const gates = { capabilities: offered, readOnly, disruptive };
   const runnable = cases.filter((each) => gate(each, gates) === undefined);
-  await rights.probe(session, runnable, hooks === undefined);
+  await rights.probe(session, runnable, admin.kind === 'token');
   if (!skipUnauthorised) rights.require();
   return rights;
 }

@@ -16,6 +16,6 @@ interface AdminHooks {
 
 /** Returns an operator whose exchanges are recorded in the session; undefined if there is none. */
 export function adminOn(source: AdminSource, session: TargetSession): TargetAdmin | undefined {
-  if (source.kind === 'token') return new ManagementAdmin(session, source.token);
+  if (source.kind === 'token') return new ManagementAdmin(session, source);
   return source.kind === 'hooks' ? source.hooks.adminOn(session) : undefined;
 }

@@ -105,7 +105,7 @@ export class HttpControl implements Control {
     return {
       id: made.id,
       tenantToken: made.tenantToken,
-      admin: new ManagementAdmin(session, adminToken),
+      admin: new ManagementAdmin(session, { token: adminToken }),
       control: new HttpControl(this.#address, this.#lasting, {
         tenant: { session, id: made.id, adminToken },
       }),

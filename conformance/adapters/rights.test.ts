@@ -22,7 +22,7 @@ async function probed(answer: (line: string) => number, isAdmin = true) {
   });
   const target = new Target({ baseUrl, clock: systemClock, requestTimeLimitMs: 5000 });
   onTestFinished(() => target.close());
-  const rights = new Rights('a-token');
+  const rights = new Rights({ token: 'a-token' });
   await rights.probe(target.session(), acting, isAdmin);
   return { rights, lines };
 }
@@ -78,7 +78,7 @@ describe('the probes of the rights of a user', () => {
 
 describe('an exchange of a run', () => {
   it('shows the lack of a right by status 403, with the name of the right', () => {
-    const rights = new Rights('a-token');
+    const rights = new Rights({ token: 'a-token' });
     expect(rights.lackIn(seen(accept, 403))).toMatch(
       /right ManageDevices .*403 for PUT \S+\{aid\}/,
     );
@@ -90,11 +90,11 @@ describe('an exchange of a run', () => {
     ['an operation of devices', requestOf(operations['list-artifacts']), 403, 'a-token'],
     ['an unknown path', { method: 'GET', url: '/metrics' }, 403, 'a-token'],
   ])('shows no lack when it is of %s', (_, request, status, token) => {
-    expect(new Rights('a-token').lackIn(seen(request, status, token))).toBeUndefined();
+    expect(new Rights({ token: 'a-token' }).lackIn(seen(request, status, token))).toBeUndefined();
   });
 
   it('shows no lack after a success has proved the right', () => {
-    const rights = new Rights('a-token');
+    const rights = new Rights({ token: 'a-token' });
     expect(rights.lackIn(seen(list, 200))).toBeUndefined();
     expect(rights.lackIn(seen(list, 403))).toBeUndefined();
   });

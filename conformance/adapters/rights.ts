@@ -8,6 +8,7 @@ import { managementOperations as managed } from '../../fixtures/contract/managem
 import { operations } from '../../fixtures/contract/operations.ts';
 import type { Capability } from '../context/capabilities.ts';
 import { type CleanupLedger, noLedger } from '../context/cleanup-ledger.ts';
+import type { UserToken } from '../context/management-admin.ts';
 import type { ResourceKind } from '../context/resource.ts';
 import { bearer, requestOf } from '../target/call.ts';
 import { type KnownOperation, type KnownRow, recognized } from '../target/operation-at.ts';
@@ -76,10 +77,10 @@ export class Rights {
   readonly #missing = new Map<KnownOperation, KnownRow>();
   /** The operations whose right is proved by a success. A later 403 is then not about rights. */
   readonly #held = new Set<KnownOperation>();
-  readonly #token: string;
+  readonly #user: UserToken;
 
-  constructor(userToken: string) {
-    this.#token = userToken;
+  constructor(user: UserToken) {
+    this.#user = user;
   }
 
   /**
@@ -97,7 +98,7 @@ export class Rights {
       ofUser.some(({ needs, risk }) => (part ? needs.includes(part) : risk !== 'read'));
     await Promise.all(
       probes.filter(isNeeded).map(async ({ request }) => {
-        const headers = { ...request.headers, ...bearer(this.#token) };
+        const headers = { ...request.headers, ...bearer(this.#user.token) };
         try {
           this.#see(request, (await session.send({ ...request, headers })).status);
         } catch (error) {
@@ -115,7 +116,7 @@ export class Rights {
   /** Returns the lack of a right that an exchange of this user shows, as a sentence. */
   lackIn({ request, outcome }: SessionExchange): string | undefined {
     if (outcome instanceof Error) return undefined;
-    if (request.headers?.authorization !== bearer(this.#token).authorization) return undefined;
+    if (request.headers?.authorization !== bearer(this.#user.token).authorization) return undefined;
     const row = this.#see(request, outcome.status);
     return row && lackText([row]);
   }

@@ -3,16 +3,17 @@ import { managementOperations } from '../../fixtures/contract/management/index.t
 import { controlPaths } from '../../fixtures/control-listener.ts';
 import { type Capability, capabilitiesOf, operationsOf } from '../context/capabilities.ts';
 import type { Control } from '../context/control.ts';
+import type { UserToken } from '../context/management-admin.ts';
 import { ApiCaller, bearer, requestOf } from '../target/call.ts';
 import type { Mask } from '../target/mask.ts';
-import { logIn, type SuiteCredentials } from '../target/setup.ts';
+import { type Login, logIn, type SuiteCredentials } from '../target/setup.ts';
 import { ControlRefusedError, gatewayErrors, HookLoginError } from '../target/setup-error.ts';
 import type { Target, TargetSession } from '../target/target.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 import type { AdminSource } from './admin-source.ts';
 import { type CapabilityFinding, compareCapability, type Declaration } from './declaration.ts';
 import { HookAdmin } from './hooks/hook-admin.ts';
-import { HookControl } from './hooks/hook-control.ts';
+import { actAsUser, HookControl } from './hooks/hook-control.ts';
 import type { HookBook } from './hooks/hook-file.ts';
 import { Hooks } from './hooks/hooks.ts';
 import { type ControlAddress, HttpControl } from './http-control.ts';
@@ -23,7 +24,10 @@ import { type ProbeResult, probePart, unknownStatuses } from './probe.ts';
 export interface SteeringOptions {
   /** A user of the management API; with `none` only the cases that need no user are run. */
   readonly credentials: SuiteCredentials;
-  /** Commands that control the target in place of the management API. */
+  /**
+   * Commands that control the target. If one of them acts as a user, they replace the management
+   * API.
+   */
   readonly hooks?: HookBook;
   /** The control listener of a testbed; overrides the control steps of the hooks. */
   readonly control?: ControlAddress;
@@ -43,7 +47,7 @@ export interface Steering {
   readonly offered: ReadonlySet<Capability>;
   readonly findings: readonly CapabilityFinding[];
   /** The token of the user, if the suite has one. */
-  readonly userToken: string | undefined;
+  readonly user: UserToken | undefined;
 }
 
 interface RunTarget {
@@ -61,20 +65,46 @@ export async function openSteering(
   const { target, session, mask, baseUrl } = operator;
   const { credentials, hooks: book, control: address } = options;
   learnSecrets(mask, credentials, address);
-  const login = await logIn(session, credentials, mask);
   const hooks = book && new Hooks(book, baseUrl);
-  const userToken =
-    login.kind === 'token' ? login.token : hooks && (await hookLogin(hooks, session, mask));
-  const admin: AdminSource = hooks
-    ? { kind: 'hooks', hooks: { adminOn: (line) => new HookAdmin(hooks, line, userToken) } }
-    : login;
+  const login = await loginOf(operator, { credentials, hooks });
+  const user = login.kind === 'token' ? { ...login } : undefined;
+  const admin = adminOf(login, { hooks, user });
   if (address) await checkControl(session, address);
   const isControlled = address !== undefined || hooks !== undefined;
-  const hasTenants = isControlled && (await findTenants(session, userToken));
-  const control = controlOf(target, { address, hooks, hasTenants });
-  const findings = await findCapabilities(target, options, { admin, control, userToken });
+  const hasTenants = isControlled && (await findTenants(session, user?.token));
+  const afterAdvance = async (): Promise<void> => {
+    if (user === undefined || (credentials !== 'none' && 'token' in credentials)) return;
+    const renewed = await loginOf(operator, { credentials, hooks });
+    if (renewed.kind === 'token') Object.assign(user, renewed);
+  };
+  const control = controlOf(target, { address, hooks, hasTenants, afterAdvance });
+  const access = { admin, control, userToken: user?.token };
+  const findings = await findCapabilities(target, options, access);
   const offered = findings.filter(({ isOffered }) => isOffered).map(({ capability }) => capability);
-  return { admin, control, offered: new Set(offered), findings, userToken };
+  return { admin, control, offered: new Set(offered), findings, user };
+}
+
+/** Logs the user in by the credentials, or else by the hook. */
+async function loginOf(
+  { session, mask }: RunTarget,
+  { credentials, hooks }: { credentials: SuiteCredentials; hooks: Hooks | undefined },
+): Promise<Login> {
+  const login = await logIn(session, credentials, mask);
+  if (login.kind === 'token' || hooks === undefined) return login;
+  const token = await hookLogin(hooks, session, mask);
+  return token === undefined ? login : { kind: 'token', token };
+}
+
+/** Returns the hooks if they act as a user; otherwise the user of the management API. */
+function adminOf(
+  login: Login,
+  { hooks, user }: { hooks: Hooks | undefined; user: (Login & UserToken) | undefined },
+): AdminSource {
+  if (hooks !== undefined && actAsUser(hooks)) {
+    const adminOn = (line: TargetSession) => new HookAdmin(hooks, line, user);
+    return { kind: 'hooks', hooks: { adminOn } };
+  }
+  return user ?? login;
 }
 
 function learnSecrets(mask: Mask, credentials: SuiteCredentials, control?: ControlAddress): void {
@@ -139,11 +169,15 @@ function controlOf(
     readonly address: ControlAddress | undefined;
     readonly hooks: Hooks | undefined;
     readonly hasTenants: boolean;
+    /** Logs the user in again, since the tokens from before may have expired. */
+    readonly afterAdvance: () => Promise<void>;
   },
 ): Control | undefined {
-  const { hasTenants } = given;
+  const { hasTenants, afterAdvance } = given;
   if (given.address) return new HttpControl(given.address, target.session(), { hasTenants });
-  return given.hooks && new HookControl(given.hooks, target.session(), { hasTenants });
+  return (
+    given.hooks && new HookControl(given.hooks, target.session(), { hasTenants, afterAdvance })
+  );
 }
 
 interface TargetAccess {

@@ -35,16 +35,23 @@ import {
 const PAGE_DEVICES = 500;
 const PAGES_MAX = 40;
 
+/** The token of a user; another one after the user has logged in again. */
+export interface UserToken {
+  readonly token: string;
+}
+
 /** A user of the management API whose requests are recorded in one session. */
 export class ManagementAdmin implements TargetAdmin {
-  readonly caller: ApiCaller;
   readonly #session: TargetSession;
-  readonly #token: string;
+  readonly #user: UserToken;
 
-  constructor(session: TargetSession, token: string) {
+  constructor(session: TargetSession, user: UserToken) {
     this.#session = session;
-    this.#token = token;
-    this.caller = new ApiCaller(session, bearer(token));
+    this.#user = user;
+  }
+
+  get caller(): ApiCaller {
+    return new ApiCaller(this.#session, bearer(this.#user.token));
   }
 
   async findDevice(
@@ -101,7 +108,7 @@ export class ManagementAdmin implements TargetAdmin {
       file: { field: 'artifact', name: fileName, bytes },
     };
     const operation = managementOperations['upload-artifact'];
-    const request = requestOf(operation, { headers: bearer(this.#token) });
+    const request = requestOf(operation, { headers: bearer(this.#user.token) });
     const answer = await this.#session.send({ ...request, form });
     if (answer.status === 409 || answer.status === 422) return undefined;
     return this.#created(`accept the artifact ${fileName}`, answer);
@@ -210,7 +217,7 @@ export class ManagementAdmin implements TargetAdmin {
     id: Id,
     ...[options]: CallArguments<(typeof managementOperations)[Id]['path']>
   ): Promise<Answer> {
-    const given = { ...options, headers: bearer(this.#token) };
+    const given = { ...options, headers: bearer(this.#user.token) };
     const request = requestOf<string>(managementOperations[id], given as never);
     return this.#session.send(request);
   }

@@ -24,7 +24,7 @@ export function contextOn(
   const keyring = new Keyring();
   return new TestContext({
     session,
-    admin: new ManagementAdmin(session, 'user-token'),
+    admin: new ManagementAdmin(session, { token: 'user-token' }),
     control: undefined,
     operations: operationsWith(new Set(capabilityNames)),
     artifacts: new SharedArtifacts('cafe'),

@@ -1,6 +1,7 @@
 /** The operator that controls a target by hooks. */
 import type { NewDeployment } from '../../../fixtures/contract/management/deployments.ts';
 import type { SettableAuthSetStatus } from '../../../fixtures/contract/vocabulary.ts';
+import type { UserToken } from '../../context/management-admin.ts';
 import type {
   DeviceDeployment,
   ManagedDevice,
@@ -29,17 +30,17 @@ type HookIdentity = Readonly<Record<string, unknown>>;
 export class HookAdmin implements TargetAdmin {
   readonly #hooks: Hooks;
   readonly #session: TargetSession;
-  readonly #userToken: string | undefined;
+  readonly #user: UserToken | undefined;
 
-  /** @param userToken token for the management API; without it the audit log is unavailable */
-  constructor(hooks: Hooks, session: TargetSession, userToken: string | undefined) {
+  /** @param user the user of the management API; without it the audit log is unavailable */
+  constructor(hooks: Hooks, session: TargetSession, user: UserToken | undefined) {
     this.#hooks = hooks;
     this.#session = session;
-    this.#userToken = userToken;
+    this.#user = user;
   }
 
   get caller(): ApiCaller {
-    if (this.#userToken !== undefined) return new ApiCaller(this.#session, bearer(this.#userToken));
+    if (this.#user) return new ApiCaller(this.#session, bearer(this.#user.token));
     const because = 'no login hook and no credentials are given';
     throw new MissingCapability('operator/login', because);
   }

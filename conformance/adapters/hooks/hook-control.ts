@@ -6,7 +6,7 @@ import type { Control, ControlledTenant, RateLimit, TenantOrder } from '../../co
 import type { TargetSession } from '../../target/target.ts';
 import { MissingCapability } from '../missing-capability.ts';
 import { HookAdmin } from './hook-admin.ts';
-import type { HookStep } from './hook-steps.ts';
+import { type HookStep, hookStepNames } from './hook-steps.ts';
 import type { Hooks } from './hooks.ts';
 
 /** The steps that a capability needs. */
@@ -20,6 +20,12 @@ const stepsOf: Readonly<Partial<Record<Capability, readonly HookStep[]>>> = {
 
 const takesTenants: readonly Capability[] = ['role-control', 'tenant-control'];
 
+/** Returns true if the hooks have a step of a user, beside those of control and the login. */
+export function actAsUser(hooks: Hooks): boolean {
+  const others = new Set<HookStep>([...Object.values(stepsOf).flat(), 'login']);
+  return hookStepNames.some((step) => hooks.has(step) && !others.has(step));
+}
+
 /** Control by hooks, whose runs are recorded in one session. */
 export class HookControl implements Control {
   readonly offers: ReadonlySet<Capability>;
@@ -28,10 +34,12 @@ export class HookControl implements Control {
   readonly #lasting: TargetSession;
   readonly #session: TargetSession;
   readonly #hasTenants: boolean;
+  readonly #afterAdvance: () => Promise<void>;
 
   /**
    * @param lasting a session that stays open until the run ends, since it removes the tenants
    * @param hasTenants false disables tenant and role control, even if the hooks have those steps
+   * @param afterAdvance called after each move of the clock, which may have ended tokens
    */
   constructor(
     hooks: Hooks,
@@ -39,12 +47,18 @@ export class HookControl implements Control {
     {
       session = lasting,
       hasTenants = true,
-    }: { session?: TargetSession; hasTenants?: boolean } = {},
+      afterAdvance = async () => undefined,
+    }: {
+      session?: TargetSession;
+      hasTenants?: boolean;
+      afterAdvance?: () => Promise<void>;
+    } = {},
   ) {
     this.#hooks = hooks;
     this.#lasting = lasting;
     this.#session = session;
     this.#hasTenants = hasTenants;
+    this.#afterAdvance = afterAdvance;
     const offered = (Object.keys(stepsOf) as Capability[]).filter((name) =>
       stepsOf[name]?.every((step) => hooks.has(step)),
     );
@@ -52,20 +66,24 @@ export class HookControl implements Control {
   }
 
   on(session: TargetSession): Control {
-    return new HookControl(this.#hooks, this.#lasting, { session, hasTenants: this.#hasTenants });
+    return new HookControl(this.#hooks, this.#lasting, {
+      session,
+      hasTenants: this.#hasTenants,
+      afterAdvance: this.#afterAdvance,
+    });
   }
 
   async newTenant({ session, name, learnSecret }: TenantOrder): Promise<ControlledTenant> {
     const made = await this.#hooks.ask(session, 'make-tenant', { name });
     const tenantToken = made.tenantToken ?? undefined;
-    const userToken = made.userToken ?? undefined;
+    const token = made.userToken ?? undefined;
     if (tenantToken !== undefined) learnSecret(tenantToken, 'tenant-token');
-    if (userToken !== undefined) learnSecret(userToken, 'user-token');
+    if (token !== undefined) learnSecret(token, 'user-token');
     const hooks = this.#hooks.within(made.tenantId);
     return {
       id: made.tenantId,
       tenantToken,
-      admin: new HookAdmin(hooks, session, userToken),
+      admin: new HookAdmin(hooks, session, token === undefined ? undefined : { token }),
       control: new HookControl(hooks, this.#lasting, { session }),
       remove: async () => {
         await hooks.ask(this.#lasting, 'remove-tenant');
@@ -83,6 +101,7 @@ export class HookControl implements Control {
 
   async advance(seconds: number): Promise<void> {
     await this.#hooks.ask(this.#session, 'advance-clock', { seconds });
+    await this.#afterAdvance();
   }
 
   async failNext(operations: readonly (OperationId | ManagementId)[]): Promise<void> {

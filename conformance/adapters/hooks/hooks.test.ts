@@ -192,7 +192,7 @@ describe('the target admin that uses hooks', () => {
   it('reaches the audit log only with the token of a user', () => {
     const { hooks, session } = hooksOf('');
     expect(() => new HookAdmin(hooks, session, undefined).caller).toThrow(MissingCapability);
-    expect(new HookAdmin(hooks, session, 'token').caller.session).toBe(session);
+    expect(new HookAdmin(hooks, session, { token: 'token' }).caller.session).toBe(session);
   });
 });
 
