@@ -3,15 +3,17 @@
  * forms. Spec: Endpoints
  */
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
-import { needInstructions, textIn } from '../context/instructions.ts';
+import { parsedJson } from '../../fixtures/json.ts';
 import { boardType } from '../context/sample-artifacts.ts';
 import {
-  activeDeployment,
   deploymentOf,
+  deviceAndArtifact,
   factoryProvides,
-  needStatus,
+  instructedId,
   type OfferedDeployment,
+  twoDevices,
 } from '../context/start-states.ts';
+import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
 import type { Answer } from '../target/answer.ts';
 import { ExpectationFailure, NotObservable, shownAnswer } from '../target/expectations.ts';
@@ -21,22 +23,42 @@ import { alert, service } from './monitor-samples.ts';
 
 /** A device with settings that has been offered deployments. */
 export interface DeviceWithOffers extends OfferedDeployment {
+  /**
+   * The devices that ask for the same deployment by each form of the request, since a server may
+   * answer 409 when one device asks with other data than before.
+   */
+  readonly askers: Readonly<Record<AskingId, SuiteDevice>>;
   /** The id of a deployment with a control map; absent where the target has no maps. */
   readonly mapped?: OfferedDeployment;
 }
 
+type AskingId = 'get-next-deployment' | 'post-next-deployment' | 'post-next-deployment-v2';
+
 /** Arranges a device with a configuration and a deployment, and a deployment with a control map. */
 export async function deviceWithEverything(context: TestContext): Promise<DeviceWithOffers> {
-  const arranged = await activeDeployment(context);
-  await arranged.device.call('put-configuration', { body: { timezone: 'UTC' } });
+  const { device, artifact } = await deviceAndArtifact(context, 'plain');
+  const { device: first, other: second } = await twoDevices(context);
+  const { id: deploymentId, name: deploymentName } = await context.deploy({
+    artifact_name: artifact.name,
+    devices: [device, first, second].map(({ id }) => id),
+  });
+  const answer = await device.call('get-next-deployment', { query: factoryProvides });
+  const arranged = {
+    ...{ device, artifact, deploymentId, deploymentName, id: instructedId(answer) },
+    askers: {
+      'get-next-deployment': device,
+      'post-next-deployment': first,
+      'post-next-deployment-v2': second,
+    },
+  };
+  await device.call('put-configuration', { body: { timezone: 'UTC' } });
   const hasMaps = 'get-update-control-map' in context.offered({ 'get-update-control-map': true });
   if (!hasMaps) return arranged;
   const states = { ArtifactInstall_Enter: { action: 'pause' } } as const;
   const given = await deploymentOf(context, 'plain', { priority: 3, states });
   const body = { device_provides: factoryProvides, update_control_map: true };
-  const answer = await given.device.call('post-next-deployment-v2', { body });
-  needStatus('an offered update', answer, 200);
-  return { ...arranged, mapped: { ...given, id: textIn(needInstructions(answer), 'id') } };
+  const offered = await given.device.call('post-next-deployment-v2', { body });
+  return { ...arranged, mapped: { ...given, id: instructedId(offered) } };
 }
 
 /** A valid request, and a check of its effect. */
@@ -51,13 +73,20 @@ interface GoodRequest {
 
 type GoodRequests = Readonly<Partial<Record<OperationId, GoodRequest>>>;
 
+/** Returns true if a text in the value, at any depth, contains the marker. */
+export function holdsText(value: unknown, marker: string): boolean {
+  if (typeof value === 'string') return value.includes(marker);
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.values(value).some((each) => holdsText(each, marker));
+}
+
 /** Returns the valid requests of a device that was offered a deployment, and of a user. */
 function goodRequests(arranged: DeviceWithOffers, context: TestContext): GoodRequests {
-  const { device, artifact, id, deploymentId, mapped } = arranged;
+  const { device, artifact, id, deploymentId, mapped, askers } = arranged;
   const { admin } = context;
-  const seen = (read: () => Promise<string>) => async (marker: string) =>
-    (await context.settled(read, (text) => text.includes(marker))).includes(marker);
-  const attributes = seen(async () => JSON.stringify(await admin.attributes(device.id)));
+  const seen = (read: () => Promise<unknown>) => async (marker: string) =>
+    holdsText(await context.settled(read, (value) => holdsText(value, marker)), marker);
+  const attributes = seen(() => admin.attributes(device.id));
   const path = { id: artifact.id };
   return {
     'list-artifacts': {
@@ -69,14 +98,18 @@ function goodRequests(arranged: DeviceWithOffers, context: TestContext): GoodReq
     'get-artifact': { request: () => device.request('get-artifact', { path }) },
     'get-artifact-link': { request: () => device.request('get-artifact-link', { path }) },
     'get-next-deployment': {
-      request: () => device.request('get-next-deployment', { query: factoryProvides }),
+      request: () =>
+        askers['get-next-deployment'].request('get-next-deployment', { query: factoryProvides }),
     },
     'post-next-deployment': {
-      request: () => device.request('post-next-deployment', { body: factoryProvides }),
+      request: () =>
+        askers['post-next-deployment'].request('post-next-deployment', { body: factoryProvides }),
     },
     'post-next-deployment-v2': {
       request: () =>
-        device.request('post-next-deployment-v2', { body: { device_provides: factoryProvides } }),
+        askers['post-next-deployment-v2'].request('post-next-deployment-v2', {
+          body: { device_provides: factoryProvides },
+        }),
     },
     'put-deployment-status': {
       request: () =>
@@ -88,11 +121,11 @@ function goodRequests(arranged: DeviceWithOffers, context: TestContext): GoodReq
           path: { id },
           body: { messages: [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message }] },
         }),
-      holds: seen(async () => (await admin.deploymentLog(deploymentId, device.id)) ?? ''),
+      holds: seen(() => admin.deploymentLog(deploymentId, device.id)),
     },
     'put-configuration': {
       request: (marker) => device.request('put-configuration', { body: { marker } }),
-      holds: seen(async () => (await device.call('get-configuration')).text),
+      holds: seen(async () => parsedJson((await device.call('get-configuration')).text)),
     },
     'get-configuration': { request: () => device.request('get-configuration') },
     'post-alerts': {
@@ -101,7 +134,7 @@ function goodRequests(arranged: DeviceWithOffers, context: TestContext): GoodReq
     'post-monitor-configuration': {
       request: (name) =>
         device.request('post-monitor-configuration', { body: [{ ...service, name }] }),
-      holds: seen(async () => JSON.stringify(await admin.monitorConfiguration(device.id))),
+      holds: seen(() => admin.monitorConfiguration(device.id)),
     },
     'patch-attributes': {
       request: (value) => device.request('patch-attributes', { body: [{ name: 'marker', value }] }),

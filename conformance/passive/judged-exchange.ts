@@ -156,6 +156,12 @@ export class JudgedExchange {
     return values.length === 1 ? values[0] : undefined;
   }
 
+  /** True if a query parameter repeats: the contract does not say which of its values counts. */
+  get repeatsParameter(): boolean {
+    const names = [...new URL(this.request.url).searchParams.keys()];
+    return new Set(names).size < names.length;
+  }
+
   /** Returns a segment of the request's path: see `segmentOf`. */
   segment(before = 0): string {
     return segmentOf(this.request.url, before);

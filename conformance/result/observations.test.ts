@@ -52,7 +52,6 @@ const withoutReading: Readonly<Record<string, Judged | { readonly because: strin
   'next.no-artifact': { judgedBy: 'next.compatible-types-only' },
   'releases.unfit-tags': ofManagement,
   'roles.in-use': ofManagement,
-  'status.substate': { judgedBy: 'status.substate-is-optional' },
   'tokens.expired-is-401': { judgedBy: 'tokens.expired-is-refused' },
   'tokens.kinds-apart': { judgedBy: 'tokens.kinds-are-apart' },
   'tokens.revoked-twice': ofManagement,

@@ -235,6 +235,11 @@ function wrongLinks(exchange: JudgedExchange): Violation | undefined {
   return { where, must, seen, requirement: 'audit.link-prev' };
 }
 
+/** Returns true for an answer with entries to a request whose parameters each have one value. */
+function isListing({ status, isOrdinary, hasBody, repeatsParameter }: JudgedExchange): boolean {
+  return status === 200 && hasBody && isOrdinary && !repeatsParameter;
+}
+
 function ofLog(
   id: string,
   violation: PassiveRule['violation'],
@@ -243,8 +248,8 @@ function ofLog(
   return {
     id,
     ...(requirement && { requirement }),
-    applies: ({ row, status, isOrdinary, hasBody }) =>
-      row.id === 'list-audit-logs' && status === 200 && hasBody && isOrdinary,
+    operations: ['list-audit-logs'],
+    applies: isListing,
     violation,
   };
 }
@@ -258,8 +263,8 @@ export const auditInvariants: readonly PassiveRule[] = [
   ofLog('links-fit-the-page', wrongLinks),
   {
     id: 'exported-entries-are-sorted',
-    applies: ({ row, status, isOrdinary, hasBody }) =>
-      row.id === 'export-audit-logs' && status === 200 && hasBody && isOrdinary,
+    operations: ['export-audit-logs'],
+    applies: isListing,
     violation: unsortedExport,
   },
 ];

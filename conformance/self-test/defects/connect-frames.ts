@@ -150,7 +150,7 @@ export const connectFrameDefects: readonly Defect[] = [
     },
   ]),
   row('close-is-not-answered', 'A close frame is not answered.', [
-    ['connect.close-is-answered', 'connect.close-without-code', 'connect.ends-with-decommission'],
+    ['connect.close-is-answered', 'connect.close-without-code'],
     frames('target', (frame) => (frame.opcode === close ? [] : frame)),
   ]),
   row('close-code-is-always-1000', 'A close frame is always answered with the code 1000.', [
@@ -177,19 +177,5 @@ export const connectFrameDefects: readonly Defect[] = [
   row('closed-connection-is-kept', 'After both close frames, the connection stays open.', [
     ['connect.close-ends-the-connection'],
     () => ({ frame: (frame) => frame, ended: (from) => from !== 'target' }),
-  ]),
-  row('decommission-keeps-the-connection', 'A decommissioned device keeps its connection.', [
-    ['connect.ends-with-decommission'],
-    () => {
-      const kept = new WeakSet<FrameTunnel>();
-      return {
-        frame: (frame, from, line) => {
-          if (from !== 'target' || frame.opcode !== close || codeOf(frame) !== 1008) return frame;
-          kept.add(line);
-          return [];
-        },
-        ended: (from, line) => !(from === 'target' && kept.has(line)),
-      };
-    },
   ]),
 ];

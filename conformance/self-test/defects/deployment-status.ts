@@ -1,16 +1,7 @@
 /** Defects in status reports of a device on its deployment. */
 import { statusRequirements } from '../../../fixtures/contract/requirements/deployment-status.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
-import type { JsonObject } from '../../../fixtures/json.ts';
-import {
-  changedJson,
-  isSuccess,
-  objectOf,
-  ownAnswer,
-  tokenOf,
-  withJson,
-  withStatus,
-} from '../alter.ts';
+import { changedJson, isSuccess, objectOf, ownAnswer, tokenOf, withStatus } from '../alter.ts';
 import type { Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
 import { answerBecomes, sentFieldBecomes, statusBecomes } from '../mutations.ts';
 import { callerOf, type DeploymentRelation, relationOf } from '../own-deployment.ts';
@@ -228,25 +219,6 @@ export const deploymentStatusDefects: readonly Defect[] = [
       () => 'rebooting',
       holds('status', 'pause_before_committing'),
     ),
-  },
-  {
-    id: 'repeated-status-keeps-its-substate',
-    title: 'The substate of a report is lost if the status is repeated.',
-    violates: ['status.substate-is-the-last'],
-    operations: reports,
-    mutation: () => {
-      const before = new Map<string, JsonObject>();
-      return {
-        request: (request) => {
-          const sent = objectOf(request);
-          const { status, substate } = before.get(deviceDeploymentKey(request)) ?? {};
-          const isRepeated = substate !== undefined && sent.substate !== undefined;
-          if (isRepeated && status === sent.status) return withJson(request, { status, substate });
-          before.set(deviceDeploymentKey(request), sent);
-          return request;
-        },
-      };
-    },
   },
   {
     id: 'report-is-that-of-every-device',

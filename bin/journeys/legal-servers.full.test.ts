@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type ConformanceOptions,
+  readHookFile,
+  runConformance,
+} from '../../conformance/conformance.ts';
+import { ActiveDefect } from '../../conformance/self-test/active-defect.ts';
+import { ownAnswer, queryOf, tokenOf } from '../../conformance/self-test/alter.ts';
+import type { Mutation, ProxiedOperation } from '../../conformance/self-test/defect.ts';
+import { DefectProxy } from '../../conformance/self-test/proxy.ts';
+import { systemClock } from '../../fixtures/clock.ts';
+import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
+import { jsonInOrder } from '../../fixtures/json.ts';
+import { seededRandom } from '../../fixtures/random.ts';
+import { type RunningServer, startServer } from '../../server/server.ts';
+
+const SUITE_MAX_MS = 300_000;
+
+let server: RunningServer;
+
+beforeAll(async () => {
+  server = await startServer({ port: 0, controlPort: 0, logLevel: 'silent' });
+});
+
+afterAll(() => server.close());
+
+function judge(more: Partial<ConformanceOptions>) {
+  const { baseUrl, headerPrefix, adminEmail: email, adminPassword: password } = server;
+  return runConformance({
+    baseUrl,
+    headerPrefix,
+    credentials: { email, password },
+    clock: systemClock,
+    random: seededRandom('legal servers'),
+    caseTimeLimitMs: 60_000,
+    requestTimeLimitMs: 15_000,
+    jobs: 4,
+    ...more,
+  });
+}
+
+/** Runs cases against the server behind a proxy. Returns verdicts that are not good, as text. */
+async function complaintsOn(
+  mutation: () => Mutation,
+  operations: readonly ProxiedOperation[],
+  options: Partial<ConformanceOptions>,
+): Promise<readonly string[]> {
+  const proxy = await DefectProxy.open({
+    targetUrl: server.baseUrl,
+    names: vendorNames(server.headerPrefix),
+    userToken: server.adminToken,
+    clock: systemClock,
+    random: seededRandom('proxy'),
+  });
+  try {
+    const violates = ['service.equal-forms'] as const;
+    const form = { id: 'a-legal-form', title: 'A legal form.', violates, operations, mutation };
+    const active = new ActiveDefect(form);
+    proxy.activate(active);
+    const { verdicts } = await judge({ ...options, baseUrl: proxy.baseUrl });
+    return verdicts
+      .filter(({ verdict }) => ['fail', 'error', 'inconclusive'].includes(verdict))
+      .map(({ id, actual, reason }) => `${id}: ${actual ?? reason?.text}`);
+  } finally {
+    await proxy.close();
+  }
+}
+
+/** Answers 409 to a device that asks for an update with other data, or in another form. */
+function conflicting(): Mutation {
+  const asked = new Map<string, string>();
+  return {
+    request: (request) => {
+      const query = Object.fromEntries(queryOf(request));
+      const sent = request.body.length > 0 ? JSON.parse(String(request.body)) : query;
+      const data = jsonInOrder([request.operation, sent]);
+      const token = tokenOf(request);
+      const before = asked.get(token) ?? data;
+      asked.set(token, before);
+      return before === data ? request : ownAnswer(409, { error: 'conflicting request data' });
+    },
+  };
+}
+
+/** Keeps the last value of a repeated query parameter. */
+function lastValue(): Mutation {
+  return {
+    request: (request) => {
+      const query = new URLSearchParams([...new Map(queryOf(request))]).toString();
+      return query.length < request.query.length ? { ...request, query } : request;
+    },
+  };
+}
+
+describe('a legal server under the conformance suite', () => {
+  it('may answer 409 to each request for an update that differs from the first', {
+    timeout: SUITE_MAX_MS,
+  }, async () => {
+    const asking = [
+      'get-next-deployment',
+      'post-next-deployment',
+      'post-next-deployment-v2',
+    ] as const;
+    const selection = ['legal-forms/'];
+    expect(await complaintsOn(conflicting, asking, { selection })).toEqual([]);
+  });
+
+  it('may take the last value of a repeated query parameter', {
+    timeout: SUITE_MAX_MS,
+  }, async () => {
+    const ids = new Set(['audit-log/bad-parameters']);
+    expect(await complaintsOn(lastValue, ['list-audit-logs'], { ids })).toEqual([]);
+  });
+});
+
+describe('hooks that only move the clock', () => {
+  it('are used beside a user of the management API, for every case about time', {
+    timeout: SUITE_MAX_MS,
+  }, async () => {
+    const own = await startServer({ port: 0, controlPort: 0, logLevel: 'silent' });
+    const script = `import { text } from 'node:stream/consumers';
+      const { input } = JSON.parse(await text(process.stdin));
+      const headers = { authorization: 'Bearer ${own.controlToken}', 'content-type': 'application/json' };
+      const body = JSON.stringify({ advanceSeconds: input.seconds });
+      const { status } = await fetch('${own.controlUrl}/clock', { method: 'POST', headers, body });
+      process.exit(status === 200 ? 0 : 1);`;
+    const command = [process.execPath, '--input-type=module', '-e', script];
+    try {
+      const { verdicts, leftBehind } = await judge({
+        baseUrl: own.baseUrl,
+        credentials: { email: own.adminEmail, password: own.adminPassword },
+        hooks: readHookFile(JSON.stringify({ steps: { 'advance-clock': command } }), '/'),
+        selection: ['time/'],
+      });
+      const found = verdicts.map(({ id, verdict, reason, actual }) =>
+        verdict === 'pass' ? 'pass' : `${verdict} ${id}: ${reason?.text ?? actual}`,
+      );
+      expect([...new Set(found)]).toEqual(['pass']);
+      expect(leftBehind).toEqual([]);
+    } finally {
+      await own.close();
+    }
+  });
+});

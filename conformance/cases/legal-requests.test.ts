@@ -1,0 +1,14 @@
+import { describe, expect, it } from 'vitest';
+import { holdsText } from './legal-requests.ts';
+
+describe('holdsText', () => {
+  it.each([
+    ['the text itself', 'a marker here', true],
+    ['a member at any depth', { list: [{ value: 'marker' }] }, true],
+    ['text that was written with escapes', JSON.parse('{"value":"\\u006darker"}'), true],
+    ['other text, numbers and null', { list: ['mark', 7, null] }, false],
+    ['an answer without a body', undefined, false],
+  ])('looks for a marker in parsed values: %s', (_, value, expected) => {
+    expect(holdsText(value, 'marker')).toBe(expected);
+  });
+});
