@@ -48,7 +48,7 @@ export interface ObservingCase<Arranged> extends CaseFacts {
 }
 
 /** When the runner starts a case: before or after those that have no turn. */
-export type Turn = 'first' | 'last';
+type Turn = 'first' | 'last';
 
 /** A named, ordered group of cases that start from the same state. */
 export interface ScenarioDefinition<Arranged> {
