@@ -6,7 +6,7 @@ import { fieldsOf, tables } from '../../fixtures/contract/resource-tables.ts';
 import {
   acceptedDevice,
   deviceAndArtifact,
-  needStatus,
+  needAnswer,
   StartStateMissed,
 } from '../context/start-states.ts';
 import { AdminFailure } from '../context/target-admin.ts';
@@ -137,7 +137,7 @@ function exportCase(
       for (const id of objectIds) {
         await entriesOn(context, id, 1);
         const answer = await exported(context, { object_id: id, format_separator: '.' });
-        needStatus('an export', answer, 200);
+        needAnswer('export-audit-logs', answer, 200);
         judge(answer.text, await entries(context, { object_id: id, per_page: 100 }));
       }
     },
@@ -250,7 +250,7 @@ const large = defineScenario<AuditQuery>({
       run: async (query, context) => {
         const total = await totalOf(context, query);
         const answer = await exported(context, { ...query, limit: EXPORTED_MAX });
-        needStatus('an export', answer, 200);
+        needAnswer('export-audit-logs', answer, 200);
         const later = await totalOf(context, query);
         if (later !== total)
           throw new StartStateMissed('a log that does not grow', `it grew by ${later}`);
@@ -266,7 +266,7 @@ const large = defineScenario<AuditQuery>({
         const sorted = { ...query, sort: 'asc' };
         const listed = await pagedEntries(context, sorted);
         const answer = await exported(context, { ...sorted, limit: PAGED, format_separator: '.' });
-        needStatus('an export', answer, 200);
+        needAnswer('export-audit-logs', answer, 200);
         const [names = [], ...records] = readCsv(answer.text);
         expectEqual('records', records.length, PAGED);
         const inExport = records.map((record) =>

@@ -4,7 +4,7 @@ import { ownArtifact } from '../context/own-artifact.ts';
 import {
   abortedDeployment,
   acceptedDevice,
-  needStatus,
+  needAnswer,
   type OfferedDeployment,
   StartStateMissed,
 } from '../context/start-states.ts';
@@ -54,7 +54,7 @@ interface Table {
 /** Returns the field names and the records; throws StartStateMissed when the answer is not CSV. */
 async function table(context: TestContext, query: AuditQuery): Promise<Table> {
   const answer = await exported(context, query);
-  needStatus('an export', answer, 200);
+  needAnswer('export-audit-logs', answer, 200);
   const [names = [], ...records] = readCsv(answer.text);
   const isNamed = names.includes('action') || names.includes('time');
   if (isNamed && records.every(({ length }) => length === names.length)) {
@@ -150,7 +150,7 @@ const document = defineScenario({
       requirements: ['audit.export-media-type'],
       run: async ({ deploymentId }, context) => {
         const answer = await exported(context, { object_id: deploymentId });
-        needStatus('an export', answer, 200);
+        needAnswer('export-audit-logs', answer, 200);
         const type = answer.headers['content-type'] ?? '';
         expectThat(/^text\/csv\s*(;|$)/i.test(type), 'text/csv', shown(type));
       },
@@ -175,7 +175,7 @@ const document = defineScenario({
       requirements: ['audit.export-is-streamed'],
       run: async ({ deploymentId }, context) => {
         const answer = await exported(context, { object_id: deploymentId });
-        needStatus('an export', answer, 200);
+        needAnswer('export-audit-logs', answer, 200);
         const { 'transfer-encoding': coding, 'content-length': length } = answer.headers;
         // A gateway with HTTP/1.0 cannot use chunks, and closes the connection after a stream.
         const isStreamed = coding === 'chunked' || (coding === undefined && length === undefined);
@@ -251,7 +251,7 @@ const document = defineScenario({
         await entriesOn(context, device.id, 1);
         const query = { object_id: device.id, format_separator: '.' };
         const answer = await exported(context, query);
-        needStatus('an export', answer, 200);
+        needAnswer('export-audit-logs', answer, 200);
         const [names = [], ...records] = readCsv(answer.text);
         const odd = records.find(({ length }) => length !== names.length);
         expectThat(odd === undefined, `records of ${names.length} fields`, shown(odd));

@@ -4,7 +4,7 @@
  * Spec: Audit logs
  */
 
-import { needStatus, StartStateMissed } from '../context/start-states.ts';
+import { needAnswer, StartStateMissed } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import type { Answer } from '../target/answer.ts';
 import type { CallOptions } from '../target/call.ts';
@@ -37,7 +37,7 @@ export function list(context: TestContext, query: AuditQuery = {}): Promise<Answ
 
 /** Returns the entries in an answer; throws StartStateMissed when it is not a list of objects. */
 export function entriesIn(answer: Answer): readonly ReceivedEntry[] {
-  needStatus('a list of entries', answer, 200);
+  needAnswer('list-audit-logs', answer, 200);
   const entries = listIn(answer);
   if (entries?.every(isEntry)) return entries;
   throw new StartStateMissed('a list of entries', shown(answer.text));

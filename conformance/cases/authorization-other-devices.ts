@@ -6,6 +6,7 @@ import {
   acceptedDevice,
   activeDeployment,
   factoryProvides,
+  needAnswer,
   type OfferedDeployment,
   twoDevices,
 } from '../context/start-states.ts';
@@ -161,7 +162,7 @@ function writeCase(write: DeviceWrite): JudgingCase<TwoDevices> {
     covers: [`${operation} ${status}`],
     run: async ({ device, other }, context) => {
       const answer = await device.call(operation, { body });
-      if (answer.status !== status) throw new NotObservable(`nothing: ${shownAnswer(answer)}`);
+      needAnswer(operation, answer, status);
       // When users see the text at the writing device, a wrong copy would be visible as well.
       const isThere = (seen: unknown) => JSON.stringify(seen).includes(mark);
       const own = await context.settled(() => look(context, device), isThere);

@@ -1,6 +1,7 @@
 import { isTimestamp } from '../../fixtures/contract/text.ts';
 import { configurationOffer, configured } from '../context/configuration-offer.ts';
 import { report } from '../context/deployment-life.ts';
+import { needAnswer } from '../context/start-states.ts';
 import { defineScenario } from '../suite/case.ts';
 import { withAlteredSignature, withParameter, withSegment } from '../target/altered-link.ts';
 import { isArtifactFile, pairsIn } from '../target/configuration-body.ts';
@@ -139,7 +140,7 @@ const link = defineScenario({
       requirements: ['download.holds-the-pairs'],
       run: async ({ uri, get }) => {
         const answer = await get(uri);
-        if (answer.status !== 200) throw new NotObservable('the link returns nothing');
+        needAnswer('download-configuration', answer, 200);
         const pairs = await pairsIn(answer.bytes);
         if (!pairs) throw new NotObservable('the configuration has a form of its own');
         expectEqual('pairs', { ...pairs }, configured);
@@ -151,7 +152,7 @@ const link = defineScenario({
       requirements: ['download.is-an-artifact'],
       run: async ({ uri, get }) => {
         const answer = await get(uri);
-        if (answer.status !== 200) throw new NotObservable('the link returns nothing');
+        needAnswer('download-configuration', answer, 200);
         expectThat(isArtifactFile(answer.bytes), 'an artifact file', shownAnswer(answer));
       },
     },

@@ -3,7 +3,7 @@
  * Spec: Device configuration; DeviceAPIConfiguration
  */
 
-import { acceptedDevice, twoDevices } from '../context/start-states.ts';
+import { acceptedDevice, needAnswer, twoDevices } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import { defineScenario } from '../suite/case.ts';
 import { given, type InputTable, inputCases, otherThanText } from '../suite/input-table.ts';
@@ -87,9 +87,7 @@ function write(device: SuiteDevice, body: unknown): Promise<Answer> {
 /** Returns the pairs that the device reads; the cases of reading check the answer itself. */
 async function readPairs(device: SuiteDevice): Promise<Members> {
   const answer = await device.call('get-configuration');
-  if (answer.status !== 200) {
-    throw new NotObservable(`reading the store was answered ${shownAnswer(answer)}`);
-  }
+  needAnswer('get-configuration', answer, 200);
   const pairs = expectJson(answer);
   if (!isMap(pairs)) throw new NotObservable(`the store was read as ${shown(pairs)}`);
   return pairs;

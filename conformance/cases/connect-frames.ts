@@ -1,6 +1,6 @@
 /** Cases: a device's open connection according to RFC 6455, frame by frame. Spec: Device connect */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { acceptedDevice, needStatus } from '../context/start-states.ts';
+import { acceptedDevice, needAnswer } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
@@ -158,7 +158,7 @@ const illegal: readonly FrameRule[] = [
 async function lineOf(context: TestContext, { token }: SuiteDevice): Promise<FrameLine> {
   const authorization = `Bearer ${token}`;
   const answer = await askUpgrade(context, { ...upgradeHeaders, authorization });
-  needStatus('an open connection', answer, 101);
+  needAnswer('connect', answer, 101);
   return new FrameLine(openedBy(answer), context.clock);
 }
 

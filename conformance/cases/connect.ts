@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { acceptedDevice, needStatus, StartStateMissed } from '../context/start-states.ts';
+import { acceptedDevice, needAnswer, StartStateMissed } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
@@ -147,7 +147,7 @@ function refusedCase({ id, requirement, title, requests, statuses }: HandshakeRu
 /** Returns the headers of a successful handshake. */
 async function granted(context: TestContext, { token }: SuiteDevice, headers: Headers = {}) {
   const answer = await askUpgrade(context, { ...upgradeHeaders, ...headers, ...bearer(token) });
-  needStatus('an open connection', answer, 101);
+  needAnswer('connect', answer, 101);
   return answer.headers;
 }
 
@@ -316,7 +316,7 @@ async function connectedDevice(context: TestContext): Promise<ConnectedDevice> {
 
 async function connected(context: TestContext, device: SuiteDevice): Promise<ConnectedDevice> {
   const answer = await askUpgrade(context, { ...upgradeHeaders, ...bearer(device.token) });
-  needStatus('an open connection', answer, 101);
+  needAnswer('connect', answer, 101);
   const socket = openedBy(answer);
   return { device, line: new FrameLine(socket, context.clock), cut: () => socket.destroy() };
 }

@@ -4,7 +4,7 @@ import { abortOnTheWay, reportOnTheWay, sharedDeployment } from '../context/depl
 import {
   acceptedDevice,
   activeDeployment,
-  needStatus,
+  needAnswer,
   type OfferedDeployment,
 } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
@@ -185,7 +185,7 @@ function upload({ device, id }: LogOwner, ...messages: readonly unknown[]): Prom
 }
 
 async function uploadOnTheWay(arranged: LogOwner, ...messages: readonly unknown[]): Promise<void> {
-  needStatus('an uploaded log', await upload(arranged, ...messages), 204);
+  needAnswer('put-deployment-log', await upload(arranged, ...messages), 204);
 }
 
 /** Returns the log as users read it, once it contains the text. */

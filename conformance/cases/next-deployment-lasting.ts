@@ -12,7 +12,7 @@ import {
   activeDeployment,
   type DeviceInDeployment,
   factoryProvides,
-  needStatus,
+  needAnswer,
   pendingDeployment,
 } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
@@ -57,7 +57,7 @@ async function twoThatFit(context: TestContext): Promise<FittingDevice> {
 /** Returns the id of the artifact that the device is given. */
 async function servedId(device: SuiteDevice): Promise<string> {
   const answer = await device.call('post-next-deployment', { body: provides });
-  needStatus('an offered update', answer, 200);
+  needAnswer('post-next-deployment', answer, 200);
   return textIn(needInstructions(answer), 'artifact.id');
 }
 

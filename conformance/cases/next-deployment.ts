@@ -11,6 +11,7 @@ import {
   factoryProvides,
   needStatus,
   type OfferedDeployment,
+  offered,
   pendingDeployment,
 } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
@@ -149,10 +150,9 @@ interface OfferInForm extends DeviceInDeployment {
   readonly id: string;
 }
 
-async function askedBy({ ask }: PollForm, context: TestContext): Promise<OfferInForm> {
+async function askedBy({ operation, ask }: PollForm, context: TestContext): Promise<OfferInForm> {
   const arranged = await pendingDeployment(context);
-  const answer = await ask(arranged.device, factoryProvides);
-  needStatus('an offered update', answer, 200);
+  const answer = await offered(context, operation, () => ask(arranged.device, factoryProvides));
   return { ...arranged, id: textIn(needInstructions(answer), 'id') };
 }
 

@@ -17,7 +17,7 @@ import {
   type DeviceInDeployment,
   deviceAndArtifact,
   factoryProvides,
-  needStatus,
+  needAnswer,
   type OfferedDeployment,
   pendingDeployment,
 } from '../context/start-states.ts';
@@ -50,7 +50,7 @@ async function nextRound(
   { device, artifact }: DeviceAndArtifact,
 ): Promise<OfferedDeployment> {
   const deployment = await context.deploy({ artifact_name: artifact.name, devices: [device.id] });
-  const id = await offeredId(device);
+  const id = await offeredId(context, device);
   return { device, artifact, id, deploymentId: deployment.id, deploymentName: deployment.name };
 }
 
@@ -225,8 +225,8 @@ async function logBesideReport(arranged: OfferedDeployment): Promise<void> {
     arranged.device.call('put-deployment-log', { path, body: { messages } }),
     report(arranged, { status: 'failure' }),
   ]);
-  needStatus('an uploaded log', logged, 204);
-  if (reported.status !== 204) throw new NotObservable('the report is not answered 204');
+  needAnswer('put-deployment-log', logged, 204);
+  needAnswer('put-deployment-status', reported, 204);
 }
 
 export const raceCases = [...againstAbort, ...polls, ...together, ...logAndStatus];

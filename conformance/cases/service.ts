@@ -4,7 +4,12 @@ import { type OperationId, operations } from '../../fixtures/contract/operations
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { valueText } from '../../fixtures/value-text.ts';
 import { refused } from '../context/granted.ts';
-import { acceptedDevice, deviceAndArtifact, factoryProvides } from '../context/start-states.ts';
+import {
+  acceptedDevice,
+  deviceAndArtifact,
+  factoryProvides,
+  needAnswer,
+} from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
@@ -184,7 +189,7 @@ const device = defineScenario({
       run: async (caller) => {
         const body = [{ name: 'a', value: 'b' }];
         const whole = await caller.call('put-attributes', { body });
-        if (whole.status !== 200) throw new NotObservable(`whole: ${shownAnswer(whole)}`);
+        needAnswer('put-attributes', whole, 200);
         const raw = ['[{"name":"a",', '"value":"b"}]'];
         expectStatus(await caller.call('put-attributes', { raw }), 200);
       },

@@ -8,6 +8,7 @@ import {
   acceptedDevice,
   deviceAndArtifact,
   factoryProvides,
+  needAnswer,
   needStatus,
   StartStateMissed,
 } from '../context/start-states.ts';
@@ -43,8 +44,7 @@ const requestsForFiles: Readonly<Record<string, Headers>> = {
 async function artifactLink(context: TestContext) {
   const { device, artifact } = await deviceAndArtifact(context, 'plain');
   const answer = await device.call('get-artifact-link', { path: { id: artifact.id } });
-  if (answer.status !== 200)
-    throw new StartStateMissed('a link', `it was answered ${answer.status}`);
+  needAnswer('get-artifact-link', answer, 200);
   const { uri, expire } = expectShape(answer, artifactLinkShape);
   const follow = (headers?: Headers) =>
     context.session.send({ method: 'GET', url: uri, ...(headers && { headers }) });

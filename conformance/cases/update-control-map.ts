@@ -10,8 +10,10 @@ import {
   deploymentOf,
   deviceAndArtifact,
   factoryProvides,
+  needAnswer,
   needStatus,
   type OfferedDeployment,
+  offered,
 } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import { AdminFailure } from '../context/target-admin.ts';
@@ -46,14 +48,18 @@ interface DeviceWithMap extends OfferedDeployment {
   readonly instructions: Readonly<Record<string, unknown>>;
 }
 
-function askForMap({ device }: Pick<DeviceInDeployment, 'device'>): Promise<Answer> {
-  return device.call('post-next-deployment-v2', { body: asking });
+/** Asks for the pending deployment of the device, with support for maps, until it is offered. */
+function askForMap(
+  context: TestContext,
+  { device }: Pick<DeviceInDeployment, 'device'>,
+): Promise<Answer> {
+  const operation = 'post-next-deployment-v2';
+  return offered(context, operation, () => device.call(operation, { body: asking }));
 }
 
 async function mappedDeployment(context: TestContext): Promise<DeviceWithMap> {
   const arranged = await deploymentOf(context, 'plain', givenMap);
-  const answer = await askForMap(arranged);
-  needStatus('an offered update', answer, 200);
+  const answer = await askForMap(context, arranged);
   const instructions = needInstructions(answer);
   return { ...arranged, instructions, id: textIn(instructions, 'id') };
 }
@@ -62,10 +68,10 @@ function fetchMap({ device, id }: Pick<OfferedDeployment, 'device' | 'id'>): Pro
   return device.call('get-update-control-map', { path: { id } });
 }
 
-/** Returns the map that the device fetches. Throws NotObservable if there is none. */
+/** Returns the map that the device fetches. Throws NotObservable if the answer wraps none. */
 async function fetchedMap(arranged: DeviceWithMap): Promise<Readonly<Record<string, unknown>>> {
   const answer = await fetchMap(arranged);
-  if (answer.status !== 200) throw new NotObservable('there is no map to check');
+  needAnswer('get-update-control-map', answer, 200);
   const map = fieldIn(needInstructions(answer), 'update_control_map');
   if (!isObject(map)) throw new NotObservable('the answer wraps no map');
   return map;
@@ -201,7 +207,7 @@ const mapped = defineScenario({
       run: async (arranged) => {
         for (let reading = 1; reading <= READINGS; reading += 1) {
           const answer = await fetchMap(arranged);
-          if (answer.status !== 200) throw new NotObservable('there is no map to check');
+          needAnswer('get-update-control-map', answer, 200);
           const body = expectJson(answer);
           const isWrapped = isObject(body) && isObject(body.update_control_map);
           expectThat(isWrapped, 'a map in update_control_map', shownAnswer(answer));
@@ -290,12 +296,11 @@ async function mappedForTwo(context: TestContext) {
   const { name: artifact_name } = await context.artifact('plain');
   const devices = [first.id, second.id];
   await context.deploy({ artifact_name, devices, update_control_map: givenMap });
-  const offered = async (device: SuiteDevice) => {
-    const answer = await askForMap({ device });
-    needStatus('an offered update', answer, 200);
+  const offerTo = async (device: SuiteDevice) => {
+    const answer = await askForMap(context, { device });
     return { device, id: textIn(needInstructions(answer), 'id') };
   };
-  return { one: await offered(first), other: await offered(second) };
+  return { one: await offerTo(first), other: await offerTo(second) };
 }
 
 function finishedCase(status: 'success' | 'failure'): JudgingCase<DeviceWithMap> {
@@ -330,8 +335,7 @@ const plain = defineScenario({
       title: 'The instructions of a deployment without a map have none.',
       requirements: ['next.control-map-only-if-given'],
       run: async (_, context) => {
-        const answer = await askForMap(await deploymentOf(context, 'plain'));
-        needStatus('an offered update', answer, 200);
+        const answer = await askForMap(context, await deploymentOf(context, 'plain'));
         const map = fieldIn(needInstructions(answer), 'artifact.update_control_map');
         expectThat(map === undefined || map === null, 'no update control map', shown(map));
       },

@@ -1,8 +1,8 @@
 /** Start state: a device that was offered the deployment of its configuration, with the link. */
 import { deploymentInstructionsV1Shape } from '../../fixtures/contract/resources.ts';
 import type { Answer } from '../target/answer.ts';
-import { expectShape, expectStatus, expectUrl } from '../target/expectations.ts';
-import { acceptedDevice, factoryProvides } from './start-states.ts';
+import { expectShape, expectUrl } from '../target/expectations.ts';
+import { acceptedDevice, factoryProvides, offered } from './start-states.ts';
 import type { SuiteDevice } from './suite-device.ts';
 import type { TestContext } from './test-context.ts';
 
@@ -32,11 +32,9 @@ export async function configurationOffer(
   await context.admin.configure(device.id, configured);
   await context.deployConfiguration(device);
   const query = { ...factoryProvides, device_type: deviceType };
-  const answer = await context.settled(
-    () => device.call('get-next-deployment', { query }),
-    ({ status }) => status === 200,
+  const answer = await offered(context, 'get-next-deployment', () =>
+    device.call('get-next-deployment', { query }),
   );
-  expectStatus(answer, 200);
   const { id, artifact } = expectShape(answer, deploymentInstructionsV1Shape);
   const uri = expectUrl('a source', artifact.source.uri);
   const get = (url: string): Promise<Answer> => context.session.send({ method: 'GET', url });

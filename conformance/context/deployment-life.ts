@@ -6,8 +6,9 @@ import {
   acceptedDevice,
   factoryProvides,
   instructedId,
-  needStatus,
+  needAnswer,
   type OfferedDeployment,
+  offered,
   StartStateMissed,
 } from './start-states.ts';
 import type { SuiteDevice } from './suite-device.ts';
@@ -31,7 +32,7 @@ export async function reportOnTheWay(
   ...statuses: readonly string[]
 ): Promise<void> {
   for (const status of statuses) {
-    needStatus(`a report of ${status}`, await report(arranged, { status }), 204);
+    needAnswer('put-deployment-status', await report(arranged, { status }), 204);
   }
 }
 
@@ -103,12 +104,13 @@ export async function sharedDeployment(context: TestContext): Promise<SharedDepl
   const { id, name } = await context.deploy({ artifact_name: artifact.name, devices });
   const common = { artifact, deploymentId: id, deploymentName: name };
   return {
-    one: { ...common, device, id: await offeredId(device) },
-    other: { ...common, device: second, id: await offeredId(second) },
+    one: { ...common, device, id: await offeredId(context, device) },
+    other: { ...common, device: second, id: await offeredId(context, second) },
   };
 }
 
 /** Returns the id under which the device is offered its pending deployment. */
-export async function offeredId(device: SuiteDevice): Promise<string> {
-  return instructedId(await device.call('get-next-deployment', { query: factoryProvides }));
+export async function offeredId(context: TestContext, device: SuiteDevice): Promise<string> {
+  const ask = () => device.call('get-next-deployment', { query: factoryProvides });
+  return instructedId(await offered(context, 'get-next-deployment', ask));
 }

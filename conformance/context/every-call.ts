@@ -4,7 +4,7 @@ import { deploymentInstructionsV1Shape } from '../../fixtures/contract/resources
 import type { Answer } from '../target/answer.ts';
 import type { ApiCaller } from '../target/call.ts';
 import { expectShape } from '../target/expectations.ts';
-import { factoryProvides, StartStateMissed } from './start-states.ts';
+import { factoryProvides, offered, StartStateMissed } from './start-states.ts';
 import type { SuiteDevice } from './suite-device.ts';
 import type { TestContext } from './test-context.ts';
 
@@ -89,12 +89,9 @@ export async function configurationLink(
   }
   await context.admin.configure(device.id, { timezone: 'Europe/Oslo' });
   await context.deployConfiguration(device);
-  const offer = await context.settled(
-    () => device.call('get-next-deployment', { query: factoryProvides }),
-    ({ status }) => status === 200,
+  const offer = await offered(context, 'get-next-deployment', () =>
+    device.call('get-next-deployment', { query: factoryProvides }),
   );
-  if (offer.status !== 200)
-    throw new StartStateMissed('a configuration that is offered', 'none is');
   const { uri } = expectShape(offer, deploymentInstructionsV1Shape).artifact.source;
   if (uri === undefined || !URL.canParse(uri)) {
     throw new StartStateMissed('a link to a configuration', `the source is ${uri ?? 'none'}`);

@@ -12,7 +12,7 @@ import {
 } from '../target/expectations.ts';
 import { isMap, type Members } from '../target/json-members.ts';
 import type { SampleName } from './sample-artifacts.ts';
-import { acceptedDevice } from './start-states.ts';
+import { acceptedDevice, needAnswer } from './start-states.ts';
 import type { TestContext } from './test-context.ts';
 
 /** A file, and its download link. */
@@ -32,7 +32,7 @@ export async function askedLink(
 ): Promise<[Members, Answer]> {
   const device = await acceptedDevice(context);
   const answer = await device.call('get-artifact-link', { path: { id: artifactId } });
-  expectStatus(answer, 200);
+  needAnswer('get-artifact-link', answer, 200);
   const link = expectJson(answer);
   expectThat(isMap(link), 'an object', shown(link));
   return [link, answer];
@@ -54,7 +54,7 @@ export async function linkedFile(
   const follow: LinkedFile['follow'] = (headers = {}) =>
     context.session.send({ method: 'GET', url: uri, headers });
   const whole = await follow();
-  expectStatus(whole, 200);
+  needAnswer('get-artifact-link', whole, 200);
   expectThat(whole.bytes.equals(bytes), 'the uploaded file', 'other bytes');
   return { uri, bytes, whole, follow };
 }

@@ -2,11 +2,12 @@
 
 import type { Answer } from '../target/answer.ts';
 import { NotObservable, shownAnswer } from '../target/expectations.ts';
+import { needAnswer } from './start-states.ts';
 
-/** Returns the answer if it grants a token; otherwise throws NotObservable. */
+/** Returns the answer if it grants a token; otherwise throws StartStateMissed. */
 export function granted(answer: Answer): Answer {
-  if (answer.status === 200) return answer;
-  throw new NotObservable(`no token was granted: ${shownAnswer(answer)}`);
+  needAnswer('post-auth-request', answer, 200);
+  return answer;
 }
 
 /** Returns the answer if its status is 4xx; otherwise throws NotObservable. */

@@ -7,7 +7,7 @@ import type { PollForm } from './asking.ts';
 import {
   type DeviceInDeployment,
   factoryProvides,
-  needStatus,
+  offered,
   pendingDeployment,
   StartStateMissed,
 } from './start-states.ts';
@@ -25,8 +25,9 @@ export async function instructedBy(
   arrange: (context: TestContext) => Promise<DeviceInDeployment> = pendingDeployment,
 ): Promise<InstructedDevice> {
   const arranged = await arrange(context);
-  const answer = await form.ask(arranged.device, factoryProvides);
-  needStatus('an offered update', answer, 200);
+  const answer = await offered(context, form.operation, () =>
+    form.ask(arranged.device, factoryProvides),
+  );
   return { ...arranged, answer };
 }
 

@@ -1,6 +1,8 @@
 /** The start states of cases, each reached by the requests that real devices and users send. */
 
 import * as v from 'valibot';
+import type { OperationId } from '../../fixtures/contract/operations.ts';
+import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import type { GivenControlMap } from '../../fixtures/contract/resources.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 import type { Answer } from '../target/answer.ts';
@@ -13,16 +15,68 @@ import type { TestContext } from './test-context.ts';
 /** The artifact name and device type that every suite device reports before its first update. */
 export const factoryProvides = { artifact_name: 'conformance-factory', device_type: boardType };
 
-/** The start state of a case could not be reached, so the case is undecided. */
+/**
+ * The start state of a case could not be reached. The case is undecided, unless an answer that the
+ * contract documents did not come.
+ */
 export class StartStateMissed extends Error {
   /** What was expected of the last request, in the words of an expectation; absent if unknown. */
   readonly expected: string | undefined;
+  /** The answer to a valid request that the contract documents and that did not come, if any. */
+  readonly undocumented: UndocumentedAnswer | undefined;
 
-  constructor(state: string, seen: string, expected?: string) {
+  constructor(state: string, seen: string, expected?: string, undocumented?: UndocumentedAnswer) {
     super(`the start state needs ${state}, but ${seen}`);
     this.name = 'StartStateMissed';
     this.expected = expected;
+    this.undocumented = undocumented;
   }
+}
+
+/** An answer other than the one that the contract documents for a valid request. */
+export interface UndocumentedAnswer {
+  readonly operation: OperationId;
+  readonly requirements: readonly [RequirementId, ...RequirementId[]];
+  readonly answer: Answer;
+}
+
+/** The requirements that say how each operation answers a valid request. */
+const answerRequirements = {
+  'post-auth-request': ['auth.preauthorized-gets-token', 'auth.accepted-gets-token'],
+  'get-next-deployment': ['next.get-pending-is-200'],
+  'post-next-deployment': ['next.post-pending-is-200'],
+  'post-next-deployment-v2': ['next.v2-pending-is-200'],
+  'put-deployment-status': ['status.each-value-is-accepted', 'status.is-204'],
+  'put-deployment-log': ['log.is-accepted'],
+  'get-update-control-map': ['map.of-active-deployment'],
+  'list-artifacts': ['artifacts.list'],
+  'get-artifact-link': ['link.fields', 'link.gives-the-file'],
+  'get-configuration': ['configuration.read'],
+  'put-configuration': ['configuration.write'],
+  'download-configuration': ['download.gives-the-configuration'],
+  connect: ['connect.switches-protocols'],
+  'post-alerts': ['alerts.are-accepted'],
+  'post-monitor-configuration': ['monitor.is-accepted'],
+  'patch-attributes': ['inventory.patch-is-200'],
+  'put-attributes': ['inventory.put-is-200'],
+  'list-audit-logs': ['audit.list'],
+  'export-audit-logs': ['audit.export-is-csv'],
+} as const satisfies Readonly<Partial<Record<OperationId, UndocumentedAnswer['requirements']>>>;
+
+/**
+ * Throws StartStateMissed unless the answer to a valid request has the status that the contract
+ * documents. Only 429 and server errors leave the case undecided, since a busy server may send them.
+ */
+export function needAnswer(
+  operation: keyof typeof answerRequirements,
+  answer: Answer,
+  status: number,
+): void {
+  if (answer.status === status) return;
+  const requirements = answerRequirements[operation];
+  const isBusy = answer.status === 429 || answer.status >= 500;
+  const undocumented = isBusy ? undefined : { operation, requirements, answer };
+  throw missed(`${status} of ${operation}`, answer, status, undocumented);
 }
 
 /** The target has accepted a device by itself, so no device ever waits for a decision. */
@@ -76,7 +130,7 @@ export async function acceptedDevice(
 ): Promise<SuiteDevice> {
   const device = await preauthorizedDevice(context, keyType);
   const granted = await device.authenticate();
-  needStatus('a granted authentication', granted, 200);
+  needAnswer('post-auth-request', granted, 200);
   device.token = granted.text;
   if (!/^[\w.~+/=-]+$/.test(device.token)) {
     throw new StartStateMissed('a token that a header can carry', 'another text');
@@ -141,9 +195,29 @@ export interface OfferedDeployment extends DeviceInDeployment {
 /** Arranges an accepted device that has been offered a deployment and knows its id. */
 export async function activeDeployment(context: TestContext): Promise<OfferedDeployment> {
   const arranged = await pendingDeployment(context);
-  const answer = await arranged.device.call('get-next-deployment', { query: factoryProvides });
+  const { device } = arranged;
+  const answer = await offered(context, 'get-next-deployment', () =>
+    device.call('get-next-deployment', { query: factoryProvides }),
+  );
   return { ...arranged, id: instructedId(answer) };
 }
+
+/** Asks for an update until it is offered, for as long as effects take; needs an offer. */
+export async function offered(
+  context: TestContext,
+  operation: AskingOperation,
+  ask: () => Promise<Answer>,
+): Promise<Answer> {
+  const answer = await context.settled(ask, ({ status }) => status !== 204);
+  needAnswer(operation, answer, 200);
+  return answer;
+}
+
+/** The operations by which a device asks for its next deployment. */
+export type AskingOperation =
+  | 'get-next-deployment'
+  | 'post-next-deployment'
+  | 'post-next-deployment-v2';
 
 /** Arranges an accepted device whose deployment a user has aborted after it was offered. */
 export async function abortedDeployment(context: TestContext): Promise<OfferedDeployment> {
@@ -163,7 +237,15 @@ export function instructedId(answer: Answer): string {
 
 /** Throws StartStateMissed unless the answer has the status. */
 export function needStatus(state: string, answer: Answer, status: number): void {
-  if (answer.status === status) return;
+  if (answer.status !== status) throw missed(state, answer, status);
+}
+
+function missed(
+  state: string,
+  answer: Answer,
+  status: number,
+  undocumented?: UndocumentedAnswer,
+): StartStateMissed {
   const seen = `the target answered ${shownAnswer(answer)}`;
-  throw new StartStateMissed(state, seen, `status ${status}`);
+  return new StartStateMissed(state, seen, `status ${status}`, undocumented);
 }

@@ -1,9 +1,12 @@
 /** Merges the breaches of invariants in the exchanges of a case into the verdict on the case. */
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { RequirementLevel } from '../../fixtures/contract/requirements/requirement.ts';
+import type { UndocumentedAnswer } from '../context/start-states.ts';
 import { type Breach, isHang } from '../passive/invariant-judge.ts';
 import { breachText, type CaseVerdict, type Finding } from '../result/result.ts';
 import { asListed, type RunnableCase } from '../suite/case.ts';
+import { reportedExchange, type TargetExchange } from '../target/exchange.ts';
+import { shownAnswer } from '../target/expectations.ts';
 
 type VerdictListing = Omit<CaseVerdict, 'verdict' | 'startedMs' | 'durationMs'>;
 
@@ -50,6 +53,25 @@ function failureOf(own: Finding, first: Breach, count: number): Finding {
     ...(isHang(first) && own.reason && { reason: own.reason }),
     expected: `every exchange of ${first.operation} to keep the contract`,
     actual: `${breachText(first)}${more}`,
+  };
+}
+
+/**
+ * Returns the breach of an answer that the contract does not document for a valid request.
+ * @param exchanges the exchanges of the case, the one with the answer among the last
+ */
+export function breachBy(
+  { operation, requirements: ids, answer }: UndocumentedAnswer,
+  exchanges: readonly TargetExchange[],
+): Breach {
+  const isIt = (each: TargetExchange): boolean => each.answer?.status === answer.status;
+  const exchange = exchanges.findLast(isIt) ?? exchanges.at(-1);
+  if (exchange === undefined) throw new Error('the answer is not among the exchanges of its case');
+  const text = `the answer to a valid request must be the documented one, not ${shownAnswer(answer)}`;
+  const [first] = ids;
+  return {
+    ...{ operation, text, requirements: ids, level: requirements[first].level },
+    exchange: reportedExchange(exchange),
   };
 }
 

@@ -3,8 +3,9 @@ import { ManualClock } from '../../fixtures/clock.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { MissingCapability } from '../adapters/missing-capability.ts';
 import { ControlFailure } from '../context/control.ts';
-import { StartStateMissed } from '../context/start-states.ts';
+import { needAnswer, StartStateMissed } from '../context/start-states.ts';
 import { AdminFailure } from '../context/target-admin.ts';
+import type { TestContext } from '../context/test-context.ts';
 import type { CaseVerdict } from '../result/result.ts';
 import { defineScenario, type RunnableCase } from '../suite/case.ts';
 import {
@@ -15,12 +16,13 @@ import {
 } from '../target/expectations.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 import { contextOn } from '../testing/context-on.ts';
+import { serve } from '../testing/tiny-server.ts';
 import { gate, runCase } from './runner.ts';
 
 const clock = new ManualClock(Date.UTC(2026, 0, 1));
 
 interface Parts {
-  readonly arrange?: () => Promise<void>;
+  readonly arrange?: (context: TestContext) => Promise<void>;
   readonly act?: () => Promise<void>;
   readonly requirement?: RequirementId;
 }
@@ -72,12 +74,16 @@ function observing(act: () => Promise<{ seen: string }>): RunnableCase {
   );
 }
 
-function playOn(each: RunnableCase, leftBehind: readonly string[] = []): Promise<CaseVerdict> {
+function playOn(
+  each: RunnableCase,
+  leftBehind: readonly string[] = [],
+  baseUrl = 'http://127.0.0.1:9',
+): Promise<CaseVerdict> {
   return runCase(each, {
     clock,
     caseTimeLimitMs: 1000,
     runStartedMs: 0,
-    openContext: () => contextOn('http://127.0.0.1:9', clock),
+    openContext: () => contextOn(baseUrl, clock),
     release: async () => leftBehind,
   });
 }
@@ -119,6 +125,28 @@ describe('a case that judges', () => {
     const verdict = await playOn(judging({ act: () => Promise.reject(error) }));
     expect(verdict).toMatchObject({ verdict: 'inconclusive', reason: { code } });
   });
+
+  it.each([
+    [404, 'fail', ['inventory.put-is-200']],
+    [500, 'inconclusive', undefined],
+  ])(
+    'that needs a documented answer and gets status %i has the verdict %s',
+    async (status, verdict, missed) => {
+      const baseUrl = await serve((_, answer) => answer.writeHead(status).end());
+      const each = judging({
+        arrange: async (context) => {
+          const answer = await context.caller('a').call('put-attributes', { body: [] });
+          needAnswer('put-attributes', answer, 200);
+        },
+      });
+      const found = await playOn(each, [], baseUrl);
+      expect(found).toMatchObject({ verdict, exchanges: [{ answer: { status } }] });
+      expect(found.missed).toEqual(missed);
+      expect(found.breaches?.map(({ operation }) => operation)).toEqual(
+        missed && ['put-attributes'],
+      );
+    },
+  );
 
   it('is skipped when a step lacks its capability', async () => {
     const act = () => Promise.reject(new MissingCapability('operator/configure', 'no hook'));

@@ -3,16 +3,20 @@
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import { MissingCapability } from '../adapters/missing-capability.ts';
 import { ControlFailure } from '../context/control.ts';
-import { AcceptedUnasked, StartStateMissed } from '../context/start-states.ts';
+import {
+  AcceptedUnasked,
+  StartStateMissed,
+  type UndocumentedAnswer,
+} from '../context/start-states.ts';
 import { AdminFailure } from '../context/target-admin.ts';
 import type { TestContext } from '../context/test-context.ts';
 import type { Breach } from '../passive/invariant-judge.ts';
 import type { CaseVerdict, Finding } from '../result/result.ts';
 import type { Capability, RunnableCase } from '../suite/case.ts';
-import { ExpectationFailure, NotObservable } from '../target/expectations.ts';
+import { type CaseObservation, ExpectationFailure, NotObservable } from '../target/expectations.ts';
 import { SelfAcceptingError } from '../target/setup-error.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
-import { listed, withBreaches } from './breaches.ts';
+import { breachBy, listed, withBreaches } from './breaches.ts';
 
 /** The facts that determine whether a case can run. */
 export interface RunConditions {
@@ -69,9 +73,11 @@ export async function runCase(each: RunnableCase, options: CaseRunOptions): Prom
   const limit = new AbortController();
   const context = options.openContext(each, limit.signal);
   const own = await withinLimit(perform(each, context), { limit, context }, options);
-  const leftBehind = await releaseInTime(context, options);
-  const { finding, listing } = withBreaches(each, own, options.breaches?.() ?? []);
   const { exchanges, dropped } = context.session.record;
+  const missed = own.undocumented ? [breachBy(own.undocumented, exchanges)] : [];
+  const leftBehind = await releaseInTime(context, options);
+  const breaches = [...(options.breaches?.() ?? []), ...missed];
+  const { finding, listing } = withBreaches(each, own.finding, breaches);
   const { made } = context.ownership;
   const keepsEvidence = options.allEvidence === true || finding.verdict !== 'pass';
   return {
@@ -110,16 +116,22 @@ export function skip(code: string, text: string): Finding {
   return { verdict: 'skip', reason: { code, text } };
 }
 
-/** Resolves with the finding, or an inconclusive one if the time limit or an interrupt is first. */
+/** The finding of a case, and the answer that kept it from its start state, if there is one. */
+interface Performance {
+  readonly finding: Finding;
+  readonly undocumented?: UndocumentedAnswer | undefined;
+}
+
+/** Resolves with the result, or an inconclusive one if the time limit or an interrupt is first. */
 async function withinLimit(
-  finding: Promise<Finding>,
+  performance: Promise<Performance>,
   { limit, context }: { readonly limit: AbortController; readonly context: TestContext },
   { clock, caseTimeLimitMs, signal }: CaseRunOptions,
-): Promise<Finding> {
+): Promise<Performance> {
   let release = (): void => undefined;
-  const expiry = new Promise<Finding>((resolve) => {
+  const expiry = new Promise<Performance>((resolve) => {
     const end = (code: string, text: string): void => {
-      resolve(inconclusive(code, text));
+      resolve({ finding: inconclusive(code, text) });
       limit.abort(new TransportFailure('interrupted', text));
     };
     const interrupt = (): void => end('interrupted', 'the run was interrupted');
@@ -133,7 +145,7 @@ async function withinLimit(
     };
   });
   try {
-    return await Promise.race([finding, expiry]);
+    return await Promise.race([performance, expiry]);
   } finally {
     release();
   }
@@ -158,23 +170,30 @@ function watchTime(
   return { cancel: () => timer.cancel() };
 }
 
-async function perform(each: RunnableCase, context: TestContext): Promise<Finding> {
+async function perform(each: RunnableCase, context: TestContext): Promise<Performance> {
   try {
-    const act = await each.arrange(context);
-    try {
-      const observation = await act();
-      if (observation === undefined) return { verdict: 'pass' };
-      return { verdict: 'observed', observation: observation.seen };
-    } catch (error) {
-      if (error instanceof ExpectationFailure) return missedBy(each, error);
-      // For an observing case, the absence of anything to observe is also an observation.
-      if (error instanceof NotObservable && each.level === 'may') {
-        return { verdict: 'observed', observation: error.message };
-      }
-      throw error;
-    }
+    return { finding: await findingOf(each, await each.arrange(context)) };
   } catch (error) {
-    return undecided(error);
+    const undocumented = error instanceof StartStateMissed ? error.undocumented : undefined;
+    return { finding: undecided(error), undocumented };
+  }
+}
+
+async function findingOf(
+  each: RunnableCase,
+  act: () => Promise<CaseObservation | undefined>,
+): Promise<Finding> {
+  try {
+    const observation = await act();
+    if (observation === undefined) return { verdict: 'pass' };
+    return { verdict: 'observed', observation: observation.seen };
+  } catch (error) {
+    if (error instanceof ExpectationFailure) return missedBy(each, error);
+    // For an observing case, the absence of anything to observe is also an observation.
+    if (error instanceof NotObservable && each.level === 'may') {
+      return { verdict: 'observed', observation: error.message };
+    }
+    throw error;
   }
 }
 
