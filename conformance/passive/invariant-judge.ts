@@ -9,10 +9,16 @@ import type { SessionExchange, WireRequest } from '../target/target.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 import { invariants } from './catalogue.ts';
 import { DeviceMemory } from './device-memory.ts';
+import { AuditFollower } from './followers/audit-follower.ts';
+import { DeploymentFollower } from './followers/deployment-follower.ts';
+import type { Follower } from './followers/follower.ts';
 import { JudgedExchange, type JudgedRequest } from './judged-exchange.ts';
 import { type ExchangeMemory, type NamedViolation, type RuleVerdict, verdictsOn } from './rule.ts';
 import { hangOf } from './rules/statuses.ts';
 import { RunMemory } from './run-memory.ts';
+
+/** What stands for the answer to a request that got none. */
+const noAnswer = { status: 0, headers: {}, bytes: Buffer.alloc(0), text: '' } as const;
 
 /** Maximum number of breaches kept for each case, since a broken server repeats its mistakes. */
 const BREACHES_MAX = 10;
@@ -71,28 +77,38 @@ export class InvariantJudge {
    * @param plansFaults true if the case makes the server fail on purpose, so that a 5xx is legal
    */
   forCase(plansFaults = false): CaseJudge {
-    return new CaseJudge((observed) => this.#judge(observed, plansFaults));
+    const followers = newFollowers();
+    return new CaseJudge((observed) => this.#judge(observed, { plansFaults, followers }));
   }
 
   #judge(
-    { request, url, outcome, record }: SessionExchange,
-    plansFaults: boolean,
+    observed: SessionExchange,
+    { plansFaults, followers }: { plansFaults: boolean; followers: readonly Follower[] },
   ): readonly Breach[] {
+    const { request, url, outcome, record } = observed;
     const row = this.#rowOf(request, url);
     if (row === undefined) return [];
-    if (outcome instanceof Error) return hang(row.id, outcome, record);
-    // An injected fault of a test server is not a mistake of the server.
-    if (outcome.headers[this.#names.testbed.fault.toLowerCase()] !== undefined) return [];
-    const exchange = new JudgedExchange(row, judgedRequest(request, url, record), {
-      answer: outcome,
+    const isAnswered = !(outcome instanceof Error);
+    const exchange = new JudgedExchange(row, judgedRequest(observed), {
+      answer: isAnswered ? outcome : noAnswer,
       requestIdHeader: this.#names.requestId,
     });
+    const isInjected =
+      exchange.answer.headers[this.#names.testbed.fault.toLowerCase()] !== undefined;
+    if (!isAnswered || isInjected) for (const each of followers) each.seeSilence(exchange);
+    if (!isAnswered) return hang(row.id, outcome, record);
+    // An injected fault of a test server is not a mistake of the server.
+    if (isInjected) return [];
     const rules = plansFaults ? invariants.filter(({ id }) => id !== 'no-fault') : invariants;
-    return verdictsOn(rules, exchange, this.#memory).flatMap((verdict) => {
+    const broken = verdictsOn(rules, exchange, this.#memory).flatMap((verdict) => {
       this.#count(verdict, row.id);
       const { violation } = verdict;
       return violation ? [breachOf(violation, row.id, record)] : [];
     });
+    const followed = followers
+      .flatMap((each) => each.see(exchange))
+      .map(({ operation = row.id, ...violation }) => breachOf(violation, operation, record));
+    return [...broken, ...followed];
   }
 
   #count({ rule, violation }: RuleVerdict, operation: string): void {
@@ -118,6 +134,11 @@ export class InvariantJudge {
   #has(id: string): boolean {
     return this.#offered.has(id as OperationId);
   }
+}
+
+/** Returns the followers of one case, which know nothing yet. */
+function newFollowers(): readonly Follower[] {
+  return [new AuditFollower(), new DeploymentFollower()];
 }
 
 /** Collects the breaches in the exchanges of one case. */
@@ -169,11 +190,9 @@ function breachOf(
   };
 }
 
-function judgedRequest(
-  { headers = {}, body, form }: WireRequest,
-  url: string,
-  { startMs, elapsedMs }: TargetExchange,
-): JudgedRequest {
+function judgedRequest({ request, url, record, exactly }: SessionExchange): JudgedRequest {
+  const { headers = {}, body, form } = request;
+  const { startMs, elapsedMs } = exactly ?? record;
   const isChunked = Array.isArray(body);
   const bytes = isChunked ? body.join('') : (body as string | Buffer | undefined);
   const bodyBytes = form ? form.file.bytes.length : Buffer.byteLength(bytes ?? '');

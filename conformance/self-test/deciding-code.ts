@@ -14,7 +14,12 @@ export const invariantJudge = 'conformance/passive/invariant-judge.ts';
 const decidingFolders = ['conformance/cases', 'conformance/model', 'conformance/self-test/defects'];
 
 /** Folders whose modules count towards the hash of each deciding module that imports them. */
-const importedFolders = ['conformance/passive', 'conformance/passive/rules', 'conformance/suite'];
+const importedFolders = [
+  'conformance/passive',
+  'conformance/passive/followers',
+  'conformance/passive/rules',
+  'conformance/suite',
+];
 
 /** Modules that only list the contents of other modules, and are therefore not hashed. */
 const lists: ReadonlySet<string> = new Set([

@@ -50,6 +50,8 @@ export interface SessionExchange {
   readonly url: string;
   readonly outcome: Answer | Error;
   readonly record: TargetExchange;
+  /** The times of the record before they were rounded. */
+  readonly exactly?: Pick<TargetExchange, 'startMs' | 'elapsedMs'>;
 }
 
 /** Options of a session with the target. */
@@ -243,7 +245,7 @@ export class TargetSession {
       };
       const exchange = exchangeOf({ ...request, url }, outcome, times);
       this.record.add(exchange);
-      onExchange?.({ request, url, outcome, record: exchange });
+      onExchange?.({ request, url, outcome, record: exchange, exactly: times });
     };
     try {
       const { answer, result } = await act(url, signal);

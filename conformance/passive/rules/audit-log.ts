@@ -1,96 +1,24 @@
 /** Invariants on the audit log: filters, order, total and page links match the request. */
 
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
-import { actorTypes, auditObjectTypes } from '../../../fixtures/contract/vocabulary.ts';
 import { readCsv } from '../../target/csv.ts';
 import { shown } from '../../target/expectations.ts';
 import { relationsOf } from '../../target/link-header.ts';
 import { memberAt, momentOf } from '../answer-parts.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
 import type { PassiveRule, Violation } from '../rule.ts';
+import { auditFilters } from './audit-filters.ts';
 
 /** Largest requested page size that every server is assumed to support. */
 const ORDINARY_PAGE_MAX = 20;
 const MS_PER_SECOND = 1000;
-
-interface FilterRule {
-  readonly name: string;
-  readonly requirement: RequirementId;
-  readonly place: readonly string[];
-  /**
-   * Returns whether the filter value `wanted` selects an entry with `value`; undefined if the
-   * contract does not define which entries `wanted` selects.
-   */
-  readonly keeps: (wanted: string, value: unknown) => boolean | undefined;
-}
-
-const isSame: FilterRule['keeps'] = (wanted, value) =>
-  wanted === '' ? undefined : value === wanted;
-
-function isSameOf(words: readonly string[]): FilterRule['keeps'] {
-  return (wanted, value) => (words.includes(wanted) ? value === wanted : undefined);
-}
-
-function isInTime(holds: (second: number, bound: number) => boolean): FilterRule['keeps'] {
-  return (wanted, value) => {
-    const ms = momentOf(value);
-    if (!/^\d{1,11}$/.test(wanted) || ms === undefined) return undefined;
-    return holds(Math.floor(ms / MS_PER_SECOND), Number(wanted));
-  };
-}
-
-const isSameAddress: FilterRule['keeps'] = (wanted, value) => {
-  // The email of an actor is optional in an entry.
-  if (value === undefined || !/^[\w.+-]+@[\w.-]+$/.test(wanted)) return undefined;
-  return typeof value === 'string' && value.toLowerCase() === wanted.toLowerCase();
-};
-
-const filters: readonly FilterRule[] = [
-  { name: 'actor_id', requirement: 'audit.actor-filters', place: ['actor', 'id'], keeps: isSame },
-  {
-    name: 'actor_type',
-    requirement: 'audit.actor-type-filter',
-    place: ['actor', 'type'],
-    keeps: isSameOf(actorTypes),
-  },
-  {
-    name: 'actor_email',
-    requirement: 'audit.actor-email-filter',
-    place: ['actor', 'email'],
-    keeps: isSameAddress,
-  },
-  {
-    name: 'object_id',
-    requirement: 'audit.object-filters',
-    place: ['object', 'id'],
-    keeps: isSame,
-  },
-  {
-    name: 'object_type',
-    requirement: 'audit.object-type-filter',
-    place: ['object', 'type'],
-    keeps: isSameOf(auditObjectTypes),
-  },
-  {
-    name: 'created_after',
-    requirement: 'audit.time-bounds',
-    place: ['time'],
-    keeps: isInTime((second, bound) => second >= bound),
-  },
-  {
-    name: 'created_before',
-    requirement: 'audit.created-before',
-    place: ['time'],
-    keeps: isInTime((second, bound) => second <= bound),
-  },
-];
 
 function entriesOf({ json }: JudgedExchange): readonly unknown[] {
   return Array.isArray(json) ? json : [];
 }
 
 function filteredOut(exchange: JudgedExchange): Violation | undefined {
-  for (const { name, requirement, place, keeps } of filters) {
+  for (const { name, requirement, place, keeps } of auditFilters) {
     const wanted = exchange.parameter(name);
     if (wanted === undefined) continue;
     for (const [index, entry] of entriesOf(exchange).entries()) {

@@ -1,0 +1,229 @@
+/**
+ * Follows the deployments that a case creates: what devices report, what users abort, and which
+ * states and offers may follow. Spec: States and transitions
+ */
+import { isObject, jsonInOrder, parsedJson } from '../../../fixtures/json.ts';
+import { shown } from '../../target/expectations.ts';
+import { membersOf } from '../../target/json-members.ts';
+import { type JudgedExchange, segmentOf } from '../judged-exchange.ts';
+import { FollowedValue, openEnded, type Span } from './followed-value.ts';
+import type { FollowedViolation, Follower } from './follower.ts';
+
+/** The statuses that a device may report, in the order of an update; the last three are ends. */
+const way = [
+  'downloading',
+  'pause_before_installing',
+  'installing',
+  'pause_before_rebooting',
+  'rebooting',
+  'pause_before_committing',
+];
+const ends = ['success', 'failure', 'already-installed'];
+const ABORTED = 'aborted';
+
+/** Follows the deployments of one case. */
+export class DeploymentFollower implements Follower {
+  /** The ids of devices by identity, and by token. */
+  readonly #ids = new Map<string, string>();
+  readonly #identities = new Map<string, string>();
+  /** The state of each followed deployment on each of its devices, by device id. */
+  readonly #deployments = new Map<string, Map<string, FollowedValue<string>>>();
+
+  see(exchange: JudgedExchange): readonly FollowedViolation[] {
+    switch (exchange.row.id) {
+      case 'preauthorize-device':
+        return this.#learnId(membersOf(exchange.sent).identity_data, locationOf(exchange));
+      case 'list-devices':
+        return this.#learnDevices(exchange.json);
+      case 'get-device':
+        return this.#learnDevices([exchange.json]);
+      case 'post-auth-request':
+        return this.#learnToken(exchange);
+      case 'create-deployment':
+        return this.#created(exchange);
+      case 'abort-deployment':
+        return this.#aborted(exchange);
+      case 'decommission-device':
+        return this.#opened(exchange.segment(), exchange.request);
+      case 'put-deployment-status':
+        return this.#reported(exchange);
+      case 'get-next-deployment':
+      case 'post-next-deployment':
+      case 'post-next-deployment-v2':
+        return this.#asked(exchange);
+      case 'list-deployment-devices':
+        return this.#read(exchange);
+      default:
+        return [];
+    }
+  }
+
+  seeSilence(exchange: JudgedExchange): void {
+    const { row, sent } = exchange;
+    const span = openEnded(exchange.request);
+    if (row.id === 'put-deployment-status') {
+      const { status } = membersOf(sent);
+      const value = typeof status === 'string' ? status : undefined;
+      this.#stateFor(exchange)?.mayWrite(value, span);
+    }
+    if (row.id === 'abort-deployment') {
+      const states = this.#deployments.get(exchange.deploymentId)?.values() ?? [];
+      for (const state of states) state.mayWrite(undefined, span);
+    }
+    const isOfDevice = row.id.includes('next-deployment') || row.id === 'decommission-device';
+    const deviceId = row.id === 'decommission-device' ? exchange.segment() : this.#idOf(exchange);
+    if (!isOfDevice || deviceId === undefined) return;
+    for (const states of this.#deployments.values()) {
+      states.get(deviceId)?.mayWrite(undefined, span);
+    }
+  }
+
+  #learnId(identity: unknown, id: string | undefined): readonly FollowedViolation[] {
+    if (isObject(identity) && id !== undefined) this.#identities.set(jsonInOrder(identity), id);
+    return [];
+  }
+
+  #learnDevices(listed: unknown): readonly FollowedViolation[] {
+    for (const device of Array.isArray(listed) ? listed : []) {
+      const { id, identity_data } = membersOf(device);
+      if (typeof id === 'string') this.#learnId(identity_data, id);
+    }
+    return [];
+  }
+
+  #learnToken({ status, sent, answer }: JudgedExchange): readonly FollowedViolation[] {
+    const { id_data } = membersOf(sent);
+    if (status !== 200 || typeof id_data !== 'string') return [];
+    this.#ids.set(answer.text, jsonInOrder(parsedJson(id_data)));
+    return [];
+  }
+
+  #idOf({ token }: JudgedExchange): string | undefined {
+    const identity = token === undefined ? undefined : this.#ids.get(token);
+    return identity === undefined ? undefined : this.#identities.get(identity);
+  }
+
+  /** A deployment that is repeated after a failure is not followed. */
+  #created(exchange: JudgedExchange): readonly FollowedViolation[] {
+    const { devices, retries } = membersOf(exchange.sent);
+    const id = locationOf(exchange);
+    if (!exchange.isSuccess || id === undefined || !Array.isArray(devices)) return [];
+    if (retries !== undefined) return [];
+    this.#deployments.set(id, new Map(devices.map((each) => [each, new FollowedValue()])));
+    return [];
+  }
+
+  #aborted(exchange: JudgedExchange): readonly FollowedViolation[] {
+    const { isSuccess, request, status } = exchange;
+    const states = this.#deployments.get(exchange.deploymentId)?.values() ?? [];
+    for (const state of states) {
+      // The contract leaves open what an abort changes after the end.
+      const before = state.possibleAt(request);
+      const isActive = before?.every((each) => !ends.includes(each)) ?? false;
+      if (isSuccess) state.mayWrite(isActive ? ABORTED : undefined, openEnded(request));
+      else if (status >= 500) state.mayWrite(undefined, request);
+    }
+    return [];
+  }
+
+  #opened(deviceId: string, span: Span): readonly FollowedViolation[] {
+    for (const states of this.#deployments.values())
+      states.get(deviceId)?.mayWrite(undefined, span);
+    return [];
+  }
+
+  #stateFor(exchange: JudgedExchange): FollowedValue<string> | undefined {
+    const deviceId = this.#idOf(exchange);
+    const states = this.#deployments.get(exchange.deploymentId);
+    return deviceId === undefined ? undefined : states?.get(deviceId);
+  }
+
+  #reported(exchange: JudgedExchange): readonly FollowedViolation[] {
+    const { request, isSuccess, sent, status: answered } = exchange;
+    const state = this.#stateFor(exchange);
+    const { status } = membersOf(sent);
+    if (state === undefined || typeof status !== 'string') return [];
+    const before = state.possibleAt(request);
+    if (isSuccess) state.write(followsAll(status, before) ? status : undefined, request);
+    else if (answered >= 500) state.mayWrite(undefined, request);
+    else if (answered === 409) seeAborted(state, request);
+    if (!isSuccess || !isOnly(before, [ABORTED])) return [];
+    const requirement = 'status.aborted-is-409';
+    return [
+      {
+        where: 'the report after the abort',
+        must: 'be answered 409',
+        seen: String(answered),
+        requirement,
+      },
+    ];
+  }
+
+  #asked(exchange: JudgedExchange): readonly FollowedViolation[] {
+    const { request, status, object } = exchange;
+    const deviceId = this.#idOf(exchange);
+    if (deviceId === undefined) return [];
+    const violations: FollowedViolation[] = [];
+    for (const [id, states] of this.#deployments) {
+      const state = states.get(deviceId);
+      if (state === undefined) continue;
+      const before = state.possibleAt(request);
+      const isOver = isOnly(before, [ABORTED, 'success', 'failure']);
+      const isOffered = status === 200 && object?.id === id;
+      if (isOffered && isOver) violations.push(offeredAgain(id, before ?? []));
+      // A server may end a deployment that does not fit what the device says of itself.
+      if (!isOffered && !isOver) state.mayWrite(undefined, request);
+    }
+    return violations;
+  }
+
+  #read(exchange: JudgedExchange): readonly FollowedViolation[] {
+    const { json, request, status } = exchange;
+    const id = segmentOf(request.url, 2);
+    const states = this.#deployments.get(id);
+    if (status !== 200 || !Array.isArray(json) || states === undefined) return [];
+    return json.flatMap((each, index) => {
+      const { id: deviceId, status: seen } = membersOf(each);
+      const state = states.get(String(deviceId));
+      const allowed = state?.possibleAt(request);
+      if (state !== undefined && seen === ABORTED) seeAborted(state, request);
+      if (allowed === undefined || allowed.includes(String(seen))) return [];
+      const requirement = isOnly(allowed, [ABORTED])
+        ? ('status.aborted-stays' as const)
+        : ('status.becomes-the-state' as const);
+      const where = `200 body: /${index}/status`;
+      const must = `be ${allowed.join(' or ')}, by what was reported and aborted`;
+      return [{ where, must, seen: shown(seen), requirement, operation: 'put-deployment-status' }];
+    });
+  }
+}
+
+/** Records that an abort has taken effect, if one was possible. */
+function seeAborted(state: FollowedValue<string>, span: Span): void {
+  if (state.possibleAt(span)?.includes(ABORTED)) state.write(ABORTED, span);
+}
+
+function offeredAgain(id: string, before: readonly string[]): FollowedViolation {
+  const requirement = before.includes(ABORTED) ? 'next.aborted-is-over' : 'next.finished-is-over';
+  const must = `not be offered any more, since it is ${before.join(' or ')}`;
+  return { where: `deployment ${shown(id)}`, must, seen: 'it is offered again', requirement };
+}
+
+function isOnly(values: readonly string[] | undefined, allowed: readonly string[]): boolean {
+  return (
+    values !== undefined && values.length > 0 && values.every((each) => allowed.includes(each))
+  );
+}
+
+/** Returns true if the report advances from, or repeats, every possible state before it. */
+function followsAll(status: string, before: readonly string[] | undefined): boolean {
+  return (before ?? []).every((each) => {
+    if (each === status) return true;
+    if (ends.includes(each) || each === ABORTED) return false;
+    return ends.includes(status) || way.indexOf(status) > way.indexOf(each);
+  });
+}
+
+function locationOf({ answer, isSuccess }: JudgedExchange): string | undefined {
+  return isSuccess ? answer.headers.location?.split('/').at(-1) : undefined;
+}

@@ -1,0 +1,17 @@
+/** The types of followers, which read all exchanges of a case in order and know what was written. */
+import type { JudgedExchange } from '../judged-exchange.ts';
+import type { NamedViolation } from '../rule.ts';
+
+/** A violation that a follower sees in an exchange. */
+export interface FollowedViolation extends NamedViolation {
+  /** The operation that broke the requirement, if it is not the one whose answer shows it. */
+  readonly operation?: string;
+}
+
+/** Follows one resource of one case. */
+export interface Follower {
+  /** Learns from an exchange, in the order in which the exchanges end, and judges its answer. */
+  see(exchange: JudgedExchange): readonly FollowedViolation[];
+  /** Learns that a request got no answer, so that its effect is unknown. */
+  seeSilence(exchange: JudgedExchange): void;
+}

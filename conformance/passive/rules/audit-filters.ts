@@ -1,0 +1,86 @@
+/** The filters of the audit log, with the entries that each selects. Spec: Audit logs */
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { actorTypes, auditObjectTypes } from '../../../fixtures/contract/vocabulary.ts';
+import { momentOf } from '../answer-parts.ts';
+
+const MS_PER_SECOND = 1000;
+
+/** A parameter that selects entries. */
+export interface AuditFilter {
+  readonly name: string;
+  readonly requirement: RequirementId;
+  readonly place: readonly string[];
+  /**
+   * Returns whether the filter value `wanted` selects an entry with `value`; undefined if the
+   * contract does not define which entries `wanted` selects.
+   */
+  readonly keeps: (wanted: string, value: unknown) => boolean | undefined;
+}
+
+const isSame: AuditFilter['keeps'] = (wanted, value) =>
+  wanted === '' ? undefined : value === wanted;
+
+function isSameOf(words: readonly string[]): AuditFilter['keeps'] {
+  return (wanted, value) => (words.includes(wanted) ? value === wanted : undefined);
+}
+
+function isInTime(holds: (second: number, bound: number) => boolean): AuditFilter['keeps'] {
+  return (wanted, value) => {
+    const ms = momentOf(value);
+    if (!/^\d{1,11}$/.test(wanted) || ms === undefined) return undefined;
+    return holds(Math.floor(ms / MS_PER_SECOND), Number(wanted));
+  };
+}
+
+const isSameAddress: AuditFilter['keeps'] = (wanted, value) => {
+  // The email of an actor is optional in an entry.
+  if (value === undefined || !/^[\w.+-]+@[\w.-]+$/.test(wanted)) return undefined;
+  return typeof value === 'string' && value.toLowerCase() === wanted.toLowerCase();
+};
+
+/** The filters of the list; the export has the same. */
+export const auditFilters: readonly AuditFilter[] = [
+  { name: 'actor_id', requirement: 'audit.actor-filters', place: ['actor', 'id'], keeps: isSame },
+  {
+    name: 'actor_type',
+    requirement: 'audit.actor-type-filter',
+    place: ['actor', 'type'],
+    keeps: isSameOf(actorTypes),
+  },
+  {
+    name: 'actor_email',
+    requirement: 'audit.actor-email-filter',
+    place: ['actor', 'email'],
+    keeps: isSameAddress,
+  },
+  {
+    name: 'object_id',
+    requirement: 'audit.object-filters',
+    place: ['object', 'id'],
+    keeps: isSame,
+  },
+  {
+    name: 'object_type',
+    requirement: 'audit.object-type-filter',
+    place: ['object', 'type'],
+    keeps: isSameOf(auditObjectTypes),
+  },
+  {
+    name: 'object_deployment_name',
+    requirement: 'audit.object-deployment-name-filter',
+    place: ['object', 'deployment', 'name'],
+    keeps: isSame,
+  },
+  {
+    name: 'created_after',
+    requirement: 'audit.time-bounds',
+    place: ['time'],
+    keeps: isInTime((second, bound) => second >= bound),
+  },
+  {
+    name: 'created_before',
+    requirement: 'audit.created-before',
+    place: ['time'],
+    keeps: isInTime((second, bound) => second <= bound),
+  },
+];
