@@ -1,6 +1,6 @@
 /** Defects in the fields of an authentication request. */
 import { jsonOf, objectOf } from '../alter.ts';
-import type { Defect, ProxiedRequest } from '../defect.ts';
+import type { Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
 import { statusBecomes } from '../mutations.ts';
 import { keyOf, signatureText, signedRequest, verifies } from '../signed-requests.ts';
 
@@ -165,6 +165,23 @@ export const authenticationRequestDefects: readonly Defect[] = [
     mutation: statusBecomes(200, 401, (request) =>
       /^\{"serial"/.test(String(objectOf(request).id_data)),
     ),
+  },
+  {
+    id: 'identities-are-compared-in-small-letters',
+    title: 'Identities that differ in letter case are those of one device.',
+    violates: ['auth.identity-is-the-content', 'auth.first-contact-is-401'],
+    operations,
+    mutation: () => {
+      const granted = new Map<string, ProxiedAnswer>();
+      return {
+        answer: (answer, request) => {
+          const { id_data, pubkey } = objectOf(request);
+          const device = `${String(id_data).toLowerCase()} ${pubkey}`;
+          if (answer.status === 200) granted.set(device, answer);
+          return answer.status === 401 ? (granted.get(device) ?? answer) : answer;
+        },
+      };
+    },
   },
   {
     id: 'pem-line-ends-make-a-key',
