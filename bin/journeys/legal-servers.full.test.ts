@@ -53,10 +53,7 @@ async function complaintsOn(
     random: seededRandom('proxy'),
   });
   try {
-    const violates = ['service.equal-forms'] as const;
-    const form = { id: 'a-legal-form', title: 'A legal form.', violates, operations, mutation };
-    const active = new ActiveDefect(form);
-    proxy.activate(active);
+    proxy.activate(new ActiveDefect({ operations, mutation }));
     const { verdicts } = await judge({ ...options, baseUrl: proxy.baseUrl });
     return verdicts
       .filter(({ verdict }) => ['fail', 'error', 'inconclusive'].includes(verdict))

@@ -44,6 +44,13 @@ export function withBreaches(
   return { finding: { ...failureOf(own, first, breaches.length), missed }, listing };
 }
 
+const breachExpectation = 'every exchange of';
+
+/** Returns true if a failed case failed by breaches alone, and not by its own expectation. */
+export function isOfBreachesAlone({ breaches, expected = '' }: CaseVerdict): boolean {
+  return breaches !== undefined && expected.startsWith(breachExpectation);
+}
+
 /** Returns the failure of the case itself, or else a failure that describes the first breach. */
 function failureOf(own: Finding, first: Breach, count: number): Finding {
   if (own.verdict === 'fail') return own;
@@ -51,7 +58,7 @@ function failureOf(own: Finding, first: Breach, count: number): Finding {
   return {
     verdict: 'fail',
     ...(isHang(first) && own.reason && { reason: own.reason }),
-    expected: `every exchange of ${first.operation} to keep the contract`,
+    expected: `${breachExpectation} ${first.operation} to keep the contract`,
     actual: `${breachText(first)}${more}`,
   };
 }

@@ -42,6 +42,8 @@ const silentCodes: ReadonlySet<string> = new Set([...transportCodes, 'case-time-
 export interface RunCallbacks {
   /** Called once, after the target was reached and the user was logged in. */
   readonly onStart?: (start: RunStart) => void;
+  /** Called when a case has reached its start state, before it acts. */
+  readonly onAct?: () => void;
   /** Called with each verdict as soon as it is found. */
   readonly onVerdict?: (verdict: CaseVerdict) => void;
   /** Ends the run: running cases are aborted and cleaned up, and the others are not run. */
@@ -206,6 +208,7 @@ export class SuiteRun {
       runStartedMs: this.#startedMs,
       caseTimeLimitMs,
       allEvidence: this.#options.allEvidence,
+      onAct: this.#options.onAct,
       signal,
       openContext: (_, ended) => this.#openContext(each, { stream, signal: ended, onExchange }),
       breaches: () => judge.breaches,

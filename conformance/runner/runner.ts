@@ -41,6 +41,8 @@ export interface CaseRunOptions {
   readonly breaches?: () => readonly Breach[];
   /** Removes the resources of the case, and returns a line for each one that remains. */
   readonly release: (context: TestContext) => Promise<readonly string[]>;
+  /** Called when the case has reached its start state, before it acts. */
+  readonly onAct?: (() => void) | undefined;
   /** Aborts the run; cases that have not ended are inconclusive. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -72,7 +74,7 @@ export async function runCase(each: RunnableCase, options: CaseRunOptions): Prom
   const startedMs = clock.monotonicMs();
   const limit = new AbortController();
   const context = options.openContext(each, limit.signal);
-  const own = await withinLimit(perform(each, context), { limit, context }, options);
+  const own = await withinLimit(perform(each, context, options.onAct), { limit, context }, options);
   const { exchanges, dropped } = context.session.record;
   const missed = own.undocumented ? [breachBy(own.undocumented, exchanges)] : [];
   const leftBehind = await releaseInTime(context, options);
@@ -170,9 +172,15 @@ function watchTime(
   return { cancel: () => timer.cancel() };
 }
 
-async function perform(each: RunnableCase, context: TestContext): Promise<Performance> {
+async function perform(
+  each: RunnableCase,
+  context: TestContext,
+  onAct?: () => void,
+): Promise<Performance> {
   try {
-    return { finding: await findingOf(each, await each.arrange(context)) };
+    const act = await each.arrange(context);
+    onAct?.();
+    return { finding: await findingOf(each, act) };
   } catch (error) {
     const undocumented = error instanceof StartStateMissed ? error.undocumented : undefined;
     return { finding: undecided(error), undocumented };

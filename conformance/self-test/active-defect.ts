@@ -16,18 +16,24 @@ import type {
  * Returns true if the hooks of a defect see exchanges of the operation, which is undefined for a
  * request that matches no operation.
  */
-export function touches({ operations }: Defect, operation: ProxiedOperation | undefined): boolean {
+export function touches(
+  { operations }: Pick<Defect, 'operations'>,
+  operation: ProxiedOperation | undefined,
+): boolean {
   return operations === 'all' || (operation !== undefined && operations.includes(operation));
 }
 
+/** What a proxy needs of a defect. */
+type Planted = Pick<Defect, 'operations' | 'mutation'>;
+
 /** One activation of a defect. */
 export class ActiveDefect {
-  readonly defect: Defect;
+  readonly #defect: Planted;
   readonly #mutation: Mutation;
   #changes = 0;
 
-  constructor(defect: Defect) {
-    this.defect = defect;
+  constructor(defect: Planted) {
+    this.#defect = defect;
     this.#mutation = defect.mutation();
   }
 
@@ -38,7 +44,7 @@ export class ActiveDefect {
 
   /** Returns true if the hooks see exchanges of the operation: see `touches`. */
   touches(operation: ProxiedOperation | undefined): boolean {
-    return touches(this.defect, operation);
+    return touches(this.#defect, operation);
   }
 
   get seesAnswers(): boolean {

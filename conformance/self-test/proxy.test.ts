@@ -18,13 +18,7 @@ const configurationPath = operations['get-configuration'].path;
 const connectPath = operations.connect.path;
 
 function planting(mutation: Mutation, operations_: Defect['operations'] = 'all'): ActiveDefect {
-  return new ActiveDefect({
-    id: 'a-defect',
-    title: 'Something is wrong.',
-    violates: ['errors.body-is-error'],
-    operations: operations_,
-    mutation: () => mutation,
-  });
+  return new ActiveDefect({ operations: operations_, mutation: () => mutation });
 }
 
 async function listening(server: Server): Promise<string> {

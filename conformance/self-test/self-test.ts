@@ -34,6 +34,8 @@ export interface JudgeRequest {
   /** True when the cases may run in parallel. */
   readonly parallel: boolean;
   readonly onVerdict?: (verdict: CaseVerdict) => void;
+  /** Called when a case has reached its start state, before it acts. */
+  readonly onAct?: () => void;
   readonly signal?: AbortSignal;
 }
 

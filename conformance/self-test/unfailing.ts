@@ -1,0 +1,74 @@
+/**
+ * Searches for cases that cannot fail: each judging case is played with wrong answers to what it does
+ * from its start state on. Only the expectations of the case itself count, not the invariants.
+ */
+import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
+import type { CaseVerdict } from '../result/result.ts';
+import { isOfBreachesAlone } from '../runner/breaches.ts';
+import { ActiveDefect } from './active-defect.ts';
+import { DefectProxy } from './proxy.ts';
+import type { SelfTestOptions } from './self-test.ts';
+import type { WrongAnswer } from './wrong-answers.ts';
+
+/** The result of a search. */
+export interface UnfailingSearch {
+  /** Number of judging cases that passed with the right answers. */
+  readonly cases: number;
+  /** Ids of the cases that failed with none of the wrong answers. */
+  readonly unfailing: readonly string[];
+}
+
+interface SearchOptions extends SelfTestOptions {
+  readonly wrongs: readonly WrongAnswer[];
+  /** Ids of the cases to search; all when absent. */
+  readonly ids?: ReadonlySet<string>;
+  /** Called after each wrong answer with the number of cases that have not failed yet. */
+  readonly onWrong?: (wrong: WrongAnswer, left: number) => void;
+}
+
+/** Plays the cases with one wrong answer after another, until each has failed once. */
+export async function searchUnfailing(options: SearchOptions): Promise<UnfailingSearch> {
+  const right = await played(options, undefined, options.ids);
+  const judging = right.filter(({ verdict, level }) => verdict === 'pass' && level !== 'may');
+  let left = new Set(judging.map(({ id }) => id));
+  for (const wrong of options.wrongs) {
+    if (left.size === 0) break;
+    const verdicts = await played(options, wrong, left);
+    const failed = new Set(verdicts.filter(hasFailed).map(({ id }) => id));
+    left = new Set([...left].filter((id) => !failed.has(id)));
+    options.onWrong?.(wrong, left.size);
+  }
+  return { cases: judging.length, unfailing: [...left] };
+}
+
+function hasFailed(verdict: CaseVerdict): boolean {
+  return verdict.verdict === 'fail' && !isOfBreachesAlone(verdict);
+}
+
+/** Runs the cases one at a time; the answers are wrong while a case acts. */
+async function played(
+  { openTarget, judge, clock, random, signal }: SearchOptions,
+  wrong: WrongAnswer | undefined,
+  ids: ReadonlySet<string> | undefined,
+): Promise<readonly CaseVerdict[]> {
+  const target = await openTarget();
+  try {
+    const { baseUrl: targetUrl, headerPrefix, userToken } = target;
+    const names = vendorNames(headerPrefix);
+    const proxy = await DefectProxy.open({ targetUrl, names, userToken, clock, random });
+    try {
+      const { verdicts } = await judge({
+        ...{ baseUrl: proxy.baseUrl, target, parallel: false },
+        ...(ids && { ids }),
+        ...(signal && { signal }),
+        onAct: () => proxy.activate(wrong && new ActiveDefect(wrong)),
+        onVerdict: () => proxy.activate(undefined),
+      });
+      return verdicts;
+    } finally {
+      await proxy.close();
+    }
+  } finally {
+    await target.close();
+  }
+}
