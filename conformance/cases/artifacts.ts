@@ -2,7 +2,7 @@
 
 import { largeRelease } from '../context/large-release.ts';
 import { boardType, nearTypes } from '../context/sample-artifacts.ts';
-import { deviceAndArtifact } from '../context/start-states.ts';
+import { deviceAndArtifact, needAnswer } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import { defineScenario } from '../suite/case.ts';
 import type { Answer } from '../target/answer.ts';
@@ -41,7 +41,8 @@ function list(device: SuiteDevice, release: string, deviceType: string): Promise
 /** Returns the listed artifacts; the case of the list itself checks the answer. */
 function listedIn(answer: Answer): readonly Members[] {
   if (answer.status === 404) return [];
-  const entries = answer.status === 200 ? expectJson(answer) : undefined;
+  needAnswer('list-artifacts', answer, 200);
+  const entries = expectJson(answer);
   if (!Array.isArray(entries)) throw new NotObservable('the answer is not a list');
   return entries.map(membersOf);
 }

@@ -26,6 +26,9 @@ const WEEK_SECONDS = 604_800;
 /** Time within which a new token must differ, since its claims contain times in seconds. */
 const OTHER_TOKEN_WAIT_MAX_MS = 1500;
 
+const toMalformed = { operation: 'post-auth-request', by: 'auth.malformed-is-400' } as const;
+const toUnknown = { operation: 'post-auth-request', by: 'auth.first-contact-is-401' } as const;
+
 const firstContact = defineScenario({
   area: 'authentication',
   name: 'First contact',
@@ -63,8 +66,8 @@ const firstContact = defineScenario({
       requirements: ['auth.refusals-are-errors'],
       run: async (device) => {
         const malformed = { members: { id_data: undefined } };
-        expectShape(refused(await device.authenticate(malformed)), errorBody);
-        expectShape(refused(await device.authenticate()), errorBody);
+        expectShape(refused(toMalformed, await device.authenticate(malformed)), errorBody);
+        expectShape(refused(toUnknown, await device.authenticate()), errorBody);
       },
     },
     {
@@ -72,7 +75,7 @@ const firstContact = defineScenario({
       title: 'The Error body of a first contact says why the device is refused.',
       requirements: ['auth.refusal-says-why'],
       run: async (device) => {
-        const answer = refused(await device.authenticate());
+        const answer = refused(toUnknown, await device.authenticate());
         const { error } = expectShape(answer, errorBody);
         const isStated = error !== undefined && error !== '';
         expectThat(isStated, 'a string in `error`', shownAnswer(answer));

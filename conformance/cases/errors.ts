@@ -30,7 +30,9 @@ const withRequestId = v.looseObject({ request_id: v.optional(v.string()) });
 
 /** Sends a request that every server refuses: neither JSON nor signed. */
 async function refusal(context: TestContext, headers: Headers = {}): Promise<Answer> {
-  return refused(await context.caller().call('post-auth-request', { raw: '{', headers }));
+  const operation = 'post-auth-request';
+  const answer = await context.caller().call(operation, { raw: '{', headers });
+  return refused({ operation, by: 'auth.malformed-is-400' }, answer);
 }
 
 /** Returns the request id in the body of a refusal, where it is optional. */
@@ -116,7 +118,11 @@ const anonymous = defineScenario<TestContext>({
         const answer = await context
           .caller()
           .call('get-next-deployment', { query: factoryProvides });
-        expectShape(refused(answer), errorBody);
+        const toMissing = {
+          operation: 'get-next-deployment',
+          by: 'tokens.missing-is-401',
+        } as const;
+        expectShape(refused(toMissing, answer), errorBody);
       },
     },
     {
@@ -232,7 +238,9 @@ const device = defineScenario({
       run: async (caller, context) => {
         const path = { id: context.random.uuid() };
         const body = { status: 'installing' };
-        expectShape(refused(await caller.call('put-deployment-status', { path, body })), errorBody);
+        const operation = 'put-deployment-status';
+        const toUnknown = { operation, by: 'status.unknown-deployment-is-404' } as const;
+        expectShape(refused(toUnknown, await caller.call(operation, { path, body })), errorBody);
       },
     },
     {

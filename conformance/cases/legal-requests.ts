@@ -10,6 +10,7 @@ import {
   deviceAndArtifact,
   factoryProvides,
   instructedId,
+  needAnswer,
   type OfferedDeployment,
   twoDevices,
 } from '../context/start-states.ts';
@@ -173,6 +174,8 @@ function goodRequests(arranged: DeviceWithOffers, context: TestContext): GoodReq
 export interface Mismatch {
   readonly expected: string;
   readonly actual: string;
+  /** The answer, if it was no success of the operation. */
+  readonly answer?: Answer;
 }
 
 /** An operation and a good request to it. */
@@ -201,7 +204,7 @@ export async function mismatchOf(
   const answer = await send(change(good.request(marker)));
   if (declines.includes(answer.status)) return undefined;
   if (!(String(answer.status) in operations[id].success)) {
-    return { expected: 'a success of the operation', actual: shownAnswer(answer) };
+    return { expected: 'a success of the operation', actual: shownAnswer(answer), answer };
   }
   if (good.holds === undefined || (await good.holds(marker))) return undefined;
   return { expected: 'the effect of the request', actual: 'none' };
@@ -217,8 +220,12 @@ export function failureOf(
   return new ExpectationFailure(how + expected, how + actual);
 }
 
-/** Returns NotObservable for a request that fails even in its normal form. */
-export function notObservable(id: OperationId, { actual }: Mismatch): NotObservable {
+/**
+ * Returns NotObservable for a request that fails even in its normal form. Throws StartStateMissed if
+ * the request was refused.
+ */
+export function notObservable(id: OperationId, { actual, answer }: Mismatch): NotObservable {
+  if (answer) needAnswer(id, answer, Number(Object.keys(operations[id].success)[0]));
   return new NotObservable(`${id} does not succeed in its normal form either: ${actual}`);
 }
 

@@ -60,6 +60,13 @@ const paths: Readonly<Partial<Record<OperationId, string>>> = Object.fromEntries
 
 const preflight = { origin: 'https://example.com', 'access-control-request-method': 'PUT' };
 
+/** Returns the refusal of a body that is not JSON. */
+async function malformedRefused(context: TestContext): Promise<Answer> {
+  const operation = 'post-auth-request';
+  const answer = await context.caller().call(operation, { raw: '{' });
+  return refused({ operation, by: 'auth.malformed-is-400' }, answer);
+}
+
 const anonymous = defineScenario<TestContext>({
   area: 'service',
   name: 'A caller without a token',
@@ -96,7 +103,7 @@ const anonymous = defineScenario<TestContext>({
       title: 'An Error body is labelled application/json.',
       requirements: ['service.json-is-labelled'],
       run: async (context) => {
-        const answer = refused(await context.caller().call('post-auth-request', { raw: '{' }));
+        const answer = await malformedRefused(context);
         const mediaType = answer.headers['content-type'] ?? '';
         // Types and their parameters are case-insensitive (RFC 9110, section 8.3.1).
         const isJson = /^application\/json\s*(;|$)/i.test(mediaType);
@@ -108,7 +115,7 @@ const anonymous = defineScenario<TestContext>({
       title: 'The body of a refusal is JSON.',
       requirements: ['service.bodies-are-json', 'errors.body-is-error', 'auth.refusals-are-errors'],
       run: async (context) => {
-        const answer = refused(await context.caller().call('post-auth-request', { raw: '{' }));
+        const answer = await malformedRefused(context);
         expectShape(answer, v.unknown());
       },
     },

@@ -1,8 +1,10 @@
 /** Checks answers to authentication requests before later steps of a case use them. */
 
+import type { OperationId } from '../../fixtures/contract/operations.ts';
+import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import type { Answer } from '../target/answer.ts';
-import { NotObservable, shownAnswer } from '../target/expectations.ts';
-import { needAnswer } from './start-states.ts';
+import { shownAnswer } from '../target/expectations.ts';
+import { needAnswer, StartStateMissed } from './start-states.ts';
 
 /** Returns the answer if it grants a token; otherwise throws StartStateMissed. */
 export function granted(answer: Answer): Answer {
@@ -10,8 +12,16 @@ export function granted(answer: Answer): Answer {
   return answer;
 }
 
-/** Returns the answer if its status is 4xx; otherwise throws NotObservable. */
-export function refused(answer: Answer): Answer {
+/** An answer to a request that the contract says is refused, and the requirement that says so. */
+interface ToRefuse {
+  readonly operation: OperationId;
+  readonly by: RequirementId;
+}
+
+/** Returns the answer if its status is 4xx; otherwise throws StartStateMissed. */
+export function refused({ operation, by }: ToRefuse, answer: Answer): Answer {
   if (answer.status >= 400 && answer.status < 500) return answer;
-  throw new NotObservable(`the request was not refused: ${shownAnswer(answer)}`);
+  const isBusy = answer.status >= 500;
+  const undocumented = isBusy ? undefined : ({ operation, requirements: [by], answer } as const);
+  throw new StartStateMissed('a refusal', `got ${shownAnswer(answer)}`, 'a 4xx', undocumented);
 }

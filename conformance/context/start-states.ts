@@ -50,6 +50,7 @@ const answerRequirements = {
   'put-deployment-log': ['log.is-accepted'],
   'get-update-control-map': ['map.of-active-deployment'],
   'list-artifacts': ['artifacts.list'],
+  'get-artifact': ['artifacts.fields'],
   'get-artifact-link': ['link.fields', 'link.gives-the-file'],
   'get-configuration': ['configuration.read'],
   'put-configuration': ['configuration.write'],
