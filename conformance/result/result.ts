@@ -327,3 +327,11 @@ export interface RunStart {
   /** The ids of the cases of the run. */
   readonly ids: readonly string[];
 }
+
+/** How the expectation of a case begins that failed by breaches alone. */
+export const breachExpectation = 'every exchange of';
+
+/** Returns true if a failed case failed by breaches alone, and not by its own expectation. */
+export function isOfBreachesAlone({ breaches, expected = '' }: CaseVerdict): boolean {
+  return breaches !== undefined && expected.startsWith(breachExpectation);
+}

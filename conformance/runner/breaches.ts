@@ -3,7 +3,7 @@ import { type RequirementId, requirements } from '../../fixtures/contract/requir
 import type { RequirementLevel } from '../../fixtures/contract/requirements/requirement.ts';
 import type { UndocumentedAnswer } from '../context/start-states.ts';
 import { type Breach, isHang } from '../passive/invariant-judge.ts';
-import { breachText, type CaseVerdict, type Finding } from '../result/result.ts';
+import { breachExpectation, breachText, type CaseVerdict, type Finding } from '../result/result.ts';
 import { asListed, type RunnableCase } from '../suite/case.ts';
 import { reportedExchange, type TargetExchange } from '../target/exchange.ts';
 import { shownAnswer } from '../target/expectations.ts';
@@ -42,13 +42,6 @@ export function withBreaches(
     ? [...new Set([...(own.missed ?? each.requirements), ...broken])]
     : broken;
   return { finding: { ...failureOf(own, first, breaches.length), missed }, listing };
-}
-
-const breachExpectation = 'every exchange of';
-
-/** Returns true if a failed case failed by breaches alone, and not by its own expectation. */
-export function isOfBreachesAlone({ breaches, expected = '' }: CaseVerdict): boolean {
-  return breaches !== undefined && expected.startsWith(breachExpectation);
 }
 
 /** Returns the failure of the case itself, or else a failure that describes the first breach. */

@@ -3,8 +3,7 @@
  * from its start state on. Only the expectations of the case itself count, not the invariants.
  */
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
-import type { CaseVerdict } from '../result/result.ts';
-import { isOfBreachesAlone } from '../runner/breaches.ts';
+import { type CaseVerdict, isOfBreachesAlone } from '../result/result.ts';
 import { ActiveDefect } from './active-defect.ts';
 import { DefectProxy } from './proxy.ts';
 import type { SelfTestOptions } from './self-test.ts';
