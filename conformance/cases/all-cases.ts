@@ -57,6 +57,7 @@ import { nextDeploymentLastingCases } from './next-deployment-lasting.ts';
 import { quantityCases } from './quantities.ts';
 import { raceCases } from './races.ts';
 import { rawFormCases } from './raw-forms.ts';
+import { refusedWriteCases } from './refused-writes.ts';
 import { requestIdCases } from './request-ids.ts';
 import { roleCases } from './roles.ts';
 import { serviceCases } from './service.ts';
@@ -102,6 +103,7 @@ export const allCases: readonly RunnableCase[] = [
   ...raceCases,
   ...quantityCases,
   ...bodyFieldCases,
+  ...refusedWriteCases,
   ...artifactCases,
   ...artifactFieldCases,
   ...artifactFormCases,

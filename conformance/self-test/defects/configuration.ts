@@ -193,7 +193,7 @@ export const configurationDefects: readonly Defect[] = [
   {
     id: 'configuration-is-set-in-part',
     title: 'A refused request still sets its valid values.',
-    violates: ['configuration.refused-changes-nothing'],
+    violates: ['configuration.refused-changes-nothing', 'errors.refused-changes-nothing'],
     operations: put,
     mutation: answerBecomes(async (answer, request, ask) => {
       const texts = Object.entries(objectOf(request)).filter(

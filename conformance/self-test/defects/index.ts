@@ -33,6 +33,7 @@ import { nextDeploymentInputDefects } from './next-deployment-inputs.ts';
 import { nowAndThenDefects } from './now-and-then.ts';
 import { orderDefects } from './order.ts';
 import { rawFormDefects } from './raw-forms.ts';
+import { refusedWriteDefects } from './refused-writes.ts';
 import { roleDefects } from './roles.ts';
 import { serviceDefects } from './service.ts';
 import { signatureDefects } from './signatures.ts';
@@ -71,6 +72,7 @@ export const allDefects: readonly Defect[] = [
   ...legalInputDefects,
   ...rawFormDefects,
   ...bodyFieldDefects,
+  ...refusedWriteDefects,
   ...nearMissDefects,
   ...nearMissAuditDefects,
   ...nearMissLinkDefects,

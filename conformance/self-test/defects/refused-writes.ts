@@ -1,0 +1,145 @@
+/** Defects in lists with an invalid element, and effects of requests that are refused. */
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { membersOf } from '../../target/json-members.ts';
+import { isSuccess, jsonOf, listOf, withJson } from '../alter.ts';
+import type { Defect, ProxiedAnswer, ProxiedOperation, ProxiedRequest } from '../defect.ts';
+import { answerBecomes } from '../mutations.ts';
+import { callerOf } from '../own-deployment.ts';
+import { requestFor } from '../requests.ts';
+
+/** A list in the body of an operation, and the requirements on its elements. */
+interface ListBody {
+  readonly operation: ProxiedOperation;
+  readonly words: string;
+  readonly elementRules: readonly [RequirementId, ...RequirementId[]];
+}
+
+const attributeRules = [
+  'inventory.name',
+  'inventory.value',
+  'inventory.other-kinds-are-400',
+  'inventory.mixed-arrays-are-400',
+  'inventory.description',
+  'inventory.fields-are-required',
+] as const satisfies readonly RequirementId[];
+
+const lists: readonly ListBody[] = [
+  {
+    operation: 'post-alerts',
+    words: 'alerts',
+    elementRules: [
+      'alerts.name',
+      'alerts.timestamp',
+      'alerts.levels',
+      'alerts.subject-status',
+      'alerts.line-data',
+    ],
+  },
+  {
+    operation: 'post-monitor-configuration',
+    words: 'monitor configurations',
+    elementRules: ['monitor.name', 'monitor.status', 'monitor.type', 'monitor.fields-are-required'],
+  },
+  { operation: 'patch-attributes', words: 'attributes by PATCH', elementRules: attributeRules },
+  { operation: 'put-attributes', words: 'attributes by PUT', elementRules: attributeRules },
+  {
+    operation: 'put-deployment-log',
+    words: 'messages of a log',
+    elementRules: [
+      'log.timestamp-is-required',
+      'log.timestamp-is-a-date-time',
+      'log.timestamp-is-a-text',
+      'log.level-is-required',
+      'log.level-is-a-text',
+      'log.message-is-required',
+      'log.message-is-a-text',
+      'log.messages-are-objects',
+      'log.fields-are-required',
+    ],
+  },
+];
+
+function elementsOf(request: ProxiedRequest): readonly unknown[] {
+  if (request.operation !== 'put-deployment-log') return listOf(request);
+  const { messages } = membersOf(jsonOf(request));
+  return Array.isArray(messages) ? messages : [];
+}
+
+function withElements(request: ProxiedRequest, elements: readonly unknown[]): ProxiedRequest {
+  const isLog = request.operation === 'put-deployment-log';
+  return withJson(request, isLog ? { messages: elements } : elements);
+}
+
+/** Answers a refused list as the target answers one of its elements. */
+function judgedBy(pick: (elements: readonly unknown[]) => unknown) {
+  return answerBecomes(async (answer, request, ask): Promise<ProxiedAnswer> => {
+    const elements = elementsOf(request);
+    if (answer.status !== 400 || elements.length < 2) return answer;
+    const other = await ask(withElements(request, [pick(elements)]));
+    return isSuccess(other) ? other : answer;
+  });
+}
+
+/** Lets a refused list store the elements that the target accepts alone. */
+const storesInPart = answerBecomes(async (answer, request, ask) => {
+  const elements = elementsOf(request);
+  if (answer.status !== 400 || elements.length < 2) return answer;
+  for (const element of elements) await ask(withElements(request, [element]));
+  return answer;
+});
+
+function listDefects({ operation, words, elementRules }: ListBody): readonly Defect[] {
+  return [
+    {
+      id: `only-the-first-of-${operation}-is-judged`,
+      title: `Of several ${words}, only the first is checked.`,
+      violates: elementRules,
+      operations: [operation],
+      mutation: judgedBy((elements) => elements[0]),
+    },
+    {
+      id: `only-the-last-of-${operation}-is-judged`,
+      title: `Of several ${words}, only the last is checked.`,
+      violates: elementRules,
+      operations: [operation],
+      mutation: judgedBy((elements) => elements.at(-1)),
+    },
+    {
+      id: `refused-${operation}-is-stored-in-part`,
+      title: `A request that is refused for one of several ${words} stores the others.`,
+      violates: ['errors.refused-changes-nothing'],
+      operations: [operation],
+      mutation: storesInPart,
+    },
+  ];
+}
+
+export const refusedWriteDefects: readonly Defect[] = [
+  ...lists.flatMap(listDefects),
+  {
+    id: 'refused-report-sets-the-status',
+    title: 'A status report that is refused for its substate still sets the status.',
+    violates: ['errors.refused-changes-nothing'],
+    operations: ['put-deployment-status'],
+    mutation: answerBecomes(async (answer, request, ask) => {
+      const { status, substate } = membersOf(jsonOf(request));
+      const isInPart = answer.status === 400 && substate !== undefined;
+      if (isInPart) await ask(withJson(request, { status }));
+      return answer;
+    }),
+  },
+  {
+    id: 'configuration-of-an-invalid-token-is-stored',
+    title: 'A configuration that is refused for its token is stored.',
+    violates: ['errors.refused-changes-nothing'],
+    operations: ['put-configuration'],
+    mutation: answerBecomes(async (answer, request, ask) => {
+      const id = callerOf(request);
+      if (answer.status !== 401 || id === '') return answer;
+      const json = jsonOf(request);
+      const token = ask.userToken;
+      await ask(requestFor('set-configuration', { parameters: { id }, token, json }));
+      return answer;
+    }),
+  },
+];
