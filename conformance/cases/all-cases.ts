@@ -30,6 +30,7 @@ import { authorizationOtherDeviceCases } from './authorization-other-devices.ts'
 import { bodyFieldCases } from './body-fields.ts';
 import { configurationCases } from './configuration.ts';
 import { configurationDownloadCases } from './configuration-download.ts';
+import { configurationFormCases } from './configuration-forms.ts';
 import { connectCases } from './connect.ts';
 import { connectFrameCases } from './connect-frames.ts';
 import { deploymentInstructionCases } from './deployment-instructions.ts';
@@ -115,6 +116,7 @@ export const allCases: readonly RunnableCase[] = [
   ...artifactLinkStreamingCases,
   ...configurationCases,
   ...configurationDownloadCases,
+  ...configurationFormCases,
   ...lastingLinkCases,
   ...connectCases,
   ...connectFrameCases,

@@ -251,7 +251,7 @@ const odd = defineScenario({
   start: 'a device of the type `board 2/ø` that has been offered a configuration deployment',
   risk: 'write',
   needs: ['operator'],
-  arrange: (context) => configurationOffer(context, 'board 2/ø'),
+  arrange: (context) => configurationOffer(context, { deviceType: 'board 2/ø' }),
   cases: [
     {
       id: 'odd-device-type-works',

@@ -85,7 +85,7 @@ function write(device: SuiteDevice, body: unknown): Promise<Answer> {
 }
 
 /** Returns the pairs that the device reads; the cases of reading check the answer itself. */
-async function readPairs(device: SuiteDevice): Promise<Members> {
+export async function readPairs(device: SuiteDevice): Promise<Members> {
   const answer = await device.call('get-configuration');
   needAnswer('get-configuration', answer, 200);
   const pairs = expectJson(answer);

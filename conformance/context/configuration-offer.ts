@@ -26,10 +26,13 @@ export interface ConfigurationOffer {
 /** Configures a device, deploys the configuration, and requests that deployment as the device. */
 export async function configurationOffer(
   context: TestContext,
-  deviceType: string = factoryProvides.device_type,
+  {
+    deviceType = factoryProvides.device_type,
+    pairs = configured,
+  }: { readonly deviceType?: string; readonly pairs?: Readonly<Record<string, string>> } = {},
 ): Promise<ConfigurationOffer> {
   const device = await acceptedDevice(context);
-  await context.admin.configure(device.id, configured);
+  await context.admin.configure(device.id, pairs);
   await context.deployConfiguration(device);
   const query = { ...factoryProvides, device_type: deviceType };
   const answer = await offered(context, 'get-next-deployment', () =>

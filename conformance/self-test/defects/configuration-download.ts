@@ -231,7 +231,7 @@ export const configurationDownloadDefects: readonly Defect[] = [
   {
     id: 'configuration-download-is-json',
     title: 'The configuration is downloaded as JSON instead of an artifact file.',
-    violates: ['download.is-an-artifact'],
+    violates: ['download.is-an-artifact', 'download.holds-the-pairs'],
     operations: download,
     mutation: answerBecomes((answer) =>
       answer.status === 200

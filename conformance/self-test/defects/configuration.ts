@@ -15,7 +15,7 @@ const get = ['get-configuration'] as const;
 const put = ['put-configuration'] as const;
 
 /** Matches valid requests that set pairs. */
-function setsPairs(request: ProxiedRequest): boolean {
+export function setsPairs(request: ProxiedRequest): boolean {
   const values = Object.values(objectOf(request));
   return values.length > 0 && values.every((value) => typeof value === 'string');
 }
@@ -29,7 +29,7 @@ function isNoMap(request: ProxiedRequest): boolean {
 }
 
 /** Changes the sent pairs before the target sees them. */
-function pairsBecome(
+export function pairsBecome(
   change: (name: string, value: unknown) => readonly (readonly [string, unknown])[],
 ) {
   return (): Mutation => ({

@@ -11,6 +11,7 @@ import { authorizationDefects } from './authorization.ts';
 import { bodyFieldDefects } from './body-fields.ts';
 import { configurationDefects } from './configuration.ts';
 import { configurationDownloadDefects } from './configuration-download.ts';
+import { configurationFormDefects } from './configuration-forms.ts';
 import { connectDefects } from './connect.ts';
 import { connectFrameDefects } from './connect-frames.ts';
 import { deploymentInstructionDefects } from './deployment-instructions.ts';
@@ -66,6 +67,7 @@ export const allDefects: readonly Defect[] = [
   ...artifactLinkDefects,
   ...configurationDefects,
   ...configurationDownloadDefects,
+  ...configurationFormDefects,
   ...inventoryDefects,
   ...inventoryMergingDefects,
   ...monitorDefects,
