@@ -68,6 +68,7 @@ import { timeLinkCases } from './time-links.ts';
 import { updateControlMapCases } from './update-control-map.ts';
 import { updateControlMapContentCases } from './update-control-map-contents.ts';
 import { versioningCases } from './versioning.ts';
+import { writesAtOnceCases } from './writes-at-once.ts';
 
 /** The cases: first the life of a device from its first contact, then users, then the rest. */
 export const allCases: readonly RunnableCase[] = [
@@ -102,6 +103,7 @@ export const allCases: readonly RunnableCase[] = [
   ...updateControlMapCases,
   ...updateControlMapContentCases,
   ...raceCases,
+  ...writesAtOnceCases,
   ...quantityCases,
   ...bodyFieldCases,
   ...refusedWriteCases,

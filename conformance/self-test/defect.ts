@@ -93,6 +93,11 @@ export interface Mutation {
    * Called when one side of an open /connect ends its connection: false keeps the other one open.
    */
   ended?(from: FrameSide, line: FrameTunnel): boolean;
+  /**
+   * True if the effect shows only when exchanges overlap. The baseline run examines them one after
+   * another, so each exchange of the defect's operations counts as changed.
+   */
+  readonly needsOverlap?: true;
   /** Forwards an answer chunk by chunk, in place of `answer`; bytes in, bytes out. */
   chunk?(chunk: Buffer, request: ProxiedRequest): Buffer;
 }

@@ -67,8 +67,8 @@ export class DefectProbe implements ProxyObserver {
 async function changesAnything(mutation: Mutation, exchanged: ProxiedExchange): Promise<boolean> {
   const { request, answer, userToken } = exchanged;
   const refused = refusing(userToken);
-  // The effect of these hooks shows only while bytes are forwarded.
-  if (mutation.chunk ?? mutation.frame ?? mutation.ended) return true;
+  // The effect of these hooks shows only while bytes are forwarded, or while exchanges overlap.
+  if (mutation.chunk ?? mutation.frame ?? mutation.ended ?? mutation.needsOverlap) return true;
   try {
     const sent = (await mutation.request?.(request, refused)) ?? request;
     if (differs(sent, request)) return true;

@@ -3,6 +3,7 @@ import type { Defect } from '../defect.ts';
 import { artifactFormDefects } from './artifact-forms.ts';
 import { artifactLinkDefects } from './artifact-link.ts';
 import { artifactDefects } from './artifacts.ts';
+import { atOnceDefects } from './at-once.ts';
 import { auditEntryDefects } from './audit-entry.ts';
 import { auditExportDefects } from './audit-export.ts';
 import { auditLogDefects } from './audit-log.ts';
@@ -88,6 +89,7 @@ export const allDefects: readonly Defect[] = [
   ...timeDefects,
   ...connectFrameDefects,
   ...orderDefects,
+  ...atOnceDefects,
   ...nowAndThenDefects,
   ...generatedDefects,
 ];

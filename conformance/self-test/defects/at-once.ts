@@ -1,0 +1,145 @@
+/** Defects that show only when requests overlap: updates that are lost, mixed or misdirected. */
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { listOf, objectOf, ownAnswer, tokenOf, withJson } from '../alter.ts';
+import type {
+  Defect,
+  Mutation,
+  ProxiedAnswer,
+  ProxiedOperation,
+  ProxiedRequest,
+} from '../defect.ts';
+
+/** Returns the key by which requests count as overlapping, such as the device. */
+type KeyOf = (request: ProxiedRequest) => string;
+
+/** Handles a request during another one with the same key; `first` is the earliest of them. */
+type WhileBusy = (request: ProxiedRequest, first: ProxiedRequest) => ProxiedRequest | ProxiedAnswer;
+
+/** Applies `change` to each request that arrives while another with the same key is answered. */
+function whileBusy(keyOf: KeyOf, change: WhileBusy): () => Mutation {
+  return () => {
+    const open = new Map<string, ProxiedRequest[]>();
+    return {
+      needsOverlap: true,
+      request: (request) => {
+        const others = open.get(keyOf(request)) ?? [];
+        open.set(keyOf(request), [...others, request]);
+        const [first] = others;
+        if (first === undefined) return request;
+        const changed = change(request, first);
+        // A request that the proxy answers has no answer of the target that would end it.
+        if ('status' in changed) open.set(keyOf(request), others);
+        return changed;
+      },
+      answer: (answer, request) => {
+        const [, ...left] = open.get(keyOf(request)) ?? [];
+        open.set(keyOf(request), left);
+        return answer;
+      },
+    };
+  };
+}
+
+interface Overlap {
+  readonly id: string;
+  readonly title: string;
+  readonly operations: readonly ProxiedOperation[];
+  readonly keyOf?: KeyOf;
+  readonly change: WhileBusy;
+  readonly also?: readonly RequirementId[];
+}
+
+function entriesKept(request: ProxiedRequest): ProxiedRequest {
+  const entries = Object.entries(objectOf(request));
+  return withJson(request, Object.fromEntries(entries.slice(0, Math.ceil(entries.length / 2))));
+}
+
+function sharesBuffer(request: ProxiedRequest, first: ProxiedRequest): ProxiedRequest {
+  const isEqual = request.body.length === first.body.length;
+  return isEqual ? { ...request, body: first.body } : request;
+}
+
+const overlaps: readonly Overlap[] = [
+  {
+    id: 'setting-during-a-setting-is-lost',
+    title: 'A configuration that arrives while another of the device is written is lost.',
+    operations: ['put-configuration'],
+    change: () => ownAnswer(204),
+  },
+  {
+    id: 'setting-during-a-setting-is-torn',
+    title: 'Half of a configuration that arrives while another is written is lost.',
+    operations: ['put-configuration'],
+    change: entriesKept,
+  },
+  {
+    id: 'patch-during-a-patch-is-lost',
+    title: 'A PATCH of attributes that arrives while another of the device is written is lost.',
+    operations: ['patch-attributes'],
+    change: () => ownAnswer(200),
+    also: ['inventory.patch-adds', 'inventory.patch-keeps'],
+  },
+  {
+    id: 'patch-during-a-patch-is-torn',
+    title: 'Of a PATCH that arrives during another, only the first attribute is written.',
+    operations: ['patch-attributes'],
+    change: (request) => withJson(request, listOf(request).slice(0, 1)),
+  },
+  {
+    id: 'put-during-a-put-is-merged',
+    title: 'A PUT of attributes that arrives during another replaces no attribute.',
+    operations: ['put-attributes'],
+    change: (request) => ({ ...request, method: 'PATCH', operation: 'patch-attributes' }),
+  },
+  {
+    id: 'put-and-patch-at-once-lose-an-attribute',
+    title: 'Of a PUT or PATCH that arrives during the other, the last attribute is lost.',
+    operations: ['put-attributes', 'patch-attributes'],
+    change: (request, first) =>
+      request.method === first.method ? request : withJson(request, listOf(request).slice(0, -1)),
+  },
+  {
+    id: 'alerts-during-alerts-are-lost',
+    title: 'Alerts that arrive while others of the device are written are lost.',
+    operations: ['post-alerts'],
+    change: () => ownAnswer(204),
+    also: ['alerts.are-shown'],
+  },
+  {
+    id: 'monitors-during-monitors-are-merged',
+    title: 'A monitor configuration that arrives during another is added to it.',
+    operations: ['post-monitor-configuration'],
+    change: (request, first) => withJson(request, [...listOf(first), ...listOf(request)]),
+  },
+  {
+    id: 'setting-during-attributes-is-lost',
+    title: 'A configuration that arrives while attributes of the device are written is lost.',
+    operations: ['put-configuration', 'patch-attributes'],
+    change: (request, first) =>
+      request.operation === 'put-configuration' && first.operation === 'patch-attributes'
+        ? ownAnswer(204)
+        : request,
+  },
+  {
+    id: 'settings-of-two-devices-are-swapped',
+    title: 'A configuration is replaced by one of equal length that another device is writing.',
+    operations: ['put-configuration'],
+    keyOf: () => 'all devices',
+    change: sharesBuffer,
+  },
+  {
+    id: 'logs-of-two-devices-are-swapped',
+    title: 'A log is replaced by one of equal length that another device is uploading.',
+    operations: ['put-deployment-log'],
+    keyOf: () => 'all devices',
+    change: sharesBuffer,
+  },
+];
+
+export const atOnceDefects: readonly Defect[] = overlaps.map(
+  ({ keyOf = tokenOf, change, also = [], ...row }) => ({
+    ...row,
+    violates: ['service.concurrent-writes', ...also],
+    mutation: whileBusy(keyOf, change),
+  }),
+);
