@@ -21,6 +21,7 @@ import { auditExportValueCases } from './audit-export-values.ts';
 import { auditLogCases } from './audit-log.ts';
 import { auditWalkCases } from './audit-walks.ts';
 import { authenticationCases } from './authentication.ts';
+import { authenticationEffectCases } from './authentication-effects.ts';
 import { authenticationRaceCases } from './authentication-races.ts';
 import { authenticationRequestCases } from './authentication-request.ts';
 import { authenticationSeenCases } from './authentication-seen.ts';
@@ -82,6 +83,7 @@ export const allCases: readonly RunnableCase[] = [
   ...authenticationSeenCases,
   ...authenticationRequestCases,
   ...authenticationSignatureCases,
+  ...authenticationEffectCases,
   ...authenticationRaceCases,
   ...authorizationCases,
   ...authorizationOtherDeviceCases,

@@ -5,7 +5,9 @@
 import {
   acceptedDevice,
   factoryProvides,
+  needStatus,
   pendingDevice,
+  preauthorizedDevice,
   unknownDevice,
 } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
@@ -13,7 +15,9 @@ import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
 import type { Answer } from '../target/answer.ts';
 import {
+  anySuccess,
   ExpectationFailure,
+  expectEach,
   expectEqual,
   expectPresent,
   expectStatus,
@@ -21,6 +25,7 @@ import {
   shownAnswer,
 } from '../target/expectations.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
+import { askByNewKey, expectTokenWorks } from './authentication-effects.ts';
 
 /** Concurrent first contacts of one identity. */
 const CONTACTS = 50;
@@ -162,4 +167,49 @@ const ends = defineScenario({
   ],
 });
 
-export const authenticationRaceCases = [...contacts, ...decisions, ...ends];
+const ofOneDevice = defineScenario<SuiteDevice>({
+  area: 'authentication-races',
+  name: 'Requests of one device at once',
+  start: 'a device that a user has pre-authorized',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: (context) => preauthorizedDevice(context),
+  cases: [
+    {
+      id: 'requests-at-once-each-get-a-token',
+      title: 'Requests of one device at once, its first and later ones, each get a valid token.',
+      requirements: ['auth.preauthorized-gets-token', 'tokens.renewal'],
+      run: async (device, context) => {
+        // The first requests use the pre-authorization; the device is accepted when the second are sent.
+        for (const time of ['first', 'second']) {
+          const answers = await atOnce(REQUESTS, () => device.authenticate());
+          for (const answer of answers) expectStatus(answer, 200);
+          const tokens = answers.map(({ text }, index) => [`${time} token ${index + 1}`, text]);
+          await expectEach(anySuccess, Object.fromEntries(tokens), (token: string) =>
+            context.caller(token).call('get-next-deployment', { query: factoryProvides }),
+          );
+        }
+      },
+    },
+    {
+      id: 'new-key-beside-the-own-one',
+      title: 'A request with a new key, at once with one by the accepted key, does not affect it.',
+      requirements: ['auth.decision-stays', 'auth.new-key-waits'],
+      run: async (device, context) => {
+        needStatus('a granted authentication', await device.authenticate(), 200);
+        const [own, other] = await Promise.all([
+          device.authenticate(),
+          askByNewKey(device, context),
+        ]);
+        expectStatus(own, 200);
+        expectStatus(other, 401);
+        await expectTokenWorks(context, own.text);
+        const sets = (await context.admin.device(device.id))?.auth_sets ?? [];
+        const statuses = sets.map(({ status }) => status).sort();
+        expectEqual('statuses of the keys', statuses, ['accepted', 'pending']);
+      },
+    },
+  ],
+});
+
+export const authenticationRaceCases = [...contacts, ...decisions, ...ends, ...ofOneDevice];

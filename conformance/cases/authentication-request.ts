@@ -5,7 +5,14 @@ import type { SuiteDevice } from '../context/suite-device.ts';
 import { defineScenario } from '../suite/case.ts';
 import { type InputBody, inputCases } from '../suite/input-table.ts';
 import type { Answer } from '../target/answer.ts';
-import { expectEach, expectStatus, observed, observedAnswer } from '../target/expectations.ts';
+import {
+  expectEach,
+  expectEqual,
+  expectPresent,
+  expectStatus,
+  observed,
+  observedAnswer,
+} from '../target/expectations.ts';
 import { authRequestInputs, textualRequest } from './auth-request-fields.ts';
 
 /** Asserts that the request was understood: refused for its content, or granted with a token. */
@@ -137,6 +144,22 @@ const identities = defineScenario({
       title: 'Arrays, objects, numbers and any letters in id_data do not make a request malformed.',
       requirements: ['auth.identity-is-free'],
       run: async (device) => expectUnderstood(await device.authenticate()),
+    },
+    {
+      id: 'identity-of-every-form-is-recorded',
+      title:
+        'A user finds arrays, objects, numbers and any letters of an identity as they were sent.',
+      requirements: ['auth.first-contact-is-recorded'],
+      needs: ['operator'],
+      run: async (device, context) => {
+        await device.authenticate();
+        const found = await context.settled(
+          () => context.admin.findDevice(device.identity),
+          (each) => each !== undefined,
+        );
+        const { identity_data: identity } = expectPresent('a device of this identity', found);
+        expectEqual('identity data', identity, device.identity);
+      },
     },
     {
       id: 'long-identity',

@@ -18,11 +18,14 @@ import {
   expectShape,
   expectStatus,
   expectThat,
+  NotObservable,
   shownAnswer,
 } from '../target/expectations.ts';
 import { claimsOf } from '../target/token-claims.ts';
 
 const WEEK_SECONDS = 604_800;
+/** Tolerated difference between the clocks of the servers behind one address. */
+const CLOCKS_APART_SECONDS = 60;
 /** Time within which a new token must differ, since its claims contain times in seconds. */
 const OTHER_TOKEN_WAIT_MAX_MS = 1500;
 
@@ -226,6 +229,19 @@ const known = defineScenario({
       run: async (device) => {
         const { exp, iat } = claimsOf(granted(await device.authenticate()));
         expectEqual('seconds from iat to exp', exp - iat, WEEK_SECONDS);
+      },
+    },
+    {
+      id: 'token-lasts-a-week-from-now',
+      title: 'By its own claims, a new token expires a week after the time of the answer.',
+      requirements: ['tokens.device-token-lasts-a-week'],
+      run: async (device, context) => {
+        const answer = granted(await device.authenticate());
+        const { exp, iat } = claimsOf(answer);
+        if (exp - iat !== WEEK_SECONDS) throw new NotObservable('it lasts another time');
+        const apart = Math.abs(iat - context.serverNowMs(answer) / 1000);
+        const isNow = apart <= CLOCKS_APART_SECONDS;
+        expectThat(isNow, `iat within ${CLOCKS_APART_SECONDS} s of Date`, `${apart} s apart`);
       },
     },
     {

@@ -11,6 +11,7 @@ import {
 } from './authentication-request.ts';
 
 const operations = ['post-auth-request'] as const;
+const DAY_SECONDS = 86_400;
 
 const flow: readonly Defect[] = [
   {
@@ -22,6 +23,7 @@ const flow: readonly Defect[] = [
       'auth.new-key-waits',
       'auth.decommissioned-is-unknown',
       'auth.one-identity-one-device',
+      'auth.decision-stays',
     ],
     operations,
     mutation: acceptsUndecided,
@@ -179,14 +181,15 @@ const tokens: readonly Defect[] = [
     title: 'The token of a device expires after a day, by its claims.',
     violates: ['tokens.device-token-lasts-a-week', 'tokens.end-on-time'],
     operations: 'all',
+    mutation: () => claimsBecome(({ iat }) => ({ exp: iat + DAY_SECONDS })),
+  },
+  {
+    id: 'token-is-issued-in-the-past',
+    title: 'The token of a device is issued a day ago, by its claims, and so expires too early.',
+    violates: ['tokens.device-token-lasts-a-week', 'tokens.end-on-time'],
+    operations: 'all',
     mutation: () =>
-      tokensInDisguise((token) => {
-        const [header, claims = '', signature] = token.split('.');
-        const reported: unknown = JSON.parse(Buffer.from(claims, 'base64url').toString());
-        const { iat } = reported as { readonly iat: number };
-        const changed = JSON.stringify({ ...(reported as object), exp: iat + 86_400 });
-        return `${header}.${Buffer.from(changed).toString('base64url')}.${signature}`;
-      }),
+      claimsBecome(({ iat, exp }) => ({ iat: iat - DAY_SECONDS, exp: exp - DAY_SECONDS })),
   },
   {
     id: 'renewed-token-is-of-no-use',
@@ -218,6 +221,21 @@ export const authenticationDefects: readonly Defect[] = [
   ...authenticationRequestDefects,
   ...tokens,
 ];
+
+interface TokenTimes {
+  readonly iat: number;
+  readonly exp: number;
+}
+
+/** Changes times in the claims of the tokens that devices see. */
+function claimsBecome(change: (times: TokenTimes) => Partial<TokenTimes>): Mutation {
+  return tokensInDisguise((token) => {
+    const [header, claims = '', signature] = token.split('.');
+    const reported: TokenTimes = JSON.parse(Buffer.from(claims, 'base64url').toString());
+    const changed = JSON.stringify({ ...reported, ...change(reported) });
+    return `${header}.${Buffer.from(changed).toString('base64url')}.${signature}`;
+  });
+}
 
 /** Replaces the tokens that devices receive by other texts, and maps them back in requests. */
 function tokensInDisguise(disguise: (token: string) => string): Mutation {

@@ -8,6 +8,7 @@ import { auditEntryDefects } from './audit-entry.ts';
 import { auditExportDefects } from './audit-export.ts';
 import { auditLogDefects } from './audit-log.ts';
 import { authenticationDefects } from './authentication.ts';
+import { authenticationEffectDefects } from './authentication-effects.ts';
 import { authorizationDefects } from './authorization.ts';
 import { bodyFieldDefects } from './body-fields.ts';
 import { configurationDefects } from './configuration.ts';
@@ -51,6 +52,7 @@ export const allDefects: readonly Defect[] = [
   ...errorDefects,
   ...versioningDefects,
   ...authenticationDefects,
+  ...authenticationEffectDefects,
   ...nextDeploymentInputDefects,
   ...nextDeploymentDefects,
   ...nextDeploymentFitDefects,

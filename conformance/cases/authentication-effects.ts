@@ -1,0 +1,278 @@
+/**
+ * Cases: what authentication requests leave behind. A refused one records nothing, and none changes
+ * a decision of a user. Spec: States and transitions; Device authentication
+ */
+import {
+  acceptedDevice,
+  factoryProvides,
+  needStatus,
+  pendingDevice,
+  preauthorizedDevice,
+  unknownDevice,
+} from '../context/start-states.ts';
+import type { AuthenticationChanges, SuiteDevice } from '../context/suite-device.ts';
+import type { ManagedDevice } from '../context/target-admin.ts';
+import type { TestContext } from '../context/test-context.ts';
+import { defineScenario } from '../suite/case.ts';
+import type { Answer } from '../target/answer.ts';
+import {
+  anySuccess,
+  expectEach,
+  expectEqual,
+  expectPresent,
+  expectStatus,
+  expectThat,
+  NotObservable,
+  shown,
+  shownAnswer,
+  sorted,
+} from '../target/expectations.ts';
+
+const REQUESTS_AT_ONCE = 8;
+/** The statuses that refuse a device; other cases judge which one is right. */
+const refusals = [401, 403] as const;
+
+/** Requests that are refused for their form or their signature, by a description. */
+async function refusedForms(
+  device: SuiteDevice,
+  context: TestContext,
+): Promise<Readonly<Record<string, AuthenticationChanges>>> {
+  const stranger = await context.newKey();
+  const { publicKeyPem: pubkey } = stranger;
+  const text = device.authRequest();
+  return {
+    'a signature by another key': { signedBy: stranger },
+    'a signature over another text': { text, signedText: `${text} ` },
+    'a signature that is none': { signature: 'AAAA' },
+    'no signature': { signature: null },
+    'another key, signed by the own one': { members: { pubkey } },
+    'another key without a signature': { members: { pubkey }, signature: null },
+    'no key': { members: { pubkey: undefined } },
+    'a word as key': { members: { pubkey: 'a key' } },
+    'a number as tenant_token': { members: { tenant_token: 7 } },
+    'a list as external_id': { members: { external_id: [] } },
+  };
+}
+
+/** Sends each of the refused requests; throws NotObservable when one is not refused. */
+async function sendRefused(device: SuiteDevice, context: TestContext): Promise<void> {
+  for (const [what, changes] of Object.entries(await refusedForms(device, context))) {
+    const answer = await device.authenticate(changes);
+    // Other cases judge that these requests are refused.
+    if (answer.status < 400) throw new NotObservable(`${what}: ${shownAnswer(answer)}`);
+  }
+}
+
+/** Returns the statuses of a device and of each of its keys, in a canonical order. */
+function decisionsOf({ status, auth_sets }: ManagedDevice): unknown {
+  return { status, keys: sorted(auth_sets.map((set) => [set.pubkey.trim(), set.status])) };
+}
+
+async function decisions(device: SuiteDevice, context: TestContext): Promise<unknown> {
+  return decisionsOf(expectPresent('the device', await context.admin.device(device.id)));
+}
+
+/** Authenticates with a new key of the device. */
+export async function askByNewKey(device: SuiteDevice, context: TestContext): Promise<Answer> {
+  const signedBy = await context.newKey();
+  return device.authenticate({ members: { pubkey: signedBy.publicKeyPem }, signedBy });
+}
+
+export async function expectTokenWorks(context: TestContext, token: string): Promise<void> {
+  const query = factoryProvides;
+  expectStatus(await context.caller(token).call('get-next-deployment', { query }), ...anySuccess);
+}
+
+const contacts = defineScenario<SuiteDevice>({
+  area: 'authentication',
+  name: 'Effects of first contacts',
+  start: 'a device that the target has never seen',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: unknownDevice,
+  cases: [
+    {
+      id: 'refused-request-records-no-device',
+      title: 'A first request that is refused for its form or its signature records no device.',
+      requirements: ['auth.refused-changes-nothing'],
+      run: async (device, context) => {
+        await sendRefused(device, context);
+        // A device that was recorded later shows that the effect of earlier requests is visible.
+        const witness = await context.newDevice();
+        await witness.authenticate();
+        const seen = await context.settled(
+          () => context.admin.findDevice(witness.identity),
+          (found) => found !== undefined,
+        );
+        if (!seen) throw new NotObservable('users do not see a device after its first request');
+        const found = await context.admin.findDevice(device.identity);
+        expectThat(found === undefined, 'no device', shown(found));
+      },
+    },
+    {
+      id: 'refused-requests-leave-no-key',
+      title: 'After refused requests, a first contact records its own key and no other.',
+      requirements: ['auth.refused-changes-nothing', 'auth.one-identity-one-device'],
+      run: async (device, context) => {
+        await sendRefused(device, context);
+        await device.authenticate();
+        const found = await context.settled(
+          () => context.admin.findDevice(device.identity),
+          (each) => each !== undefined,
+        );
+        const keys = [[device.key.publicKeyPem.trim(), 'pending']];
+        const recorded = decisionsOf(expectPresent('the device', found));
+        expectEqual('recorded', recorded, { status: 'pending', keys });
+      },
+    },
+    {
+      id: 'keys-of-one-identity-at-once',
+      title: 'First contacts of one identity with different keys at once record one device.',
+      requirements: ['auth.one-identity-one-device'],
+      run: async (device, context) => {
+        const asked = Array.from({ length: REQUESTS_AT_ONCE }, () => askByNewKey(device, context));
+        for (const answer of await Promise.all(asked)) expectStatus(answer, ...refusals);
+        const found = await context.settled(
+          () => context.admin.findDevice(device.identity),
+          (each) => each?.auth_sets.length === REQUESTS_AT_ONCE,
+        );
+        const statuses = expectPresent('the device', found).auth_sets.map(({ status }) => status);
+        const pending = Array.from({ length: REQUESTS_AT_ONCE }, () => 'pending');
+        expectEqual('statuses of the keys', statuses, pending);
+      },
+    },
+  ],
+});
+
+/** A state of a device, which authentication requests must not change. */
+interface DecidedState {
+  readonly id: string;
+  readonly start: string;
+  readonly arrange: (context: TestContext) => Promise<SuiteDevice>;
+  /** The statuses of the answer when the device asks again. */
+  readonly answers: readonly number[];
+}
+
+async function rejectedDevice(context: TestContext): Promise<SuiteDevice> {
+  const device = await acceptedDevice(context);
+  await context.admin.decide(device.id, device.key, 'rejected');
+  return device;
+}
+
+const decidedStates: readonly DecidedState[] = [
+  { id: 'pending', start: 'a pending device', arrange: pendingDevice, answers: refusals },
+  {
+    id: 'accepted',
+    start: 'an accepted device that holds a token',
+    arrange: (context) => acceptedDevice(context),
+    answers: [200],
+  },
+  {
+    id: 'rejected',
+    start: 'a device that a user has rejected',
+    arrange: rejectedDevice,
+    answers: refusals,
+  },
+];
+
+const decided = decidedStates.flatMap(({ id, start, arrange, answers }) =>
+  defineScenario<SuiteDevice>({
+    area: 'authentication',
+    name: `Effects on the ${id} device`,
+    start,
+    risk: 'write',
+    needs: ['operator'],
+    arrange,
+    cases: [
+      {
+        id: `refused-requests-keep-the-${id}-device`,
+        title: `Requests that are refused for form or signature change nothing about the ${id} device.`,
+        requirements: ['auth.refused-changes-nothing'],
+        run: async (device, context) => {
+          const before = await decisions(device, context);
+          await sendRefused(device, context);
+          expectEqual('decisions', await decisions(device, context), before);
+          expectStatus(await device.authenticate(), ...answers);
+          if (device.token !== '' && id === 'accepted') {
+            await expectTokenWorks(context, device.token);
+          }
+        },
+      },
+      {
+        id: `requests-keep-the-${id}-device`,
+        title: `The ${id} device stays as decided when it asks again, with its own key or another.`,
+        requirements: ['auth.decision-stays'],
+        run: async (device, context) => {
+          const before = await decisions(device, context);
+          expectStatus(await device.authenticate(), ...answers);
+          expectEqual('decisions', await decisions(device, context), before);
+          expectStatus(await askByNewKey(device, context), ...refusals);
+          const own = (await context.admin.device(device.id))?.auth_sets.find(
+            ({ pubkey }) => pubkey.trim() === device.key.publicKeyPem.trim(),
+          );
+          expectEqual('the own key', own?.status, id);
+          expectStatus(await device.authenticate(), ...answers);
+          if (id === 'accepted') await expectTokenWorks(context, device.token);
+        },
+      },
+    ],
+  }),
+);
+
+/** Serial numbers that a careless server takes for the first one. */
+const serials = {
+  accepted: 'Gerät-0012',
+  'a prefix': 'Gerät-001',
+  'an extension': 'Gerät-00121',
+  'a combining accent': 'Gera\u0308t-0012',
+  'a space at the end': 'Gerät-0012 ',
+  'without an accent': 'Gerat-0012',
+} as const;
+
+const identities = defineScenario<{ readonly device: SuiteDevice; readonly mark: string }>({
+  area: 'authentication',
+  name: 'Identities that are almost equal',
+  start: 'an accepted device',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: async (context) => {
+    const mark = context.random.bytes(4).toString('hex');
+    const serial = `${mark}-${serials.accepted}`;
+    const device = await preauthorizedDevice(context, 'ecdsa', { serial });
+    needStatus('a granted authentication', await device.authenticate(), 200);
+    return { device, mark };
+  },
+  cases: [
+    {
+      id: 'almost-equal-identities-are-others',
+      title: 'An identity that differs in one letter, blank or accent is that of another device.',
+      requirements: ['auth.first-contact-is-401', 'auth.identity-is-the-content'],
+      run: async ({ device, mark }, context) => {
+        const { accepted: _, ...others } = serials;
+        // The key is the accepted one, so only the identity can be the reason for the refusal.
+        const pubkey = device.key.publicKeyPem;
+        await expectEach(401, others, async (serial) => {
+          const other = await context.newDevice('ecdsa', { serial: `${mark}-${serial}` });
+          return other.authenticate({ members: { pubkey }, signedBy: device.key });
+        });
+      },
+    },
+    {
+      id: 'numerals-are-no-numbers-in-identities',
+      title:
+        'An identity with a number is not that of the device with the same digits as a string.',
+      requirements: ['auth.first-contact-is-401', 'auth.identity-is-the-content'],
+      run: async (_, context) => {
+        const number = context.random.integer(1_000_000_000, 2_000_000_000);
+        const device = await preauthorizedDevice(context, 'ecdsa', { serial: `${number}` });
+        needStatus('a granted authentication', await device.authenticate(), 200);
+        const other = await context.newDevice('ecdsa', { serial: number });
+        const members = { pubkey: device.key.publicKeyPem };
+        expectStatus(await other.authenticate({ members, signedBy: device.key }), 401);
+      },
+    },
+  ],
+});
+
+/** Spec: States and transitions; Device authentication */
+export const authenticationEffectCases = [...contacts, ...decided, ...identities];

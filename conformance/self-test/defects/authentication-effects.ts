@@ -1,0 +1,291 @@
+/** Defects in what authentication requests leave behind, and in how identities are compared. */
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { membersOf } from '../../target/json-members.ts';
+import { changedJson, isSuccess, objectOf, ownAnswer } from '../alter.ts';
+import type { Defect, Mutation, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
+import { answerBecomes } from '../mutations.ts';
+import { isRightlySigned } from './authentication-request.ts';
+
+const request = ['post-auth-request'] as const;
+const shown = ['list-devices', 'get-device'] as const;
+
+type Device = Readonly<Record<string, unknown>>;
+
+/** Returns the identity in a request; undefined when there is none. */
+function identityOf(sent: ProxiedRequest): Device | undefined {
+  const { id_data: text } = objectOf(sent);
+  try {
+    return typeof text === 'string' ? membersOf(JSON.parse(text)) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the serial number of an identity, by which a proxy recognizes the suite's devices. */
+function serialOf(identity: unknown): string {
+  return JSON.stringify(membersOf(identity).serial ?? '');
+}
+
+/** Changes the devices that users are shown, by what earlier authentication requests were. */
+function devicesBecome(
+  noted: (sent: ProxiedRequest, answer: ProxiedAnswer) => boolean,
+  change: (device: Device, sent: ProxiedRequest) => Device,
+): () => Mutation {
+  return () => {
+    const seen = new Map<string, ProxiedRequest>();
+    const changed = (device: unknown): Device => {
+      const sent = seen.get(serialOf(membersOf(device).identity_data));
+      return sent ? change(membersOf(device), sent) : membersOf(device);
+    };
+    return {
+      answer: (answer, sent) => {
+        if (sent.operation === 'post-auth-request') {
+          const identity = identityOf(sent);
+          if (identity && noted(sent, answer)) seen.set(serialOf(identity), sent);
+          return answer;
+        }
+        if (!isSuccess(answer)) return answer;
+        return changedJson(answer, (body) =>
+          Array.isArray(body) ? body.map(changed) : changed(body),
+        );
+      },
+    };
+  };
+}
+
+/** Shows users a device for each refused request of an identity that is not recorded. */
+function recordsRefused(status: number): () => Mutation {
+  return () => {
+    const refused = new Map<string, Device>();
+    return {
+      answer: (answer, sent) => {
+        if (sent.operation === 'post-auth-request') {
+          const identity = identityOf(sent);
+          const isNoted = answer.status === status && !isRightlySigned(sent);
+          if (identity && isNoted) refused.set(serialOf(identity), identity);
+          return answer;
+        }
+        if (!isSuccess(answer) || refused.size === 0) return answer;
+        return changedJson(answer, (body) => {
+          if (!Array.isArray(body)) return body;
+          const known = body.map((device) => serialOf(membersOf(device).identity_data));
+          const added = [...refused].filter(([serial]) => !known.includes(serial));
+          const devices = added.map(([, identity_data]) => ({
+            id: '00000000-0000-4000-8000-00000000dead',
+            identity_data,
+            status: 'pending',
+            auth_sets: [],
+          }));
+          return [...body, ...devices];
+        });
+      },
+    };
+  };
+}
+
+function authSetsOf({ auth_sets }: Device): readonly Device[] {
+  return Array.isArray(auth_sets) ? auth_sets.map(membersOf) : [];
+}
+
+/** Refuses a device once after a request that `picks` matches, although its key is accepted. */
+function refusesAfter(
+  picks: (sent: ProxiedRequest, answer: ProxiedAnswer) => boolean,
+): () => Mutation {
+  return () => {
+    const due = new Set<string>();
+    return {
+      answer: (answer, sent) => {
+        const serial = serialOf(identityOf(sent));
+        if (picks(sent, answer)) due.add(serial);
+        else if (answer.status === 200 && due.delete(serial)) {
+          return ownAnswer(401, { error: 'dev auth: unauthorized', request_id: 'defect' });
+        }
+        return answer;
+      },
+    };
+  };
+}
+
+/** Grants the token of a device to other identities with its key that `form` makes equal. */
+function comparesAs(form: (serial: unknown) => unknown): () => Mutation {
+  return () => {
+    const grants = new Map<string, { readonly own: string; readonly answer: ProxiedAnswer }>();
+    return {
+      answer: (answer, sent) => {
+        const identity = identityOf(sent);
+        const own = serialOf(identity);
+        const serial = form(membersOf(identity).serial);
+        const device = `${String(serial)} ${String(objectOf(sent).pubkey)}`;
+        if (answer.status === 200) grants.set(device, { own, answer });
+        const grant = grants.get(device);
+        const isOther = answer.status === 401 && grant !== undefined && grant.own !== own;
+        return isOther && isRightlySigned(sent) ? grant.answer : answer;
+      },
+    };
+  };
+}
+
+function asText(form: (text: string) => string): (serial: unknown) => unknown {
+  return (serial) => (typeof serial === 'string' ? form(serial) : typeof serial);
+}
+
+const another: readonly [RequirementId, ...RequirementId[]] = [
+  'auth.first-contact-is-401',
+  'auth.identity-is-the-content',
+];
+
+const comparisons: readonly Defect[] = [
+  {
+    id: 'identities-are-trimmed',
+    title: 'Identities that differ by a space at the end are those of one device.',
+    violates: another,
+    operations: request,
+    mutation: comparesAs(asText((text) => text.trim())),
+  },
+  {
+    id: 'identities-are-composed',
+    title: 'Identities with a combining accent and a composed letter are those of one device.',
+    violates: another,
+    operations: request,
+    mutation: comparesAs(asText((text) => text.normalize('NFC'))),
+  },
+  {
+    id: 'identities-are-in-small-letters',
+    title: 'Identities in another letter case are those of one device.',
+    violates: another,
+    operations: request,
+    mutation: comparesAs(asText((text) => text.toLowerCase())),
+  },
+  {
+    id: 'identities-are-cut',
+    title: 'Identities are compared by the first nineteen letters of the serial number.',
+    violates: another,
+    operations: request,
+    mutation: comparesAs(asText((text) => text.slice(0, 19))),
+  },
+  {
+    id: 'numbers-in-identities-are-numerals',
+    title: 'A number in an identity equals the string of its digits.',
+    violates: another,
+    operations: request,
+    mutation: comparesAs(String),
+  },
+];
+
+/** Refuses a request that arrives while another of the same identity is answered. */
+function oneAtATime(): Mutation {
+  const open = new Map<string, number>();
+  return {
+    needsOverlap: true,
+    request: (sent) => {
+      const serial = serialOf(identityOf(sent));
+      const others = open.get(serial) ?? 0;
+      if (others > 0) {
+        return ownAnswer(401, { error: 'dev auth: unauthorized', request_id: 'defect' });
+      }
+      open.set(serial, 1);
+      return sent;
+    },
+    answer: (answer, sent) => {
+      open.delete(serialOf(identityOf(sent)));
+      return answer;
+    },
+  };
+}
+
+export const authenticationEffectDefects: readonly Defect[] = [
+  ...comparisons,
+  {
+    id: 'device-with-a-bad-signature-is-recorded',
+    title: 'A first request whose signature does not verify records the device.',
+    violates: ['auth.refused-changes-nothing'],
+    operations: [...request, 'list-devices'],
+    mutation: recordsRefused(401),
+  },
+  {
+    id: 'device-of-a-malformed-request-is-recorded',
+    title: 'A first request that is malformed records the device.',
+    violates: ['auth.refused-changes-nothing'],
+    operations: [...request, 'list-devices'],
+    mutation: recordsRefused(400),
+  },
+  {
+    id: 'key-with-a-bad-signature-is-recorded',
+    title: 'A request with another key whose signature does not verify records the key.',
+    violates: ['auth.refused-changes-nothing'],
+    operations: [...request, ...shown],
+    mutation: devicesBecome(
+      (sent, { status }) => status === 401 && !isRightlySigned(sent),
+      (device, sent) => {
+        const { pubkey } = objectOf(sent);
+        const sets = authSetsOf(device);
+        if (sets.some((set) => set.pubkey === pubkey)) return device;
+        const added = { id: '00000000-0000-4000-8000-00000000beef', pubkey, status: 'pending' };
+        return { ...device, auth_sets: [...sets, added] };
+      },
+    ),
+  },
+  {
+    id: 'bad-signature-suspends-the-device',
+    title: 'A request whose signature does not verify makes the next one of the device fail.',
+    violates: ['auth.refused-changes-nothing', 'tokens.renewal'],
+    operations: request,
+    mutation: refusesAfter(
+      (sent, { status }) =>
+        status === 401 && !isRightlySigned(sent) && objectOf(sent).pubkey !== undefined,
+    ),
+  },
+  {
+    id: 'new-key-suspends-the-device',
+    title: 'A request with a new key makes the next one by the accepted key fail.',
+    violates: ['auth.decision-stays'],
+    operations: request,
+    mutation: refusesAfter((sent, { status }) => status === 401 && isRightlySigned(sent)),
+  },
+  {
+    id: 'rejected-device-waits-again',
+    title: 'A rejected device that asks again is pending.',
+    violates: ['auth.decision-stays', 'auth.refused-changes-nothing'],
+    operations: [...request, ...shown],
+    mutation: devicesBecome(
+      (sent, { status }) => status === 401 && isRightlySigned(sent),
+      (device) => {
+        const pending = (status: unknown) => (status === 'rejected' ? 'pending' : status);
+        const auth_sets = authSetsOf(device).map((set) => ({
+          ...set,
+          status: pending(set.status),
+        }));
+        return { ...device, status: pending(device.status), auth_sets };
+      },
+    ),
+  },
+  {
+    id: 'requests-of-one-device-exclude-each-other',
+    title: 'A request that arrives during another one of the same identity is answered 401.',
+    violates: ['tokens.renewal', 'auth.preauthorized-gets-token', 'auth.one-identity-one-device'],
+    operations: request,
+    mutation: oneAtATime,
+  },
+  {
+    id: 'lists-in-identities-are-joined',
+    title: 'Users see a list in the identity of a device as a string.',
+    violates: ['auth.first-contact-is-recorded'],
+    operations: ['list-devices'],
+    mutation: answerBecomes((answer) =>
+      isSuccess(answer)
+        ? changedJson(answer, (body) =>
+            Array.isArray(body) ? body.map(membersOf).map(withJoinedLists) : body,
+          )
+        : answer,
+    ),
+  },
+];
+
+function withJoinedLists(device: Device): Device {
+  const members = Object.entries(membersOf(device.identity_data));
+  const joined = members.map(([name, value]) => [
+    name,
+    Array.isArray(value) ? value.join() : value,
+  ]);
+  return { ...device, identity_data: Object.fromEntries(joined) };
+}
