@@ -51,6 +51,7 @@ import { legalFormCases } from './legal-forms.ts';
 import { letterCaseCases } from './letter-case.ts';
 import { monitorCases } from './monitor.ts';
 import { monitorAlertFieldCases } from './monitor-alert-fields.ts';
+import { monitorFormCases } from './monitor-forms.ts';
 import { nextDeploymentCases } from './next-deployment.ts';
 import { nextDeploymentChoiceCases } from './next-deployment-choice.ts';
 import { nextDeploymentFitCases } from './next-deployment-fit.ts';
@@ -126,6 +127,7 @@ export const allCases: readonly RunnableCase[] = [
   ...connectFrameCases,
   ...monitorCases,
   ...monitorAlertFieldCases,
+  ...monitorFormCases,
   ...letterCaseCases,
   ...auditLogCases,
   ...auditWalkCases,

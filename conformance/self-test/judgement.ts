@@ -55,6 +55,7 @@ export interface DefectRun {
 const sweeping: ReadonlySet<RequirementId> = new Set([
   'service.legal-values',
   'service.legal-values-are-kept',
+  'service.concurrent-writes',
   'audit.export-same-entries',
   'audit.links-lead',
   'download.outlives-changes',

@@ -27,6 +27,7 @@ import { inventoryDefects } from './inventory.ts';
 import { inventoryMergingDefects } from './inventory-merging.ts';
 import { legalInputDefects } from './legal-input.ts';
 import { monitorDefects } from './monitor.ts';
+import { monitorFormDefects } from './monitor-forms.ts';
 import { nearMissDefects } from './near-misses.ts';
 import { nearMissAuditDefects } from './near-misses-audit.ts';
 import { nearMissLinkDefects } from './near-misses-links.ts';
@@ -74,6 +75,7 @@ export const allDefects: readonly Defect[] = [
   ...inventoryDefects,
   ...inventoryMergingDefects,
   ...monitorDefects,
+  ...monitorFormDefects,
   ...legalInputDefects,
   ...rawFormDefects,
   ...bodyFieldDefects,

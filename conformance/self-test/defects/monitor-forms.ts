@@ -1,0 +1,124 @@
+/** Defects in how users see alerts and monitor configurations of particular forms. */
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { membersOf } from '../../target/json-members.ts';
+import { changedAt, changedJson, isSuccess, listOf, withJson } from '../alter.ts';
+import type { Defect } from '../defect.ts';
+import { answerBecomes, fieldBecomes, requestBecomes } from '../mutations.ts';
+
+const shown = ['list-alerts'] as const;
+const kept: readonly [RequirementId, ...RequirementId[]] = [
+  'service.legal-values-are-kept',
+  'alerts.are-shown',
+];
+
+function lines(change: (lines: readonly unknown[]) => readonly unknown[]) {
+  return (value: unknown): unknown => (Array.isArray(value) ? change(value) : value);
+}
+
+function numberOf(line: unknown): number {
+  return Number(membersOf(line).line_number);
+}
+
+/** Shows only the first alert of each key. */
+function onlyFirstOf(keyOf: (alert: unknown) => unknown) {
+  return answerBecomes((answer) =>
+    isSuccess(answer)
+      ? changedJson(answer, (body) => {
+          const all = Array.isArray(body) ? body : [];
+          const keys = all.map((alert) => JSON.stringify(keyOf(alert)));
+          return all.filter((_, index) => keys.indexOf(keys[index] ?? '') === index);
+        })
+      : answer,
+  );
+}
+
+export const monitorFormDefects: readonly Defect[] = [
+  {
+    id: 'alert-lines-are-a-set',
+    title: 'Users see each line before the matching one once, however often it was sent.',
+    violates: kept,
+    operations: shown,
+    mutation: fieldBecomes(
+      '*.subject.details.lines_before',
+      lines((all) => [...new Map(all.map((line) => [numberOf(line), line])).values()]),
+    ),
+  },
+  {
+    id: 'alert-lines-are-sorted',
+    title: 'Users see the lines before the matching one sorted by number.',
+    violates: kept,
+    operations: shown,
+    mutation: fieldBecomes(
+      '*.subject.details.lines_before',
+      lines((all) => all.toSorted((one, other) => numberOf(one) - numberOf(other))),
+    ),
+  },
+  {
+    id: 'alert-loses-the-lines-after',
+    title: 'Users do not see the lines after the matching one.',
+    violates: kept,
+    operations: shown,
+    mutation: fieldBecomes('*.subject.details.lines_after', () => undefined),
+  },
+  {
+    id: 'alert-line-numbers-are-strings',
+    title: 'Users see the number of the matching line as a string.',
+    violates: kept,
+    operations: shown,
+    mutation: fieldBecomes('*.subject.details.line_matching.line_number', String),
+  },
+  {
+    id: 'alert-status-is-always-the-same',
+    title: 'Users see every subject with the status not-running.',
+    violates: kept,
+    operations: shown,
+    mutation: fieldBecomes('*.subject.status', () => 'not-running'),
+  },
+  {
+    id: 'alert-offset-is-ignored',
+    title: 'The offset of a timestamp is ignored: it is treated as UTC.',
+    violates: kept,
+    operations: ['post-alerts'],
+    mutation: requestBecomes((request) =>
+      changedJson(request, (body) =>
+        changedAt(body, '*.timestamp', (time) =>
+          String(time).replace(/(T[\d:]{8}(?:\.\d+)?)[+-]\d\d:\d\d$/, '$1Z'),
+        ),
+      ),
+    ),
+  },
+  {
+    id: 'one-alert-for-each-subject',
+    title: 'Users see one alert for each subject and level.',
+    violates: kept,
+    operations: shown,
+    mutation: onlyFirstOf((alert) => {
+      const { level, subject } = membersOf(alert);
+      return [level, membersOf(subject).name, membersOf(subject).type];
+    }),
+  },
+  {
+    id: 'one-monitor-for-each-name',
+    title: 'Of monitor configurations with the same name, only the first is stored.',
+    violates: ['monitor.is-stored', 'service.legal-values-are-kept'],
+    operations: ['post-monitor-configuration'],
+    mutation: requestBecomes((request) => {
+      const all = listOf(request);
+      const names = all.map((entry) => membersOf(entry).name);
+      const isWhole = names.every((name) => typeof name === 'string');
+      const first = all.filter((_, index) => names.indexOf(names[index]) === index);
+      return isWhole && first.length < all.length ? withJson(request, first) : request;
+    }),
+  },
+  {
+    id: 'monitor-type-is-in-small-letters',
+    title: 'The type of a monitor configuration is stored in small letters.',
+    violates: ['monitor.is-stored', 'service.legal-values-are-kept'],
+    operations: ['post-monitor-configuration'],
+    mutation: requestBecomes((request) =>
+      changedJson(request, (body) =>
+        changedAt(body, '*.type', (type) => (typeof type === 'string' ? type.toLowerCase() : type)),
+      ),
+    ),
+  },
+];
