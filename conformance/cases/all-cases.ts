@@ -19,6 +19,7 @@ import { auditExportCases } from './audit-export.ts';
 import { auditExportCombinedCases } from './audit-export-combined.ts';
 import { auditExportValueCases } from './audit-export-values.ts';
 import { auditLogCases } from './audit-log.ts';
+import { auditValueCases } from './audit-values.ts';
 import { auditWalkCases } from './audit-walks.ts';
 import { authenticationCases } from './authentication.ts';
 import { authenticationEffectCases } from './authentication-effects.ts';
@@ -131,6 +132,7 @@ export const allCases: readonly RunnableCase[] = [
   ...letterCaseCases,
   ...auditLogCases,
   ...auditWalkCases,
+  ...auditValueCases,
   ...auditEntryCases,
   ...auditActCases,
   ...auditDeviceActs,

@@ -336,7 +336,7 @@ function filterCase([name, filter]: [string, FilterParameter]): JudgingCase<Depl
       }
       const fits = filter.fits(arranged, arranged.both);
       expectEqual('records that fit', await count(context, { ...query, ...fits }), ids.length);
-      for (const missing of filter.misses(arranged.both)) {
+      for (const missing of filter.misses(arranged.both, arranged)) {
         const others = await count(context, { ...query, ...missing });
         expectEqual(`records with ${shown(missing)}`, others, 0);
       }

@@ -20,7 +20,10 @@ export interface FilterParameter {
     arranged: { readonly deploymentName: string },
     both: readonly ReceivedEntry[],
   ) => AuditQuery;
-  readonly misses: (both: readonly ReceivedEntry[]) => readonly AuditQuery[];
+  readonly misses: (
+    both: readonly ReceivedEntry[],
+    arranged: { readonly deploymentName: string },
+  ) => readonly AuditQuery[];
 }
 
 /** Texts that no entry has, some of which a careless server interprets as more than text. */
@@ -29,6 +32,17 @@ const strangeTexts = ["' OR '1'='1", '%', '*', '.*', 'größer ☃', 'x'.repeat(
 /** Returns queries for texts that no entry has. */
 export function emptyQueries(name: string): readonly AuditQuery[] {
   return [nobody, ...strangeTexts].map((text) => ({ [name]: text }));
+}
+
+/**
+ * Returns queries for texts that are almost an existing one: its beginning, its end, a longer text,
+ * and patterns of several languages that match it.
+ */
+export function nearQueries(name: string, text: string | undefined): readonly AuditQuery[] {
+  if (text === undefined || text.length < 2) return [];
+  const [beginning, end] = [text.slice(0, -1), text.slice(1)];
+  const near = [beginning, end, `${text}0`, `${beginning}%`, `${beginning}_`, `${beginning}*`];
+  return near.map((each) => ({ [name]: each }));
 }
 
 const DAY_SECONDS = 86_400;
@@ -61,7 +75,10 @@ export const auditFilters: Readonly<Record<string, FilterParameter>> = {
     ofList: 'audit.actor-filters',
     ofExport: 'audit.export-actor-id',
     fits: (_, both) => reported(both, 'actor.id', 'actor_id'),
-    misses: () => emptyQueries('actor_id'),
+    misses: (both) => [
+      ...emptyQueries('actor_id'),
+      ...nearQueries('actor_id', textAt(both[0] ?? {}, 'actor.id')),
+    ],
   },
   'actor-type': {
     title: 'With actor_type, only entries by users or by devices',
@@ -76,7 +93,11 @@ export const auditFilters: Readonly<Record<string, FilterParameter>> = {
     ofExport: 'audit.export-actor-email',
     // The e-mail is optional in an entry; without it only the non-matching queries can be checked.
     fits: (_, both) => reported(both, 'actor.email', 'actor_email'),
-    misses: () => [...emptyQueries('actor_email'), { actor_email: 'nobody@example.com' }],
+    misses: (both) => [
+      ...emptyQueries('actor_email'),
+      { actor_email: 'nobody@example.com' },
+      ...nearQueries('actor_email', textAt(both[0] ?? {}, 'actor.email')),
+    ],
   },
   'object-type': {
     title: 'With object_type, only entries on objects of that type',
@@ -90,7 +111,11 @@ export const auditFilters: Readonly<Record<string, FilterParameter>> = {
     ofList: 'audit.object-deployment-name-filter',
     ofExport: 'audit.export-object-deployment-name',
     fits: ({ deploymentName }) => ({ object_deployment_name: deploymentName }),
-    misses: () => emptyQueries('object_deployment_name'),
+    misses: (_, { deploymentName }) => [
+      ...emptyQueries('object_deployment_name'),
+      ...nearQueries('object_deployment_name', deploymentName),
+      { object_deployment_name: deploymentName.toUpperCase() },
+    ],
   },
 };
 

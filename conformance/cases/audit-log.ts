@@ -316,7 +316,7 @@ function filterCase([name, filter]: [string, FilterParameter]): JudgingCase<Depl
       const fits = filter.fits(arranged, arranged.both);
       const found = await entries(context, { ...query, ...fits });
       expectEqual('entries that match', found.length, arranged.both.length);
-      for (const missing of filter.misses(arranged.both)) {
+      for (const missing of filter.misses(arranged.both, arranged)) {
         const others = await entries(context, { ...query, ...missing });
         expectEqual(`entries with ${shown(missing)}`, others.length, 0);
       }

@@ -36,7 +36,11 @@ const REJECTIONS = 4;
 type LinkRelation = 'first' | 'next' | 'prev';
 
 /** Returns the target of a link of a page; undefined if the page has no such link. */
-function linkOf(context: TestContext, page: Answer, relation: LinkRelation): URL | undefined {
+export function linkOf(
+  context: TestContext,
+  page: Answer,
+  relation: LinkRelation,
+): URL | undefined {
   const link = relationsOf(page.headers.link)[relation];
   const own = context.session.urlOf(operations['list-audit-logs'].path);
   if (link === undefined || !URL.canParse(link, own)) return undefined;
@@ -44,7 +48,7 @@ function linkOf(context: TestContext, page: Answer, relation: LinkRelation): URL
 }
 
 /** Follows a link by its query only, since proxies in front of the target may change the host. */
-function follow(context: TestContext, { searchParams }: URL): Promise<Answer> {
+export function follow(context: TestContext, { searchParams }: URL): Promise<Answer> {
   const names = [...new Set(searchParams.keys())];
   return list(context, Object.fromEntries(names.map((name) => [name, searchParams.getAll(name)])));
 }
@@ -68,7 +72,7 @@ async function pagesFrom(
 }
 
 /** Returns a text for each entry that identifies it, in the order of the entries. */
-function marks(found: readonly ReceivedEntry[]): readonly string[] {
+export function marks(found: readonly ReceivedEntry[]): readonly string[] {
   return found.map((entry) => `${momentAt(entry)} ${textAt(entry, 'action')}`);
 }
 
@@ -132,7 +136,7 @@ const filtered = defineScenario<OfferedDeployment>({
 });
 
 /** Arranges a device with some audit entries, whose number no longer grows; returns its id. */
-async function oftenRejected(context: TestContext): Promise<string> {
+export async function oftenRejected(context: TestContext): Promise<string> {
   const { id, key } = await acceptedDevice(context);
   for (let rejections = 1; ; rejections += 1) {
     await context.admin.decide(id, key, 'rejected');
