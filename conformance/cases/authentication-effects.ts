@@ -17,6 +17,7 @@ import { defineScenario } from '../suite/case.ts';
 import type { Answer } from '../target/answer.ts';
 import {
   anySuccess,
+  ExpectationFailure,
   expectEach,
   expectEqual,
   expectPresent,
@@ -219,6 +220,72 @@ const decided = decidedStates.flatMap(({ id, start, arrange, answers }) =>
   }),
 );
 
+const changed = defineScenario<SuiteDevice>({
+  area: 'authentication',
+  name: 'Decisions that follow one another',
+  start: 'a device that a user has pre-authorized',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: (context) => preauthorizedDevice(context),
+  cases: [
+    {
+      id: 'other-requests-keep-a-pre-authorization',
+      title: 'Refused requests, and one with another key, do not use up a pre-authorization.',
+      requirements: ['auth.decision-stays', 'auth.refused-changes-nothing'],
+      run: async (device, context) => {
+        await sendRefused(device, context);
+        const other = await askByNewKey(device, context);
+        // Another case judges the answer to the other key.
+        if (other.status < 400) throw new NotObservable(shownAnswer(other));
+        expectStatus(await device.authenticate(), 200);
+      },
+    },
+    {
+      id: 'each-decision-is-reflected',
+      title:
+        'Each of several decisions of a user about a key decides the next request by that key.',
+      requirements: ['auth.accepted-gets-token', 'auth.rejected-is-refused'],
+      run: async (device, context) => {
+        needStatus('a granted authentication', await device.authenticate(), 200);
+        for (const decision of ['rejected', 'accepted', 'rejected', 'accepted'] as const) {
+          await context.admin.decide(device.id, device.key, decision);
+          const isAccepted = decision === 'accepted';
+          const statuses: readonly number[] = isAccepted ? [200] : refusals;
+          const answer = await context.settled(
+            () => device.authenticate(),
+            ({ status }) => statuses.includes(status),
+          );
+          if (!statuses.includes(answer.status)) {
+            throw new ExpectationFailure(`${decision}: ${statuses.join()}`, shownAnswer(answer), [
+              isAccepted ? 'auth.accepted-gets-token' : 'auth.rejected-is-refused',
+            ]);
+          }
+          if (isAccepted) await expectTokenWorks(context, answer.text);
+        }
+      },
+    },
+    {
+      id: 'accepted-second-key-gets-a-token',
+      title: 'Once a user has accepted another key of an accepted device, it is granted a token.',
+      requirements: ['auth.accepted-gets-token'],
+      run: async (device, context) => {
+        needStatus('a granted authentication', await device.authenticate(), 200);
+        const signedBy = await context.newKey();
+        const changes = { members: { pubkey: signedBy.publicKeyPem }, signedBy };
+        const first = await device.authenticate(changes);
+        if (first.status < 400) throw new NotObservable(shownAnswer(first));
+        await context.admin.decide(device.id, signedBy, 'accepted');
+        const answer = await context.settled(
+          () => device.authenticate(changes),
+          ({ status }) => status === 200,
+        );
+        expectStatus(answer, 200);
+        await expectTokenWorks(context, answer.text);
+      },
+    },
+  ],
+});
+
 /** Serial numbers that a careless server takes for the first one. */
 const serials = {
   accepted: 'Gerät-0012',
@@ -275,4 +342,4 @@ const identities = defineScenario<{ readonly device: SuiteDevice; readonly mark:
 });
 
 /** Spec: States and transitions; Device authentication */
-export const authenticationEffectCases = [...contacts, ...decided, ...identities];
+export const authenticationEffectCases = [...contacts, ...decided, ...changed, ...identities];

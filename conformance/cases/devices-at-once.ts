@@ -1,11 +1,21 @@
 /** Cases: one device, or two, write to all of their resources at the same time. */
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 import { type SharedDeployment, sharedDeployment } from '../context/deployment-life.ts';
-import { activeDeployment, type OfferedDeployment } from '../context/start-states.ts';
+import {
+  activeDeployment,
+  factoryProvides,
+  type OfferedDeployment,
+} from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
 import type { Answer } from '../target/answer.ts';
-import { expectThat, NotObservable, shown, shownAnswer } from '../target/expectations.ts';
+import {
+  expectEqual,
+  expectThat,
+  NotObservable,
+  shown,
+  shownAnswer,
+} from '../target/expectations.ts';
 import { type Write, writes } from './device-writes.ts';
 
 /** Rounds of concurrent requests; the order in which they are sent alternates. */
@@ -91,6 +101,51 @@ const ofOneDevice = defineScenario<OfferedDeployment>({
   ],
 });
 
+/** Requests that write nothing but may reset what a device has written, by a description. */
+const otherRequests: Readonly<Record<string, (arranged: OfferedDeployment) => Promise<Answer>>> = {
+  'a renewed token': ({ device }) => device.authenticate(),
+  'a poll': ({ device }) => device.call('get-next-deployment', { query: factoryProvides }),
+};
+
+const apart = defineScenario<OfferedDeployment>({
+  area: 'races',
+  name: 'Writes of one device one after another',
+  start: 'a device that has been offered a deployment',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: activeDeployment,
+  cases: [
+    {
+      id: 'writes-keep-other-resources',
+      title: 'A write to one resource of a device, or a new token, changes none of its others.',
+      requirements: ['service.writes-keep-apart'],
+      run: async (arranged, context) => {
+        const rows = offeredWrites(context);
+        await sendAtOnce(
+          rows.map((write) => sending(arranged, write, 'written-first')),
+          0,
+        );
+        for (const write of rows) {
+          await expectSeen(context, arranged, { write, text: 'written-first', others: /^$/ });
+        }
+        const changes: Record<string, () => Promise<Answer>> = Object.fromEntries([
+          ...rows.map((write) => [write.operation, sending(arranged, write, 'written-later')]),
+          ...Object.entries(otherRequests).map(([what, ask]) => [what, () => ask(arranged)]),
+        ]);
+        for (const [what, change] of Object.entries(changes)) {
+          const others = rows.filter(({ operation }) => operation !== what);
+          const look = () =>
+            Promise.all(others.map(async (write) => shown(await write.seen(arranged, context))));
+          const before = await look();
+          const answer = await change();
+          if (answer.status >= 300) throw new NotObservable(`${what}: ${shownAnswer(answer)}`);
+          expectEqual(`other resources after ${what}`, await look(), before);
+        }
+      },
+    },
+  ],
+});
+
 const ofTwoDevices = defineScenario<SharedDeployment>({
   area: 'races',
   name: 'Writes of two devices at once',
@@ -123,4 +178,4 @@ const ofTwoDevices = defineScenario<SharedDeployment>({
 });
 
 /** Spec: What the service does */
-export const devicesAtOnceCases = [...ofOneDevice, ...ofTwoDevices];
+export const devicesAtOnceCases = [...ofOneDevice, ...apart, ...ofTwoDevices];

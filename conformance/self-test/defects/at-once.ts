@@ -1,5 +1,10 @@
-/** Defects that show only when requests overlap: updates that are lost, mixed or misdirected. */
+/**
+ * Defects in writes beside others: updates that are lost, mixed or misdirected when requests
+ * overlap, and writes that change another resource.
+ */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { bearer } from '../../target/call.ts';
+import { membersOf } from '../../target/json-members.ts';
 import { listOf, objectOf, ownAnswer, tokenOf, withJson } from '../alter.ts';
 import type {
   Defect,
@@ -8,6 +13,9 @@ import type {
   ProxiedOperation,
   ProxiedRequest,
 } from '../defect.ts';
+import { answerBecomes } from '../mutations.ts';
+import { callerOf } from '../own-deployment.ts';
+import { requestFor } from '../requests.ts';
 
 /** Returns the key by which requests count as overlapping, such as the device. */
 type KeyOf = (request: ProxiedRequest) => string;
@@ -136,10 +144,59 @@ const overlaps: readonly Overlap[] = [
   },
 ];
 
-export const atOnceDefects: readonly Defect[] = overlaps.map(
-  ({ keyOf = tokenOf, change, also = [], ...row }) => ({
-    ...row,
-    violates: ['service.concurrent-writes', ...also],
-    mutation: whileBusy(keyOf, change),
-  }),
-);
+/** Hides from users the alerts that a device sent before its last monitor configuration. */
+function configurationClearsAlerts(): Mutation {
+  const sentSince = new Map<string, Set<unknown>>();
+  return {
+    request: (request) => {
+      const device = callerOf(request);
+      if (request.operation === 'post-monitor-configuration') sentSince.set(device, new Set());
+      if (request.operation === 'post-alerts') {
+        for (const alert of listOf(request)) sentSince.get(device)?.add(membersOf(alert).name);
+      }
+      return request;
+    },
+    answer: (answer, request) => {
+      const since = sentSince.get(request.parameters.id ?? '');
+      if (request.operation !== 'list-alerts' || !since) return answer;
+      const left = listOf(answer).filter((alert) => since.has(membersOf(alert).name));
+      return left.length < listOf(answer).length ? withJson(answer, left) : answer;
+    },
+  };
+}
+
+/** Defects in which a request changes another resource than the one that it writes. */
+const sideEffects: readonly Defect[] = [
+  {
+    id: 'monitor-configuration-clears-the-alerts',
+    title: 'A monitor configuration removes the alerts that the device sent before.',
+    violates: ['service.writes-keep-apart'],
+    operations: ['post-monitor-configuration', 'post-alerts', 'list-alerts'],
+    mutation: configurationClearsAlerts,
+  },
+  {
+    id: 'new-token-clears-the-configuration',
+    title: 'A new token of a device removes its configuration.',
+    violates: ['service.writes-keep-apart'],
+    operations: ['post-auth-request'],
+    mutation: answerBecomes(async (answer, request, ask) => {
+      if (answer.status !== 200) return answer;
+      const headers = bearer(answer.body.toString());
+      const parameters = { id: callerOf({ ...request, headers }) };
+      const token = ask.userToken;
+      await ask(requestFor('set-configuration', { parameters, token, json: {} }));
+      return answer;
+    }),
+  },
+];
+
+export const atOnceDefects: readonly Defect[] = [
+  ...overlaps.map(
+    ({ keyOf = tokenOf, change, also = [], ...row }): Defect => ({
+      ...row,
+      violates: ['service.concurrent-writes', ...also],
+      mutation: whileBusy(keyOf, change),
+    }),
+  ),
+  ...sideEffects,
+];

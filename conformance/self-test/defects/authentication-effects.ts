@@ -267,6 +267,44 @@ export const authenticationEffectDefects: readonly Defect[] = [
     mutation: oneAtATime,
   },
   {
+    id: 'accepted-second-key-is-refused',
+    title: 'A second key of a device is refused even after a user accepts it.',
+    violates: ['auth.accepted-gets-token'],
+    operations: request,
+    mutation: () => {
+      const firstKeys = new Map<string, unknown>();
+      return {
+        answer: (answer, sent) => {
+          if (answer.status !== 200) return answer;
+          const [serial, { pubkey }] = [serialOf(identityOf(sent)), objectOf(sent)];
+          // The same key may be written in another form.
+          const key = String(pubkey).replaceAll(/\s/g, '');
+          if (!firstKeys.has(serial)) firstKeys.set(serial, key);
+          if (firstKeys.get(serial) === key) return answer;
+          return ownAnswer(401, { error: 'dev auth: unauthorized', request_id: 'defect' });
+        },
+      };
+    },
+  },
+  {
+    id: 'second-rejection-has-no-effect',
+    title: 'A device that is rejected for the second time stays accepted.',
+    violates: ['auth.rejected-is-refused', 'audit.one-entry-an-act'],
+    operations: ['set-auth-set-status'],
+    mutation: () => {
+      const rejected = new Set<unknown>();
+      return {
+        request: (sent) => {
+          const { aid } = sent.parameters;
+          if (objectOf(sent).status !== 'rejected') return sent;
+          if (rejected.has(aid)) return ownAnswer(204);
+          rejected.add(aid);
+          return sent;
+        },
+      };
+    },
+  },
+  {
     id: 'lists-in-identities-are-joined',
     title: 'Users see a list in the identity of a device as a string.',
     violates: ['auth.first-contact-is-recorded'],
