@@ -7,6 +7,7 @@ import { atOnceDefects } from './at-once.ts';
 import { auditEntryDefects } from './audit-entry.ts';
 import { auditExportDefects } from './audit-export.ts';
 import { auditLogDefects } from './audit-log.ts';
+import { auditValueDefects } from './audit-values.ts';
 import { authenticationDefects } from './authentication.ts';
 import { authenticationEffectDefects } from './authentication-effects.ts';
 import { authorizationDefects } from './authorization.ts';
@@ -85,6 +86,7 @@ export const allDefects: readonly Defect[] = [
   ...nearMissLinkDefects,
   ...auditEntryDefects,
   ...auditLogDefects,
+  ...auditValueDefects,
   ...auditExportDefects,
   ...connectDefects,
   ...faultDefects,

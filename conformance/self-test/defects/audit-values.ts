@@ -1,0 +1,157 @@
+/** Defects in filters of the audit log for particular values, and beside other parameters. */
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { membersOf } from '../../target/json-members.ts';
+import { isSuccess, listOf, queryOf, withHeaders, withJson, withQuery } from '../alter.ts';
+import type { Defect, Mutation } from '../defect.ts';
+import { answerBecomes, requestBecomes } from '../mutations.ts';
+
+const operations = ['list-audit-logs'] as const;
+
+/** Entries that a loose filter reads of the log. */
+const READ_MAX = '100';
+
+interface Filter {
+  readonly name: string;
+  readonly requirement: RequirementId;
+  readonly place: readonly string[];
+}
+
+const deploymentName: Filter = {
+  name: 'object_deployment_name',
+  requirement: 'audit.object-deployment-name-filter',
+  place: ['object', 'deployment', 'name'],
+};
+const actorId: Filter = {
+  name: 'actor_id',
+  requirement: 'audit.actor-filters',
+  place: ['actor', 'id'],
+};
+const actorEmail: Filter = {
+  name: 'actor_email',
+  requirement: 'audit.actor-email-filter',
+  place: ['actor', 'email'],
+};
+
+function textAt(entry: unknown, place: readonly string[]): string {
+  return String(place.reduce((value, name) => membersOf(value)[name], entry) ?? '');
+}
+
+/** Lists the entries whose value a looser or stricter comparison finds. */
+function comparedBy(
+  { name, place }: Filter,
+  fits: (value: string, wanted: string) => boolean,
+): () => Mutation {
+  return answerBecomes(async (answer, request, ask) => {
+    const query = queryOf(request);
+    const wanted = query.get(name) ?? '';
+    if (!isSuccess(answer) || wanted === '') return answer;
+    const changes = { [name]: undefined, page: undefined, per_page: READ_MAX };
+    const all = listOf(await ask(withQuery(request, changes)));
+    const found = all.filter((entry) => fits(textAt(entry, place), wanted));
+    if (String(found.length) === answer.headers['x-total-count']) return answer;
+    const size = Number(query.get('per_page') ?? 20);
+    const first = (Number(query.get('page') ?? 1) - 1) * size;
+    const page = withJson(answer, found.slice(first, first + size));
+    return withHeaders(page, { 'x-total-count': String(found.length) });
+  });
+}
+
+function comparison(
+  id: string,
+  title: string,
+  {
+    filter,
+    fits,
+  }: {
+    readonly filter: Filter;
+    readonly fits: (value: string, wanted: string) => boolean;
+  },
+): Defect {
+  const violates = [filter.requirement] as const;
+  return { id, title, violates, operations, mutation: comparedBy(filter, fits) };
+}
+
+/** Returns true if the pattern of SQL matches the value. */
+function isLike(value: string, pattern: string): boolean {
+  const signs: Readonly<Record<string, string>> = { '%': '.*', _: '.' };
+  const parts = [...pattern].map(
+    (sign) => signs[sign] ?? sign.replace(/[\\^$.*+?()[\]{}|]/, '\\$&'),
+  );
+  return new RegExp(`^${parts.join('')}$`, 's').test(value);
+}
+
+const comparisons: readonly Defect[] = [
+  comparison('audit-deployment-name-matches-prefixes', 'A name also finds longer names.', {
+    filter: deploymentName,
+    fits: (value, wanted) => value.startsWith(wanted),
+  }),
+  comparison('audit-deployment-name-matches-anywhere', 'A name also finds names that contain it.', {
+    filter: deploymentName,
+    fits: (value, wanted) => value.includes(wanted),
+  }),
+  comparison('audit-deployment-name-in-any-letters', 'The letter case of a name is ignored.', {
+    filter: deploymentName,
+    fits: (value, wanted) => value.toLowerCase() === wanted.toLowerCase(),
+  }),
+  comparison('audit-deployment-name-is-a-pattern', 'A name is a pattern of SQL.', {
+    filter: deploymentName,
+    fits: isLike,
+  }),
+  comparison('audit-deployment-name-is-ascii', 'A name beyond ASCII finds no entry.', {
+    filter: deploymentName,
+    fits: (value, wanted) => value === wanted && !/[^\0-\x7f]/.test(wanted),
+  }),
+  comparison('audit-deployment-name-loses-its-end', 'A name is read up to the sign `&`.', {
+    filter: deploymentName,
+    fits: (value, wanted) => value === wanted.split('&')[0],
+  }),
+  comparison('audit-actor-id-matches-prefixes', 'The beginning of an actor id finds it.', {
+    filter: actorId,
+    fits: (value, wanted) => value.startsWith(wanted),
+  }),
+  comparison('audit-actor-id-matches-its-end', 'The end of an actor id finds it.', {
+    filter: actorId,
+    fits: (value, wanted) => value.endsWith(wanted),
+  }),
+  comparison('audit-actor-email-is-a-pattern', 'An e-mail address is a pattern of SQL.', {
+    filter: actorEmail,
+    fits: isLike,
+  }),
+];
+
+/** A filter that is ignored beside another parameter. */
+const ignored: readonly (readonly [name: string, beside: string, requirement: RequirementId])[] = [
+  ['actor_id', 'object_type', 'audit.actor-filters'],
+  ['actor_type', 'actor_id', 'audit.actor-type-filter'],
+  ['actor_email', 'created_after', 'audit.actor-email-filter'],
+  ['object_type', 'object_deployment_name', 'audit.object-type-filter'],
+  ['object_deployment_name', 'actor_type', 'audit.object-deployment-name-filter'],
+  ['created_after', 'created_before', 'audit.time-bounds'],
+  ['created_before', 'sort', 'audit.created-before'],
+];
+
+export const auditValueDefects: readonly Defect[] = [
+  ...comparisons,
+  ...ignored.map(
+    ([name, beside, requirement]): Defect => ({
+      id: `audit-${name}-is-ignored-beside-${beside}`.replaceAll('_', '-'),
+      title: `The filter \`${name}\` is ignored in a request that also has \`${beside}\`.`,
+      violates: [requirement, 'audit.filters-combine'],
+      operations,
+      mutation: requestBecomes(
+        (request) => withQuery(request, { [name]: undefined }),
+        (request) => queryOf(request).has(name) && queryOf(request).has(beside),
+      ),
+    }),
+  ),
+  {
+    id: 'audit-large-pages-are-cut',
+    title: 'A page of 500 entries is cut to two, and no link leads to the others.',
+    violates: ['audit.link-next', 'audit.pages', 'audit.per-page'],
+    operations,
+    mutation: answerBecomes((answer, request) => {
+      const isLarge = queryOf(request).get('per_page') === '500';
+      return isLarge && isSuccess(answer) ? withJson(answer, listOf(answer).slice(0, 2)) : answer;
+    }),
+  },
+];
