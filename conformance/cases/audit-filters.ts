@@ -38,7 +38,7 @@ export function emptyQueries(name: string): readonly AuditQuery[] {
  * Returns queries for texts that are almost an existing one: its beginning, its end, a longer text,
  * and patterns of several languages that match it.
  */
-export function nearQueries(name: string, text: string | undefined): readonly AuditQuery[] {
+function nearQueries(name: string, text: string | undefined): readonly AuditQuery[] {
   if (text === undefined || text.length < 2) return [];
   const [beginning, end] = [text.slice(0, -1), text.slice(1)];
   const near = [beginning, end, `${text}0`, `${beginning}%`, `${beginning}_`, `${beginning}*`];
