@@ -106,7 +106,7 @@ function missesOf(arranged: DeploymentWithEntries): readonly MissingRequest[] {
   return combinations.flatMap((parameters) => {
     const { query, filters: given } = requestOf(parameters, arranged);
     return given.flatMap((filter): MissingRequest[] => {
-      const [missing = {}] = filter.misses(arranged.both);
+      const [missing = {}] = filter.misses(arranged.both, arranged);
       const pairs = Object.keys(query).map((name) => `${filter.ofExport} ${name}`);
       if (pairs.every((pair) => tried.has(pair))) return [];
       for (const pair of pairs) tried.add(pair);
