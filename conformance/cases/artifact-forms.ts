@@ -165,8 +165,8 @@ function expectedOf(spec: ArtifactSpec, sizeBytes: number): Judged {
   };
 }
 
-/** Returns what a server tells of an artifact; a member that is optional may be undefined. */
-function toldIn(artifact: Members): Judged {
+/** Returns what a server shows of an artifact; a member that is optional may be undefined. */
+function shownMembersOf(artifact: Members): Judged {
   const updates = artifact.updates === undefined ? undefined : entriesOf(artifact.updates);
   const each = updates?.map(membersOf);
   const types = each?.map(({ type_info: info }) => membersOf(info).type);
@@ -208,10 +208,10 @@ function canonical(value: unknown): string {
   return JSON.stringify(sorted(Object.entries(membersOf(value))));
 }
 
-/** Returns true if each told file is another one of the expected files; its members are optional. */
-function areFiles(told: unknown, expected: unknown): boolean {
+/** Returns true if each listed file is another one of the expected files; its members are optional. */
+function areFiles(listed: unknown, expected: unknown): boolean {
   const rest = entriesOf(expected).map(membersOf);
-  const found = entriesOf(told)
+  const found = entriesOf(listed)
     .map((file) => Object.entries(membersOf(file)).filter(([, value]) => value !== undefined))
     // Those with the most members first, since others fit more files.
     .toSorted((one, other) => other.length - one.length);
@@ -223,11 +223,11 @@ function areFiles(told: unknown, expected: unknown): boolean {
   return found.every(isOne) && rest.length === 0;
 }
 
-/** Asserts that the answer tells of the artifact what is in its file. */
-function expectTold(where: string, artifact: Members, expected: Judged): void {
-  const told = toldIn(artifact);
+/** Asserts that the answer shows of the artifact what is in its file. */
+function expectShown(where: string, artifact: Members, expected: Judged): void {
+  const listed = shownMembersOf(artifact);
   for (const member of judgedMembers) {
-    const [is, should] = [told[member], expected[member]];
+    const [is, should] = [listed[member], expected[member]];
     const isSame = member === 'files' ? areFiles(is, should) : canonical(is) === canonical(should);
     if (is === undefined || isSame) continue;
     const requirement = memberRequirements[member];
@@ -293,7 +293,7 @@ function formCase([id, [phrase, form]]: [
       const expected = expectedOf(spec, bytes.length);
       const one = await device.call('get-artifact', { path: { id: artifactId } });
       expectStatus(one, 200);
-      expectTold('alone', membersOf(expectJson(one)), expected);
+      expectShown('alone', membersOf(expectJson(one)), expected);
       for (const type of new Set([deviceType, spec.deviceTypes.at(-1) ?? deviceType])) {
         const found = (await listed(device, spec.name, type)).find(
           (each) => each.id === artifactId,
@@ -302,7 +302,7 @@ function formCase([id, [phrase, form]]: [
           const missed = ['artifacts.list-is-complete'] as const;
           throw new ExpectationFailure(`the artifact in the list for ${type}`, 'none', missed);
         }
-        expectTold('in the list', found, expected);
+        expectShown('in the list', found, expected);
       }
       await expectFile(context, device, { id: artifactId, bytes });
     },

@@ -38,11 +38,11 @@ async function refusedForms(
   device: SuiteDevice,
   context: TestContext,
 ): Promise<Readonly<Record<string, AuthenticationChanges>>> {
-  const stranger = await context.newKey();
-  const { publicKeyPem: pubkey } = stranger;
+  const otherKey = await context.newKey();
+  const { publicKeyPem: pubkey } = otherKey;
   const text = device.authRequest();
   return {
-    'a signature by another key': { signedBy: stranger },
+    'a signature by another key': { signedBy: otherKey },
     'a signature over another text': { text, signedText: `${text} ` },
     'a signature that is none': { signature: 'AAAA' },
     'no signature': { signature: null },

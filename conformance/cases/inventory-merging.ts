@@ -156,11 +156,11 @@ function differenceIn(
       return new ExpectationFailure(`${what} ${wanted}`, String(seen), missed);
     }
     // A server without descriptions may show an empty one.
-    const [told, given] = [is?.description || undefined, should?.description];
-    if (should === undefined || told === given) continue;
+    const [description, given] = [is?.description || undefined, should?.description];
+    if (should === undefined || description === given) continue;
     const missed = [missedDescription(step, should)];
     const wanted = `${what} the description ${given ?? 'none'}`;
-    return new ExpectationFailure(wanted, told ?? 'none', missed);
+    return new ExpectationFailure(wanted, description ?? 'none', missed);
   }
   return undefined;
 }

@@ -163,8 +163,8 @@ async function offeredSource(form: PollForm, context: TestContext): Promise<Offe
 function sourceIn(answer: Answer): { readonly uri: string; readonly expire: string | undefined } {
   const instructions = needInstructions(answer);
   const uri = textIn(instructions, 'artifact.source.uri');
-  const isTold = fieldIn(instructions, 'artifact.source.expire') !== undefined;
-  return { uri, expire: isTold ? textIn(instructions, 'artifact.source.expire') : undefined };
+  const isGiven = fieldIn(instructions, 'artifact.source.expire') !== undefined;
+  return { uri, expire: isGiven ? textIn(instructions, 'artifact.source.expire') : undefined };
 }
 
 function sourcesOf(form: PollForm) {

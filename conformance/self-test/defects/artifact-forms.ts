@@ -51,7 +51,7 @@ interface MemberRow {
 
 const members: readonly MemberRow[] = [
   {
-    id: 'only-first-payload-is-told',
+    id: 'only-first-payload-is-shown',
     title: 'Of several payloads, an artifact shows only the first.',
     violates: 'artifacts.update-type',
     path: 'updates',
@@ -86,7 +86,7 @@ const members: readonly MemberRow[] = [
     becomes: (files) => entriesOf(files).filter((file) => isObject(file) && file.size !== 0),
   },
   {
-    id: 'only-twenty-files-are-told',
+    id: 'only-twenty-files-are-shown',
     title: 'Of many files, an update shows only twenty.',
     violates: 'artifacts.from-the-file',
     path: 'updates.*.files',
@@ -114,7 +114,7 @@ const members: readonly MemberRow[] = [
     becomes: inAscii,
   },
   {
-    id: 'only-ten-provides-are-told',
+    id: 'only-ten-provides-are-shown',
     title: 'Of many provides, an artifact shows only ten.',
     violates: 'artifacts.provides',
     path: 'artifact_provides',
@@ -158,7 +158,7 @@ const members: readonly MemberRow[] = [
       entriesOf(patterns).filter((pattern) => pattern !== 'single-file.*' && pattern !== 'plain'),
   },
   {
-    id: 'only-twenty-device-types-are-told',
+    id: 'only-twenty-device-types-are-shown',
     title: 'Of many device types, an artifact shows only twenty.',
     violates: 'artifacts.device-types',
     path: 'device_types_compatible',

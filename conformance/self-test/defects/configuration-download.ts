@@ -178,7 +178,7 @@ export const configurationDownloadDefects: readonly Defect[] = [
     mutation: parameterBecomes('-expire', (name, time) => [name, String(Date.parse(time) / 1000)]),
   },
   {
-    id: 'configuration-link-expires-otherwise-than-told',
+    id: 'configuration-link-expires-otherwise-than-announced',
     title:
       'The instructions say that a link to a configuration expires an hour later than it does.',
     violates: ['download.expiry-is-that-of-the-source'],

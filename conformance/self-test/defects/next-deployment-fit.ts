@@ -86,8 +86,8 @@ export const nextDeploymentFitDefects: readonly Defect[] = [
     mutation: reported((pairs, depends) => {
       const absent = namesOf(depends).filter((name) => !(name in pairs));
       // A device that reports none of them is one of another case.
-      const isTold = namesOf(depends).some((name) => name in pairs && name !== 'artifact_name');
-      return isTold ? satisfied(pairs, depends, absent) : undefined;
+      const reportsOne = namesOf(depends).some((name) => name in pairs && name !== 'artifact_name');
+      return reportsOne ? satisfied(pairs, depends, absent) : undefined;
     }),
   },
   {
