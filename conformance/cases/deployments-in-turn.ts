@@ -80,7 +80,9 @@ function lateReportCase(end: 'success' | 'failure'): JudgingCase<void> {
       ] as const) {
         await reportOnTheWay(next, underway);
         const body = { status: late, substate: 'late' };
-        expectStatus(await report(former, body), 204);
+        const accepted = await report(former, body);
+        // Other cases judge that each status is accepted.
+        if (accepted.status !== 204) throw new NotObservable(shownAnswer(accepted));
         await expectShown(context, former, late);
         const seen = await shownDeviceDeployment(context, next, underway);
         const isKept = seen?.status === underway && seen.substate !== 'late';
@@ -88,8 +90,7 @@ function lateReportCase(end: 'success' | 'failure'): JudgingCase<void> {
         if (!isKept) throw missed(wanted, JSON.stringify(seen));
       }
       const again = await next.device.call('get-next-deployment', { query: factoryProvides });
-      expectThat(offersAny(again), 'the next deployment', shownAnswer(again));
-      expectEqual('deployment', instructedId(again), next.id);
+      if (offersAny(again)) expectEqual('deployment', instructedId(again), next.id);
     },
   };
 }
@@ -261,13 +262,16 @@ const together = defineScenario<SharedDeployment>({
         for (const end of ['failure', 'success'] as const) {
           await reportOnTheWay(one, end);
           const answer = await other.device.call('get-next-deployment', { query: factoryProvides });
-          const lasting = ['next.repeatable'] as const;
+          const own = ['status.own-part-only'] as const;
           if (!offersAny(answer)) {
+            const lasting = ['next.repeatable', ...own] as const;
             throw new ExpectationFailure('the deployment', shownAnswer(answer), lasting);
           }
-          const own = ['status.own-part-only'] as const;
-          const { status } = await report(other, { status: 'installing' });
-          if (status !== 204) throw new ExpectationFailure('status 204', `${status}`, own);
+          const accepted = await report(other, { status: 'installing' });
+          if (accepted.status === 404 || accepted.status === 409) {
+            throw new ExpectationFailure('status 204', shownAnswer(accepted), own);
+          }
+          if (accepted.status !== 204) throw new NotObservable(shownAnswer(accepted));
           const seen = await shownDeviceDeployment(context, other, 'installing');
           if (seen?.status === 'installing') continue;
           throw new ExpectationFailure('installing', seen?.status ?? 'nothing', own);

@@ -92,6 +92,8 @@ function expectMap(
 ): void {
   const [is, should] = [essence(map), essence(given)].map((each) => JSON.stringify(each));
   if (is === should) return;
+  // Other cases judge that there is a map, and where.
+  if (map === undefined || map === null) throw new NotObservable(`there is no map ${where}`);
   const missed = where === 'in the instructions' ? inInstructions : ofDeployment;
   throw new ExpectationFailure(`the map ${should} ${where}`, shown(map ?? 'none'), [missed]);
 }

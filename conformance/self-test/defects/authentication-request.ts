@@ -178,7 +178,8 @@ export const authenticationRequestDefects: readonly Defect[] = [
           const { id_data, pubkey } = objectOf(request);
           const device = `${String(id_data).toLowerCase()} ${pubkey}`;
           if (answer.status === 200) granted.set(device, answer);
-          return answer.status === 401 ? (granted.get(device) ?? answer) : answer;
+          const isRefused = answer.status === 401 && isRightlySigned(request);
+          return isRefused ? (granted.get(device) ?? answer) : answer;
         },
       };
     },

@@ -194,7 +194,7 @@ const tokens: readonly Defect[] = [
   {
     id: 'renewed-token-is-of-no-use',
     title: 'The second token of a device gives no access.',
-    violates: ['tokens.renewal', 'tokens.expired-is-renewed'],
+    violates: ['tokens.renewal', 'tokens.expired-is-renewed', 'auth.accepted-gets-token'],
     operations,
     mutation: () => {
       const seen = new Set<unknown>();

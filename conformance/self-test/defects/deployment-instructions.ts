@@ -105,7 +105,10 @@ export const deploymentInstructionDefects: readonly Defect[] = [
   {
     id: 'v2-id-is-unknown-to-reports',
     title: 'The id of version 2 is unknown when the device reports its status.',
-    violates: ['next.v2-id-is-usable', 'service.equal-forms'],
+    violates: [
+      ...(['next.v2-id-is-usable', 'service.equal-forms'] as const),
+      ...(['status.each-value-is-accepted', 'status.is-204'] as const),
+    ],
     operations: [...forms.v2, 'get-update-control-map'],
     mutation: () => ({
       request: withoutPrefix,
