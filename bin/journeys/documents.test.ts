@@ -41,11 +41,14 @@ function codeOf(document: string): readonly string[] {
 
 /** Returns the words of every `fleetbed …` command in a document, up to its end in a shell. */
 function commandLinesOf(document: string): readonly (readonly string[])[] {
-  // The command after `--` of with-server has options of its own.
+  // The command after `--` of with-server, and one in quotes, have options of their own.
   const lines = codeOf(document).flatMap((code) =>
-    [...code.replaceAll(' -- ', '\n').matchAll(/\bfleetbed (?=[a-z-])([^\n#|&;)]*)/g)].map(
-      ([, line = '']) => line,
-    ),
+    [
+      ...code
+        .replaceAll(' -- ', '\n')
+        .replace(/ '[^'\n]*'/g, ' TEXT')
+        .matchAll(/\bfleetbed (?=[a-z-])([^\n#|&;)]*)/g),
+    ].map(([, line = '']) => line),
   );
   return lines.map((line) => line.trim().split(/\s+/));
 }

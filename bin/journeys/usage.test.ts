@@ -58,7 +58,7 @@ describe('the options and examples of all commands', { timeout: 120_000 }, () =>
   /** Commands that print no result of their own. */
   const withoutResult = [
     ...['fleetbed', 'with-server', 'terminal', 'completion', 'record', 'cleanup', 'worker'],
-    ...['simulate cleanup', 'conform cleanup', 'vectors'],
+    ...['simulate cleanup', 'conform cleanup', 'vectors', 'contract'],
     // They write a file, or print what others read.
     ...[
       'world init',
