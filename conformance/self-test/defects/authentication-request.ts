@@ -172,14 +172,15 @@ export const authenticationRequestDefects: readonly Defect[] = [
     violates: ['auth.identity-is-the-content', 'auth.first-contact-is-401'],
     operations,
     mutation: () => {
-      const granted = new Map<string, ProxiedAnswer>();
+      const granted = new Map<string, { readonly text: unknown; readonly answer: ProxiedAnswer }>();
       return {
         answer: (answer, request) => {
           const { id_data, pubkey } = objectOf(request);
           const device = `${String(id_data).toLowerCase()} ${pubkey}`;
-          if (answer.status === 200) granted.set(device, answer);
-          const isRefused = answer.status === 401 && isRightlySigned(request);
-          return isRefused ? (granted.get(device) ?? answer) : answer;
+          if (answer.status === 200) granted.set(device, { text: id_data, answer });
+          const alike = granted.get(device);
+          if (answer.status !== 401 || !alike || alike.text === id_data) return answer;
+          return isRightlySigned(request) ? alike.answer : answer;
         },
       };
     },

@@ -78,7 +78,7 @@ const flow: readonly Defect[] = [
   {
     id: 'acceptance-comes-too-late',
     title: 'A device that was refused once is always refused, even after a user accepts it.',
-    violates: ['auth.accepted-gets-token'],
+    violates: ['auth.accepted-gets-token', 'auth.decision-stays', 'auth.refused-changes-nothing'],
     operations,
     mutation: () => {
       const refused = new Set<unknown>();
