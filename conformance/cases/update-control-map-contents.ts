@@ -167,12 +167,17 @@ export const updateControlMapContentCases = defineScenario<SuiteDevice>({
       requirements: [inInstructions, ofDeployment, 'map.of-active-deployment', 'next.repeatable'],
       run: async (device, context) => {
         const offered = await offeredMap(context, device, maps[1] ?? {});
+        expectMap('in the instructions', offered.instructed, offered.given);
         for (const status of abortableStates.slice(1)) {
           await reportOnTheWay(offered, status);
           await expectServed(offered);
           const again = await ask(device);
           expectStatus(again, 200);
           const map = fieldIn(needInstructions(again), 'artifact.update_control_map');
+          if (map === undefined) {
+            const wanted = `the map in the instructions of a device that reported ${status}`;
+            throw new ExpectationFailure(wanted, 'none', [inInstructions]);
+          }
           expectMap('in the instructions', map, offered.given);
         }
       },
