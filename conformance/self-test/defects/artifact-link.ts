@@ -153,7 +153,7 @@ const links: readonly Defect[] = [
   {
     id: 'altered-link-gives-the-file',
     title: 'A link with an altered signature returns the file.',
-    violates: ['link.is-signed', 'link.expired'],
+    violates: ['link.is-signed', 'link.expired', 'next.source-ends-at-expire'],
     operations: file,
     mutation: givenAgain(({ path, query }) => (query.includes('expire') ? path : query)),
   },

@@ -373,7 +373,10 @@ export const artifactDefects: readonly Defect[] = [
     ({ id, title, violates, path, becomes }): Defect => ({
       id,
       title,
-      violates: [violates],
+      // What is listed of a file is then not that of the file.
+      violates: path.startsWith('updates.*.files.*.')
+        ? [violates, 'artifacts.from-the-file']
+        : [violates],
       operations: lookups,
       mutation: bodyBecomes((body) =>
         changedAt(body, Array.isArray(body) ? `*.${path}` : path, becomes),

@@ -172,7 +172,7 @@ const kinds: readonly Defect[] = [
   {
     id: 'first-value-decides-the-kind',
     title: 'An attribute keeps the type of its first value; values of other types are dropped.',
-    violates: ['inventory.value-kinds'],
+    violates: ['inventory.value-kinds', 'inventory.number', 'inventory.patch-upserts'],
     operations: both,
     mutation: remembering(({ name, value }, known) => {
       const kind = known.get(String(name));
