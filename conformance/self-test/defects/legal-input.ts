@@ -208,7 +208,9 @@ const asking = ['get-next-deployment', 'post-next-deployment', 'post-next-deploy
 
 const near: readonly Defect[] = [...asking, 'list-artifacts' as const].flatMap((operation) =>
   Object.entries({
-    'without-regard-to-case': (type: string) => type.toLowerCase(),
+    // Types that mix capital and small letters are those of other cases.
+    'without-regard-to-case': (type: string) =>
+      type === type.toUpperCase() ? type.toLowerCase() : type,
     'by-its-beginning': (type: string) => type.replace(/-2$/, ''),
   }).map(([how, change]) => ({
     id: `${operation}-compares-types-${how}`,
@@ -302,7 +304,7 @@ const single: readonly Defect[] = [
   {
     id: 'attributes-lose-names-of-javascript',
     title: 'Attributes with names such as constructor are lost.',
-    violates: ['inventory.patch-adds'],
+    violates: ['inventory.patch-adds', 'inventory.patch-upserts', 'inventory.text'],
     operations: ['patch-attributes'],
     mutation: withoutMembers(['__proto__', 'constructor', 'toString']),
   },
