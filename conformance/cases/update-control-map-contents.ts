@@ -44,6 +44,8 @@ const maps: readonly GivenControlMap[] = [
 interface OfferedMap {
   readonly device: SuiteDevice;
   readonly id: string;
+  /** The id by which users know the deployment. */
+  readonly deploymentId: string;
   readonly given: GivenControlMap;
   /** The map in the instructions. */
   readonly instructed: unknown;
@@ -56,12 +58,13 @@ async function offeredMap(
   given: GivenControlMap,
 ): Promise<OfferedMap> {
   const { name } = await context.artifact('plain');
-  await context.deploy({ artifact_name: name, devices: [device.id], update_control_map: given });
+  const deployment = { artifact_name: name, devices: [device.id], update_control_map: given };
+  const { id: deploymentId } = await context.deploy(deployment);
   const answer = await ask(device);
   needStatus('an offered update', answer, 200);
   const instructions = needInstructions(answer);
   const instructed = fieldIn(instructions, 'artifact.update_control_map');
-  return { device, id: textIn(instructions, 'id'), given, instructed };
+  return { device, id: textIn(instructions, 'id'), deploymentId, given, instructed };
 }
 
 function ask(device: SuiteDevice): Promise<Answer> {
@@ -84,22 +87,29 @@ function essence(map: unknown): unknown {
   return { priority: map.priority, actions: Object.fromEntries(actions.sort()) };
 }
 
-/** Asserts that a map has the priority, the states and the actions that were given. */
+/** Asserts that a map has the deployment's id, and the priority, states and actions as given. */
 function expectMap(
   where: 'in the instructions' | 'of the deployment',
   map: unknown,
-  given: GivenControlMap,
+  { given, id, deploymentId }: OfferedMap,
 ): void {
-  const [is, should] = [essence(map), essence(given)].map((each) => JSON.stringify(each));
-  if (is === should) return;
   // Other cases judge that there is a map, and where.
   if (map === undefined || map === null) throw new NotObservable(`there is no map ${where}`);
-  const missed = where === 'in the instructions' ? inInstructions : ofDeployment;
-  throw new ExpectationFailure(`the map ${should} ${where}`, shown(map ?? 'none'), [missed]);
+  const isInInstructions = where === 'in the instructions';
+  const own = isObject(map) ? map.id : undefined;
+  if (own !== id && own !== deploymentId) {
+    const missed = isInInstructions ? 'next.control-map-id' : 'map.id-is-the-deployment';
+    throw new ExpectationFailure(`the id ${deploymentId} in the map`, shown(own), [missed]);
+  }
+  const [is, should] = [essence(map), essence(given)].map((each) => JSON.stringify(each));
+  if (is === should) return;
+  const missed = isInInstructions ? inInstructions : ofDeployment;
+  throw new ExpectationFailure(`the map ${should} ${where}`, shown(map), [missed]);
 }
 
 const inInstructions = 'next.control-map-as-given';
 const ofDeployment = 'map.is-the-assigned-one';
+const ids = ['next.control-map-id', 'map.id-is-the-deployment'] as const;
 
 /** Asserts that the device gets the map of its deployment, with the contents that were given. */
 async function expectServed(offered: OfferedMap): Promise<void> {
@@ -108,7 +118,7 @@ async function expectServed(offered: OfferedMap): Promise<void> {
     const actual = shownAnswer(answer);
     throw new ExpectationFailure('status 200', actual, ['map.of-active-deployment']);
   }
-  expectMap('of the deployment', needInstructions(answer).update_control_map, offered.given);
+  expectMap('of the deployment', needInstructions(answer).update_control_map, offered);
 }
 
 /** Spec: UpdateControlMap; Device deployments v2 */
@@ -126,6 +136,7 @@ export const updateControlMapContentCases = defineScenario<SuiteDevice>({
       requirements: [
         inInstructions,
         ofDeployment,
+        ...ids,
         'map.of-active-deployment',
         'map.finished-is-404',
       ],
@@ -133,7 +144,7 @@ export const updateControlMapContentCases = defineScenario<SuiteDevice>({
         const former: OfferedMap[] = [];
         for (const given of maps) {
           const offered = await offeredMap(context, device, given);
-          expectMap('in the instructions', offered.instructed, given);
+          expectMap('in the instructions', offered.instructed, offered);
           await expectServed(offered);
           for (const over of former.slice(-1)) {
             const answer = await fetchMap(over);
@@ -149,14 +160,14 @@ export const updateControlMapContentCases = defineScenario<SuiteDevice>({
     {
       id: 'each-device-has-the-map-of-its-deployment',
       title: 'Of two devices in two deployments, each gets the map of its own, at the same time.',
-      requirements: [inInstructions, ofDeployment, 'map.of-active-deployment'],
+      requirements: [inInstructions, ofDeployment, ...ids, 'map.of-active-deployment'],
       run: async (device, context) => {
         const [first, second] = maps;
         if (!first || !second) throw new NotObservable('there are no two maps');
         const one = await offeredMap(context, device, first);
         const other = await offeredMap(context, await acceptedDevice(context), second);
         for (const each of [one, other, one]) {
-          expectMap('in the instructions', each.instructed, each.given);
+          expectMap('in the instructions', each.instructed, each);
           await expectServed(each);
         }
       },
@@ -164,10 +175,13 @@ export const updateControlMapContentCases = defineScenario<SuiteDevice>({
     {
       id: 'map-stays-while-a-device-pauses',
       title: 'In every state of an update the map is served, and offered again, as it was given.',
-      requirements: [inInstructions, ofDeployment, 'map.of-active-deployment', 'next.repeatable'],
+      requirements: [
+        ...([inInstructions, ofDeployment, ...ids] as const),
+        ...(['map.of-active-deployment', 'next.repeatable'] as const),
+      ],
       run: async (device, context) => {
         const offered = await offeredMap(context, device, maps[1] ?? {});
-        expectMap('in the instructions', offered.instructed, offered.given);
+        expectMap('in the instructions', offered.instructed, offered);
         for (const status of abortableStates.slice(1)) {
           await reportOnTheWay(offered, status);
           await expectServed(offered);
@@ -178,7 +192,7 @@ export const updateControlMapContentCases = defineScenario<SuiteDevice>({
             const wanted = `the map in the instructions of a device that reported ${status}`;
             throw new ExpectationFailure(wanted, 'none', [inInstructions]);
           }
-          expectMap('in the instructions', map, offered.given);
+          expectMap('in the instructions', map, offered);
         }
       },
     },

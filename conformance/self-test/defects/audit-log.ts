@@ -240,7 +240,7 @@ export const auditLogDefects: readonly Defect[] = [
   {
     id: 'audit-after-is-exclusive',
     title: '`created_after` excludes entries of that second.',
-    violates: ['audit.time-bounds'],
+    violates: ['audit.time-bounds', 'audit.filters-combine'],
     operations,
     mutation: shifted('created_after', 1),
   },
@@ -254,7 +254,7 @@ export const auditLogDefects: readonly Defect[] = [
   {
     id: 'audit-before-ends-early',
     title: '`created_before` ends two seconds early.',
-    violates: ['audit.created-before'],
+    violates: ['audit.created-before', 'audit.filters-combine'],
     operations,
     mutation: shifted('created_before', -2),
   },

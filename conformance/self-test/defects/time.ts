@@ -122,14 +122,18 @@ export const timeDefects: readonly Defect[] = [
   {
     id: 'artifact-link-outlives-its-time',
     title: 'A link to an artifact file returns the file after its expiry time.',
-    violates: ['link.expired'],
+    violates: ['link.expired', 'next.source-ends-at-expire'],
     operations: ['download-artifact'],
     mutation: expiryBecomes(200),
   },
   {
     id: 'artifact-link-ends-early',
     title: 'A link to an artifact file expires long before its expiry time.',
-    violates: ['link.valid-until-expire'],
+    violates: [
+      'link.valid-until-expire',
+      'next.source-valid-until-expire',
+      'next.source-gives-the-artifact',
+    ],
     operations: ['get-artifact-link', 'download-artifact'],
     mutation: linkEndsEarly(403),
   },
