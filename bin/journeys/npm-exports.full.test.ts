@@ -23,8 +23,8 @@ afterAll(() => installed.close(), COMMAND_MAX_MS);
 /** The names that each module exports, in alphabetical order. */
 const names = {
   fleetbed: [
-    ...['AdminRefusal', 'AwaitTimeout', 'FaultPlanError', 'JournalAssertionError'],
-    ...['UnfiredFaultsError', 'startTestbed'],
+    ...['AdminRefusal', 'AwaitTimeout', 'ClientViolationsError', 'FaultPlanError'],
+    ...['JournalAssertionError', 'UnfiredFaultsError', 'startTestbed'],
   ],
   'fleetbed/behaviours': ['UpdateFailure', 'defineBehaviour'],
   'fleetbed/conformance': [

@@ -3,6 +3,7 @@ import { openApiOf } from '../../fixtures/reference/openapi.ts';
 import { board, nextRequests } from '../../server/testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../server/testing/test-device.ts';
 import { startTestServer, type TestServer } from '../../server/testing/test-server.ts';
+import { clientReader } from '../commands/conform/client/client-reader.ts';
 import { DocumentClient } from '../testing/document-client.ts';
 
 let server: TestServer;
@@ -20,7 +21,7 @@ function startRun(_request: unknown, onLine: (line: string) => void) {
 }
 
 beforeAll(async () => {
-  server = await startTestServer({ startRun });
+  server = await startTestServer({ startRun, judge: () => Promise.resolve(clientReader) });
   const { baseUrl: url, controlUrl, controlToken } = server;
   client = new DocumentClient(openApiOf({ apis: ['control'], url, controlUrl }), { controlToken });
   device = await acceptedDevice(server, 'one');
@@ -81,6 +82,8 @@ describe('a client made from the OpenAPI document of the control API', () => {
     await call('get-await', { query: { after: '0', count: '1', timeoutSeconds: '1' } });
     await call('post-assert', { body: { happened: [{ operation: 'post-auth-request' }] } });
     await call('get-explanations', { query: { device: device.id } });
+    await call('get-clients');
+    await call('get-clients-device', { path: { device: device.id } });
     await call('get-explanations-requestid', { path: { requestId } });
     await callEach('delete-journal');
     expect(client.problems).toEqual([]);
