@@ -22,7 +22,8 @@ beforeEach(() => {
 
 afterEach(() => copy.remove());
 
-const bundling = "import { bundle } from './bin/dev/bundle.mjs'; await bundle(process.cwd(), []);";
+const bundling =
+  "import { bundle } from './bin/dev/bundle.mjs'; await bundle(process.cwd(), [], new Set());";
 
 const node = (...args: string[]) =>
   promisify(execFile)(process.execPath, args, { cwd: copy.folder });

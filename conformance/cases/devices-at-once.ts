@@ -130,16 +130,18 @@ const apart = defineScenario<OfferedDeployment>({
       requirements: ['service.writes-keep-apart'],
       run: async (arranged, context) => {
         const rows = offeredWrites(context);
-        await sendAtOnce(
-          rows.map((write) => sending(arranged, write, 'written-first')),
-          0,
-        );
+        const text = 'written-first';
         for (const write of rows) {
+          const { status } = await sending(arranged, write, text)();
+          if (status >= 300) throw new NotObservable(`${write.operation}: status ${status}`);
+          // A status report has no text of its own.
           if (write.operation === 'put-deployment-status') continue;
-          const text = 'written-first';
           const seen = await settledState(context, arranged, { write, text });
           // Other cases judge that a write has its effect.
           if (!seen.includes(text)) throw new NotObservable(`${write.operation}: ${seen}`);
+        }
+        for (const write of rows) {
+          await expectSeen(context, arranged, { write, text, others: /^$/ });
         }
         const changes: Record<string, () => Promise<Answer>> = Object.fromEntries([
           ...rows.map((write) => [write.operation, sending(arranged, write, 'written-later')]),
