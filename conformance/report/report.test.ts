@@ -144,7 +144,8 @@ describe('the list of cases', () => {
 
   it('shows the start state once for each scenario', () => {
     const starts = lines.filter((line) => line.includes('from two devices that have been offered'));
-    expect(starts).toHaveLength(3);
+    expect(starts.length).toBeGreaterThan(2);
+    expect(new Set(starts).size).toBe(starts.length);
   });
 });
 

@@ -48,7 +48,7 @@ describe('the proposed correction of a poll', () => {
     const status = of(operations['put-deployment-status']).replace('{id}', 'nothing');
     const asked = { token, json: { status: 'success' } };
     const before = await correctedOf(server, await server.request('PUT', status, asked));
-    const unknown = '?artifact_name=$ARTIFACT_NAME&device_type=$DEVICE_TYPE';
+    const unknown = '?device_type=$DEVICE_TYPE&artifact_name=$ARTIFACT_NAME';
     const next = of(operations['get-next-deployment']);
     expect(before.correctedRequest.path).toBe(next + unknown);
     await server.call('get-next-deployment', { token, query: said });
