@@ -2,7 +2,8 @@
 
 /** Nesting beyond this depth is not examined. */
 const DEPTH_MAX = 100;
-const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g;
+/** A string that does not end is a token too, so that no text is read more than once. */
+const TOKENS = /"(?:[^"\\]|\\[\s\S])*"?|[{}[\],:]/g;
 
 /** Returns a name that an object in the JSON text has twice; undefined if there is none. */
 export function doubledName(body: Buffer | undefined): string | undefined {

@@ -52,7 +52,9 @@ export function replayedCases(
 function endOf(after: CaseVerdict | undefined): ReplayEnd {
   if (after?.waiver) return 'waived';
   if (after?.verdict === 'fail') return 'still-failing';
-  return after?.verdict === 'pass' ? 'fixed' : 'other';
+  // An observing case fails only by what else it saw; without that it observes.
+  const isFixed = after?.verdict === 'pass' || after?.verdict === 'observed';
+  return isFixed ? 'fixed' : 'other';
 }
 
 /** Returns the actual value, the observation or the reason of a verdict; empty for a pass. */

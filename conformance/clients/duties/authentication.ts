@@ -168,7 +168,7 @@ const reactionDuties: readonly Duty[] = [
       token !== MASK &&
       client.tokens.size > 0,
     violation: ({ token = '' }, { client }) => {
-      const bare = token.replaceAll(/^["'\s]+|(?:["'\s]|\\n|%0A)+$/gi, '');
+      const bare = token.replaceAll(/^["'\s]{1,8}|(?:["'\s]|\\n|%0A){1,8}$/gi, '');
       if (client.tokens.has(digestOf(token)) || !client.tokens.has(digestOf(bare)))
         return undefined;
       return {
