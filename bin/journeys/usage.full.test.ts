@@ -21,7 +21,10 @@ describe('a wrong command line', () => {
     ['simulate --password secret', /'--password <password>' needs --accept/],
     ['conform --token a --password b', /'--token <jwt>' cannot be used with .*'--password/],
     ['conform nosuch/', /no case has an ID that starts with "nosuch\/"/],
-    ['conform --report xml=f', /argument 'xml=f' .*json=FILE, junit=FILE and html=FILE/],
+    [
+      'conform --report xml=f',
+      /argument 'xml=f' .*json=FILE, junit=FILE, html=FILE, markdown=FILE and annotations=FILE/,
+    ],
     ['demo --devices 5', /unknown option '--devices'/],
   ])('ends `fleetbed %s` with exit code 2 and one line', async (words, sentence) => {
     const { code, stdout, stderr } = await runCommand(words.split(' '));
