@@ -6,7 +6,7 @@ import {
 } from '../../conformance/conformance.ts';
 import { ActiveDefect } from '../../conformance/self-test/active-defect.ts';
 import { ownAnswer, queryOf, tokenOf } from '../../conformance/self-test/alter.ts';
-import type { Mutation, ProxiedOperation } from '../../conformance/self-test/defect.ts';
+import type { Alteration, ProxiedOperation } from '../../conformance/self-test/defect.ts';
 import { DefectProxy } from '../../conformance/self-test/proxy.ts';
 import { systemClock } from '../../fixtures/clock.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
@@ -41,7 +41,7 @@ function judge(more: Partial<ConformanceOptions>) {
 
 /** Runs cases against the server behind a proxy. Returns verdicts that are not good, as text. */
 async function complaintsOn(
-  mutation: () => Mutation,
+  alter: () => Alteration,
   operations: readonly ProxiedOperation[],
   options: Partial<ConformanceOptions>,
 ): Promise<readonly string[]> {
@@ -53,7 +53,7 @@ async function complaintsOn(
     random: seededRandom('proxy'),
   });
   try {
-    proxy.activate(new ActiveDefect({ operations, mutation }));
+    proxy.activate(new ActiveDefect({ operations, alter }));
     const { verdicts } = await judge({ ...options, baseUrl: proxy.baseUrl });
     return verdicts
       .filter(({ verdict }) => ['fail', 'error', 'inconclusive'].includes(verdict))
@@ -64,7 +64,7 @@ async function complaintsOn(
 }
 
 /** Answers 409 to a device that asks for an update with other data, or in another form. */
-function conflicting(): Mutation {
+function conflicting(): Alteration {
   const asked = new Map<string, string>();
   return {
     request: (request) => {
@@ -80,7 +80,7 @@ function conflicting(): Mutation {
 }
 
 /** Keeps the last value of a repeated query parameter. */
-function lastValue(): Mutation {
+function lastValue(): Alteration {
   return {
     request: (request) => {
       const query = new URLSearchParams([...new Map(queryOf(request))]).toString();

@@ -37,7 +37,7 @@ const oddStatuses: Defect = {
     'list-artifacts',
     'get-next-deployment',
   ],
-  mutation: () => ({
+  alter: () => ({
     answer: (answer, { operation, headers }) => {
       if (operation === 'get-next-deployment' && answer.status === 200) return answer;
       return { ...answer, status: headers.authorization === undefined ? 203 : answer.status + 4 };

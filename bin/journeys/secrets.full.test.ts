@@ -76,7 +76,7 @@ function listening(eavesdropper: Eavesdropper): Defect {
     title: 'Every answer repeats the credentials of its request.',
     violates: ['auth.first-contact-is-401'],
     operations: 'all',
-    mutation: () => ({
+    alter: () => ({
       request: (request) => {
         eavesdropper.hear(request, request.query);
         return request;

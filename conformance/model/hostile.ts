@@ -1,5 +1,5 @@
 /**
- * Cases: hostile bodies. Authentication requests are signed again after the mutation, so that they
+ * Cases: hostile bodies. Authentication requests are signed again after the change, so that they
  * pass the signature check and are parsed. Spec: Errors
  */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
@@ -9,13 +9,13 @@ import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import type { Answer } from '../target/answer.ts';
 import { ExpectationFailure, shown, shownAnswer } from '../target/expectations.ts';
-import { type MutatedBody, mutated, strictJson } from './mutations.ts';
+import { type HostileBody, hostileBody, strictJson } from './hostile-bodies.ts';
 
 const BODIES = 60;
 const BODIES_OF_AN_OPERATION = 25;
 
 /** Asserts that a body which is certainly illegal is refused, with an Error body. */
-function expectRefusal({ words, bytes }: MutatedBody, answer: Answer, missed: RequirementId): void {
+function expectRefusal({ words, bytes }: HostileBody, answer: Answer, missed: RequirementId): void {
   const sent = `a body ${words}: ${shown(bytes.toString('latin1'))}`;
   if (answer.status < 400 || answer.status >= 500) {
     throw new ExpectationFailure(`a refusal of ${sent}`, shownAnswer(answer), [missed]);
@@ -51,7 +51,7 @@ const authentication: JudgingCase<SuiteDevice> = {
   run: async (device, context) => {
     const random = context.random.stream('hostile');
     for (let count = 0; count < BODIES; count += 1) {
-      const body = mutated(Buffer.from(device.authRequest()), random);
+      const body = hostileBody(Buffer.from(device.authRequest()), random);
       const rule = brokenRule(body.bytes);
       // A legal one might create another device, which would never be removed.
       if (rule === undefined) continue;
@@ -160,7 +160,7 @@ function operationCase<Arranged>({
     run: async (arranged, context: TestContext) => {
       const random = context.random.stream('hostile');
       for (let count = 0; count < BODIES_OF_AN_OPERATION; count += 1) {
-        const hostile = mutated(Buffer.from(JSON.stringify(body)), random);
+        const hostile = hostileBody(Buffer.from(JSON.stringify(body)), random);
         // Zero bytes are an absent body, which some operations accept.
         if (hostile.bytes.length === 0 || strictJson(hostile.bytes) !== undefined) continue;
         expectRefusal(hostile, await send(arranged, hostile.bytes), rule);

@@ -2,11 +2,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Frame } from '../target/frames.ts';
 import type {
+  Alteration,
   AskTarget,
   Defect,
   FrameSide,
   FrameTunnel,
-  Mutation,
   ProxiedAnswer,
   ProxiedOperation,
   ProxiedRequest,
@@ -24,17 +24,17 @@ export function touches(
 }
 
 /** What a proxy needs of a defect. */
-type Planted = Pick<Defect, 'operations' | 'mutation'>;
+type Planted = Pick<Defect, 'operations' | 'alter'>;
 
 /** One activation of a defect. */
 export class ActiveDefect {
   readonly #defect: Planted;
-  readonly #mutation: Mutation;
+  readonly #alteration: Alteration;
   #changes = 0;
 
   constructor(defect: Planted) {
     this.#defect = defect;
-    this.#mutation = defect.mutation();
+    this.#alteration = defect.alter();
   }
 
   /** Number of messages that hooks changed. */
@@ -48,16 +48,16 @@ export class ActiveDefect {
   }
 
   get seesAnswers(): boolean {
-    return this.#mutation.answer !== undefined;
+    return this.#alteration.answer !== undefined;
   }
 
   get seesFrames(): boolean {
-    return this.#mutation.frame !== undefined;
+    return this.#alteration.frame !== undefined;
   }
 
   /** Returns the request to send in place of this one, or an answer to it. */
   async request(request: ProxiedRequest, ask: AskTarget): Promise<ProxiedRequest | ProxiedAnswer> {
-    return this.#counted(request, (await this.#mutation.request?.(request, ask)) ?? request);
+    return this.#counted(request, (await this.#alteration.request?.(request, ask)) ?? request);
   }
 
   async answer(
@@ -65,7 +65,7 @@ export class ActiveDefect {
     request: ProxiedRequest,
     ask: AskTarget,
   ): Promise<ProxiedAnswer> {
-    return this.#counted(answer, (await this.#mutation.answer?.(answer, request, ask)) ?? answer);
+    return this.#counted(answer, (await this.#alteration.answer?.(answer, request, ask)) ?? answer);
   }
 
   /**
@@ -73,21 +73,21 @@ export class ActiveDefect {
    * changed.
    */
   chunksOf(request: ProxiedRequest): ((chunk: Buffer) => Buffer) | undefined {
-    const mutation = this.#mutation;
-    if (mutation.chunk === undefined) return undefined;
-    return (chunk) => this.#counted(chunk, mutation.chunk?.(chunk, request) ?? chunk);
+    const alteration = this.#alteration;
+    if (alteration.chunk === undefined) return undefined;
+    return (chunk) => this.#counted(chunk, alteration.chunk?.(chunk, request) ?? chunk);
   }
 
   /**
    * Returns the frames to forward in place of this one, or the frame itself when it is unchanged.
    */
   frame(frame: Frame, from: FrameSide, line: FrameTunnel): Frame | readonly Frame[] {
-    return this.#counted(frame, this.#mutation.frame?.(frame, from, line) ?? frame);
+    return this.#counted(frame, this.#alteration.frame?.(frame, from, line) ?? frame);
   }
 
   /** Returns true when the end of one side's connection also ends the other. */
   ended(from: FrameSide, line: FrameTunnel): boolean {
-    return this.#counted(true, this.#mutation.ended?.(from, line) ?? true);
+    return this.#counted(true, this.#alteration.ended?.(from, line) ?? true);
   }
 
   /** Returns the result of a hook and counts it as a change if it differs from the input. */

@@ -70,7 +70,7 @@ export type FrameSide = 'device' | 'target';
  * the hooks to find out what they would change, so a hook must act only through its return value
  * and `ask`. A hook that only delays messages would count as having no effect.
  */
-export interface Mutation {
+export interface Alteration {
   /** Changes a request, or answers it in place of the target. Also called for upgrade requests. */
   request?(
     request: ProxiedRequest,
@@ -115,7 +115,7 @@ export interface Defect {
    */
   readonly operations: readonly ProxiedOperation[] | 'all';
   /** Creates the hooks, with fresh state for each run. */
-  readonly mutation: () => Mutation;
+  readonly alter: () => Alteration;
   /** The kind of mistake; present on defects that are generated from the contract's rows. */
   readonly kind?: string;
   /** Number of affected cases to run, chosen by the id of the defect; see `chosenCases`. */

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import type { ReportedBreach } from '../result/result.ts';
 import { verdictOn } from '../testing/results.ts';
+import { statusBecomes } from './alterations.ts';
 import type { Defect } from './defect.ts';
 import { judgedDefect } from './judgement.ts';
 import { chosenCases, type MatrixRow, sampleOf } from './matrix.ts';
-import { statusBecomes } from './mutations.ts';
 import { kindTable } from './report/kind-table.ts';
 
 const id = 'configuration/set-by-user-is-read';
@@ -14,7 +14,7 @@ const defect: Defect = {
   title: 'Reading is answered 404.',
   violates: ['configuration.read'],
   operations: ['get-configuration'],
-  mutation: statusBecomes(200, 404),
+  alter: statusBecomes(200, 404),
 };
 const exchange = { startMs: 0, request: { line: 'GET http://host/', headers: {} }, elapsedMs: 1 };
 

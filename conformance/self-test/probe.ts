@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { touches } from './active-defect.ts';
-import type { AskTarget, Defect, Mutation } from './defect.ts';
+import type { Alteration, AskTarget, Defect } from './defect.ts';
 import type { ProxiedExchange, ProxyObserver } from './proxy.ts';
 
 /** Thrown when a hook sends a request to the target, which counts as a change. */
@@ -17,7 +17,7 @@ function refusing(userToken: string): AskTarget {
 
 interface ProbedDefect {
   readonly defect: Defect;
-  readonly mutation: Mutation;
+  readonly alteration: Alteration;
 }
 
 /** Observes one run, case by case. */
@@ -27,7 +27,7 @@ export class DefectProbe implements ProxyObserver {
   #line: Promise<void> = Promise.resolve();
 
   constructor(defects: readonly Defect[]) {
-    this.#asked = defects.map((defect) => ({ defect, mutation: defect.mutation() }));
+    this.#asked = defects.map((defect) => ({ defect, alteration: defect.alter() }));
   }
 
   /** Ends a case and begins the next; returns the ids of the defects that would have changed it. */
@@ -57,22 +57,26 @@ export class DefectProbe implements ProxyObserver {
   }
 
   async #look(exchanged: ProxiedExchange, found: Set<string>): Promise<void> {
-    for (const { defect, mutation } of this.#asked) {
+    for (const { defect, alteration } of this.#asked) {
       if (!touches(defect, exchanged.request.operation)) continue;
-      if (await changesAnything(mutation, exchanged)) found.add(defect.id);
+      if (await changesAnything(alteration, exchanged)) found.add(defect.id);
     }
   }
 }
 
-async function changesAnything(mutation: Mutation, exchanged: ProxiedExchange): Promise<boolean> {
+async function changesAnything(
+  alteration: Alteration,
+  exchanged: ProxiedExchange,
+): Promise<boolean> {
   const { request, answer, userToken } = exchanged;
   const refused = refusing(userToken);
   // The effect of these hooks shows only while bytes are forwarded, or while exchanges overlap.
-  if (mutation.chunk ?? mutation.frame ?? mutation.ended ?? mutation.needsOverlap) return true;
+  if (alteration.chunk ?? alteration.frame ?? alteration.ended ?? alteration.needsOverlap)
+    return true;
   try {
-    const sent = (await mutation.request?.(request, refused)) ?? request;
+    const sent = (await alteration.request?.(request, refused)) ?? request;
     if (differs(sent, request)) return true;
-    return differs((await mutation.answer?.(answer, request, refused)) ?? answer, answer);
+    return differs((await alteration.answer?.(answer, request, refused)) ?? answer, answer);
   } catch (error) {
     if (error instanceof HookActed) return true;
     throw error;

@@ -11,14 +11,14 @@ import { seededRandom } from '../../fixtures/random.ts';
 import { opcodes } from '../target/frames.ts';
 import { ActiveDefect } from './active-defect.ts';
 import { ownAnswer, withHeaders, withStatus, withText } from './alter.ts';
-import type { Defect, Mutation } from './defect.ts';
+import type { Alteration, Defect } from './defect.ts';
 import { DefectProxy } from './proxy.ts';
 
 const configurationPath = operations['get-configuration'].path;
 const connectPath = operations.connect.path;
 
-function planting(mutation: Mutation, operations_: Defect['operations'] = 'all'): ActiveDefect {
-  return new ActiveDefect({ operations: operations_, mutation: () => mutation });
+function planting(alteration: Alteration, operations_: Defect['operations'] = 'all'): ActiveDefect {
+  return new ActiveDefect({ operations: operations_, alter: () => alteration });
 }
 
 async function listening(server: Server): Promise<string> {
@@ -308,7 +308,7 @@ describe('a WebSocket through the defect proxy', () => {
 
   it('may lose its caller before the answer without harm to the proxy', async () => {
     const steps = new EventEmitter();
-    const late: Mutation = {
+    const late: Alteration = {
       request: async ({ operation }) => {
         if (operation === 'connect') {
           steps.emit('asked');

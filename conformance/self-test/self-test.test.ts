@@ -6,10 +6,10 @@ import { seededRandom } from '../../fixtures/random.ts';
 import type { CaseVerdict } from '../result/result.ts';
 import { resultOf, verdictOn } from '../testing/results.ts';
 import { serve } from '../testing/tiny-server.ts';
-import type { Defect } from './defect.ts';
+import { bodyBecomes, statusBecomes } from './alterations.ts';
+import type { Alteration, Defect } from './defect.ts';
 import { isSound } from './judgement.ts';
 import { holds, type MatrixRow, runMatrix, undefendedMusts, unprovenMusts } from './matrix.ts';
-import { bodyBecomes, statusBecomes } from './mutations.ts';
 import { matrixHtml } from './report/html.ts';
 import { matrixText } from './report/text.ts';
 import {
@@ -87,7 +87,7 @@ const defect: Defect = {
   title: 'The configuration is always empty.',
   violates: ['configuration.set-by-user', 'errors.says-why'],
   operations: ['get-configuration'],
-  mutation: bodyBecomes(() => ({})),
+  alter: bodyBecomes(() => ({})),
 };
 
 async function rowFor(changes: Partial<Defect>, cases = tinyCases): Promise<MatrixRow> {
@@ -122,14 +122,14 @@ describe('the self-test run without a defect', () => {
 
   it('assumes an effect if a hook would send another request, and sends none', async () => {
     let asked = 0;
-    const mutation = (): ReturnType<Defect['mutation']> => ({
+    const alter = (): Alteration => ({
       answer: async (answer, request, ask) => {
         await ask(request);
         asked += 1;
         return answer;
       },
     });
-    const { affectedCases } = await runBaseline([{ ...defect, mutation }], await tinySuite());
+    const { affectedCases } = await runBaseline([{ ...defect, alter }], await tinySuite());
     expect([...affectedCases.values()].map(({ size }) => size)).toEqual([1, 1, 0]);
     expect(asked).toBe(0);
   });
@@ -161,7 +161,7 @@ describe('a planted defect', () => {
   });
 
   it('survives when no case fails', async () => {
-    const row = await rowFor({ mutation: bodyBecomes(() => ({ a: '1', b: '2' })) }, [
+    const row = await rowFor({ alter: bodyBecomes(() => ({ a: '1', b: '2' })) }, [
       { ...tinyCases[0], wants: '200 {"a":"1","b":"2"}' } as TinyCase,
     ]);
     expect(row).toMatchObject({ outcome: 'survived', killedBy: [], changes: 1 });
@@ -169,7 +169,7 @@ describe('a planted defect', () => {
   });
 
   it('is unexercised when no answer was ever changed', async () => {
-    const row = await rowFor({ mutation: statusBecomes(409, 204) });
+    const row = await rowFor({ alter: statusBecomes(409, 204) });
     expect(row).toMatchObject({ outcome: 'unexercised', casesRun: 0, changes: 0 });
     expect(isSound(row)).toBe(false);
     const notRun = await rowFor({ operations: ['connect'] });
@@ -227,7 +227,7 @@ describe('a planted defect', () => {
 
   it('that is declared unobservable must remain unobserved', async () => {
     const reason = { equivalent: 'white space says nothing' };
-    const unseen = await rowFor({ ...reason, mutation: statusBecomes(200, 200) });
+    const unseen = await rowFor({ ...reason, alter: statusBecomes(200, 200) });
     expect([unseen.outcome, isSound(unseen)]).toEqual(['equivalent', true]);
     const seen = await rowFor(reason);
     expect([seen.outcome, isSound(seen)]).toEqual(['stale-reason', false]);
@@ -235,13 +235,13 @@ describe('a planted defect', () => {
 
   it('starts with fresh state in each run', async () => {
     let made = 0;
-    const mutation = (): ReturnType<Defect['mutation']> => {
+    const alter = (): Alteration => {
       made += 1;
       return {};
     };
-    await rowFor({ mutation });
-    await rowFor({ mutation });
-    // Each run makes two mutations: one for the probe and one for the active defect.
+    await rowFor({ alter });
+    await rowFor({ alter });
+    // Each run makes two alterations: one for the probe and one for the active defect.
     expect(made).toBe(4);
   });
 });
@@ -279,7 +279,7 @@ describe('a kill matrix', () => {
     });
   }
 
-  const survivor: Defect = { ...defect, id: 'nobody-sees', mutation: statusBecomes(204, 200) };
+  const survivor: Defect = { ...defect, id: 'nobody-sees', alter: statusBecomes(204, 200) };
 
   it('holds when every defect is sound, and keeps the order of the defects', async () => {
     const matrix = await matrixOf([defect, { ...defect, id: 'another' }]);

@@ -4,7 +4,7 @@
  */
 import { constants, createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { objectOf, ownAnswer } from './alter.ts';
-import type { Mutation, ProxiedRequest } from './defect.ts';
+import type { Alteration, ProxiedRequest } from './defect.ts';
 
 /** An authentication request as a server reads it. */
 export interface SignedRequest {
@@ -68,13 +68,13 @@ export function sha256(body: Buffer): Buffer {
 }
 
 /**
- * Returns a mutation: the server also grants a token for the invalid signatures that `isTaken`
+ * Returns an alteration: the server also grants a token for the invalid signatures that `isTaken`
  * accepts, by keys of one type.
  */
 export function takesSignature(
   keyType: string,
   isTaken: (request: SignedRequest) => boolean,
-): () => Mutation {
+): () => Alteration {
   return () => ({
     answer: (answer, request) => {
       const signed = signedRequest(request);

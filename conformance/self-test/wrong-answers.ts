@@ -6,8 +6,8 @@ import { storageOperations } from '../../fixtures/contract/management/storage.ts
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 import { isObject } from '../../fixtures/json.ts';
 import { changedJson, isSuccess, ownAnswer, withStatus, withText } from './alter.ts';
-import type { Defect, Mutation, ProxiedAnswer, ProxiedRequest } from './defect.ts';
-import { answerBecomes, requestBecomes } from './mutations.ts';
+import { answerBecomes, requestBecomes } from './alterations.ts';
+import type { Alteration, Defect, ProxiedAnswer, ProxiedRequest } from './defect.ts';
 
 const contractIds = Object.keys(operations) as OperationId[];
 /** Everything that the contract describes; acts of users are left right, since they arrange. */
@@ -42,7 +42,7 @@ function doubled(answer: ProxiedAnswer): ProxiedAnswer {
 }
 
 /** Answers each operation as it was first answered, whatever was requested since. */
-function outOfDate(): Mutation {
+function outOfDate(): Alteration {
   const first = new Map<unknown, ProxiedAnswer>();
   return {
     answer: (answer, { operation }) => {
@@ -54,13 +54,13 @@ function outOfDate(): Mutation {
 }
 
 /** Acknowledges changes without making them. */
-function withoutEffect(): Mutation {
+function withoutEffect(): Alteration {
   return {
     request: (request) => (request.method === 'GET' ? request : ownAnswer(successOf(request))),
   };
 }
 
-const rows: readonly (readonly [title: string, mutation: () => Mutation])[] = [
+const rows: readonly (readonly [title: string, alter: () => Alteration])[] = [
   [
     'Every request is refused with 400.',
     () => ({ request: () => ownAnswer(400, { error: 'wrong' }) }),
@@ -93,11 +93,11 @@ const rows: readonly (readonly [title: string, mutation: () => Mutation])[] = [
 ];
 
 /** A mistake in every answer of the operations. */
-export interface WrongAnswer extends Pick<Defect, 'operations' | 'mutation'> {
+export interface WrongAnswer extends Pick<Defect, 'operations' | 'alter'> {
   /** A full sentence that states the mistake. */
   readonly title: string;
 }
 
-export const wrongAnswers: readonly WrongAnswer[] = rows.map(([title, mutation]) => ({
-  ...{ title, mutation, operations: judged },
+export const wrongAnswers: readonly WrongAnswer[] = rows.map(([title, alter]) => ({
+  ...{ title, alter, operations: judged },
 }));

@@ -110,7 +110,14 @@ describe.each(['light', 'dark'] as const)('the picture of the console, %s', (col
     await goTo(page, address());
     await page.locator('main').getByText(shows).filter({ visible: true }).first().waitFor();
     // Parts of a view load by themselves, each with its own request.
-    await expect.poll(() => page.locator('main').getByText(/^Loading /).count()).toBe(0);
+    await expect
+      .poll(() =>
+        page
+          .locator('main')
+          .getByText(/^Loading /)
+          .count(),
+      )
+      .toBe(0);
     await page.evaluate('document.activeElement?.blur()');
     const file = join(folder, `${name}-${colorScheme}.png`);
     const image = await page.screenshot({ clip, animations: 'disabled' });

@@ -133,7 +133,7 @@ function requireFuzz({ fuzz, sample, seed, floor }: SelfTestCommandOptions): voi
 }
 
 function list(defects: readonly Defect[], output: Output): ExitCode {
-  output.data(defects.map(({ mutation: _, ...facts }) => facts));
+  output.data(defects.map(({ alter: _, ...facts }) => facts));
   for (const { id, title } of defects) output.line(`${id}  ${title}`);
   return exitCodes.pass;
 }

@@ -133,7 +133,7 @@ function withCase(root: string, area: string, name: string, rule: Requirement): 
   return { path, text: withImport(changed, 'NotObservable', '../target/expectations.ts') };
 }
 
-/** Adds the defect at the end of its area's table; its mutation is empty at first. */
+/** Adds the defect at the end of its area's table; its alteration is empty at first. */
 function withDefect(
   root: string,
   area: string,
@@ -150,7 +150,7 @@ function withDefect(
     title: ${JSON.stringify(`Against the rule: ${rule.sentence}`)},
     violates: ['${rule.id}'],
     operations: ${operations === '' ? "'all'" : `[${operations}]`},
-    mutation: () => ({}),
+    alter: () => ({}),
   },
 `;
   return [{ path, text: insertedAt(text, text.indexOf('\n];\n', list) + 1, row) }];

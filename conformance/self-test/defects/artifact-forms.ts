@@ -4,8 +4,8 @@ import type { RequirementId } from '../../../fixtures/contract/requirements/inde
 import { isObject } from '../../../fixtures/json.ts';
 import { entriesOf, type Members } from '../../target/json-members.ts';
 import { changedAt, isSuccess, jsonOf, queryOf, withJson } from '../alter.ts';
-import type { Defect, Mutation } from '../defect.ts';
-import { answerBecomes, bodyBecomes, requestBecomes } from '../mutations.ts';
+import { answerBecomes, bodyBecomes, requestBecomes } from '../alterations.ts';
+import type { Alteration, Defect } from '../defect.ts';
 import { listedToo } from './artifacts.ts';
 
 const lists = ['list-artifacts'] as const;
@@ -15,7 +15,7 @@ const CUT_AT_BYTES = 262_144;
 const SMALL_PAGE = 20;
 
 /** Changes the member at the path of each artifact, in lists and alone. */
-function memberBecomes(path: string, change: (value: unknown) => unknown): () => Mutation {
+function memberBecomes(path: string, change: (value: unknown) => unknown): () => Alteration {
   return bodyBecomes((body) =>
     Array.isArray(body)
       ? body.map((artifact) => changedAt(artifact, path, change))
@@ -177,7 +177,7 @@ const members: readonly MemberRow[] = [
 function alsoLike(
   parameter: 'release_name' | 'device_type',
   isLike: (text: string, asked: string) => boolean,
-): () => Mutation {
+): () => Alteration {
   return listedToo((artifact: Members, asked: URLSearchParams) => {
     const isRelease = artifact.name === asked.get('release_name');
     const types = entriesOf(artifact.device_types_compatible).map(String);
@@ -222,14 +222,14 @@ const likeDefects = Object.entries(comparisons).flatMap(([name, [words, isLike]]
     title: `The names of releases are compared ${words}.`,
     violates: ['artifacts.list-selects-release'],
     operations: lists,
-    mutation: alsoLike('release_name', isLike),
+    alter: alsoLike('release_name', isLike),
   },
   {
     id: `listed-types-are-compared-by-${name}`,
     title: `The device types of a list are compared ${words}.`,
     violates: ['artifacts.list-selects'],
     operations: lists,
-    mutation: alsoLike('device_type', isLike),
+    alter: alsoLike('device_type', isLike),
   },
 ]);
 
@@ -241,7 +241,7 @@ export const artifactFormDefects: readonly Defect[] = [
       title,
       violates: [violates],
       operations: lookups,
-      mutation: memberBecomes(path, becomes),
+      alter: memberBecomes(path, becomes),
     }),
   ),
   ...likeDefects,
@@ -250,14 +250,14 @@ export const artifactFormDefects: readonly Defect[] = [
     title: 'A list has at most twenty artifacts.',
     violates: ['artifacts.list-is-complete'],
     operations: lists,
-    mutation: bodyBecomes(firstOf(SMALL_PAGE)),
+    alter: bodyBecomes(firstOf(SMALL_PAGE)),
   },
   {
     id: 'artifact-list-has-the-first-of-each-type',
     title: 'An artifact is listed only for the first of its device types.',
     violates: ['artifacts.list-is-complete'],
     operations: lists,
-    mutation: answerBecomes((answer, request) => {
+    alter: answerBecomes((answer, request) => {
       const listed = jsonOf(answer);
       if (!isSuccess(answer) || !Array.isArray(listed)) return answer;
       const asked = queryOf(request).get('device_type');
@@ -272,7 +272,7 @@ export const artifactFormDefects: readonly Defect[] = [
     title: 'A plus in the name of a release is decoded twice, and so taken for a space.',
     violates: ['artifacts.list-is-complete', 'artifacts.list-selects-release'],
     operations: lists,
-    mutation: requestBecomes((request) => ({
+    alter: requestBecomes((request) => ({
       ...request,
       query: request.query.replaceAll('%2B', '+'),
     })),
@@ -282,7 +282,7 @@ export const artifactFormDefects: readonly Defect[] = [
     title: 'Downloads end after 256 KiB.',
     violates: ['link.gives-the-file'],
     operations: ['download-artifact'],
-    mutation: answerBecomes((answer, { headers }) =>
+    alter: answerBecomes((answer, { headers }) =>
       answer.status === 200 && headers.range === undefined && answer.body.length < 1e6
         ? { ...answer, body: answer.body.subarray(0, CUT_AT_BYTES) }
         : answer,

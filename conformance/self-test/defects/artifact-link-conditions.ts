@@ -1,7 +1,7 @@
 /** Defects in the conditions of a download, and in the lifetime of its link. */
 import { objectOf, ownAnswer, withHeaders, withStatus } from '../alter.ts';
-import type { Defect, Mutation, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
-import { answerBecomes } from '../mutations.ts';
+import { answerBecomes } from '../alterations.ts';
+import type { Alteration, Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
 
 const httpDate = /^[A-Z][a-z]{2}, .* GMT$/;
 const EARLY_MS = 120_000;
@@ -14,7 +14,7 @@ function conditionBecomes(
   name: 'if-modified-since' | 'if-unmodified-since',
   isPicked: (date: string) => boolean,
   status: number,
-): () => Mutation {
+): () => Alteration {
   return answerBecomes((answer, { headers }) => {
     const date = headers[name];
     const isHit = date !== undefined && headers.range === undefined && isPicked(date);
@@ -34,7 +34,7 @@ function isNoDate(date: string): boolean {
 function conditionIgnored(
   name: 'if-modified-since' | 'if-unmodified-since',
   isWithRange: boolean,
-): () => Mutation {
+): () => Alteration {
   return () => ({
     request: (request) => {
       const isHit = (request.headers.range !== undefined) === isWithRange;
@@ -59,7 +59,7 @@ function issuedLink(
 }
 
 /** Downloads each link as soon as it is issued, and serves that answer even after the expiry. */
-function outlivesItsTime(): Mutation {
+function outlivesItsTime(): Alteration {
   const files = new Map<string, ProxiedAnswer>();
   return {
     answer: async (answer, request, ask) => {
@@ -78,7 +78,7 @@ function outlivesItsTime(): Mutation {
   };
 }
 
-function endsEarly(): Mutation {
+function endsEarly(): Alteration {
   const ends = new Map<string, number>();
   return {
     answer: (answer, request) => {
@@ -98,69 +98,69 @@ export const artifactLinkConditionDefects: readonly Defect[] = [
     title: 'If-Modified-Since is ignored.',
     violates: ['link.if-modified-since', 'link.later-modified-since'],
     operations: file,
-    mutation: conditionIgnored('if-modified-since', false),
+    alter: conditionIgnored('if-modified-since', false),
   },
   {
     id: 'if-modified-since-is-always-304',
     title: 'With any If-Modified-Since the file is treated as unchanged.',
     violates: ['link.modified-since'],
     operations: file,
-    mutation: conditionBecomes('if-modified-since', isDate, 304),
+    alter: conditionBecomes('if-modified-since', isDate, 304),
   },
   {
     id: 'malformed-modified-since-is-304',
     title: 'With an If-Modified-Since that is not a date the file is treated as unchanged.',
     violates: ['link.malformed-modified-since'],
     operations: file,
-    mutation: conditionBecomes('if-modified-since', isNoDate, 304),
+    alter: conditionBecomes('if-modified-since', isNoDate, 304),
   },
   {
     id: 'if-unmodified-since-is-ignored',
     title: 'If-Unmodified-Since is ignored.',
     violates: ['link.if-unmodified-since'],
     operations: file,
-    mutation: conditionIgnored('if-unmodified-since', false),
+    alter: conditionIgnored('if-unmodified-since', false),
   },
   {
     id: 'if-unmodified-since-is-always-412',
     title: 'With any If-Unmodified-Since the file is treated as changed.',
     violates: ['link.unmodified-since'],
     operations: file,
-    mutation: conditionBecomes('if-unmodified-since', isDate, 412),
+    alter: conditionBecomes('if-unmodified-since', isDate, 412),
   },
   {
     id: 'malformed-unmodified-since-is-412',
     title: 'With an If-Unmodified-Since that is not a date the file is treated as changed.',
     violates: ['link.malformed-unmodified-since'],
     operations: file,
-    mutation: conditionBecomes('if-unmodified-since', isNoDate, 412),
+    alter: conditionBecomes('if-unmodified-since', isNoDate, 412),
   },
   {
     id: 'condition-of-a-range-is-ignored',
     title: 'If-Unmodified-Since is ignored in requests with Range.',
     violates: ['link.conditional-range'],
     operations: file,
-    mutation: conditionIgnored('if-unmodified-since', true),
+    alter: conditionIgnored('if-unmodified-since', true),
   },
   {
     id: 'last-change-is-not-told',
     title: 'The link sends no Last-Modified.',
     violates: ['link.tells-last-change'],
     operations: file,
-    mutation: answerBecomes((answer) => withHeaders(answer, { 'last-modified': undefined })),
+    alter: answerBecomes((answer) => withHeaders(answer, { 'last-modified': undefined })),
   },
   {
     id: 'expired-link-gives-the-file',
     title: 'A link returns the file after its expiry time.',
     violates: ['link.expired'],
     operations: [...asking, ...file],
-    mutation: outlivesItsTime,
+    alter: outlivesItsTime,
   },
   {
     id: 'link-ends-before-its-time',
     title: 'A link expires two minutes before its expiry time.',
     violates: ['link.valid-until-expire'],
     operations: [...asking, ...file],
-    mutation: endsEarly,
+    alter: endsEarly,
   },
 ];

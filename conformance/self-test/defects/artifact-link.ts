@@ -1,7 +1,7 @@
 /** Defects in links to artifact files and in their answers. */
 import { ownAnswer, withHeaders, withStatus } from '../alter.ts';
-import type { Defect, Mutation, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
-import { answerBecomes, fieldBecomes, refusalBecomes, statusBecomes } from '../mutations.ts';
+import { answerBecomes, fieldBecomes, refusalBecomes, statusBecomes } from '../alterations.ts';
+import type { Alteration, Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
 import { artifactLinkConditionDefects } from './artifact-link-conditions.ts';
 
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -29,7 +29,7 @@ function totalOf({ headers }: ProxiedAnswer): number {
 function partBecomes(
   picks: (range: string) => boolean,
   other: (range: string) => string | undefined,
-): () => Mutation {
+): () => Alteration {
   return answerBecomes((answer, request, ask) => {
     const range = rangeOf(request);
     if (answer.status !== 206 || !picks(range)) return answer;
@@ -38,7 +38,7 @@ function partBecomes(
 }
 
 /** Replaces matching Range headers before the target sees them. */
-function rangeBecomes(picks: RegExp, other: (range: string) => string): () => Mutation {
+function rangeBecomes(picks: RegExp, other: (range: string) => string): () => Alteration {
   return () => ({
     request: (request) => {
       const range = rangeOf(request);
@@ -54,7 +54,7 @@ function flipped(body: Buffer): Buffer {
 }
 
 /** Serves a file that was downloaded before when the target refuses a link with the same key. */
-function givenAgain(key: (request: ProxiedRequest) => string): () => Mutation {
+function givenAgain(key: (request: ProxiedRequest) => string): () => Alteration {
   return () => {
     const files = new Map<string, Buffer>();
     return {
@@ -73,70 +73,70 @@ const links: readonly Defect[] = [
     title: 'A link is answered 201.',
     violates: ['link.fields'],
     operations: asking,
-    mutation: statusBecomes(200, 201),
+    alter: statusBecomes(200, 201),
   },
   {
     id: 'artifact-link-is-relative',
     title: 'The uri of a link is a path without a server.',
     violates: ['link.uri'],
     operations: asking,
-    mutation: fieldBecomes('uri', (uri) => String(uri).slice(new URL(String(uri)).origin.length)),
+    alter: fieldBecomes('uri', (uri) => String(uri).slice(new URL(String(uri)).origin.length)),
   },
   {
     id: 'artifact-link-has-no-uri',
     title: 'A link has no uri.',
     violates: ['link.uri'],
     operations: asking,
-    mutation: fieldBecomes('uri', () => undefined),
+    alter: fieldBecomes('uri', () => undefined),
   },
   {
     id: 'artifact-link-has-no-expire',
     title: 'A link has no expiry time.',
     violates: ['link.expire'],
     operations: asking,
-    mutation: fieldBecomes('expire', () => undefined),
+    alter: fieldBecomes('expire', () => undefined),
   },
   {
     id: 'artifact-link-expires-in-seconds',
     title: 'The expiry time of a link is a number of seconds since the Unix epoch.',
     violates: ['link.expire'],
     operations: asking,
-    mutation: fieldBecomes('expire', (time) => Math.floor(Date.parse(String(time)) / 1000)),
+    alter: fieldBecomes('expire', (time) => Math.floor(Date.parse(String(time)) / 1000)),
   },
   {
     id: 'artifact-link-has-expired',
     title: 'The expiry time of a link is long past.',
     violates: ['link.expire-is-later'],
     operations: asking,
-    mutation: fieldBecomes('expire', () => '2001-01-01T00:00:00Z'),
+    alter: fieldBecomes('expire', () => '2001-01-01T00:00:00Z'),
   },
   {
     id: 'link-to-unknown-artifact',
     title: 'A request for a link to an artifact that does not exist is answered 200.',
     violates: ['link.unknown-artifact-is-404', 'tenants.are-apart'],
     operations: asking,
-    mutation: statusBecomes(404, 200, namesUuid),
+    alter: statusBecomes(404, 200, namesUuid),
   },
   {
     id: 'link-to-malformed-id-is-500',
     title: 'A request for a link with an id that is not a UUID is answered 500.',
     violates: ['link.malformed-id'],
     operations: asking,
-    mutation: refusalBecomes(500, (request) => !namesUuid(request)),
+    alter: refusalBecomes(500, (request) => !namesUuid(request)),
   },
   {
     id: 'links-are-public',
     title: 'Links are given to callers without a token.',
     violates: ['link.unauthenticated-is-401', 'tokens.missing-is-401'],
     operations: asking,
-    mutation: statusBecomes(401, 200, ({ headers }) => headers.authorization === undefined),
+    alter: statusBecomes(401, 200, ({ headers }) => headers.authorization === undefined),
   },
   {
     id: 'artifact-file-is-altered',
     title: 'The last byte of a file is changed.',
     violates: ['link.gives-the-file', 'next.source-gives-the-artifact'],
     operations: file,
-    mutation: answerBecomes((answer) =>
+    alter: answerBecomes((answer) =>
       answer.status === 200 ? { ...answer, body: flipped(answer.body) } : answer,
     ),
   },
@@ -145,7 +145,7 @@ const links: readonly Defect[] = [
     title: 'PUT, POST, PATCH and DELETE on a link are answered 204.',
     violates: ['link.get-only'],
     operations: 'all',
-    mutation: refusalBecomes(204, ({ method, operationsAtPath }) => {
+    alter: refusalBecomes(204, ({ method, operationsAtPath }) => {
       const isLink = operationsAtPath.some((id) => id === 'download-artifact');
       return isLink && !['GET', 'HEAD', 'OPTIONS'].includes(method);
     }),
@@ -155,14 +155,14 @@ const links: readonly Defect[] = [
     title: 'A link with an altered signature returns the file.',
     violates: ['link.is-signed', 'link.expired', 'next.source-ends-at-expire'],
     operations: file,
-    mutation: givenAgain(({ path, query }) => (query.includes('expire') ? path : query)),
+    alter: givenAgain(({ path, query }) => (query.includes('expire') ? path : query)),
   },
   {
     id: 'link-without-query-gives-the-file',
     title: 'A link without its query returns the file.',
     violates: ['link.is-signed'],
     operations: file,
-    mutation: () => {
+    alter: () => {
       const files = new Map<string, Buffer>();
       return {
         answer: (answer, { path, query }) => {
@@ -188,7 +188,7 @@ const ranges: readonly Defect[] = [
       'link.unmodified-since',
     ],
     operations: file,
-    mutation: rangeBecomes(closed, (range) => {
+    alter: rangeBecomes(closed, (range) => {
       const [, first = '', last = ''] = closed.exec(range) ?? [];
       const isLonger = Number(first) > 0 && Number(last) > Number(first);
       return isLonger ? `bytes=${first}-${Number(last) - 1}` : range;
@@ -199,7 +199,7 @@ const ranges: readonly Defect[] = [
     title: 'A Range that starts at the first byte is ignored.',
     violates: ['link.range-first-bytes'],
     operations: file,
-    mutation: partBecomes(
+    alter: partBecomes(
       (range) => /^bytes=0-\d+$/.test(range),
       () => undefined,
     ),
@@ -209,7 +209,7 @@ const ranges: readonly Defect[] = [
     title: 'A Range without a last byte is ignored, so that no download can be resumed.',
     violates: ['link.range-open-end'],
     operations: file,
-    mutation: partBecomes(
+    alter: partBecomes(
       (range) => /^bytes=\d+-$/.test(range),
       () => undefined,
     ),
@@ -219,7 +219,7 @@ const ranges: readonly Defect[] = [
     title: 'A suffix Range returns that many bytes from the beginning.',
     violates: ['link.range-suffix'],
     operations: file,
-    mutation: partBecomes(
+    alter: partBecomes(
       (range) => /^bytes=-\d+$/.test(range),
       (range) => `bytes=0-${Number(range.slice('bytes=-'.length)) - 1}`,
     ),
@@ -229,7 +229,7 @@ const ranges: readonly Defect[] = [
     title: 'A suffix Range longer than the file is answered 416.',
     violates: ['link.range-long-suffix'],
     operations: file,
-    mutation: answerBecomes((answer, request) => {
+    alter: answerBecomes((answer, request) => {
       const [, suffix] = /^bytes=-(\d+)$/.exec(rangeOf(request)) ?? [];
       return Number(suffix) > totalOf(answer) ? ownAnswer(416) : answer;
     }),
@@ -239,7 +239,7 @@ const ranges: readonly Defect[] = [
     title: 'A Range whose last byte is past the end is answered 416.',
     violates: ['link.range-past-the-end'],
     operations: file,
-    mutation: answerBecomes((answer, request) => {
+    alter: answerBecomes((answer, request) => {
       const [, , last] = closed.exec(rangeOf(request)) ?? [];
       return Number(last) >= totalOf(answer) ? ownAnswer(416) : answer;
     }),
@@ -249,7 +249,7 @@ const ranges: readonly Defect[] = [
     title: 'A 206 has no Content-Range.',
     violates: ['link.content-range'],
     operations: file,
-    mutation: answerBecomes((answer) =>
+    alter: answerBecomes((answer) =>
       answer.status === 206 ? withHeaders(answer, { 'content-range': undefined }) : answer,
     ),
   },
@@ -258,7 +258,7 @@ const ranges: readonly Defect[] = [
     title: 'A Range that starts past the end is answered 206 with no bytes.',
     violates: ['link.range-unsatisfiable', 'link.range-unsatisfiable-is-416'],
     operations: file,
-    mutation: answerBecomes((answer, request) => {
+    alter: answerBecomes((answer, request) => {
       const first = Number.parseInt(rangeOf(request).slice('bytes='.length), 10);
       return answer.status === 416 && first >= totalOf(answer) ? ownAnswer(206) : answer;
     }),
@@ -268,7 +268,7 @@ const ranges: readonly Defect[] = [
     title: 'A Range that starts past the end is ignored.',
     violates: ['link.range-unsatisfiable-is-416'],
     operations: file,
-    mutation: answerBecomes((answer, request, ask) =>
+    alter: answerBecomes((answer, request, ask) =>
       answer.status === 416 ? ask(withHeaders(request, { range: undefined })) : answer,
     ),
   },
@@ -277,7 +277,7 @@ const ranges: readonly Defect[] = [
     title: 'A 416 does not give the length of the file.',
     violates: ['link.unsatisfied-length'],
     operations: file,
-    mutation: answerBecomes((answer) =>
+    alter: answerBecomes((answer) =>
       answer.status === 416 ? withHeaders(answer, { 'content-range': undefined }) : answer,
     ),
   },
@@ -286,7 +286,7 @@ const ranges: readonly Defect[] = [
     title: 'Of several ranges, the first one is returned as if it were the whole file.',
     violates: ['link.several-ranges'],
     operations: file,
-    mutation: answerBecomes(async (answer, request, ask) => {
+    alter: answerBecomes(async (answer, request, ask) => {
       const [first, second] = rangeOf(request).split(',');
       if (second === undefined) return answer;
       return withStatus(await ask(withHeaders(request, { range: first })), 200);
@@ -297,21 +297,21 @@ const ranges: readonly Defect[] = [
     title: 'A Range in an unknown unit is treated as one in bytes.',
     violates: ['link.unknown-range-unit'],
     operations: file,
-    mutation: rangeBecomes(/^lines=/, (range) => range.replace('lines', 'bytes')),
+    alter: rangeBecomes(/^lines=/, (range) => range.replace('lines', 'bytes')),
   },
   {
     id: 'reversed-range-is-turned',
     title: 'A Range whose last byte is before its first is swapped.',
     violates: ['link.malformed-range'],
     operations: file,
-    mutation: rangeBecomes(/^bytes=9-5$/, () => 'bytes=5-9'),
+    alter: rangeBecomes(/^bytes=9-5$/, () => 'bytes=5-9'),
   },
   {
     id: 'large-part-is-altered',
     title: 'The last byte of a large part is changed.',
     violates: ['link.parts-make-the-file'],
     operations: file,
-    mutation: answerBecomes((answer, request) => {
+    alter: answerBecomes((answer, request) => {
       const isLarge = answer.status === 206 && answer.body.length > LARGE_BYTES;
       return isLarge && closed.test(rangeOf(request))
         ? { ...answer, body: flipped(answer.body) }

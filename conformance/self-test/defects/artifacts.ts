@@ -2,8 +2,8 @@
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { entriesOf, type Members, membersOf } from '../../target/json-members.ts';
 import { changedAt, listOf, queryOf, withJson, withStatus } from '../alter.ts';
-import type { Defect, Mutation, ProxiedRequest } from '../defect.ts';
-import { answerBecomes, bodyBecomes, refusalBecomes, statusBecomes } from '../mutations.ts';
+import { answerBecomes, bodyBecomes, refusalBecomes, statusBecomes } from '../alterations.ts';
+import type { Alteration, Defect, ProxiedRequest } from '../defect.ts';
 import { requestFor } from '../requests.ts';
 
 const LISTED_MAX = 100;
@@ -22,7 +22,7 @@ function asksWith(...names: readonly string[]): (request: ProxiedRequest) => boo
 /** Adds artifacts that `picks` selects to lists with fewer than two entries. */
 export function listedToo(
   picks: (artifact: Members, asked: URLSearchParams) => boolean,
-): () => Mutation {
+): () => Alteration {
   return answerBecomes(async (answer, request, ask) => {
     if (answer.status !== 200 || listOf(answer).length > 1) return answer;
     const own = { token: ask.userToken, query: { per_page: '500' } };
@@ -264,14 +264,14 @@ const lists: readonly Defect[] = [
     title: 'The list of artifacts is wrapped in an object.',
     violates: ['artifacts.list'],
     operations: ['list-artifacts'],
-    mutation: bodyBecomes((list) => (entriesOf(list).length > 0 ? { artifacts: list } : list)),
+    alter: bodyBecomes((list) => (entriesOf(list).length > 0 ? { artifacts: list } : list)),
   },
   {
     id: 'artifact-list-is-201',
     title: 'The list of artifacts is answered 201.',
     violates: ['artifacts.list'],
     operations: ['list-artifacts'],
-    mutation: answerBecomes((answer) =>
+    alter: answerBecomes((answer) =>
       listOf(answer).length > 0 ? withStatus(answer, 201) : answer,
     ),
   },
@@ -280,35 +280,35 @@ const lists: readonly Defect[] = [
     title: 'The list of artifacts is always empty.',
     violates: ['artifacts.list-is-complete'],
     operations: ['list-artifacts'],
-    mutation: bodyBecomes(() => []),
+    alter: bodyBecomes(() => []),
   },
   {
     id: 'artifact-list-takes-no-parameters',
     title: 'A list without any parameter is answered 200.',
     violates: ['artifacts.list-parameters'],
     operations: ['list-artifacts'],
-    mutation: statusBecomes(400, 200, asksWith()),
+    alter: statusBecomes(400, 200, asksWith()),
   },
   {
     id: 'artifact-list-of-all-releases',
     title: 'A list without a release name is answered 200.',
     violates: ['artifacts.release-name-is-required'],
     operations: ['list-artifacts'],
-    mutation: statusBecomes(400, 200, asksWith('device_type')),
+    alter: statusBecomes(400, 200, asksWith('device_type')),
   },
   {
     id: 'artifact-list-of-all-device-types',
     title: 'A list without a device type is answered 200.',
     violates: ['artifacts.device-type-is-required'],
     operations: ['list-artifacts'],
-    mutation: statusBecomes(400, 200, asksWith('release_name')),
+    alter: statusBecomes(400, 200, asksWith('release_name')),
   },
   {
     id: 'artifact-list-ignores-the-device-type',
     title: 'The list of a release also has its artifacts for other device types.',
     violates: ['artifacts.list-selects'],
     operations: ['list-artifacts'],
-    mutation: listedToo(
+    alter: listedToo(
       ({ name, device_types_compatible: types }, asked) =>
         name === asked.get('release_name') && !entriesOf(types).includes(asked.get('device_type')),
     ),
@@ -318,7 +318,7 @@ const lists: readonly Defect[] = [
     title: 'The list of a release also has artifacts of other releases.',
     violates: ['artifacts.list-selects-release', 'tenants.are-apart'],
     operations: ['list-artifacts'],
-    mutation: listedToo(
+    alter: listedToo(
       ({ name, device_types_compatible: types }, asked) =>
         name !== asked.get('release_name') && entriesOf(types).includes(asked.get('device_type')),
     ),
@@ -328,7 +328,7 @@ const lists: readonly Defect[] = [
     title: 'A list of artifacts holds 101 artifacts.',
     violates: ['artifacts.list-bound'],
     operations: ['list-artifacts'],
-    mutation: bodyBecomes((list) =>
+    alter: bodyBecomes((list) =>
       entriesOf(list).length === LISTED_MAX ? [...entriesOf(list), entriesOf(list)[0]] : list,
     ),
   },
@@ -340,28 +340,28 @@ const single: readonly Defect[] = [
     title: 'The details of an artifact are answered 201.',
     violates: ['artifacts.fields'],
     operations: ['get-artifact'],
-    mutation: statusBecomes(200, 201),
+    alter: statusBecomes(200, 201),
   },
   {
     id: 'unknown-artifact-is-empty',
     title: 'The details of an artifact that does not exist are answered 204.',
     violates: ['artifacts.unknown-is-404', 'tenants.are-apart'],
     operations: ['get-artifact'],
-    mutation: statusBecomes(404, 204, namesUuid),
+    alter: statusBecomes(404, 204, namesUuid),
   },
   {
     id: 'malformed-artifact-id-is-500',
     title: 'An artifact id that is not a UUID is answered 500.',
     violates: ['artifacts.malformed-id'],
     operations: ['get-artifact'],
-    mutation: refusalBecomes(500, (request) => !namesUuid(request)),
+    alter: refusalBecomes(500, (request) => !namesUuid(request)),
   },
   {
     id: 'artifacts-are-public',
     title: 'Artifacts are shown to callers without a token.',
     violates: ['artifacts.unauthenticated-is-401', 'tokens.missing-is-401'],
     operations: lookups,
-    mutation: statusBecomes(401, 200, ({ headers }) => headers.authorization === undefined),
+    alter: statusBecomes(401, 200, ({ headers }) => headers.authorization === undefined),
   },
 ];
 
@@ -378,7 +378,7 @@ export const artifactDefects: readonly Defect[] = [
         ? [violates, 'artifacts.from-the-file']
         : [violates],
       operations: lookups,
-      mutation: bodyBecomes((body) =>
+      alter: bodyBecomes((body) =>
         changedAt(body, Array.isArray(body) ? `*.${path}` : path, becomes),
       ),
     }),

@@ -6,14 +6,14 @@ import type { RequirementId } from '../../../fixtures/contract/requirements/inde
 import { bearer } from '../../target/call.ts';
 import { membersOf } from '../../target/json-members.ts';
 import { listOf, objectOf, ownAnswer, tokenOf, withJson } from '../alter.ts';
+import { answerBecomes } from '../alterations.ts';
 import type {
+  Alteration,
   Defect,
-  Mutation,
   ProxiedAnswer,
   ProxiedOperation,
   ProxiedRequest,
 } from '../defect.ts';
-import { answerBecomes } from '../mutations.ts';
 import { callerOf } from '../own-deployment.ts';
 import { requestFor } from '../requests.ts';
 
@@ -24,7 +24,7 @@ type KeyOf = (request: ProxiedRequest) => string;
 type WhileBusy = (request: ProxiedRequest, first: ProxiedRequest) => ProxiedRequest | ProxiedAnswer;
 
 /** Applies `change` to each request that arrives while another with the same key is answered. */
-function whileBusy(keyOf: KeyOf, change: WhileBusy): () => Mutation {
+function whileBusy(keyOf: KeyOf, change: WhileBusy): () => Alteration {
   return () => {
     const open = new Map<string, ProxiedRequest[]>();
     return {
@@ -145,7 +145,7 @@ const overlaps: readonly Overlap[] = [
 ];
 
 /** Hides from users the alerts that a device sent before its last monitor configuration. */
-function configurationClearsAlerts(): Mutation {
+function configurationClearsAlerts(): Alteration {
   const sentSince = new Map<string, Set<unknown>>();
   return {
     request: (request) => {
@@ -172,14 +172,14 @@ const sideEffects: readonly Defect[] = [
     title: 'A monitor configuration removes the alerts that the device sent before.',
     violates: ['service.writes-keep-apart'],
     operations: ['post-monitor-configuration', 'post-alerts', 'list-alerts'],
-    mutation: configurationClearsAlerts,
+    alter: configurationClearsAlerts,
   },
   {
     id: 'new-token-clears-the-configuration',
     title: 'A new token of a device removes its configuration.',
     violates: ['service.writes-keep-apart'],
     operations: ['post-auth-request'],
-    mutation: answerBecomes(async (answer, request, ask) => {
+    alter: answerBecomes(async (answer, request, ask) => {
       if (answer.status !== 200) return answer;
       const headers = bearer(answer.body.toString());
       const parameters = { id: callerOf({ ...request, headers }) };
@@ -195,7 +195,7 @@ export const atOnceDefects: readonly Defect[] = [
     ({ keyOf = tokenOf, change, also = [], ...row }): Defect => ({
       ...row,
       violates: ['service.concurrent-writes', ...also],
-      mutation: whileBusy(keyOf, change),
+      alter: whileBusy(keyOf, change),
     }),
   ),
   ...sideEffects,

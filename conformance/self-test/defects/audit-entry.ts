@@ -1,8 +1,8 @@
 /** Defects in entries of the audit log, field by field. */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { changedAt } from '../alter.ts';
+import { bodyBecomes, fieldBecomes, fieldLeftOut } from '../alterations.ts';
 import type { Defect } from '../defect.ts';
-import { bodyBecomes, fieldBecomes, fieldLeftOut } from '../mutations.ts';
 
 const operations = ['list-audit-logs'] as const;
 
@@ -29,7 +29,7 @@ function missing([path, requirement]: [string, RequirementId]): Defect {
     title: `Entries of the audit log lack \`${path}\`.`,
     violates: [requirement],
     operations,
-    mutation: fieldLeftOut(`*.${path}`),
+    alter: fieldLeftOut(`*.${path}`),
   };
 }
 
@@ -130,7 +130,7 @@ const oddFields: readonly EntryFieldDefect[] = [
 ];
 
 function odd({ path, value, violates, ...words }: EntryFieldDefect): Defect {
-  return { ...words, violates, operations, mutation: fieldBecomes(path, value) };
+  return { ...words, violates, operations, alter: fieldBecomes(path, value) };
 }
 
 /** Adds a member at a path to entries; existing members stay. */
@@ -143,7 +143,7 @@ function withMember(path: string, member: Readonly<Record<string, unknown>>) {
 }
 
 /** Omits entries of one action from the list. */
-function unlisted(action: string): Defect['mutation'] {
+function unlisted(action: string): Defect['alter'] {
   return bodyBecomes((value) =>
     Array.isArray(value) ? value.filter((entry) => entry?.action !== action) : value,
   );
@@ -165,7 +165,7 @@ export const auditEntryDefects: readonly Defect[] = [
       title: `The action \`${action}\` has no entry.`,
       violates,
       operations,
-      mutation: unlisted(action),
+      alter: unlisted(action),
     }),
   ),
   {
@@ -173,48 +173,48 @@ export const auditEntryDefects: readonly Defect[] = [
     title: 'The creation of a deployment is recorded as `update`.',
     violates: ['audit.deployment-created'],
     operations,
-    mutation: fieldBecomes('*.action', (action) => (action === 'create' ? 'update' : action)),
+    alter: fieldBecomes('*.action', (action) => (action === 'create' ? 'update' : action)),
   },
   {
     id: 'audit-entries-are-texts',
     title: 'The entries of the list are strings.',
     violates: ['audit.entry-fields'],
     operations,
-    mutation: fieldBecomes('*', (entry) => JSON.stringify(entry)),
+    alter: fieldBecomes('*', (entry) => JSON.stringify(entry)),
   },
   {
     id: 'audit-actor-identity-is-an-object',
     title: 'The identity data of an actor is an object.',
     violates: ['audit.actor-identity-data'],
     operations,
-    mutation: withMember('*.actor', { identity_data: { maker: 'none' } }),
+    alter: withMember('*.actor', { identity_data: { maker: 'none' } }),
   },
   {
     id: 'audit-change-is-a-list',
     title: 'The change of an entry is an array.',
     violates: ['audit.change'],
     operations,
-    mutation: withMember('*', { change: ['one', 'two'] }),
+    alter: withMember('*', { change: ['one', 'two'] }),
   },
   {
     id: 'audit-object-fills-every-member',
     title: 'Every entry fills `user` in its object, whatever its type.',
     violates: ['audit.object-fields-by-type'],
     operations,
-    mutation: withMember('*.object', { user: { email: 'nobody@example.com' } }),
+    alter: withMember('*.object', { user: { email: 'nobody@example.com' } }),
   },
   {
     id: 'audit-tenant-name-is-a-number',
     title: 'The name of a tenant is a number.',
     violates: ['audit.object-tenant-name'],
     operations,
-    mutation: withMember('*.object.tenant', { name: 7 }),
+    alter: withMember('*.object.tenant', { name: 7 }),
   },
   {
     id: 'audit-tenant-parent-is-an-object',
     title: 'The parent of a tenant is an object.',
     violates: ['audit.object-tenant-parent'],
     operations,
-    mutation: withMember('*.object.tenant', { parent: { id: 'one' } }),
+    alter: withMember('*.object.tenant', { parent: { id: 'one' } }),
   },
 ];

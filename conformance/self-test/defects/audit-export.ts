@@ -1,14 +1,14 @@
 /** Defects in the audit log as CSV, parameter by parameter. */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { isSuccess, ownAnswer, queryOf, withHeaders, withQuery, withText } from '../alter.ts';
-import type { Defect, Mutation, ProxiedRequest } from '../defect.ts';
 import {
   answerBecomes,
   headersBecome,
   parameterBecomes,
   requestBecomes,
   statusBecomes,
-} from '../mutations.ts';
+} from '../alterations.ts';
+import type { Alteration, Defect, ProxiedRequest } from '../defect.ts';
 
 const operations = ['export-audit-logs'] as const;
 
@@ -23,7 +23,7 @@ function has(name: string, value?: string): (request: ProxiedRequest) => boolean
 function documentBecomes(
   change: (text: string) => string,
   picks?: (request: ProxiedRequest) => boolean,
-): () => Mutation {
+): () => Alteration {
   return answerBecomes(
     (answer) => (isSuccess(answer) ? withText(answer, change(answer.body.toString())) : answer),
     picks,
@@ -31,7 +31,7 @@ function documentBecomes(
 }
 
 /** Shifts a Unix time (seconds) in the query. */
-function shifted(name: string, bySeconds: number): () => Mutation {
+function shifted(name: string, bySeconds: number): () => Alteration {
   return requestBecomes(
     (request) =>
       withQuery(request, { [name]: String(Number(queryOf(request).get(name)) + bySeconds) }),
@@ -60,7 +60,7 @@ function ignored([name, requirement]: [string, RequirementId]): Defect {
     title: `The export ignores the parameter \`${name}\`.`,
     violates: [requirement],
     operations,
-    mutation: parameterBecomes(
+    alter: parameterBecomes(
       name,
       undefined,
       // Other cases find their own entries by `object_id`, with a small limit or none.
@@ -96,7 +96,7 @@ function ignoredBesideAnother([name, other]: readonly [string, string]): Defect 
     title: `The export ignores \`${name}\` when \`${other}\` is given too.`,
     violates: [parameters[name] ?? 'audit.export-form'],
     operations,
-    mutation: parameterBecomes(name, undefined, has(other)),
+    alter: parameterBecomes(name, undefined, has(other)),
   };
 }
 
@@ -108,35 +108,35 @@ export const auditExportDefects: readonly Defect[] = [
     title: 'The export is built first and sent with a Content-Length.',
     violates: ['audit.export-is-streamed'],
     operations,
-    mutation: answerBecomes((answer) => withHeaders(answer, { 'transfer-encoding': undefined })),
+    alter: answerBecomes((answer) => withHeaders(answer, { 'transfer-encoding': undefined })),
   },
   {
     id: 'export-is-202',
     title: 'The export is answered 202.',
     violates: ['audit.export-is-csv', 'audit.export-object-type-values'],
     operations,
-    mutation: statusBecomes(200, 202),
+    alter: statusBecomes(200, 202),
   },
   {
     id: 'export-has-no-names',
     title: 'The export has no field names.',
     violates: ['audit.export-is-csv'],
     operations,
-    mutation: documentBecomes((text) => text.slice(text.indexOf('\n') + 1)),
+    alter: documentBecomes((text) => text.slice(text.indexOf('\n') + 1)),
   },
   {
     id: 'export-is-labelled-as-text',
     title: 'The export is labelled text/plain.',
     violates: ['audit.export-media-type'],
     operations,
-    mutation: headersBecome({ 'content-type': 'text/plain' }),
+    alter: headersBecome({ 'content-type': 'text/plain' }),
   },
   {
     id: 'export-has-other-values',
     title: 'The export has the ids of actors in capital letters.',
     violates: ['audit.export-same-entries'],
     operations,
-    mutation: documentBecomes((text) =>
+    alter: documentBecomes((text) =>
       text.replaceAll(/(?<=^(?:create|abort),)[^,]*/gm, (id) => id.toUpperCase()),
     ),
   },
@@ -145,7 +145,7 @@ export const auditExportDefects: readonly Defect[] = [
     title: 'The export lacks its last entry.',
     violates: ['audit.export-same-entries', 'audit.export-fields-are-quoted'],
     operations,
-    mutation: documentBecomes(
+    alter: documentBecomes(
       (text) => text.replace(/\r?\n[^\r\n]+(\r?\n)?$/, '\r\n'),
       (request) => has('format_separator', '.')(request) && !has('limit')(request),
     ),
@@ -155,7 +155,7 @@ export const auditExportDefects: readonly Defect[] = [
     title: 'An export of more than 200 entries repeats one of them and omits another.',
     violates: ['audit.export-same-entries'],
     operations,
-    mutation: documentBecomes((text) => {
+    alter: documentBecomes((text) => {
       const lines = text.split('\r\n');
       const before = lines[LARGE - 1] ?? '';
       return lines.map((line, index) => (index === LARGE ? before : line)).join('\r\n');
@@ -166,7 +166,7 @@ export const auditExportDefects: readonly Defect[] = [
     title: 'The export holds one entry more than the limit.',
     violates: ['audit.export-limit'],
     operations,
-    mutation: requestBecomes(
+    alter: requestBecomes(
       (request) => withQuery(request, { limit: String(Number(queryOf(request).get('limit')) + 1) }),
       has('limit'),
     ),
@@ -176,7 +176,7 @@ export const auditExportDefects: readonly Defect[] = [
     title: 'Only the first character of a separator is used.',
     violates: ['audit.export-separator'],
     operations,
-    mutation: requestBecomes((request) => {
+    alter: requestBecomes((request) => {
       const [first = ''] = queryOf(request).get('format_separator') ?? '';
       return withQuery(request, { format_separator: first });
     }, has('format_separator')),
@@ -186,7 +186,7 @@ export const auditExportDefects: readonly Defect[] = [
     title: '`ignore` also omits the type of the actor.',
     violates: ['audit.export-ignore'],
     operations,
-    mutation: requestBecomes(
+    alter: requestBecomes(
       (request) => ({ ...request, query: `${request.query}&ignore=actor.type` }),
       has('ignore'),
     ),
@@ -196,56 +196,56 @@ export const auditExportDefects: readonly Defect[] = [
     title: 'Without `sort`, the export has the oldest entries first.',
     violates: ['audit.export-newest-first', 'audit.export-same-entries'],
     operations,
-    mutation: parameterBecomes('sort', 'asc', (request) => !has('sort')(request)),
+    alter: parameterBecomes('sort', 'asc', (request) => !has('sort')(request)),
   },
   {
     id: 'export-ignores-asc',
     title: 'With sort=asc, the export has the newest entries first.',
     violates: ['audit.export-sort-asc'],
     operations,
-    mutation: parameterBecomes('sort', 'desc', has('sort', 'asc')),
+    alter: parameterBecomes('sort', 'desc', has('sort', 'asc')),
   },
   {
     id: 'export-ignores-desc',
     title: 'With sort=desc, the export has the oldest entries first.',
     violates: ['audit.export-sort-desc'],
     operations,
-    mutation: parameterBecomes('sort', 'asc', has('sort', 'desc')),
+    alter: parameterBecomes('sort', 'asc', has('sort', 'desc')),
   },
   {
     id: 'export-after-is-exclusive',
     title: '`created_after` of the export excludes entries of that second.',
     violates: ['audit.export-created-after'],
     operations,
-    mutation: shifted('created_after', 1),
+    alter: shifted('created_after', 1),
   },
   {
     id: 'export-after-begins-early',
     title: '`created_after` of the export starts a second early.',
     violates: ['audit.export-created-after'],
     operations,
-    mutation: shifted('created_after', -1),
+    alter: shifted('created_after', -1),
   },
   {
     id: 'export-before-ends-early',
     title: '`created_before` of the export ends two seconds early.',
     violates: ['audit.export-created-before'],
     operations,
-    mutation: shifted('created_before', -2),
+    alter: shifted('created_before', -2),
   },
   {
     id: 'export-does-not-quote',
     title: 'The export writes values with commas without quotes.',
     violates: ['audit.export-fields-are-quoted', 'audit.export-is-csv'],
     operations,
-    mutation: documentBecomes((text) => text.replaceAll('"', '')),
+    alter: documentBecomes((text) => text.replaceAll('"', '')),
   },
   {
     id: 'export-knows-no-users',
     title: 'An export of users is answered 400.',
     violates: ['audit.export-object-type-values'],
     operations,
-    mutation: () => ({
+    alter: () => ({
       request: (request) =>
         has('object_type', 'user')(request) && !has('object_id')(request)
           ? ownAnswer(400, { error: 'no type' })
@@ -257,14 +257,14 @@ export const auditExportDefects: readonly Defect[] = [
     title: 'An export with a limit has the newest entries, whichever order is asked for.',
     violates: ['audit.export-sort-asc'],
     operations,
-    mutation: parameterBecomes('sort', undefined, has('limit')),
+    alter: parameterBecomes('sort', undefined, has('limit')),
   },
   {
     id: 'export-separator-is-in-ascii',
     title: 'A separator with letters beyond ASCII is replaced by a dot.',
     violates: ['audit.export-separator'],
     operations,
-    mutation: parameterBecomes('format_separator', '.', (request) =>
+    alter: parameterBecomes('format_separator', '.', (request) =>
       /[^ -~]/.test(queryOf(request).get('format_separator') ?? ''),
     ),
   },

@@ -1,7 +1,6 @@
 /** Defects in the audit log as a list, parameter by parameter. */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { listOf, ownAnswer, queryOf, withHeaders, withJson, withQuery } from '../alter.ts';
-import type { Defect, Mutation, ProxiedRequest } from '../defect.ts';
 import {
   answerBecomes,
   bodyBecomes,
@@ -9,7 +8,8 @@ import {
   parameterBecomes,
   requestBecomes,
   statusBecomes,
-} from '../mutations.ts';
+} from '../alterations.ts';
+import type { Alteration, Defect, ProxiedRequest } from '../defect.ts';
 
 const operations = ['list-audit-logs'] as const;
 
@@ -22,7 +22,7 @@ function has(name: string, value?: string): (request: ProxiedRequest) => boolean
 }
 
 /** Shifts a Unix time (seconds) in the query. */
-function shifted(name: string, bySeconds: number): () => Mutation {
+function shifted(name: string, bySeconds: number): () => Alteration {
   return requestBecomes(
     (request) =>
       withQuery(request, { [name]: String(Number(queryOf(request).get(name)) + bySeconds) }),
@@ -31,14 +31,14 @@ function shifted(name: string, bySeconds: number): () => Mutation {
 }
 
 /** Changes the links of an answer. */
-function linksBecome(change: (links: string) => string): () => Mutation {
+function linksBecome(change: (links: string) => string): () => Alteration {
   return answerBecomes((answer) =>
     withHeaders(answer, { link: change(answer.headers.link ?? '') }),
   );
 }
 
 /** A defect that omits the link with this relation from the `Link` header. */
-function withoutRelation(name: string): () => Mutation {
+function withoutRelation(name: string): () => Alteration {
   return linksBecome((links) =>
     links
       .split(/,\s*(?=<)/)
@@ -48,7 +48,7 @@ function withoutRelation(name: string): () => Mutation {
 }
 
 /** Adds a relation to every page. */
-function alwaysRelation(name: string): () => Mutation {
+function alwaysRelation(name: string): () => Alteration {
   return linksBecome((links) =>
     links.includes(`rel="${name}"`) ? links : `${links}, </nowhere?page=1>; rel="${name}"`,
   );
@@ -72,16 +72,16 @@ function ignored([name, violates]: [string, Defect['violates']]): Defect {
     title: `The list ignores the parameter \`${name}\`.`,
     violates,
     operations,
-    mutation: parameterBecomes(name, undefined),
+    alter: parameterBecomes(name, undefined),
   };
 }
 
 function orderDefect(
   id: string,
   title: string,
-  [requirement, mutation]: readonly [RequirementId, () => Mutation],
+  [requirement, alter]: readonly [RequirementId, () => Alteration],
 ): Defect {
-  return { id, title, violates: [requirement], operations, mutation };
+  return { id, title, violates: [requirement], operations, alter };
 }
 
 /** All defects of the list. */
@@ -92,14 +92,14 @@ export const auditLogDefects: readonly Defect[] = [
     title: 'The list is wrapped in an object.',
     violates: ['audit.list'],
     operations,
-    mutation: bodyBecomes((entries) => ({ entries })),
+    alter: bodyBecomes((entries) => ({ entries })),
   },
   {
     id: 'audit-log-is-202',
     title: 'The list is answered 202.',
     violates: ['audit.list', 'audit.object-type-values', 'tokens.login-opens-management'],
     operations,
-    mutation: statusBecomes(200, 202),
+    alter: statusBecomes(200, 202),
   },
   orderDefect(
     'audit-log-is-oldest-first',
@@ -119,7 +119,7 @@ export const auditLogDefects: readonly Defect[] = [
     title: 'Every page holds the first entries.',
     violates: ['audit.pages', 'audit.link-next', 'audit.link-prev'],
     operations,
-    mutation: parameterBecomes('page', undefined),
+    alter: parameterBecomes('page', undefined),
   },
   {
     id: 'audit-log-counts-pages-from-zero',
@@ -133,7 +133,7 @@ export const auditLogDefects: readonly Defect[] = [
       'audit.total',
     ],
     operations,
-    mutation: requestBecomes(
+    alter: requestBecomes(
       (request) => withQuery(request, { page: String(Number(queryOf(request).get('page')) + 1) }),
       has('page'),
     ),
@@ -149,14 +149,14 @@ export const auditLogDefects: readonly Defect[] = [
       'audit.total',
     ],
     operations,
-    mutation: parameterBecomes('per_page', undefined),
+    alter: parameterBecomes('per_page', undefined),
   },
   {
     id: 'audit-pages-are-one-too-long',
     title: 'A page has one entry more than requested.',
     violates: ['audit.per-page', 'audit.total', 'audit.one-entry-an-act'],
     operations,
-    mutation: answerBecomes((answer) => {
+    alter: answerBecomes((answer) => {
       const entries = listOf(answer);
       return entries.length > 0 ? withJson(answer, [...entries, entries[0]]) : answer;
     }, has('per_page')),
@@ -166,7 +166,7 @@ export const auditLogDefects: readonly Defect[] = [
     title: 'Without `page`, the second page is returned.',
     violates: ['audit.first-page'],
     operations,
-    mutation: parameterBecomes(
+    alter: parameterBecomes(
       'page',
       '2',
       (request) => has('per_page', '1')(request) && has('sort')(request) && !has('page')(request),
@@ -177,7 +177,7 @@ export const auditLogDefects: readonly Defect[] = [
     title: 'X-Total-Count gives the number of entries on the page.',
     violates: ['audit.total'],
     operations,
-    mutation: answerBecomes((answer) =>
+    alter: answerBecomes((answer) =>
       withHeaders(answer, { 'x-total-count': String(listOf(answer).length) }),
     ),
   },
@@ -186,84 +186,84 @@ export const auditLogDefects: readonly Defect[] = [
     title: 'X-Total-Count is missing.',
     violates: ['audit.total'],
     operations,
-    mutation: headersBecome({ 'x-total-count': undefined }),
+    alter: headersBecome({ 'x-total-count': undefined }),
   },
   {
     id: 'audit-links-are-missing',
     title: 'Link is missing.',
     violates: ['audit.links', 'audit.link-next', 'audit.link-prev'],
     operations,
-    mutation: headersBecome({ link: undefined }),
+    alter: headersBecome({ link: undefined }),
   },
   {
     id: 'audit-link-without-first',
     title: 'Link does not name the first page.',
     violates: ['audit.links'],
     operations,
-    mutation: withoutRelation('first'),
+    alter: withoutRelation('first'),
   },
   {
     id: 'audit-link-without-next',
     title: 'Link does not name the next page.',
     violates: ['audit.link-next'],
     operations,
-    mutation: withoutRelation('next'),
+    alter: withoutRelation('next'),
   },
   {
     id: 'audit-link-without-prev',
     title: 'Link does not name the previous page.',
     violates: ['audit.link-prev'],
     operations,
-    mutation: withoutRelation('prev'),
+    alter: withoutRelation('prev'),
   },
   {
     id: 'audit-link-always-names-prev',
     title: 'Link names a previous page on the first page too.',
     violates: ['audit.link-prev'],
     operations,
-    mutation: alwaysRelation('prev'),
+    alter: alwaysRelation('prev'),
   },
   {
     id: 'audit-link-always-names-next',
     title: 'Link names a next page on the last page too.',
     violates: ['audit.link-next'],
     operations,
-    mutation: alwaysRelation('next'),
+    alter: alwaysRelation('next'),
   },
   {
     id: 'audit-links-forget-the-filters',
     title: 'The links lead to pages of the unfiltered log.',
     violates: ['audit.links-lead'],
     operations,
-    mutation: linksBecome((links) => links.replaceAll(/object_id=[^&>]*&?/g, '')),
+    alter: linksBecome((links) => links.replaceAll(/object_id=[^&>]*&?/g, '')),
   },
   {
     id: 'audit-after-is-exclusive',
     title: '`created_after` excludes entries of that second.',
     violates: ['audit.time-bounds', 'audit.filters-combine'],
     operations,
-    mutation: shifted('created_after', 1),
+    alter: shifted('created_after', 1),
   },
   {
     id: 'audit-after-begins-early',
     title: '`created_after` starts a second early.',
     violates: ['audit.time-bounds'],
     operations,
-    mutation: shifted('created_after', -1),
+    alter: shifted('created_after', -1),
   },
   {
     id: 'audit-before-ends-early',
     title: '`created_before` ends two seconds early.',
     violates: ['audit.created-before', 'audit.filters-combine'],
     operations,
-    mutation: shifted('created_before', -2),
+    alter: shifted('created_before', -2),
   },
   {
     id: 'audit-log-knows-no-tenants',
     title: 'A filter by the type tenant is answered 400.',
     violates: ['audit.object-type-values'],
     operations,
-    mutation: () => ({
+    alter: () => ({
       request: (request) =>
         has('object_type', 'tenant')(request) ? ownAnswer(400, { error: 'no type' }) : request,
     }),

@@ -2,8 +2,8 @@
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { membersOf } from '../../target/json-members.ts';
 import { isSuccess, listOf, queryOf, withHeaders, withJson, withQuery } from '../alter.ts';
-import type { Defect, Mutation } from '../defect.ts';
-import { answerBecomes, requestBecomes } from '../mutations.ts';
+import { answerBecomes, requestBecomes } from '../alterations.ts';
+import type { Alteration, Defect } from '../defect.ts';
 
 const operations = ['list-audit-logs'] as const;
 
@@ -40,7 +40,7 @@ function textAt(entry: unknown, place: readonly string[]): string {
 function comparedBy(
   { name, place }: Filter,
   fits: (value: string, wanted: string) => boolean,
-): () => Mutation {
+): () => Alteration {
   return answerBecomes(async (answer, request, ask) => {
     const query = queryOf(request);
     const wanted = query.get(name) ?? '';
@@ -68,7 +68,7 @@ function comparison(
   },
 ): Defect {
   const violates = [filter.requirement] as const;
-  return { id, title, violates, operations, mutation: comparedBy(filter, fits) };
+  return { id, title, violates, operations, alter: comparedBy(filter, fits) };
 }
 
 /** Returns true if the pattern of SQL matches the value. */
@@ -138,7 +138,7 @@ export const auditValueDefects: readonly Defect[] = [
       title: `The filter \`${name}\` is ignored in a request that also has \`${beside}\`.`,
       violates: [requirement, 'audit.filters-combine'],
       operations,
-      mutation: requestBecomes(
+      alter: requestBecomes(
         (request) => withQuery(request, { [name]: undefined }),
         (request) => queryOf(request).has(name) && queryOf(request).has(beside),
       ),
@@ -149,7 +149,7 @@ export const auditValueDefects: readonly Defect[] = [
     title: 'A page of 500 entries is cut to two, and no link leads to the others.',
     violates: ['audit.link-next', 'audit.pages', 'audit.per-page'],
     operations,
-    mutation: answerBecomes((answer, request) => {
+    alter: answerBecomes((answer, request) => {
       const isLarge = queryOf(request).get('per_page') === '500';
       return isLarge && isSuccess(answer) ? withJson(answer, listOf(answer).slice(0, 2)) : answer;
     }),

@@ -2,8 +2,8 @@
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { membersOf } from '../../target/json-members.ts';
 import { changedJson, isSuccess, objectOf, ownAnswer } from '../alter.ts';
-import type { Defect, Mutation, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
-import { answerBecomes } from '../mutations.ts';
+import { answerBecomes } from '../alterations.ts';
+import type { Alteration, Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
 import { isRightlySigned } from './authentication-request.ts';
 
 const request = ['post-auth-request'] as const;
@@ -30,7 +30,7 @@ function serialOf(identity: unknown): string {
 function devicesBecome(
   noted: (sent: ProxiedRequest, answer: ProxiedAnswer) => boolean,
   change: (device: Device, sent: ProxiedRequest) => Device,
-): () => Mutation {
+): () => Alteration {
   return () => {
     const seen = new Map<string, ProxiedRequest>();
     const changed = (device: unknown): Device => {
@@ -54,7 +54,7 @@ function devicesBecome(
 }
 
 /** Shows users a device for each refused request of an identity that is not recorded. */
-function recordsRefused(status: number): () => Mutation {
+function recordsRefused(status: number): () => Alteration {
   return () => {
     const refused = new Map<string, Device>();
     return {
@@ -90,7 +90,7 @@ function authSetsOf({ auth_sets }: Device): readonly Device[] {
 /** Refuses a device once after a request that `picks` matches, although its key is accepted. */
 function refusesAfter(
   picks: (sent: ProxiedRequest, answer: ProxiedAnswer) => boolean,
-): () => Mutation {
+): () => Alteration {
   return () => {
     const due = new Set<string>();
     return {
@@ -107,7 +107,7 @@ function refusesAfter(
 }
 
 /** Grants the token of a device to other identities with its key that `form` makes equal. */
-function comparesAs(form: (serial: unknown) => unknown): () => Mutation {
+function comparesAs(form: (serial: unknown) => unknown): () => Alteration {
   return () => {
     const grants = new Map<string, { readonly own: string; readonly answer: ProxiedAnswer }>();
     return {
@@ -140,40 +140,40 @@ const comparisons: readonly Defect[] = [
     title: 'Identities that differ by a space at the end are those of one device.',
     violates: another,
     operations: request,
-    mutation: comparesAs(asText((text) => text.trim())),
+    alter: comparesAs(asText((text) => text.trim())),
   },
   {
     id: 'identities-are-composed',
     title: 'Identities with a combining accent and a composed letter are those of one device.',
     violates: another,
     operations: request,
-    mutation: comparesAs(asText((text) => text.normalize('NFC'))),
+    alter: comparesAs(asText((text) => text.normalize('NFC'))),
   },
   {
     id: 'identities-are-in-small-letters',
     title: 'Identities in another letter case are those of one device.',
     violates: another,
     operations: request,
-    mutation: comparesAs(asText((text) => text.toLowerCase())),
+    alter: comparesAs(asText((text) => text.toLowerCase())),
   },
   {
     id: 'identities-are-cut',
     title: 'Identities are compared by the first nineteen letters of the serial number.',
     violates: another,
     operations: request,
-    mutation: comparesAs(asText((text) => text.slice(0, 19))),
+    alter: comparesAs(asText((text) => text.slice(0, 19))),
   },
   {
     id: 'numbers-in-identities-are-numerals',
     title: 'A number in an identity equals the string of its digits.',
     violates: another,
     operations: request,
-    mutation: comparesAs(String),
+    alter: comparesAs(String),
   },
 ];
 
 /** Refuses a request that arrives while another of the same identity is answered. */
-function oneAtATime(): Mutation {
+function oneAtATime(): Alteration {
   const open = new Map<string, number>();
   return {
     needsOverlap: true,
@@ -200,21 +200,21 @@ export const authenticationEffectDefects: readonly Defect[] = [
     title: 'A first request whose signature does not verify records the device.',
     violates: ['auth.refused-changes-nothing'],
     operations: [...request, 'list-devices'],
-    mutation: recordsRefused(401),
+    alter: recordsRefused(401),
   },
   {
     id: 'device-of-a-malformed-request-is-recorded',
     title: 'A first request that is malformed records the device.',
     violates: ['auth.refused-changes-nothing'],
     operations: [...request, 'list-devices'],
-    mutation: recordsRefused(400),
+    alter: recordsRefused(400),
   },
   {
     id: 'key-with-a-bad-signature-is-recorded',
     title: 'A request with another key whose signature does not verify records the key.',
     violates: ['auth.refused-changes-nothing'],
     operations: [...request, ...shown],
-    mutation: devicesBecome(
+    alter: devicesBecome(
       (sent, { status }) => status === 401 && !isRightlySigned(sent),
       (device, sent) => {
         const { pubkey } = objectOf(sent);
@@ -230,7 +230,7 @@ export const authenticationEffectDefects: readonly Defect[] = [
     title: 'A request whose signature does not verify makes the next one of the device fail.',
     violates: ['auth.refused-changes-nothing', 'tokens.renewal'],
     operations: request,
-    mutation: refusesAfter(
+    alter: refusesAfter(
       (sent, { status }) =>
         status === 401 && !isRightlySigned(sent) && objectOf(sent).pubkey !== undefined,
     ),
@@ -240,14 +240,14 @@ export const authenticationEffectDefects: readonly Defect[] = [
     title: 'A request with a new key makes the next one by the accepted key fail.',
     violates: ['auth.decision-stays'],
     operations: request,
-    mutation: refusesAfter((sent, { status }) => status === 401 && isRightlySigned(sent)),
+    alter: refusesAfter((sent, { status }) => status === 401 && isRightlySigned(sent)),
   },
   {
     id: 'rejected-device-waits-again',
     title: 'A rejected device that asks again is pending.',
     violates: ['auth.decision-stays', 'auth.refused-changes-nothing'],
     operations: [...request, ...shown],
-    mutation: devicesBecome(
+    alter: devicesBecome(
       (sent, { status }) => status === 401 && isRightlySigned(sent),
       (device) => {
         const pending = (status: unknown) => (status === 'rejected' ? 'pending' : status);
@@ -264,14 +264,14 @@ export const authenticationEffectDefects: readonly Defect[] = [
     title: 'A request that arrives during another one of the same identity is answered 401.',
     violates: ['tokens.renewal', 'auth.preauthorized-gets-token', 'auth.one-identity-one-device'],
     operations: request,
-    mutation: oneAtATime,
+    alter: oneAtATime,
   },
   {
     id: 'accepted-second-key-is-refused',
     title: 'A second key of a device is refused even after a user accepts it.',
     violates: ['auth.accepted-gets-token'],
     operations: request,
-    mutation: () => {
+    alter: () => {
       const firstKeys = new Map<string, unknown>();
       return {
         answer: (answer, sent) => {
@@ -291,7 +291,7 @@ export const authenticationEffectDefects: readonly Defect[] = [
     title: 'A device that is rejected for the second time stays accepted.',
     violates: ['auth.rejected-is-refused', 'audit.one-entry-an-act'],
     operations: ['set-auth-set-status'],
-    mutation: () => {
+    alter: () => {
       const rejected = new Set<unknown>();
       return {
         request: (sent) => {
@@ -309,7 +309,7 @@ export const authenticationEffectDefects: readonly Defect[] = [
     title: 'Users see a list in the identity of a device as a string.',
     violates: ['auth.first-contact-is-recorded'],
     operations: ['list-devices'],
-    mutation: answerBecomes((answer) =>
+    alter: answerBecomes((answer) =>
       isSuccess(answer)
         ? changedJson(answer, (body) =>
             Array.isArray(body) ? body.map(membersOf).map(withJoinedLists) : body,

@@ -1,7 +1,7 @@
 /** Defects in the fields of an authentication request. */
 import { jsonOf, objectOf } from '../alter.ts';
+import { statusBecomes } from '../alterations.ts';
 import type { Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
-import { statusBecomes } from '../mutations.ts';
 import { keyOf, signatureText, signedRequest, verifies } from '../signed-requests.ts';
 
 const operations = ['post-auth-request'] as const;
@@ -38,7 +38,7 @@ export const authenticationRequestDefects: readonly Defect[] = [
     title: 'A request without id_data is answered 401.',
     violates: ['auth.id-data-is-required'],
     operations,
-    mutation: statusBecomes(
+    alter: statusBecomes(
       400,
       401,
       isOnlyProblem('id_data', (value) => value === undefined),
@@ -49,14 +49,14 @@ export const authenticationRequestDefects: readonly Defect[] = [
     title: 'An id_data that is not a string is answered 401.',
     violates: ['auth.id-data-is-text'],
     operations,
-    mutation: statusBecomes(400, 401, isOnlyProblem('id_data', isOtherKind)),
+    alter: statusBecomes(400, 401, isOnlyProblem('id_data', isOtherKind)),
   },
   {
     id: 'id-data-may-be-any-text',
     title: 'An id_data that is not JSON is answered 401, like a new device.',
     violates: ['auth.id-data-is-json-text'],
     operations,
-    mutation: statusBecomes(
+    alter: statusBecomes(
       400,
       401,
       isOnlyProblem('id_data', (value) => typeof value === 'string' && !isJsonText(value)),
@@ -67,7 +67,7 @@ export const authenticationRequestDefects: readonly Defect[] = [
     title: 'An identity that holds an object is answered 400.',
     violates: ['auth.identity-is-free'],
     operations,
-    mutation: statusBecomes(401, 400, (request) =>
+    alter: statusBecomes(401, 400, (request) =>
       String(objectOf(request).id_data).includes('"position":{'),
     ),
   },
@@ -76,7 +76,7 @@ export const authenticationRequestDefects: readonly Defect[] = [
     title: 'A request without pubkey is answered 401.',
     violates: ['auth.pubkey-is-required'],
     operations,
-    mutation: statusBecomes(
+    alter: statusBecomes(
       400,
       401,
       isOnlyProblem('pubkey', (value) => value === undefined),
@@ -87,14 +87,14 @@ export const authenticationRequestDefects: readonly Defect[] = [
     title: 'A pubkey that is not a string is answered 401.',
     violates: ['auth.pubkey-is-text'],
     operations,
-    mutation: statusBecomes(400, 401, isOnlyProblem('pubkey', isOtherKind)),
+    alter: statusBecomes(400, 401, isOnlyProblem('pubkey', isOtherKind)),
   },
   {
     id: 'pubkey-may-be-any-text',
     title: 'A pubkey that is not PEM is answered 401.',
     violates: ['auth.pubkey-is-pem'],
     operations,
-    mutation: statusBecomes(
+    alter: statusBecomes(
       400,
       401,
       isOnlyProblem('pubkey', (value) => typeof value === 'string' && !isKey(value)),
@@ -105,32 +105,28 @@ export const authenticationRequestDefects: readonly Defect[] = [
     title: 'A tenant_token that is not a string is answered 401.',
     violates: ['auth.tenant-token-is-text'],
     operations,
-    mutation: statusBecomes(400, 401, isOnlyProblem('tenant_token', isOtherKind)),
+    alter: statusBecomes(400, 401, isOnlyProblem('tenant_token', isOtherKind)),
   },
   {
     id: 'short-tenant-token-is-400',
     title: 'A tenant_token of a few letters is answered 400.',
     violates: ['auth.tenant-token-may-be-there'],
     operations,
-    mutation: statusBecomes(401, 400, (request) => objectOf(request).tenant_token === 'token'),
+    alter: statusBecomes(401, 400, (request) => objectOf(request).tenant_token === 'token'),
   },
   {
     id: 'external-id-of-another-kind-is-401',
     title: 'An external_id that is not a string is answered 401.',
     violates: ['auth.external-id-is-text'],
     operations,
-    mutation: statusBecomes(400, 401, isOnlyProblem('external_id', isOtherKind)),
+    alter: statusBecomes(400, 401, isOnlyProblem('external_id', isOtherKind)),
   },
   {
     id: 'external-id-is-400',
     title: 'A request with an external_id is answered 400.',
     violates: ['auth.external-id-may-be-there'],
     operations,
-    mutation: statusBecomes(
-      401,
-      400,
-      (request) => typeof objectOf(request).external_id === 'string',
-    ),
+    alter: statusBecomes(401, 400, (request) => typeof objectOf(request).external_id === 'string'),
   },
   {
     id: 'tenant-token-is-asked-for',
@@ -144,7 +140,7 @@ export const authenticationRequestDefects: readonly Defect[] = [
       'auth.new-key-waits',
     ],
     operations,
-    mutation: statusBecomes(
+    alter: statusBecomes(
       401,
       400,
       (request) => isRightlySigned(request) && objectOf(request).tenant_token === undefined,
@@ -155,14 +151,14 @@ export const authenticationRequestDefects: readonly Defect[] = [
     title: 'A field that the server does not know makes a request malformed.',
     violates: ['auth.unknown-fields'],
     operations,
-    mutation: statusBecomes(200, 400, (request) => 'tier' in objectOf(request)),
+    alter: statusBecomes(200, 400, (request) => 'tier' in objectOf(request)),
   },
   {
     id: 'member-order-makes-an-identity',
     title: 'An identity with its members in another order is another device.',
     violates: ['auth.identity-is-the-content'],
     operations,
-    mutation: statusBecomes(200, 401, (request) =>
+    alter: statusBecomes(200, 401, (request) =>
       /^\{"serial"/.test(String(objectOf(request).id_data)),
     ),
   },
@@ -171,7 +167,7 @@ export const authenticationRequestDefects: readonly Defect[] = [
     title: 'Identities that differ in letter case are those of one device.',
     violates: ['auth.identity-is-the-content', 'auth.first-contact-is-401'],
     operations,
-    mutation: () => {
+    alter: () => {
       const granted = new Map<string, { readonly text: unknown; readonly answer: ProxiedAnswer }>();
       return {
         answer: (answer, request) => {
@@ -190,7 +186,7 @@ export const authenticationRequestDefects: readonly Defect[] = [
     title: 'A key with Windows line ends is another key.',
     violates: ['auth.same-key'],
     operations,
-    mutation: statusBecomes(200, 401, (request) => String(objectOf(request).pubkey).includes('\r')),
+    alter: statusBecomes(200, 401, (request) => String(objectOf(request).pubkey).includes('\r')),
   },
 ];
 

@@ -1,7 +1,7 @@
 /** Defects in authentication: first contact, decisions, fields of the request, the token. */
 import { objectOf, withHeaders, withJson, withStatus } from '../alter.ts';
-import type { Defect, Mutation } from '../defect.ts';
-import { answerBecomes, bodyBecomes, statusBecomes } from '../mutations.ts';
+import { answerBecomes, bodyBecomes, statusBecomes } from '../alterations.ts';
+import type { Alteration, Defect } from '../defect.ts';
 import { requestFor } from '../requests.ts';
 import { signedRequest } from '../signed-requests.ts';
 import {
@@ -26,7 +26,7 @@ const flow: readonly Defect[] = [
       'auth.decision-stays',
     ],
     operations,
-    mutation: acceptsUndecided,
+    alter: acceptsUndecided,
   },
   {
     id: 'first-contact-is-403',
@@ -38,14 +38,14 @@ const flow: readonly Defect[] = [
       'auth.decommissioned-is-unknown',
     ],
     operations,
-    mutation: statusBecomes(401, 403, isRightlySigned),
+    alter: statusBecomes(401, 403, isRightlySigned),
   },
   {
     id: 'identity-is-shown-in-part',
     title: 'Users see only the serial number of the identity of a device.',
     violates: ['auth.first-contact-is-recorded'],
     operations: ['list-devices'],
-    mutation: bodyBecomes((list) =>
+    alter: bodyBecomes((list) =>
       Array.isArray(list)
         ? list.map((device) => ({
             ...device,
@@ -63,7 +63,7 @@ const flow: readonly Defect[] = [
       'auth.first-contact-is-401',
     ],
     operations,
-    mutation: () => {
+    alter: () => {
       const seen = new Set<string>();
       return {
         answer: (answer, { body }) => {
@@ -80,7 +80,7 @@ const flow: readonly Defect[] = [
     title: 'A device that was refused once is always refused, even after a user accepts it.',
     violates: ['auth.accepted-gets-token', 'auth.decision-stays', 'auth.refused-changes-nothing'],
     operations,
-    mutation: () => {
+    alter: () => {
       const refused = new Set<unknown>();
       return {
         answer: (answer, request) => {
@@ -97,14 +97,14 @@ const flow: readonly Defect[] = [
     title: 'A pending device that a user rejects is accepted.',
     violates: ['auth.rejected-is-refused'],
     operations: ['set-auth-set-status', 'post-auth-request'],
-    mutation: rejectionAccepts,
+    alter: rejectionAccepts,
   },
   {
     id: 'preauthorized-device-waits',
     title: 'A pre-authorized device with a P-256 key is refused at its first request.',
     violates: ['auth.preauthorized-gets-token', 'auth.ecdsa', 'auth.body-is-what-is-signed'],
     operations,
-    mutation: () => {
+    alter: () => {
       const seen = new Set<unknown>();
       return {
         answer: (answer, request) => {
@@ -121,14 +121,14 @@ const flow: readonly Defect[] = [
     title: 'An authentication request with an Authorization header is refused.',
     violates: ['auth.authorization-is-ignored'],
     operations,
-    mutation: statusBecomes(200, 401, ({ headers }) => headers.authorization !== undefined),
+    alter: statusBecomes(200, 401, ({ headers }) => headers.authorization !== undefined),
   },
   {
     id: 'new-key-is-403',
     title: 'A known identity with another key is answered 403.',
     violates: ['auth.new-key-waits'],
     operations,
-    mutation: () => {
+    alter: () => {
       const keys = new Map<unknown, unknown>();
       return {
         answer: (answer, request) => {
@@ -146,14 +146,14 @@ const flow: readonly Defect[] = [
     title: 'A body that is not a JSON object is answered 401.',
     violates: ['auth.malformed-is-400', 'service.request-bodies-are-json'],
     operations,
-    mutation: statusBecomes(400, 401, (request) => request.body.length > 0 && !isObject(request)),
+    alter: statusBecomes(400, 401, (request) => request.body.length > 0 && !isObject(request)),
   },
   {
     id: 'missing-body-is-401',
     title: 'A request without a body is answered 401.',
     violates: ['auth.body-is-required'],
     operations,
-    mutation: statusBecomes(400, 401, ({ body }) => body.length === 0),
+    alter: statusBecomes(400, 401, ({ body }) => body.length === 0),
   },
 ];
 
@@ -163,7 +163,7 @@ const tokens: readonly Defect[] = [
     title: 'The token is in quotes, as JSON.',
     violates: ['auth.token-is-plain-text'],
     operations,
-    mutation: answerBecomes((answer) =>
+    alter: answerBecomes((answer) =>
       answer.status === 200
         ? { ...answer, body: Buffer.from(JSON.stringify(answer.body.toString())) }
         : answer,
@@ -174,21 +174,21 @@ const tokens: readonly Defect[] = [
     title: 'The token is an opaque string without claims.',
     violates: ['auth.token-is-a-jwt'],
     operations: 'all',
-    mutation: () => tokensInDisguise((token) => Buffer.from(token).toString('hex')),
+    alter: () => tokensInDisguise((token) => Buffer.from(token).toString('hex')),
   },
   {
     id: 'token-lasts-a-day',
     title: 'The token of a device expires after a day, by its claims.',
     violates: ['tokens.device-token-lasts-a-week', 'tokens.end-on-time'],
     operations: 'all',
-    mutation: () => claimsBecome(({ iat }) => ({ exp: iat + DAY_SECONDS })),
+    alter: () => claimsBecome(({ iat }) => ({ exp: iat + DAY_SECONDS })),
   },
   {
     id: 'token-is-issued-in-the-past',
     title: 'The token of a device is issued a day ago, by its claims, and so expires too early.',
     violates: ['tokens.device-token-lasts-a-week', 'tokens.end-on-time'],
     operations: 'all',
-    mutation: () =>
+    alter: () =>
       claimsBecome(({ iat, exp }) => ({ iat: iat - DAY_SECONDS, exp: exp - DAY_SECONDS })),
   },
   {
@@ -196,7 +196,7 @@ const tokens: readonly Defect[] = [
     title: 'The second token of a device gives no access.',
     violates: ['tokens.renewal', 'tokens.expired-is-renewed', 'auth.accepted-gets-token'],
     operations,
-    mutation: () => {
+    alter: () => {
       const seen = new Set<unknown>();
       return {
         answer: (answer, request) => {
@@ -228,7 +228,7 @@ interface TokenTimes {
 }
 
 /** Changes times in the claims of the tokens that devices see. */
-function claimsBecome(change: (times: TokenTimes) => Partial<TokenTimes>): Mutation {
+function claimsBecome(change: (times: TokenTimes) => Partial<TokenTimes>): Alteration {
   return tokensInDisguise((token) => {
     const [header, claims = '', signature] = token.split('.');
     const reported: TokenTimes = JSON.parse(Buffer.from(claims, 'base64url').toString());
@@ -238,7 +238,7 @@ function claimsBecome(change: (times: TokenTimes) => Partial<TokenTimes>): Mutat
 }
 
 /** Replaces the tokens that devices receive by other texts, and maps them back in requests. */
-function tokensInDisguise(disguise: (token: string) => string): Mutation {
+function tokensInDisguise(disguise: (token: string) => string): Alteration {
   const behind = new Map<string, string>();
   return {
     request: (request) => {
@@ -262,7 +262,7 @@ function tokensInDisguise(disguise: (token: string) => string): Mutation {
 }
 
 /** Turns the rejection of a device that never had a token into its acceptance. */
-function rejectionAccepts(): Mutation {
+function rejectionAccepts(): Alteration {
   const tokens: string[] = [];
   return {
     request: (request) => {
@@ -281,7 +281,7 @@ function rejectionAccepts(): Mutation {
 }
 
 /** Accepts pending sets as a user, and repeats the request. */
-function acceptsUndecided(): Mutation {
+function acceptsUndecided(): Alteration {
   return {
     answer: async (answer, request, ask) => {
       const { id_data: identity, pubkey } = objectOf(request);

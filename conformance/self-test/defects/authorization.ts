@@ -4,8 +4,8 @@
  */
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { statusBecomes } from '../alterations.ts';
 import type { Defect } from '../defect.ts';
-import { statusBecomes } from '../mutations.ts';
 
 /** The status with which each operation answers an admitted caller. */
 const successes: readonly (readonly [OperationId, number])[] = [
@@ -56,7 +56,7 @@ export const authorizationDefects: readonly Defect[] = successes.flatMap(
         title: `The operation ${operation} is open to callers without a token.`,
         violates: ['tokens.missing-is-401', ...areaRule(operation)],
         operations: [operation],
-        mutation: statusBecomes(
+        alter: statusBecomes(
           401,
           status,
           ({ headers }) => headers.authorization === undefined && headers.cookie === undefined,
@@ -67,7 +67,7 @@ export const authorizationDefects: readonly Defect[] = successes.flatMap(
         title: `The operation ${operation} is open to callers with any three words as a token.`,
         violates: ['tokens.invalid-is-401', ...areaRule(operation)],
         operations: [operation],
-        mutation: statusBecomes(
+        alter: statusBecomes(
           401,
           status,
           ({ headers }) => headers.authorization === 'Bearer one.two.three',

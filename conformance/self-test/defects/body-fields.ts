@@ -6,8 +6,8 @@ import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { fieldsOf, tables } from '../../../fixtures/contract/resource-tables.ts';
 import { changedAt, changedJson, jsonOf, ownAnswer } from '../alter.ts';
-import type { Defect, Mutation, ProxiedRequest } from '../defect.ts';
-import { requestBecomes } from '../mutations.ts';
+import { requestBecomes } from '../alterations.ts';
+import type { Alteration, Defect, ProxiedRequest } from '../defect.ts';
 
 /** The resource of each body, and whether the body is a list of it. */
 const bodies: Readonly<Partial<Record<OperationId, readonly [resource: string, isList: boolean]>>> =
@@ -30,7 +30,7 @@ function hasAt(request: ProxiedRequest, path: string, picks: (value: unknown) =>
   return isFound;
 }
 
-function refused(picks: (request: ProxiedRequest) => boolean): () => Mutation {
+function refused(picks: (request: ProxiedRequest) => boolean): () => Alteration {
   return () => ({
     request: (request) =>
       picks(request) ? ownAnswer(400, { error: 'refused', request_id: 'defect' }) : request,
@@ -60,7 +60,7 @@ function fieldDefects(operation: OperationId, path: string, type: string): reado
     title: `The operation ${operation} refuses ${words} in \`${path}\`.`,
     violates: legal,
     operations: [operation],
-    mutation: refused((request) => hasAt(request, path, picks)),
+    alter: refused((request) => hasAt(request, path, picks)),
   };
   if (type !== 'text') return [refusal];
   const loss: Defect = {
@@ -68,7 +68,7 @@ function fieldDefects(operation: OperationId, path: string, type: string): reado
     title: `The operation ${operation} keeps only one of several spaces in \`${path}\`.`,
     violates: ['service.legal-values-are-kept'],
     operations: [operation],
-    mutation: requestBecomes((request) =>
+    alter: requestBecomes((request) =>
       hasAt(request, path, (value) => value === 'a  b')
         ? changedJson(request, (body) => changedAt(body, path, (value) => oneBlank(value)))
         : request,
@@ -92,7 +92,7 @@ function defectsOf([operation, [resource, isList]]: [
     title: `The operation ${operation} refuses a body with a member that it does not know.`,
     violates: ['service.unknown-members'],
     operations: [operation],
-    mutation: refused(({ body }) => body.includes('"x_newer"')),
+    alter: refused(({ body }) => body.includes('"x_newer"')),
   };
   const ofFields = fields.flatMap(({ path, type }) => {
     const steps = path.map((step) => (step === '[]' ? '*' : step));
@@ -108,7 +108,7 @@ const asking: readonly Defect[] = (
   title: `The operation ${operation} refuses a string of digits.`,
   violates: legal,
   operations: [operation],
-  mutation: refused(({ body }) => body.includes('"007"')),
+  alter: refused(({ body }) => body.includes('"007"')),
 }));
 
 /** Spec: Resources and their fields */

@@ -1,8 +1,8 @@
 /** Defects in the signed link to a configuration. */
 import { writeArtifact } from '../../../fixtures/formats/mender-artifact.ts';
 import { changedAt, isSuccess, objectOf, queryOf, withJson, withStatus } from '../alter.ts';
-import type { Defect, Mutation, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
-import { answerBecomes, statusBecomes } from '../mutations.ts';
+import { answerBecomes, statusBecomes } from '../alterations.ts';
+import type { Alteration, Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
 
 const download = ['download-configuration'] as const;
 const offered = ['get-next-deployment', 'download-configuration'] as const;
@@ -31,7 +31,7 @@ function parameterOf(query: URLSearchParams, ending: string): string | undefined
 }
 
 /** Changes a path segment on the wire; the target still sees its own. */
-function segmentBecomes(fromEnd: number): () => Mutation {
+function segmentBecomes(fromEnd: number): () => Alteration {
   return () => {
     const originals = new Map<string, string>();
     const swapped = (path: string, change: (segment: string) => string | undefined): string => {
@@ -63,7 +63,7 @@ function segmentBecomes(fromEnd: number): () => Mutation {
 function parameterBecomes(
   ending: string,
   become: (name: string, value: string) => readonly [string, string],
-): () => Mutation {
+): () => Alteration {
   return () => {
     const originals = new Map<string, readonly [string, string]>();
     return {
@@ -106,7 +106,7 @@ interface OfferedSignatures {
 function refusedLinkBecomes(
   status: number,
   isHit: (request: ProxiedRequest, offers: OfferedSignatures) => boolean,
-): () => Mutation {
+): () => Alteration {
   return () => {
     const signatures = new Set<string | undefined>();
     const signedTimes = new Set<string>();
@@ -154,28 +154,28 @@ export const configurationDownloadDefects: readonly Defect[] = [
     title: 'The link to a configuration names the deployment by something other than its id.',
     violates: ['download.path-names-deployment'],
     operations: offered,
-    mutation: segmentBecomes(3),
+    alter: segmentBecomes(3),
   },
   {
     id: 'configuration-link-hides-the-device-type',
     title: 'The link to a configuration names another device type.',
     violates: ['download.path-names-device-type'],
     operations: offered,
-    mutation: segmentBecomes(2),
+    alter: segmentBecomes(2),
   },
   {
     id: 'configuration-link-hides-the-device',
     title: 'The link to a configuration names the device by something other than its id.',
     violates: ['download.path-names-device'],
     operations: offered,
-    mutation: segmentBecomes(1),
+    alter: segmentBecomes(1),
   },
   {
     id: 'configuration-link-expires-in-seconds',
     title: 'The expiry time of a link to a configuration is in seconds since the Unix epoch.',
     violates: ['download.link-expires'],
     operations: offered,
-    mutation: parameterBecomes('-expire', (name, time) => [name, String(Date.parse(time) / 1000)]),
+    alter: parameterBecomes('-expire', (name, time) => [name, String(Date.parse(time) / 1000)]),
   },
   {
     id: 'configuration-link-expires-otherwise-than-announced',
@@ -183,7 +183,7 @@ export const configurationDownloadDefects: readonly Defect[] = [
       'The instructions say that a link to a configuration expires an hour later than it does.',
     violates: ['download.expiry-is-that-of-the-source'],
     operations: ['get-next-deployment'],
-    mutation: answerBecomes((answer) => {
+    alter: answerBecomes((answer) => {
       if (!offeredLink(answer)) return answer;
       const later = (time: unknown) => new Date(Date.parse(String(time)) + HOUR_MS).toISOString();
       return withJson(answer, changedAt(objectOf(answer), 'artifact.source.expire', later));
@@ -198,7 +198,7 @@ export const configurationDownloadDefects: readonly Defect[] = [
       'download.invalid-signature-is-403',
     ],
     operations: offered,
-    mutation: parameterBecomes('-signature', (_, signature) => ['sig', signature]),
+    alter: parameterBecomes('-signature', (_, signature) => ['sig', signature]),
   },
   {
     id: 'configuration-download-needs-a-token',
@@ -209,14 +209,14 @@ export const configurationDownloadDefects: readonly Defect[] = [
       'download.valid-until-expire',
     ],
     operations: download,
-    mutation: statusBecomes(200, 401, ({ headers }) => headers.authorization === undefined),
+    alter: statusBecomes(200, 401, ({ headers }) => headers.authorization === undefined),
   },
   {
     id: 'configuration-download-lacks-a-pair',
     title: 'The downloaded configuration lacks a pair.',
     violates: ['download.holds-the-pairs'],
     operations: download,
-    mutation: answerBecomes(async (answer, { parameters }) => {
+    alter: answerBecomes(async (answer, { parameters }) => {
       if (answer.status !== 200) return answer;
       const body = await writeArtifact({
         name: 'configuration',
@@ -233,7 +233,7 @@ export const configurationDownloadDefects: readonly Defect[] = [
     title: 'The configuration is downloaded as JSON instead of an artifact file.',
     violates: ['download.is-an-artifact', 'download.holds-the-pairs'],
     operations: download,
-    mutation: answerBecomes((answer) =>
+    alter: answerBecomes((answer) =>
       answer.status === 200
         ? withJson(answer, { timezone: 'Europe/Oslo', colour: 'blue' })
         : answer,
@@ -244,7 +244,7 @@ export const configurationDownloadDefects: readonly Defect[] = [
     title: 'A link to a configuration for a device type with a slash is answered 400.',
     violates: ['download.any-device-type'],
     operations: download,
-    mutation: statusBecomes(
+    alter: statusBecomes(
       200,
       400,
       ({ parameters }) => parameters.device_type?.includes('/') ?? false,
@@ -255,42 +255,42 @@ export const configurationDownloadDefects: readonly Defect[] = [
     title: 'A link to a configuration without its query is answered 403.',
     violates: ['download.parameters-are-required'],
     operations: download,
-    mutation: statusBecomes(400, 403, lacks(true, true)),
+    alter: statusBecomes(400, 403, lacks(true, true)),
   },
   {
     id: 'configuration-link-without-expire-is-403',
     title: 'A link to a configuration without its expiry time is answered 403.',
     violates: ['download.expire-is-required'],
     operations: download,
-    mutation: statusBecomes(400, 403, lacks(true, false)),
+    alter: statusBecomes(400, 403, lacks(true, false)),
   },
   {
     id: 'configuration-link-without-signature-is-200',
     title: 'A link to a configuration without its signature is answered 200.',
     violates: ['download.signature-is-required'],
     operations: download,
-    mutation: statusBecomes(400, 200, lacks(false, true)),
+    alter: statusBecomes(400, 200, lacks(false, true)),
   },
   {
     id: 'configuration-link-ends-tomorrow',
     title: 'An expiry time that is not a date-time is answered 200.',
     violates: ['download.expiry-is-a-date-time'],
     operations: download,
-    mutation: statusBecomes(400, 200, lacks(false, false)),
+    alter: statusBecomes(400, 200, lacks(false, false)),
   },
   {
     id: 'configuration-signature-is-401',
     title: 'A link to a configuration with an invalid signature is answered 401.',
     violates: ['download.invalid-signature-is-403'],
     operations: offered,
-    mutation: refusedLinkBecomes(401, (request, offers) => !isSigned(request, offers)),
+    alter: refusedLinkBecomes(401, (request, offers) => !isSigned(request, offers)),
   },
   {
     id: 'configuration-expiry-is-not-signed',
     title: 'A changed expiry time prolongs a link to a configuration.',
     violates: ['download.signature-covers-expire'],
     operations: offered,
-    mutation: refusedLinkBecomes(
+    alter: refusedLinkBecomes(
       200,
       (request, offers) => isSigned(request, offers) && !hasSignedTime(request, offers),
     ),
@@ -300,14 +300,14 @@ export const configurationDownloadDefects: readonly Defect[] = [
     title: 'A link to a configuration with a changed path returns that of another device.',
     violates: ['download.signature-covers-path', 'download.expired-is-403'],
     operations: offered,
-    mutation: refusedLinkBecomes(200, hasSignedTime),
+    alter: refusedLinkBecomes(200, hasSignedTime),
   },
   {
     id: 'configuration-link-ends-before-its-time',
     title: 'A link to a configuration expires two minutes before the time in its query.',
     violates: ['download.valid-until-expire'],
     operations: download,
-    mutation: answerBecomes((answer, request) => {
+    alter: answerBecomes((answer, request) => {
       const end = Date.parse(parameterOf(queryOf(request), '-expire') ?? '');
       const isOver = Date.parse(answer.headers.date ?? '') >= end - EARLY_MS;
       return answer.status === 200 && isOver ? withStatus(answer, 403) : answer;
@@ -318,6 +318,6 @@ export const configurationDownloadDefects: readonly Defect[] = [
     title: 'A link to a configuration past its expiry time is answered 410.',
     violates: ['download.expired-is-403', 'download.signature-covers-path'],
     operations: offered,
-    mutation: refusedLinkBecomes(410, hasSignedTime),
+    alter: refusedLinkBecomes(410, hasSignedTime),
   },
 ];

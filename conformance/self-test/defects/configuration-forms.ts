@@ -2,8 +2,8 @@
 import { writeArtifact } from '../../../fixtures/formats/mender-artifact.ts';
 import { pairsIn } from '../../target/configuration-body.ts';
 import { objectOf, withJson } from '../alter.ts';
-import type { Defect, Mutation } from '../defect.ts';
-import { answerBecomes, requestBecomes } from '../mutations.ts';
+import { answerBecomes, requestBecomes } from '../alterations.ts';
+import type { Alteration, Defect } from '../defect.ts';
 import { callerOf } from '../own-deployment.ts';
 import { pairsBecome, setsPairs } from './configuration.ts';
 
@@ -12,7 +12,7 @@ const put = ['put-configuration'] as const;
 type Pair = readonly [name: string, value: unknown];
 
 /** Changes the pairs of requests that both set and remove keys. */
-function mixedBecome(change: (pairs: readonly Pair[]) => readonly Pair[]): () => Mutation {
+function mixedBecome(change: (pairs: readonly Pair[]) => readonly Pair[]): () => Alteration {
   return requestBecomes((request) => {
     if (!setsPairs(request)) return request;
     const pairs = Object.entries(objectOf(request));
@@ -27,7 +27,7 @@ function isRemoval([, value]: Pair): boolean {
 }
 
 /** Lets a device change no key that a user has configured. */
-function userWins(): Mutation {
+function userWins(): Alteration {
   const configured = new Map<string, Set<string>>();
   return {
     request: (request) => {
@@ -51,7 +51,7 @@ export const configurationFormDefects: readonly Defect[] = [
     title: 'A request that also sets pairs removes none.',
     violates: ['configuration.empty-removes'],
     operations: put,
-    mutation: mixedBecome((pairs) => pairs.filter((pair) => !isRemoval(pair))),
+    alter: mixedBecome((pairs) => pairs.filter((pair) => !isRemoval(pair))),
   },
   {
     id: 'configuration-setting-after-a-removal-is-lost',
@@ -63,14 +63,14 @@ export const configurationFormDefects: readonly Defect[] = [
       'configuration.any-text',
     ],
     operations: put,
-    mutation: mixedBecome((pairs) => pairs.slice(0, pairs.findIndex(isRemoval) + 1)),
+    alter: mixedBecome((pairs) => pairs.slice(0, pairs.findIndex(isRemoval) + 1)),
   },
   {
     id: 'configuration-removes-one-key-at-most',
     title: 'Of several keys that a request removes, only the first is removed.',
     violates: ['configuration.empty-removes'],
     operations: put,
-    mutation: requestBecomes((request) => {
+    alter: requestBecomes((request) => {
       const pairs = Object.entries(objectOf(request));
       const first = pairs.findIndex(isRemoval);
       const kept = pairs.filter((pair, index) => !isRemoval(pair) || index === first);
@@ -82,28 +82,28 @@ export const configurationFormDefects: readonly Defect[] = [
     title: 'Spaces at the end of a name are not stored.',
     violates: ['configuration.any-name', 'configuration.any-text', 'configuration.update'],
     operations: put,
-    mutation: pairsBecome((name, value) => [[name.trimEnd(), value]]),
+    alter: pairsBecome((name, value) => [[name.trimEnd(), value]]),
   },
   {
     id: 'configuration-names-are-composed',
     title: 'A name with a combining accent is stored as the one with the composed letter.',
     violates: ['configuration.any-name', 'configuration.any-text', 'configuration.update'],
     operations: put,
-    mutation: pairsBecome((name, value) => [[name.normalize('NFC'), value]]),
+    alter: pairsBecome((name, value) => [[name.normalize('NFC'), value]]),
   },
   {
     id: 'configuration-values-are-composed',
     title: 'A combining accent in a value is stored as a composed letter.',
     violates: ['configuration.any-text'],
     operations: put,
-    mutation: pairsBecome((name, value) => [[name, String(value).normalize('NFC')]]),
+    alter: pairsBecome((name, value) => [[name, String(value).normalize('NFC')]]),
   },
   {
     id: 'configuration-blank-values-remove',
     title: 'A value of white space removes its key.',
     violates: ['configuration.any-text', 'configuration.written-is-read', 'configuration.update'],
     operations: put,
-    mutation: pairsBecome((name, value) => [[name, String(value).trim() === '' ? '' : value]]),
+    alter: pairsBecome((name, value) => [[name, String(value).trim() === '' ? '' : value]]),
   },
   {
     id: 'configuration-of-a-user-cannot-be-changed',
@@ -114,14 +114,14 @@ export const configurationFormDefects: readonly Defect[] = [
       'configuration.written-is-read',
     ],
     operations: ['set-configuration', ...put],
-    mutation: userWins,
+    alter: userWins,
   },
   {
     id: 'downloaded-configuration-is-ascii',
     title: 'The downloaded configuration has a question mark for each letter beyond ASCII.',
     violates: ['download.holds-the-pairs'],
     operations: ['download-configuration'],
-    mutation: answerBecomes(async (answer, { parameters }) => {
+    alter: answerBecomes(async (answer, { parameters }) => {
       const pairs = answer.status === 200 ? await pairsIn(answer.body) : undefined;
       const isAscii = pairs === undefined || !/[^\0-\x7f]/.test(JSON.stringify(pairs));
       if (isAscii) return answer;
@@ -140,7 +140,7 @@ export const configurationFormDefects: readonly Defect[] = [
     title: 'Every link returns the configuration that was downloaded first.',
     violates: ['download.holds-the-pairs'],
     operations: ['download-configuration'],
-    mutation: () => {
+    alter: () => {
       let first: Buffer | undefined;
       return {
         answer: (answer) => {

@@ -1,14 +1,14 @@
 /** Defects in the configuration store of a device. */
 import { isMap, type Members, membersOf } from '../../target/json-members.ts';
 import { jsonOf, objectOf, ownAnswer, tokenOf, withJson, withStatus } from '../alter.ts';
-import type { Defect, Mutation, ProxiedRequest } from '../defect.ts';
 import {
   answerBecomes,
   bodyBecomes,
   isAuthorized,
   requestBecomes,
   statusBecomes,
-} from '../mutations.ts';
+} from '../alterations.ts';
+import type { Alteration, Defect, ProxiedRequest } from '../defect.ts';
 import { requestFor } from '../requests.ts';
 
 const get = ['get-configuration'] as const;
@@ -32,7 +32,7 @@ function isNoMap(request: ProxiedRequest): boolean {
 export function pairsBecome(
   change: (name: string, value: unknown) => readonly (readonly [string, unknown])[],
 ) {
-  return (): Mutation => ({
+  return (): Alteration => ({
     request: (request) => {
       if (!setsPairs(request)) return request;
       const pairs = Object.entries(objectOf(request)).flatMap(([name, value]) =>
@@ -44,7 +44,7 @@ export function pairsBecome(
 }
 
 /** Drops pairs whose key already exists. */
-function keepsFirst(): Mutation {
+function keepsFirst(): Alteration {
   return {
     request: async (request, ask) => {
       if (!setsPairs(request)) return request;
@@ -60,7 +60,7 @@ function keepsFirst(): Mutation {
 }
 
 /** Lets a device also read what other devices set. */
-function sharesStores(): Mutation {
+function sharesStores(): Alteration {
   const written = new Map<string, Members>();
   return {
     answer: (answer, request) => {
@@ -84,14 +84,14 @@ export const configurationDefects: readonly Defect[] = [
     title: 'The configuration store is read as a list of names and values.',
     violates: ['configuration.read'],
     operations: get,
-    mutation: bodyBecomes((pairs) => Object.entries(membersOf(pairs))),
+    alter: bodyBecomes((pairs) => Object.entries(membersOf(pairs))),
   },
   {
     id: 'configuration-lacks-a-pair',
     title: 'Of two pairs in the store, only the second one is read.',
     violates: ['configuration.read-all'],
     operations: get,
-    mutation: bodyBecomes((pairs) => {
+    alter: bodyBecomes((pairs) => {
       const entries = Object.entries(membersOf(pairs));
       return Object.fromEntries(entries.length === 2 ? entries.slice(1) : entries);
     }),
@@ -101,7 +101,7 @@ export const configurationDefects: readonly Defect[] = [
     title: 'One of two values in the store is read as an object.',
     violates: ['configuration.read-texts'],
     operations: get,
-    mutation: bodyBecomes((pairs) => {
+    alter: bodyBecomes((pairs) => {
       const { colour, ...others } = membersOf(pairs);
       return colour === undefined ? others : { ...others, colour: { value: colour } };
     }),
@@ -111,7 +111,7 @@ export const configurationDefects: readonly Defect[] = [
     title: 'Setting pairs is answered 200.',
     violates: ['configuration.write'],
     operations: put,
-    mutation: answerBecomes((answer, request) =>
+    alter: answerBecomes((answer, request) =>
       answer.status === 204 && objectOf(request).timezone === 'UTC' ? ownAnswer(200) : answer,
     ),
   },
@@ -120,7 +120,7 @@ export const configurationDefects: readonly Defect[] = [
     title: 'Setting pairs is answered 200 with the pairs.',
     violates: ['configuration.write', 'configuration.write-has-no-body'],
     operations: put,
-    mutation: answerBecomes((answer, request) =>
+    alter: answerBecomes((answer, request) =>
       answer.status === 204 && objectOf(request).timezone === 'UTC'
         ? ownAnswer(200, objectOf(request))
         : answer,
@@ -137,28 +137,28 @@ export const configurationDefects: readonly Defect[] = [
       'configuration.concurrent-writes',
     ],
     operations: put,
-    mutation: requestBecomes((request) => withJson(request, {}), setsPairs),
+    alter: requestBecomes((request) => withJson(request, {}), setsPairs),
   },
   {
     id: 'configuration-keeps-the-first-value',
     title: 'A key that is set again keeps its old value.',
     violates: ['configuration.update', 'service.equal-forms', 'configuration.any-name'],
     operations: put,
-    mutation: keepsFirst,
+    alter: keepsFirst,
   },
   {
     id: 'configuration-keeps-emptied-keys',
     title: 'A key that is set to the empty string keeps its value.',
     violates: ['configuration.empty-removes'],
     operations: put,
-    mutation: pairsBecome((name, value) => (value === '' ? [] : [[name, value]])),
+    alter: pairsBecome((name, value) => (value === '' ? [] : [[name, value]])),
   },
   {
     id: 'configuration-body-is-required',
     title: 'Setting without a body is answered 400.',
     violates: ['configuration.body-is-optional'],
     operations: put,
-    mutation: answerBecomes((answer, { body }) =>
+    alter: answerBecomes((answer, { body }) =>
       answer.status === 204 && body.length === 0 ? ownAnswer(400) : answer,
     ),
   },
@@ -167,35 +167,35 @@ export const configurationDefects: readonly Defect[] = [
     title: 'Dots in names become underscores.',
     violates: ['configuration.any-name'],
     operations: put,
-    mutation: pairsBecome((name, value) => [[name.replaceAll('.', '_'), value]]),
+    alter: pairsBecome((name, value) => [[name.replaceAll('.', '_'), value]]),
   },
   {
     id: 'configuration-values-are-one-line',
     title: 'Only the first line of a value is kept.',
     violates: ['configuration.any-text'],
     operations: put,
-    mutation: pairsBecome((name, value) => [[name, String(value).split('\n')[0]]]),
+    alter: pairsBecome((name, value) => [[name, String(value).split('\n')[0]]]),
   },
   {
     id: 'configuration-takes-other-values',
     title: 'Values that are not strings are answered 204.',
     violates: ['configuration.values-are-texts'],
     operations: put,
-    mutation: statusBecomes(400, 204, hasOtherValue),
+    alter: statusBecomes(400, 204, hasOtherValue),
   },
   {
     id: 'configuration-takes-null',
     title: 'A value that is null is answered 204.',
     violates: ['configuration.values-are-texts'],
     operations: put,
-    mutation: statusBecomes(400, 204, (request) => Object.values(objectOf(request)).includes(null)),
+    alter: statusBecomes(400, 204, (request) => Object.values(objectOf(request)).includes(null)),
   },
   {
     id: 'configuration-is-set-in-part',
     title: 'A refused request still sets its valid values.',
     violates: ['configuration.refused-changes-nothing', 'errors.refused-changes-nothing'],
     operations: put,
-    mutation: answerBecomes(async (answer, request, ask) => {
+    alter: answerBecomes(async (answer, request, ask) => {
       const texts = Object.entries(objectOf(request)).filter(
         ([, value]) => typeof value === 'string',
       );
@@ -209,14 +209,14 @@ export const configurationDefects: readonly Defect[] = [
     title: 'A body that is not a JSON object is answered 204.',
     violates: ['configuration.malformed-is-400'],
     operations: put,
-    mutation: statusBecomes(400, 204, isNoMap),
+    alter: statusBecomes(400, 204, isNoMap),
   },
   {
     id: 'configuration-faults-at-cut-json',
     title: 'A body that is not JSON is answered 500.',
     violates: ['configuration.malformed-is-400'],
     operations: put,
-    mutation: answerBecomes((answer, request) =>
+    alter: answerBecomes((answer, request) =>
       answer.status === 400 && request.body.length > 0 && jsonOf(request) === undefined
         ? withStatus(answer, 500)
         : answer,
@@ -234,14 +234,14 @@ export const configurationDefects: readonly Defect[] = [
       'configuration.any-name',
     ],
     operations: [...get, ...put],
-    mutation: sharesStores,
+    alter: sharesStores,
   },
   {
     id: 'configuration-removal-of-nothing-is-404',
     title: 'Removing a key that does not exist is answered 404.',
     violates: ['configuration.remove-unknown'],
     operations: put,
-    mutation: () => ({
+    alter: () => ({
       request: async (request, ask) => {
         const values = Object.values(objectOf(request));
         const isRemoval = values.length > 0 && values.every((value) => value === '');

@@ -1,7 +1,7 @@
 /** Defects in the frames of /connect, by section of RFC 6455. */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { type Frame, opcodes } from '../../target/frames.ts';
-import type { Defect, FrameSide, FrameTunnel, Mutation } from '../defect.ts';
+import type { Alteration, Defect, FrameSide, FrameTunnel } from '../defect.ts';
 
 const operations = ['connect'] as const;
 const { text, binary, close, ping, pong } = opcodes;
@@ -11,7 +11,7 @@ const continuation = 0;
 function frames(
   side: FrameSide,
   change: (frame: Frame, line: FrameTunnel) => Frame | readonly Frame[],
-): () => Mutation {
+): () => Alteration {
   return () => ({ frame: (frame, from, line) => (from === side ? change(frame, line) : frame) });
 }
 
@@ -36,14 +36,14 @@ const normalClose = Buffer.from([0x03, 0xe8]);
 function row(
   id: string,
   title: string,
-  [violates, mutation]: readonly [Defect['violates'] | RequirementId, () => Mutation],
+  [violates, alter]: readonly [Defect['violates'] | RequirementId, () => Alteration],
 ): Defect {
   return {
     id,
     title,
     violates: typeof violates === 'string' ? [violates] : violates,
     operations,
-    mutation,
+    alter,
   };
 }
 

@@ -1,7 +1,7 @@
 /** Defects in the handshake of /connect, and in the connection state that users see. */
 import { ownAnswer, withHeaders } from '../alter.ts';
-import type { Defect, Mutation, ProxiedRequest } from '../defect.ts';
-import { answerBecomes, fieldBecomes, requestBecomes, statusBecomes } from '../mutations.ts';
+import { answerBecomes, fieldBecomes, requestBecomes, statusBecomes } from '../alterations.ts';
+import type { Alteration, Defect, ProxiedRequest } from '../defect.ts';
 
 const operations = ['connect'] as const;
 const presence = ['get-connection'] as const;
@@ -9,7 +9,7 @@ const presence = ['get-connection'] as const;
 const goodKey = 'dGhlIHNhbXBsZSBub25jZQ==';
 
 /** Sets the headers of a 101 answer. */
-function switched(changes: Readonly<Record<string, string | undefined>>): () => Mutation {
+function switched(changes: Readonly<Record<string, string | undefined>>): () => Alteration {
   return answerBecomes((answer) => (answer.status === 101 ? withHeaders(answer, changes) : answer));
 }
 
@@ -17,14 +17,14 @@ function switched(changes: Readonly<Record<string, string | undefined>>): () => 
 function sent(
   name: string,
   change: (value: string | undefined) => string | undefined,
-): () => Mutation {
+): () => Alteration {
   return requestBecomes((request) =>
     withHeaders(request, { [name]: change(request.headers[name]) }),
   );
 }
 
 /** Answers matching requests in place of the target. */
-function answered(status: number, picks: (request: ProxiedRequest) => boolean): () => Mutation {
+function answered(status: number, picks: (request: ProxiedRequest) => boolean): () => Alteration {
   return () => ({
     request: (request) => (picks(request) ? ownAnswer(status, { error: 'no' }) : request),
   });
@@ -42,98 +42,98 @@ export const connectDefects: readonly Defect[] = [
       'connect.header-words',
     ],
     operations,
-    mutation: statusBecomes(101, 200),
+    alter: statusBecomes(101, 200),
   },
   {
     id: 'connect-answers-another-protocol',
     title: 'The 101 names another protocol.',
     violates: ['connect.answers-upgrade'],
     operations,
-    mutation: switched({ upgrade: 'h2c' }),
+    alter: switched({ upgrade: 'h2c' }),
   },
   {
     id: 'websocket-accept-is-constant',
     title: 'Sec-WebSocket-Accept is the same whatever key was sent.',
     violates: ['connect.accept-answers-the-key'],
     operations,
-    mutation: switched({ 'sec-websocket-accept': 's3pPLMBiTxaQ9kYGzzhZRbK+xOo=' }),
+    alter: switched({ 'sec-websocket-accept': 's3pPLMBiTxaQ9kYGzzhZRbK+xOo=' }),
   },
   {
     id: 'websocket-accept-is-missing',
     title: 'Sec-WebSocket-Accept is missing.',
     violates: ['connect.accept-answers-the-key'],
     operations,
-    mutation: switched({ 'sec-websocket-accept': undefined }),
+    alter: switched({ 'sec-websocket-accept': undefined }),
   },
   {
     id: 'websocket-subprotocol-unasked',
     title: 'The server selects a subprotocol that was not requested.',
     violates: ['connect.no-subprotocol'],
     operations,
-    mutation: switched({ 'sec-websocket-protocol': 'protomsg/msgpack' }),
+    alter: switched({ 'sec-websocket-protocol': 'protomsg/msgpack' }),
   },
   {
     id: 'websocket-extension-unasked',
     title: 'The server selects an extension that was not requested.',
     violates: ['connect.no-extension'],
     operations,
-    mutation: switched({ 'sec-websocket-extensions': 'permessage-deflate' }),
+    alter: switched({ 'sec-websocket-extensions': 'permessage-deflate' }),
   },
   {
     id: 'cookie-opens-no-websocket',
     title: 'The cookie JWT is ignored.',
     violates: ['connect.cookie', 'connect.cookie-among-others'],
     operations,
-    mutation: sent('cookie', () => undefined),
+    alter: sent('cookie', () => undefined),
   },
   {
     id: 'cookie-only-alone',
     title: 'The cookie JWT is found only without other cookies.',
     violates: ['connect.cookie-among-others'],
     operations,
-    mutation: sent('cookie', (cookie) => (cookie?.includes(';') ? undefined : cookie)),
+    alter: sent('cookie', (cookie) => (cookie?.includes(';') ? undefined : cookie)),
   },
   {
     id: 'no-upgrade-is-200',
     title: 'A request without an upgrade is answered 200.',
     violates: ['connect.upgrade-is-needed'],
     operations,
-    mutation: answered(200, ({ headers }) => !headers.upgrade && !!headers.authorization),
+    alter: answered(200, ({ headers }) => !headers.upgrade && !!headers.authorization),
   },
   {
     id: 'every-websocket-version-is-taken',
     title: 'An upgrade to a version other than 13 is granted.',
     violates: ['connect.version-13-only'],
     operations,
-    mutation: sent('sec-websocket-version', (version) => (version === undefined ? version : '13')),
+    alter: sent('sec-websocket-version', (version) => (version === undefined ? version : '13')),
   },
   {
     id: 'websocket-version-8-is-taken',
     title: 'An upgrade to version 8 is granted.',
     violates: ['connect.version-13-only'],
     operations,
-    mutation: sent('sec-websocket-version', (version) => (version === '8' ? '13' : version)),
+    alter: sent('sec-websocket-version', (version) => (version === '8' ? '13' : version)),
   },
   {
     id: 'websocket-version-is-taken-for-granted',
     title: 'An upgrade without a version is granted.',
     violates: ['connect.version-is-needed'],
     operations,
-    mutation: sent('sec-websocket-version', (version) => version ?? '13'),
+    alter: sent('sec-websocket-version', (version) => version ?? '13'),
   },
   {
     id: 'websocket-key-is-taken-for-granted',
     title: 'An upgrade without a key is granted.',
     violates: ['connect.key-is-needed'],
     operations,
-    mutation: sent('sec-websocket-key', (key) => key ?? goodKey),
+    alter: sent('sec-websocket-key', (key) => key ?? goodKey),
   },
   {
     id: 'any-websocket-key-is-taken',
     title: 'A key that is not 16 bytes in Base64 is accepted.',
     violates: ['connect.key-is-16-bytes'],
     operations,
-    mutation: sent('sec-websocket-key', (key) =>
+    alter: sent('sec-websocket-key', (key) =>
       key === undefined || /^[\w+/]{22}==$/.test(key) ? key : goodKey,
     ),
   },
@@ -142,34 +142,34 @@ export const connectDefects: readonly Defect[] = [
     title: 'An upgrade to any protocol opens a websocket.',
     violates: ['connect.other-protocol'],
     operations,
-    mutation: sent('upgrade', (upgrade) => (upgrade === undefined ? upgrade : 'websocket')),
+    alter: sent('upgrade', (upgrade) => (upgrade === undefined ? upgrade : 'websocket')),
   },
   {
     id: 'websocket-in-small-letters-only',
     title: 'Upgrade: WebSocket is answered 400.',
     violates: ['connect.header-words'],
     operations,
-    mutation: answered(400, ({ headers }) => headers.upgrade === 'WebSocket'),
+    alter: answered(400, ({ headers }) => headers.upgrade === 'WebSocket'),
   },
   {
     id: 'connected-device-is-not-shown',
     title: 'A device with an open connection is shown as disconnected.',
     violates: ['connect.makes-available'],
     operations: presence,
-    mutation: fieldBecomes('status', () => 'disconnected'),
+    alter: fieldBecomes('status', () => 'disconnected'),
   },
   {
     id: 'connected-device-is-unknown',
     title: 'The connection state of a device is unknown.',
     violates: ['connect.makes-available'],
     operations: presence,
-    mutation: statusBecomes(200, 404),
+    alter: statusBecomes(200, 404),
   },
   {
     id: 'disconnected-device-stays-connected',
     title: 'A device that has disconnected is still shown as connected.',
     violates: ['connect.ends-available', 'connect.lost-is-shown'],
     operations: presence,
-    mutation: fieldBecomes('status', () => 'connected'),
+    alter: fieldBecomes('status', () => 'connected'),
   },
 ];

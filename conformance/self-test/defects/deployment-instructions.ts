@@ -1,8 +1,8 @@
 /** Defects in the instructions for a pending update. */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { changedAt, changedJson, isSuccess, objectOf, withJson } from '../alter.ts';
+import { bodyBecomes, fieldBecomes, fieldLeftOut } from '../alterations.ts';
 import type { Defect, ProxiedRequest } from '../defect.ts';
-import { bodyBecomes, fieldBecomes, fieldLeftOut } from '../mutations.ts';
 import { recognized } from '../requests.ts';
 import { isObject } from '../sent.ts';
 
@@ -52,13 +52,13 @@ function fieldDefects(version: Version): Defect[] {
       ...common,
       id: `${version}-instructions-lack-${name}`,
       title: `The instructions of ${version} have no ${path}.`,
-      mutation: fieldLeftOut(path),
+      alter: fieldLeftOut(path),
     };
     const other = {
       ...common,
       id: `${version}-instructions-have-another-${name}`,
       title: `The instructions of ${version} have a malformed ${path}.`,
-      mutation: fieldBecomes(path, () => wrong),
+      alter: fieldBecomes(path, () => wrong),
     };
     return isRequired ? [left, other] : [other];
   });
@@ -70,7 +70,7 @@ const wholeDefects = (['v1', 'v2'] as const).map(
     title: `The instructions of ${version} are wrapped in an array.`,
     violates: [`next.instructions-${version}`],
     operations: forms[version],
-    mutation: bodyBecomes((value) => [value]),
+    alter: bodyBecomes((value) => [value]),
   }),
 );
 
@@ -94,7 +94,7 @@ export const deploymentInstructionDefects: readonly Defect[] = [
     title: 'Version 1 names the deployment by an id that users do not know.',
     violates: ['next.id-of-the-deployment', 'service.equal-forms'],
     operations: [...forms.v1, ...reports],
-    mutation: () => ({
+    alter: () => ({
       request: withoutPrefix,
       answer: (answer, { operation }) =>
         forms.v1.some((form) => form === operation) && isSuccess(answer)
@@ -110,7 +110,7 @@ export const deploymentInstructionDefects: readonly Defect[] = [
       ...(['status.each-value-is-accepted', 'status.is-204'] as const),
     ],
     operations: [...forms.v2, 'get-update-control-map'],
-    mutation: () => ({
+    alter: () => ({
       request: withoutPrefix,
       answer: (answer, { operation }) => {
         if (!isSuccess(answer) || answer.body.length === 0) return answer;
@@ -129,21 +129,21 @@ export const deploymentInstructionDefects: readonly Defect[] = [
     // The wrong name also contradicts the list of artifacts.
     violates: ['next.names-the-artifact', 'artifacts.name'],
     operations: everyForm,
-    mutation: fieldBecomes('artifact.artifact_name', () => 'another-release'),
+    alter: fieldBecomes('artifact.artifact_name', () => 'another-release'),
   },
   {
     id: 'instructions-name-other-types',
     title: 'The instructions name device types that the artifact is not compatible with.',
     violates: ['next.types-of-the-artifact', 'artifacts.device-types'],
     operations: everyForm,
-    mutation: fieldBecomes('artifact.device_types_compatible', () => ['another-board']),
+    alter: fieldBecomes('artifact.device_types_compatible', () => ['another-board']),
   },
   {
     id: 'source-leads-nowhere',
     title: 'The source is the URL of no artifact.',
     violates: ['next.source-gives-the-artifact'],
     operations: everyForm,
-    mutation: fieldBecomes('artifact.source.uri', (uri) =>
+    alter: fieldBecomes('artifact.source.uri', (uri) =>
       leadsTo(uri) === 'download-artifact' ? new URL('/nowhere', String(uri)).href : uri,
     ),
   },
@@ -152,21 +152,21 @@ export const deploymentInstructionDefects: readonly Defect[] = [
     title: 'The source has already expired in the instructions.',
     violates: ['next.source-expires-later'],
     operations: everyForm,
-    mutation: fieldBecomes('artifact.source.expire', () => '2001-01-01T00:00:00Z'),
+    alter: fieldBecomes('artifact.source.expire', () => '2001-01-01T00:00:00Z'),
   },
   {
     id: 'instructions-lack-the-control-map',
     title: 'A device that supports control maps does not get that of its deployment.',
     violates: ['next.control-map'],
     operations: forms.v2,
-    mutation: fieldLeftOut('artifact.update_control_map'),
+    alter: fieldLeftOut('artifact.update_control_map'),
   },
   {
     id: 'control-map-stands-beside-the-artifact',
     title: 'The control map is beside the artifact instead of in it.',
     violates: ['next.control-map'],
     operations: forms.v2,
-    mutation: bodyBecomes((value) => {
+    alter: bodyBecomes((value) => {
       if (!isObject(value) || !isObject(value.artifact)) return value;
       const { update_control_map, ...artifact } = value.artifact;
       return update_control_map === undefined ? value : { ...value, artifact, update_control_map };
@@ -177,21 +177,21 @@ export const deploymentInstructionDefects: readonly Defect[] = [
     title: 'The id of the control map in the instructions is not that of the deployment.',
     violates: ['next.control-map-id'],
     operations: forms.v2,
-    mutation: fieldBecomes('artifact.update_control_map.id', () => 'another-map'),
+    alter: fieldBecomes('artifact.update_control_map.id', () => 'another-map'),
   },
   {
     id: 'control-map-in-instructions-is-another',
     title: 'The control map in the instructions has a priority other than the one that users set.',
     violates: ['next.control-map-as-given'],
     operations: forms.v2,
-    mutation: fieldBecomes('artifact.update_control_map.priority', () => 9),
+    alter: fieldBecomes('artifact.update_control_map.priority', () => 9),
   },
   {
     id: 'control-map-that-nobody-gave',
     title: 'The instructions of a deployment without a control map have one.',
     violates: ['next.control-map-only-if-given'],
     operations: forms.v2,
-    mutation: () => ({
+    alter: () => ({
       answer: (answer) => {
         const { artifact, ...others } = objectOf(answer);
         if (!isObject(artifact) || 'update_control_map' in artifact) return answer;

@@ -3,8 +3,8 @@
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { isTimestamp } from '../../../fixtures/contract/text.ts';
 import { isSuccess, objectOf, ownAnswer, tokenOf, withJson, withStatus } from '../alter.ts';
+import { answerBecomes, sentFieldBecomes, statusBecomes } from '../alterations.ts';
 import type { Defect, ProxiedRequest } from '../defect.ts';
-import { answerBecomes, sentFieldBecomes, statusBecomes } from '../mutations.ts';
 import { type DeploymentRelation, relationOf } from '../own-deployment.ts';
 import {
   holds,
@@ -28,7 +28,7 @@ function taken(what: string, requirement: RequirementId, picks: RequestFilter): 
     title: `A log with ${what} is answered 204.`,
     violates: [requirement],
     operations: uploads,
-    mutation: statusBecomes(400, 204, picks),
+    alter: statusBecomes(400, 204, picks),
   };
 }
 
@@ -39,7 +39,7 @@ function refused(what: string, requirement: RequirementId, picks: RequestFilter)
     title: `A log with ${what} is answered 400.`,
     violates: [requirement],
     operations: uploads,
-    mutation: answerBecomes(
+    alter: answerBecomes(
       (answer) => (answer.status === 204 ? ownAnswer(400, { error: 'no' }) : answer),
       picks,
     ),
@@ -53,7 +53,7 @@ function takenOn(relation: DeploymentRelation, ...violates: Defect['violates']):
     title: `A log for a deployment that is ${relation} to the device is answered 204.`,
     violates,
     operations: uploads,
-    mutation: answerBecomes(async (answer, request, ask) => {
+    alter: answerBecomes(async (answer, request, ask) => {
       const isRefused = answer.status === 404 || answer.status === 400;
       const fits = isRefused && (await relationOf(request, ask)) === relation;
       return fits ? withStatus(answer, 204) : answer;
@@ -119,14 +119,14 @@ export const deploymentLogDefects: readonly Defect[] = [
     title: 'An accepted log is answered 200.',
     violates: ['log.is-accepted'],
     operations: uploads,
-    mutation: statusBecomes(204, 200, holds('messages.last.message', 'bye')),
+    alter: statusBecomes(204, 200, holds('messages.last.message', 'bye')),
   },
   {
     id: 'log-loses-its-end',
     title: 'Only the first message of a log is kept.',
     violates: ['log.is-kept'],
     operations: uploads,
-    mutation: sentFieldBecomes(
+    alter: sentFieldBecomes(
       'messages',
       (messages) => (Array.isArray(messages) ? messages.slice(0, 1) : messages),
       holds('messages.last.message', 'rolled back'),
@@ -137,7 +137,7 @@ export const deploymentLogDefects: readonly Defect[] = [
     title: 'The messages of a log are kept in the order of their timestamps.',
     violates: ['log.keeps-its-order'],
     operations: uploads,
-    mutation: sentFieldBecomes(
+    alter: sentFieldBecomes(
       'messages',
       (messages) => (Array.isArray(messages) ? messages.toSorted(byTimestamp) : messages),
       holds('messages.last.message', 'last line'),
@@ -148,7 +148,7 @@ export const deploymentLogDefects: readonly Defect[] = [
     title: 'A new upload is added to the earlier log.',
     violates: ['log.is-replaced'],
     operations: uploads,
-    mutation: () => {
+    alter: () => {
       const earlier = new Map<string, readonly unknown[]>();
       return {
         request: (request) => {
@@ -167,7 +167,7 @@ export const deploymentLogDefects: readonly Defect[] = [
     title: 'The log of one device becomes that of all devices of the deployment.',
     violates: ['log.own-part-only'],
     operations: uploads,
-    mutation: () => {
+    alter: () => {
       const tokens = new Map<string, Set<string>>();
       return {
         answer: async (answer, request, ask) => {
@@ -190,7 +190,7 @@ export const deploymentLogDefects: readonly Defect[] = [
     title: 'A log that is uploaded after the device reported failure is answered 404.',
     violates: ['log.after-failure'],
     operations: ['put-deployment-log', 'put-deployment-status'],
-    mutation: () => {
+    alter: () => {
       const failed = new Set<string>();
       return {
         answer: (answer, request) => {

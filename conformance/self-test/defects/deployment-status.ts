@@ -2,8 +2,8 @@
 import { statusRequirements } from '../../../fixtures/contract/requirements/deployment-status.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { changedJson, isSuccess, objectOf, ownAnswer, tokenOf, withStatus } from '../alter.ts';
-import type { Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
-import { answerBecomes, sentFieldBecomes, statusBecomes } from '../mutations.ts';
+import { answerBecomes, sentFieldBecomes, statusBecomes } from '../alterations.ts';
+import type { Alteration, Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
 import { callerOf, type DeploymentRelation, relationOf } from '../own-deployment.ts';
 import { requestFor } from '../requests.ts';
 import {
@@ -30,7 +30,7 @@ function taken(what: string, requirement: RequirementId, picks: RequestFilter): 
     title: `A report with ${what} is answered 204.`,
     violates: [requirement],
     operations: reports,
-    mutation: statusBecomes(400, 204, picks),
+    alter: statusBecomes(400, 204, picks),
   };
 }
 
@@ -41,11 +41,11 @@ function refused(what: string, violates: Defect['violates'], picks: RequestFilte
     title: `A report with ${what} is answered 400.`,
     violates,
     operations: reports,
-    mutation: refusing(picks),
+    alter: refusing(picks),
   };
 }
 
-function refusing(picks: RequestFilter): Defect['mutation'] {
+function refusing(picks: RequestFilter): Defect['alter'] {
   return answerBecomes(
     (answer) => (answer.status === 204 ? ownAnswer(400, { error: 'no' }) : answer),
     picks,
@@ -59,7 +59,7 @@ function takenOn(relation: DeploymentRelation, ...violates: Defect['violates']):
     title: `A report on a deployment that is ${relation} to the device is answered 204.`,
     violates,
     operations: reports,
-    mutation: answerBecomes(async (answer, request, ask) => {
+    alter: answerBecomes(async (answer, request, ask) => {
       const isRefused = answer.status === 404 || answer.status === 400;
       const fits = isRefused && (await relationOf(request, ask)) === relation;
       return fits ? withStatus(answer, 204) : answer;
@@ -77,7 +77,7 @@ function deviceDeploymentKey(request: ProxiedRequest): string {
 }
 
 /** Refuses reports depending on the previously reported status, undefined before the first. */
-function refusingAfter(isRefused: (before: unknown, now: unknown) => boolean): Defect['mutation'] {
+function refusingAfter(isRefused: (before: unknown, now: unknown) => boolean): Defect['alter'] {
   return () => {
     const before = new Map<string, unknown>();
     return {
@@ -94,7 +94,7 @@ function refusingAfter(isRefused: (before: unknown, now: unknown) => boolean): D
 }
 
 /** Shows users the status or substate of a report although the report was refused with 409. */
-function refusedReportShows(member: 'status' | 'substate'): ReturnType<Defect['mutation']> {
+function refusedReportShows(member: 'status' | 'substate'): Alteration {
   const shown = new Map<string, unknown>();
   return {
     answer: (answer: ProxiedAnswer, request: ProxiedRequest) => {
@@ -168,35 +168,35 @@ export const deploymentStatusDefects: readonly Defect[] = [
     title: 'An accepted report is answered 200.',
     violates: ['status.is-204'],
     operations: reports,
-    mutation: statusBecomes(204, 200, holds('substate', 'Executing script: check')),
+    alter: statusBecomes(204, 200, holds('substate', 'Executing script: check')),
   },
   {
     id: 'repeated-report-is-400',
     title: 'A report that repeats a status is refused.',
     violates: ['status.repeated', 'service.equal-forms'],
     operations: reports,
-    mutation: refusingAfter((before, now) => before === now),
+    alter: refusingAfter((before, now) => before === now),
   },
   {
     id: 'skipped-pause-is-400',
     title: 'A device that reports installing right after downloading is refused.',
     violates: ['status.each-value-is-accepted', 'status.intermediate-is-optional'],
     operations: reports,
-    mutation: refusingAfter((before, now) => before === 'downloading' && now === 'installing'),
+    alter: refusingAfter((before, now) => before === 'downloading' && now === 'installing'),
   },
   {
     id: 'step-back-is-400',
     title: 'A device that reports downloading after installing is refused.',
     violates: ['status.each-value-is-accepted'],
     operations: reports,
-    mutation: refusingAfter((before, now) => before === 'installing' && now === 'downloading'),
+    alter: refusingAfter((before, now) => before === 'installing' && now === 'downloading'),
   },
   {
     id: 'report-after-failure-is-400',
     title: 'A device that reports another status after failure is refused.',
     violates: ['status.each-value-is-accepted'],
     operations: reports,
-    mutation: refusingAfter((before, now) => before === 'failure' && now !== 'failure'),
+    alter: refusingAfter((before, now) => before === 'failure' && now !== 'failure'),
   },
   {
     id: 'end-at-once-is-400',
@@ -207,14 +207,14 @@ export const deploymentStatusDefects: readonly Defect[] = [
       'status.already-installed',
     ],
     operations: reports,
-    mutation: refusingAfter((before, now) => before === undefined && now === 'already-installed'),
+    alter: refusingAfter((before, now) => before === undefined && now === 'already-installed'),
   },
   {
     id: 'report-is-kept-as-another',
     title: 'A report of pause_before_committing is stored as rebooting.',
     violates: ['status.becomes-the-state'],
     operations: reports,
-    mutation: sentFieldBecomes(
+    alter: sentFieldBecomes(
       'status',
       () => 'rebooting',
       holds('status', 'pause_before_committing'),
@@ -225,7 +225,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
     title: 'What one device reports becomes the state of all devices of the deployment.',
     violates: ['status.own-part-only'],
     operations: reports,
-    mutation: () => {
+    alter: () => {
       const tokens = new Map<string, Set<string>>();
       return {
         answer: async (answer, request, ask) => {
@@ -252,35 +252,35 @@ export const deploymentStatusDefects: readonly Defect[] = [
     title: 'A report after the abort is answered 204.',
     violates: ['status.aborted-is-409'],
     operations: reports,
-    mutation: statusBecomes(409, 204),
+    alter: statusBecomes(409, 204),
   },
   {
     id: 'end-after-abort-is-204',
     title: 'After the abort, only an end is accepted.',
     violates: ['status.aborted-is-409'],
     operations: reports,
-    mutation: statusBecomes(409, 204, holds('status', 'failure')),
+    alter: statusBecomes(409, 204, holds('status', 'failure')),
   },
   {
     id: 'refused-report-becomes-the-state',
     title: 'A report that is refused after the abort still becomes the state.',
     violates: ['status.aborted-stays', 'status.abort-is-one-moment'],
     operations: [...reports, 'list-deployment-devices'],
-    mutation: () => refusedReportShows('status'),
+    alter: () => refusedReportShows('status'),
   },
   {
     id: 'substate-of-a-refused-report-is-kept',
     title: 'The substate of a report that is refused after the abort is still shown.',
     violates: ['status.aborted-stays'],
     operations: [...reports, 'list-deployment-devices'],
-    mutation: () => refusedReportShows('substate'),
+    alter: () => refusedReportShows('substate'),
   },
   {
     id: 'report-beside-an-abort-is-409-and-taken',
     title: 'A report shortly before an abort is answered 409.',
     violates: ['status.abort-is-one-moment'],
     operations: [...reports, 'abort-deployment'],
-    mutation: () => {
+    alter: () => {
       const aborted = new Set<string>();
       return {
         request: async (request, ask) => {
@@ -309,7 +309,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
     title: 'A report that is concurrent with an abort breaks the server.',
     violates: ['status.abort-is-one-moment', 'status.aborted-is-409'],
     operations: reports,
-    mutation: statusBecomes(409, 500, both(holds('status', 'success'), lacks('substate'))),
+    alter: statusBecomes(409, 500, both(holds('status', 'success'), lacks('substate'))),
   },
   {
     id: 'abort-is-not-passed-on',
@@ -322,7 +322,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
       'audit.deployment-aborted',
     ],
     operations: ['abort-deployment'],
-    mutation: () => ({
+    alter: () => ({
       request: (request, { userToken }) =>
         tokenOf(request) === userToken ? ownAnswer(204) : request,
     }),

@@ -1,7 +1,7 @@
 /** Defects of a device's reports on one deployment after another. */
 import { isSuccess, jsonOf, objectOf, ownAnswer, tokenOf, withJson } from '../alter.ts';
-import type { AskTarget, Defect, Mutation, ProxiedRequest } from '../defect.ts';
-import { requestBecomes } from '../mutations.ts';
+import { requestBecomes } from '../alterations.ts';
+import type { Alteration, AskTarget, Defect, ProxiedRequest } from '../defect.ts';
 import { requestFor } from '../requests.ts';
 import { sentAt } from '../sent.ts';
 import { everyForm } from './next-deployment.ts';
@@ -11,8 +11,8 @@ type OfferedIds = Map<string, readonly string[]>;
 
 /** Passes requests with the ids of the deployments that their device was offered before. */
 function remembering(
-  hooks: (offered: OfferedIds) => Pick<Mutation, 'request'> & Pick<Mutation, 'answer'>,
-): () => Mutation {
+  hooks: (offered: OfferedIds) => Pick<Alteration, 'request'> & Pick<Alteration, 'answer'>,
+): () => Alteration {
   return () => {
     const offered: OfferedIds = new Map();
     const { request, answer } = hooks(offered);
@@ -42,7 +42,7 @@ async function repeatedFor(id: string, request: ProxiedRequest, ask: AskTarget):
 /** Repeats each accepted report for another deployment of the device, which `picks` selects. */
 function alsoFor(
   picks: (offered: readonly string[], id: string) => string | undefined,
-): () => Mutation {
+): () => Alteration {
   return remembering((offered) => ({
     answer: async (answer, request, ask) => {
       const { id = '' } = request.parameters;
@@ -61,7 +61,7 @@ const operations = [...everyForm, 'put-deployment-status'] as const;
 function substateBecomes(
   change: (substate: string) => string | undefined,
   picks: (status: unknown) => boolean = () => true,
-): () => Mutation {
+): () => Alteration {
   return requestBecomes((request) => {
     const { substate, ...others } = objectOf(request);
     if (typeof substate !== 'string' || !picks(others.status)) return request;
@@ -76,21 +76,21 @@ export const deploymentInTurnDefects: readonly Defect[] = [
     title: 'A report on a former deployment also changes the deployment that follows it.',
     violates: ['status.only-the-named-deployment'],
     operations,
-    mutation: alsoFor((offered) => offered.at(-1)),
+    alter: alsoFor((offered) => offered.at(-1)),
   },
   {
     id: 'report-lands-on-the-former-deployment-too',
     title: 'A report on a deployment also changes the one that the device ended before.',
     violates: ['status.only-the-named-deployment', 'next.repeatable'],
     operations,
-    mutation: alsoFor((offered, id) => offered[offered.indexOf(id) - 1]),
+    alter: alsoFor((offered, id) => offered[offered.indexOf(id) - 1]),
   },
   {
     id: 'late-report-is-dropped',
     title: 'A report on a former deployment is answered 204, but changes nothing.',
     violates: ['status.becomes-the-state'],
     operations,
-    mutation: remembering((offered) => ({
+    alter: remembering((offered) => ({
       request: (request) => {
         const known = offered.get(tokenOf(request)) ?? [];
         const { id = '' } = request.parameters;
@@ -107,7 +107,7 @@ export const deploymentInTurnDefects: readonly Defect[] = [
     title: 'A log is kept for the newest deployment of the device, whichever it names.',
     violates: ['log.only-the-named-deployment'],
     operations: [...everyForm, 'put-deployment-log'],
-    mutation: remembering((offered) => ({
+    alter: remembering((offered) => ({
       request: (request) => {
         const known = offered.get(tokenOf(request)) ?? [];
         const [newest, { id = '' }] = [known.at(-1), request.parameters];
@@ -123,7 +123,7 @@ export const deploymentInTurnDefects: readonly Defect[] = [
     title: 'An abort of a deployment ends every deployment of the devices that had ended it.',
     violates: ['next.repeatable'],
     operations: [...operations, 'abort-deployment'],
-    mutation: () => {
+    alter: () => {
       const aborted = new Set<string>();
       return remembering((offered) => ({
         answer: (answer, request) => {
@@ -143,7 +143,7 @@ export const deploymentInTurnDefects: readonly Defect[] = [
     title: 'The substate that comes with success or failure is not kept.',
     violates: ['status.substate-is-the-last', 'status.substate'],
     operations: ['put-deployment-status'],
-    mutation: substateBecomes(
+    alter: substateBecomes(
       () => undefined,
       (status) => status === 'success' || status === 'failure',
     ),
@@ -153,7 +153,7 @@ export const deploymentInTurnDefects: readonly Defect[] = [
     title: 'The substate that comes with a pause is not kept.',
     violates: ['status.substate-is-the-last', 'status.substate'],
     operations: ['put-deployment-status'],
-    mutation: substateBecomes(
+    alter: substateBecomes(
       () => undefined,
       (status) => String(status).startsWith('pause_'),
     ),
@@ -163,14 +163,14 @@ export const deploymentInTurnDefects: readonly Defect[] = [
     title: 'Letters beyond ASCII in a substate are replaced by question marks.',
     violates: ['status.substate-is-the-last', 'status.substate'],
     operations: ['put-deployment-status'],
-    mutation: substateBecomes((substate) => substate.replaceAll(/[^ -~]/g, '?')),
+    alter: substateBecomes((substate) => substate.replaceAll(/[^ -~]/g, '?')),
   },
   {
     id: 'substate-is-cut',
     title: 'Only the first 64 characters of a substate are kept.',
     violates: ['status.substate-is-the-last', 'status.substate'],
     operations: ['put-deployment-status'],
-    mutation: substateBecomes((substate) =>
+    alter: substateBecomes((substate) =>
       substate.length <= 100 ? substate.slice(0, 64) : substate,
     ),
   },
@@ -179,7 +179,7 @@ export const deploymentInTurnDefects: readonly Defect[] = [
     title: 'After an abort only the device that was offered the deployment first is refused.',
     violates: ['status.aborted-is-409'],
     operations: [...operations],
-    mutation: () => {
+    alter: () => {
       const first = new Map<string, string>();
       return {
         answer: (answer, request) => {
@@ -200,7 +200,7 @@ export const deploymentInTurnDefects: readonly Defect[] = [
     title: 'A failure of one device ends the deployment for all of its devices.',
     violates: ['next.repeatable'],
     operations,
-    mutation: () => {
+    alter: () => {
       const failed = new Map<string, string>();
       return {
         answer: (answer, request) => {

@@ -1,7 +1,7 @@
 /** Defects in errors and request ids. Spec: Error; Errors */
 import { changedAt, changedJson, withHeaders } from '../alter.ts';
+import { answerBecomes } from '../alterations.ts';
 import type { Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
-import { answerBecomes } from '../mutations.ts';
 
 const operations = ['post-auth-request'] as const;
 
@@ -34,35 +34,35 @@ export const errorDefects: readonly Defect[] = [
     title: 'The `error` of a refusal is an object with a code and a message, as gateways write it.',
     violates: ['errors.error-is-a-text'],
     operations,
-    mutation: errorMemberBecomes('error', (message) => ({ status_code: 400, message })),
+    alter: errorMemberBecomes('error', (message) => ({ status_code: 400, message })),
   },
   {
     id: 'error-is-empty',
     title: 'The `error` of a refusal is an empty string.',
     violates: ['errors.says-why', 'auth.refusal-says-why'],
     operations,
-    mutation: errorMemberBecomes('error', () => ''),
+    alter: errorMemberBecomes('error', () => ''),
   },
   {
     id: 'request-id-is-a-number',
     title: 'The request_id of a refusal is a number.',
     violates: ['errors.request-id-is-a-text'],
     operations,
-    mutation: errorMemberBecomes('request_id', () => 17),
+    alter: errorMemberBecomes('request_id', () => 17),
   },
   {
     id: 'request-id-of-the-caller-is-replaced',
     title: 'The server generates a request id although the caller sent one.',
     violates: ['errors.request-id-of-the-caller'],
     operations,
-    mutation: answerBecomes((answer) => withRequestId(answer, 'another'), hasRequestId),
+    alter: answerBecomes((answer) => withRequestId(answer, 'another'), hasRequestId),
   },
   {
     id: 'request-id-is-always-the-same',
     title: 'Every request without an id gets the same one.',
     violates: ['errors.request-id-of-the-server'],
     operations,
-    mutation: answerBecomes(
+    alter: answerBecomes(
       (answer) => withRequestId(answer, 'the-only-one'),
       (request) => !hasRequestId(request),
     ),
@@ -72,7 +72,7 @@ export const errorDefects: readonly Defect[] = [
     title: 'The request id in the body differs from the one in the header.',
     violates: ['errors.request-id-equals-header'],
     operations,
-    mutation: answerBecomes(
+    alter: answerBecomes(
       (answer) => {
         const name = requestIdHeader(answer);
         return name === undefined
@@ -94,7 +94,7 @@ export const errorDefects: readonly Defect[] = [
       'errors.request-id-is-a-text',
     ],
     operations,
-    mutation: answerBecomes((answer) =>
+    alter: answerBecomes((answer) =>
       answer.status === 400
         ? { ...answer, body: Buffer.from('<!doctype html><title>400</title>') }
         : answer,
@@ -105,7 +105,7 @@ export const errorDefects: readonly Defect[] = [
     title: 'The refusal of a first contact is a sentence instead of an Error body.',
     violates: ['auth.refusals-are-errors', 'auth.refusal-says-why', 'errors.body-is-error'],
     operations,
-    mutation: answerBecomes((answer) =>
+    alter: answerBecomes((answer) =>
       answer.status === 401 ? { ...answer, body: Buffer.from('not authorized') } : answer,
     ),
   },

@@ -1,10 +1,10 @@
 /** Defects in server faults, and in rate limiting. Spec: Errors, "Common statuses" */
 import { ownAnswer, tokenOf } from '../alter.ts';
-import type { Defect, Mutation } from '../defect.ts';
-import { statusBecomes } from '../mutations.ts';
+import { statusBecomes } from '../alterations.ts';
+import type { Alteration, Defect } from '../defect.ts';
 
 /** Refuses every request of a caller once the caller has been rate limited. */
-function grudge(): Mutation {
+function grudge(): Alteration {
   const hasty = new Set<string>();
   return {
     answer: (answer, request) => {
@@ -22,41 +22,41 @@ export const faultDefects: readonly Defect[] = [
     title: 'An internal failure is answered 502.',
     violates: ['errors.unexpected-is-500'],
     operations: 'all',
-    mutation: statusBecomes(500, 502),
+    alter: statusBecomes(500, 502),
   },
   {
     id: 'fault-inside-is-a-success-of-inventory',
     title: 'An internal failure is answered 200 when a device sends its inventory.',
     violates: ['errors.unexpected-is-500'],
     operations: ['put-attributes'],
-    mutation: statusBecomes(500, 200),
+    alter: statusBecomes(500, 200),
   },
   {
     id: 'fault-inside-is-the-fault-of-a-socket',
     title: 'An internal failure is answered 400 when a device opens a websocket.',
     violates: ['errors.unexpected-is-500'],
     operations: ['connect'],
-    mutation: statusBecomes(500, 400),
+    alter: statusBecomes(500, 400),
   },
   {
     id: 'haste-is-503',
     title: 'A caller beyond the rate limit is answered 503.',
     violates: ['errors.too-many-requests-is-429'],
     operations: 'all',
-    mutation: statusBecomes(429, 503),
+    alter: statusBecomes(429, 503),
   },
   {
     id: 'haste-is-400-on-export',
     title: 'A user who exports the audit log beyond the rate limit is answered 400.',
     violates: ['errors.too-many-requests-is-429'],
     operations: ['export-audit-logs'],
-    mutation: statusBecomes(429, 400),
+    alter: statusBecomes(429, 400),
   },
   {
     id: 'haste-is-never-forgotten',
     title: 'A device that once exceeded the rate limit is always refused.',
     violates: ['errors.slowed-down-is-served'],
     operations: ['get-next-deployment'],
-    mutation: grudge,
+    alter: grudge,
   },
 ];

@@ -24,8 +24,8 @@ import {
   withStatus,
   withText,
 } from '../alter.ts';
-import type { Defect, Mutation, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
-import { answerBecomes } from '../mutations.ts';
+import { answerBecomes } from '../alterations.ts';
+import type { Alteration, Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
 import { isObject } from '../sent.ts';
 
 /** Number of affected cases to run; a generated defect is so visible that any few must catch it. */
@@ -46,7 +46,7 @@ interface DefectKind {
   /** The mistake, phrased to follow the name of the operation. */
   readonly says: string;
   readonly violates: (id: OperationId) => readonly [RequirementId, ...RequirementId[]];
-  readonly mutation: (row: Operation) => () => Mutation;
+  readonly alter: (row: Operation) => () => Alteration;
   /** Returns true if an operation can have the mistake; every operation can when absent. */
   readonly fits?: (row: Operation) => boolean;
   readonly sample?: number;
@@ -55,14 +55,14 @@ interface DefectKind {
 /** Changes listed refusals of an operation. */
 function refusalBecomes(
   change: (answer: ProxiedAnswer, request: ProxiedRequest) => ProxiedAnswer,
-): DefectKind['mutation'] {
+): DefectKind['alter'] {
   return (row) =>
     answerBecomes((answer, request) =>
       isJudgedRefusal(answer, row) ? change(answer, request) : answer,
     );
 }
 
-function memberBecomes(name: string, change: (value: unknown) => unknown): DefectKind['mutation'] {
+function memberBecomes(name: string, change: (value: unknown) => unknown): DefectKind['alter'] {
   return refusalBecomes((answer) => changedJson(answer, (body) => changedAt(body, name, change)));
 }
 
@@ -85,13 +85,13 @@ const refusalKinds: readonly DefectKind[] = [
     kind: 'unlisted-status',
     says: 'refuses with 422 instead of its own status',
     violates: () => ['errors.statuses-are-listed'],
-    mutation: refusalBecomes((answer) => withStatus(answer, 422)),
+    alter: refusalBecomes((answer) => withStatus(answer, 422)),
   },
   {
     kind: 'error-is-a-page',
     says: 'refuses with an HTML page',
     violates: () => ['errors.body-is-error', 'service.bodies-are-json'],
-    mutation: refusalBecomes((answer) =>
+    alter: refusalBecomes((answer) =>
       withText(withHeaders(answer, { 'content-type': 'text/html' }), '<p>no</p>'),
     ),
   },
@@ -99,31 +99,31 @@ const refusalKinds: readonly DefectKind[] = [
     kind: 'error-is-empty',
     says: 'refuses without a body',
     violates: () => ['errors.body-is-error', 'service.bodies-are-json'],
-    mutation: refusalBecomes((answer) => withText(answer, '')),
+    alter: refusalBecomes((answer) => withText(answer, '')),
   },
   {
     kind: 'error-in-an-object',
     says: 'refuses with an error that is an object',
     violates: () => ['errors.error-is-a-text'],
-    mutation: memberBecomes('error', (message) => ({ message })),
+    alter: memberBecomes('error', (message) => ({ message })),
   },
   {
     kind: 'error-without-words',
     says: 'refuses without an error text',
     violates: () => ['errors.says-why'],
-    mutation: memberBecomes('error', () => undefined),
+    alter: memberBecomes('error', () => undefined),
   },
   {
     kind: 'request-id-is-a-number',
     says: 'refuses with a request_id that is a number',
     violates: () => ['errors.request-id-is-a-text'],
-    mutation: memberBecomes('request_id', () => 17),
+    alter: memberBecomes('request_id', () => 17),
   },
   {
     kind: 'request-id-is-constant',
     says: 'refuses with the same request id each time',
     violates: () => ['errors.request-id-of-the-server'],
-    mutation: refusalBecomes((answer, request) =>
+    alter: refusalBecomes((answer, request) =>
       requestIdHeader(request) === undefined ? withRequestId(answer, 'the-only-one') : answer,
     ),
   },
@@ -131,7 +131,7 @@ const refusalKinds: readonly DefectKind[] = [
     kind: 'request-id-is-replaced',
     says: 'refuses with a generated request id although the caller sent one',
     violates: () => ['errors.request-id-of-the-caller'],
-    mutation: refusalBecomes((answer, request) =>
+    alter: refusalBecomes((answer, request) =>
       requestIdHeader(request) === undefined ? answer : withRequestId(answer, 'another'),
     ),
   },
@@ -139,7 +139,7 @@ const refusalKinds: readonly DefectKind[] = [
     kind: 'request-ids-differ',
     says: 'refuses with different request ids in the header and the body',
     violates: () => ['errors.request-id-equals-header'],
-    mutation: refusalBecomes((answer) => {
+    alter: refusalBecomes((answer) => {
       const name = requestIdHeader(answer);
       return name === undefined ? answer : withHeaders(answer, { [name]: 'another' });
     }),
@@ -148,7 +148,7 @@ const refusalKinds: readonly DefectKind[] = [
     kind: 'request-id-is-missing',
     says: 'always refuses without a request id',
     violates: () => ['errors.names-the-request'],
-    mutation: memberBecomes('request_id', () => undefined),
+    alter: memberBecomes('request_id', () => undefined),
     // Links have too few refusals to show that the id is always missing.
     fits: ({ authorization }) => authorization !== 'link',
     sample: LARGE_SAMPLE,
@@ -157,12 +157,12 @@ const refusalKinds: readonly DefectKind[] = [
     kind: 'refusal-label',
     says: 'labels the JSON of refusals as plain text',
     violates: () => ['service.json-is-labelled'],
-    mutation: refusalBecomes((answer) => withHeaders(answer, { 'content-type': 'text/plain' })),
+    alter: refusalBecomes((answer) => withHeaders(answer, { 'content-type': 'text/plain' })),
   },
 ];
 
 /** Answers one in `FAULT_EACH` valid requests with a server error. */
-function nowAndThen(): Mutation {
+function nowAndThen(): Alteration {
   let good = 0;
   return {
     answer: (answer) => {
@@ -182,13 +182,13 @@ const successKinds: readonly DefectKind[] = [
     kind: 'fault-now-and-then',
     says: 'answers one good request of three with 500',
     violates: (id) => ['errors.no-needless-fault', ...own('status')(id)],
-    mutation: () => nowAndThen,
+    alter: () => nowAndThen,
   },
   {
     kind: 'wrong-success',
     says: 'answers with another success status',
     violates: own('status'),
-    mutation: () =>
+    alter: () =>
       answerBecomes((answer) => {
         const status = wrongSuccess[answer.status];
         return status === undefined ? answer : withStatus(answer, status);
@@ -198,7 +198,7 @@ const successKinds: readonly DefectKind[] = [
     kind: 'needless-body',
     says: 'answers with a body where none is documented',
     violates: own('body'),
-    mutation: () =>
+    alter: () =>
       answerBecomes((answer) =>
         answer.status === 200 ? ownAnswer(200, { status: 'ok' }) : answer,
       ),
@@ -208,7 +208,7 @@ const successKinds: readonly DefectKind[] = [
     kind: 'cut-json',
     says: 'answers with JSON that is cut off',
     violates: () => ['service.bodies-are-json'],
-    mutation: () =>
+    alter: () =>
       answerBecomes((answer) =>
         answer.status === 200 ? { ...answer, body: answer.body.subarray(0, -1) } : answer,
       ),
@@ -218,7 +218,7 @@ const successKinds: readonly DefectKind[] = [
     kind: 'success-label',
     says: 'labels its JSON as HTML',
     violates: () => ['service.json-is-labelled'],
-    mutation: () => labelled('text/html'),
+    alter: () => labelled('text/html'),
     fits: ({ success }) => isJson(success[200]),
   },
   {
@@ -226,18 +226,18 @@ const successKinds: readonly DefectKind[] = [
     says: 'labels what is not JSON as JSON',
     violates: (id) =>
       id === 'export-audit-logs' ? ['audit.export-media-type'] : ['service.other-media-types'],
-    mutation: () => labelled('application/json'),
+    alter: () => labelled('application/json'),
     fits: ({ success }) => success[200]?.mediaType !== undefined,
   },
   {
     kind: 'sunset-is-no-date',
     says: 'announces its end with an invalid date',
     violates: () => ['versioning.deprecation-headers'],
-    mutation: () => answerBecomes((answer) => withHeaders(answer, { sunset: 'next year' })),
+    alter: () => answerBecomes((answer) => withHeaders(answer, { sunset: 'next year' })),
   },
 ];
 
-function labelled(type: string): () => Mutation {
+function labelled(type: string): () => Alteration {
   return answerBecomes((answer) =>
     answer.status === 200 ? withHeaders(answer, { 'content-type': type }) : answer,
   );
@@ -311,7 +311,7 @@ function renamedAt(value: unknown, [step = '', ...rest]: readonly string[]): unk
     : { ...others, [step.toUpperCase()]: member };
 }
 
-function jsonBecomes(change: (body: unknown) => unknown): () => Mutation {
+function jsonBecomes(change: (body: unknown) => unknown): () => Alteration {
   return answerBecomes((answer) =>
     answer.status === 200 && jsonOf(answer) !== undefined ? changedJson(answer, change) : answer,
   );
@@ -334,7 +334,7 @@ function fieldDefects(id: OperationId): readonly Defect[] {
       kind,
       says: `answers with a field ${field.path.join('.')} that ${says}`,
       violates: [requirementOn(id, ['body', ...steps])],
-      mutation: jsonBecomes(change(`${to}${place}`)),
+      alter: jsonBecomes(change(`${to}${place}`)),
     });
   });
 }
@@ -351,7 +351,7 @@ function linkDefects(id: OperationId): readonly Defect[] {
       kind: 'link-is-relative',
       says: 'answers with a link that has no host',
       violates: [requirementOn(id, ['body', ...steps])],
-      mutation: jsonBecomes((body) => changedAt(body, steps.join('.'), () => '/files/1')),
+      alter: jsonBecomes((body) => changedAt(body, steps.join('.'), () => '/files/1')),
     }),
   );
 }
@@ -361,7 +361,7 @@ const oddDefects: readonly Defect[] = [
     kind: 'field-of-wrong-type',
     says: 'answers with values that are not strings',
     violates: ['configuration.read-texts'],
-    mutation: jsonBecomes((body) =>
+    alter: jsonBecomes((body) =>
       isObject(body) ? Object.fromEntries(Object.keys(body).map((name) => [name, 7])) : body,
     ),
   }),
@@ -369,7 +369,7 @@ const oddDefects: readonly Defect[] = [
     kind: 'needless-quotes',
     says: 'answers with a token in quotes',
     violates: ['auth.token-is-plain-text'],
-    mutation: answerBecomes((answer) =>
+    alter: answerBecomes((answer) =>
       answer.status === 200 ? withText(answer, `"${answer.body.toString('utf8')}"`) : answer,
     ),
   }),
@@ -377,7 +377,7 @@ const oddDefects: readonly Defect[] = [
     kind: 'header-is-lost',
     says: 'answers without the count of all entries',
     violates: ['audit.total'],
-    mutation: answerBecomes((answer) => withHeaders(answer, { 'x-total-count': undefined })),
+    alter: answerBecomes((answer) => withHeaders(answer, { 'x-total-count': undefined })),
   }),
 ];
 
@@ -399,7 +399,7 @@ const managementDefects: readonly Defect[] = managementIds.map((id) => ({
   violates: ['errors.no-needless-fault'],
   operations: [id],
   sample: SAMPLE,
-  mutation: nowAndThen,
+  alter: nowAndThen,
 }));
 
 function defectOf(
@@ -408,16 +408,16 @@ function defectOf(
     kind,
     says,
     violates,
-    mutation,
+    alter,
     sample = SAMPLE,
-  }: Pick<Defect, 'violates' | 'mutation'> & {
+  }: Pick<Defect, 'violates' | 'alter'> & {
     readonly kind: string;
     readonly says: string;
     readonly sample?: number;
   },
 ): Defect {
   const title = `The operation ${id} ${says}.`;
-  return { id: `every-${id}-${kind}`, kind, title, violates, operations: [id], mutation, sample };
+  return { id: `every-${id}-${kind}`, kind, title, violates, operations: [id], alter, sample };
 }
 
 const ids = Object.keys(operations) as OperationId[];
@@ -426,12 +426,12 @@ function kindDefects(id: OperationId): readonly Defect[] {
   const row: Operation = operations[id];
   return [...successKinds, ...refusalKinds]
     .filter(({ fits }) => fits?.(row) ?? true)
-    .map(({ kind, says, violates, mutation, sample }) =>
+    .map(({ kind, says, violates, alter, sample }) =>
       defectOf(id, {
         kind,
         says,
         violates: violates(id),
-        mutation: mutation(row),
+        alter: alter(row),
         ...(sample !== undefined && { sample }),
       }),
     );

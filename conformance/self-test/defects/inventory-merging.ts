@@ -1,8 +1,8 @@
 /** Defects in the names, values and descriptions of attributes over several writes. */
 import { entriesOf, isMap, type Members, membersOf } from '../../target/json-members.ts';
 import { isSuccess, jsonOf, listOf, objectOf, tokenOf, withJson } from '../alter.ts';
-import type { AskTarget, Defect, Mutation, ProxiedRequest } from '../defect.ts';
-import { requestBecomes } from '../mutations.ts';
+import { requestBecomes } from '../alterations.ts';
+import type { Alteration, AskTarget, Defect, ProxiedRequest } from '../defect.ts';
 import { callerOf } from '../own-deployment.ts';
 import { requestFor } from '../requests.ts';
 
@@ -12,7 +12,7 @@ const both = ['patch-attributes', 'put-attributes'] as const;
 /** Changes each attribute of a valid list before the target sees it; undefined drops one. */
 function attributeBecomes(
   change: (attribute: Members, request: ProxiedRequest) => Members | undefined,
-): () => Mutation {
+): () => Alteration {
   return requestBecomes((request) => {
     const attributes = listOf(request);
     const isValid = (each: unknown) => isMap(each) && 'value' in each && 'name' in each;
@@ -25,14 +25,14 @@ function attributeBecomes(
   });
 }
 
-function nameBecomes(change: (name: string) => string): () => Mutation {
+function nameBecomes(change: (name: string) => string): () => Alteration {
   return attributeBecomes(({ name, ...others }) => ({
     ...others,
     name: typeof name === 'string' ? change(name) : name,
   }));
 }
 
-function valueBecomes(change: (value: unknown) => unknown): () => Mutation {
+function valueBecomes(change: (value: unknown) => unknown): () => Alteration {
   return attributeBecomes(({ value, ...others }) => ({ ...others, value: change(value) }));
 }
 
@@ -58,28 +58,28 @@ export const inventoryMergingDefects: readonly Defect[] = [
     title: 'Spaces at the end of the name of an attribute are removed.',
     violates: ['inventory.put-assigns', 'inventory.put-replaces'],
     operations: both,
-    mutation: nameBecomes((name) => name.trim()),
+    alter: nameBecomes((name) => name.trim()),
   },
   {
     id: 'attribute-names-are-cut',
     title: 'Only the first 128 characters of the name of an attribute are kept.',
     violates: ['inventory.put-assigns', 'inventory.put-replaces'],
     operations: both,
-    mutation: nameBecomes((name) => (name.length <= 256 ? name.slice(0, 128) : name)),
+    alter: nameBecomes((name) => (name.length <= 256 ? name.slice(0, 128) : name)),
   },
   {
     id: 'dots-in-attribute-names-are-lost',
     title: 'Dots in the name of an attribute are kept as underscores.',
     violates: ['inventory.put-assigns', 'inventory.put-replaces'],
     operations: both,
-    mutation: nameBecomes((name) => name.replaceAll('.', '_')),
+    alter: nameBecomes((name) => name.replaceAll('.', '_')),
   },
   {
     id: 'attributes-with-a-dollar-are-dropped',
     title: 'An attribute whose name begins with a dollar is not kept.',
     violates: ['inventory.put-assigns'],
     operations: both,
-    mutation: attributeBecomes((attribute) =>
+    alter: attributeBecomes((attribute) =>
       String(attribute.name).startsWith('$') ? undefined : attribute,
     ),
   },
@@ -88,28 +88,28 @@ export const inventoryMergingDefects: readonly Defect[] = [
     title: 'Letters of a string value are composed, so that other bytes are shown.',
     violates: ['inventory.text', 'inventory.texts'],
     operations: both,
-    mutation: valueBecomes((value) => JSON.parse(JSON.stringify(value).normalize('NFC'))),
+    alter: valueBecomes((value) => JSON.parse(JSON.stringify(value).normalize('NFC'))),
   },
   {
     id: 'attribute-lists-have-twenty-entries',
     title: 'Of a long array, only the first twenty values are kept.',
     violates: ['inventory.numbers', 'inventory.texts'],
     operations: both,
-    mutation: valueBecomes((value) => (Array.isArray(value) ? value.slice(0, 20) : value)),
+    alter: valueBecomes((value) => (Array.isArray(value) ? value.slice(0, 20) : value)),
   },
   {
     id: 'numbers-have-single-precision',
     title: 'A number is kept with single precision.',
     violates: ['inventory.number', 'inventory.numbers'],
     operations: both,
-    mutation: valueBecomes((value) => (typeof value === 'number' ? Math.fround(value) : value)),
+    alter: valueBecomes((value) => (typeof value === 'number' ? Math.fround(value) : value)),
   },
   {
     id: 'line-ends-in-attributes-are-changed',
     title: 'A line end of two characters in a value is kept as one character.',
     violates: ['inventory.text'],
     operations: both,
-    mutation: valueBecomes((value) =>
+    alter: valueBecomes((value) =>
       typeof value === 'string' ? value.replaceAll('\r\n', '\n') : value,
     ),
   },
@@ -118,7 +118,7 @@ export const inventoryMergingDefects: readonly Defect[] = [
     title: 'Only the first 100 characters of a description are kept.',
     violates: ['inventory.description-is-kept'],
     operations: both,
-    mutation: attributeBecomes(({ description, ...others }) =>
+    alter: attributeBecomes(({ description, ...others }) =>
       typeof description === 'string'
         ? { ...others, description: description.slice(0, 100) }
         : { ...others, ...(description !== undefined && { description }) },
@@ -129,7 +129,7 @@ export const inventoryMergingDefects: readonly Defect[] = [
     title: 'PATCH removes the descriptions of the attributes that it does not name.',
     violates: ['inventory.patch-keeps'],
     operations: patch,
-    mutation: () => ({
+    alter: () => ({
       answer: async (answer, request, ask) => {
         if (isSuccess(answer)) await loseDescriptions(request, ask);
         return answer;
@@ -141,7 +141,7 @@ export const inventoryMergingDefects: readonly Defect[] = [
     title: 'An attribute that PUT removed gets its old description back when PATCH adds it again.',
     violates: ['inventory.put-replaces-descriptions', 'inventory.put-replaces'],
     operations: both,
-    mutation: () => {
+    alter: () => {
       const known = new Map<string, unknown>();
       const remembered = (attribute: Members, request: ProxiedRequest): Members => {
         const key = `${tokenOf(request)} ${attribute.name}`;
@@ -157,7 +157,7 @@ export const inventoryMergingDefects: readonly Defect[] = [
     title: 'PUT of more than four attributes keeps those that it does not name.',
     violates: ['inventory.put-replaces', 'inventory.put-replaces-descriptions'],
     operations: ['put-attributes'],
-    mutation: requestBecomes((request) => {
+    alter: requestBecomes((request) => {
       const sent = jsonOf(request);
       return Array.isArray(sent) && sent.length > 4 ? { ...request, method: 'PATCH' } : request;
     }),

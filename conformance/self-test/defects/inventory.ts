@@ -3,8 +3,8 @@ import * as v from 'valibot';
 import { attributesShape } from '../../../fixtures/contract/resources.ts';
 import { entriesOf, isMap, type Members, membersOf } from '../../target/json-members.ts';
 import { isSuccess, jsonOf, listOf, ownAnswer, tokenOf, withJson } from '../alter.ts';
-import type { AskTarget, Defect, Mutation, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
-import { answerBecomes, requestBecomes, statusBecomes } from '../mutations.ts';
+import { answerBecomes, requestBecomes, statusBecomes } from '../alterations.ts';
+import type { Alteration, AskTarget, Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
 import { requestFor } from '../requests.ts';
 
 const patch = ['patch-attributes'] as const;
@@ -34,7 +34,7 @@ function isOtherKind({ value }: Members): boolean {
 }
 
 /** Changes each value before the target sees it. */
-function valueBecomes(change: (value: unknown) => unknown): () => Mutation {
+function valueBecomes(change: (value: unknown) => unknown): () => Alteration {
   return requestBecomes((request) => {
     const attributes = listOf(request);
     if (attributes.length === 0 || !attributes.every(isMap)) return request;
@@ -45,7 +45,7 @@ function valueBecomes(change: (value: unknown) => unknown): () => Mutation {
   });
 }
 
-/** State of a mutation by attribute: the kind of its first value. */
+/** State of an alteration by attribute: the kind of its first value. */
 type KnownValueKinds = Map<string, string>;
 
 function kindOf(value: unknown): string {
@@ -55,7 +55,7 @@ function kindOf(value: unknown): string {
 /** Forwards only those attributes that match, given what the device wrote before. */
 function remembering(
   picks: (attribute: Members, known: KnownValueKinds, method: string) => boolean,
-): () => Mutation {
+): () => Alteration {
   return () => {
     const writers = new Map<string, KnownValueKinds>();
     return {
@@ -76,7 +76,7 @@ function remembering(
 }
 
 /** Writes a device's attributes also for the device that wrote before it. */
-function writesForOthers(): Mutation {
+function writesForOthers(): Alteration {
   let before = '';
   return {
     answer: async (answer, request, ask) => {
@@ -102,21 +102,21 @@ const kinds: readonly Defect[] = [
     title: 'A number is kept as a string.',
     violates: ['inventory.number', 'inventory.value-kinds'],
     operations: both,
-    mutation: valueBecomes((value) => (typeof value === 'number' ? String(value) : value)),
+    alter: valueBecomes((value) => (typeof value === 'number' ? String(value) : value)),
   },
   {
     id: 'number-is-kept-whole',
     title: 'Only the integer part of a number is kept.',
     violates: ['inventory.number'],
     operations: both,
-    mutation: valueBecomes((value) => (typeof value === 'number' ? Math.trunc(value) : value)),
+    alter: valueBecomes((value) => (typeof value === 'number' ? Math.trunc(value) : value)),
   },
   {
     id: 'text-of-digits-is-a-number',
     title: 'A string of digits is kept as a number.',
     violates: ['inventory.text', 'inventory.patch-adds', 'inventory.put-replaces'],
     operations: both,
-    mutation: valueBecomes((value) =>
+    alter: valueBecomes((value) =>
       typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value,
     ),
   },
@@ -125,7 +125,7 @@ const kinds: readonly Defect[] = [
     title: 'An array of numbers is kept as an array of strings.',
     violates: ['inventory.numbers', 'inventory.value-kinds', 'inventory.patch-keeps'],
     operations: both,
-    mutation: valueBecomes((value) =>
+    alter: valueBecomes((value) =>
       Array.isArray(value) && value.every((entry) => typeof entry === 'number')
         ? value.map(String)
         : value,
@@ -136,7 +136,7 @@ const kinds: readonly Defect[] = [
     title: 'An array of several strings is kept as one string.',
     violates: ['inventory.texts'],
     operations: both,
-    mutation: valueBecomes((value) =>
+    alter: valueBecomes((value) =>
       Array.isArray(value) && value.length > 1 && value.every((entry) => typeof entry === 'string')
         ? value.join()
         : value,
@@ -147,7 +147,7 @@ const kinds: readonly Defect[] = [
     title: 'Of equal strings in an array, only the first is kept.',
     violates: ['inventory.texts'],
     operations: both,
-    mutation: valueBecomes((value) =>
+    alter: valueBecomes((value) =>
       Array.isArray(value) && typeof value[0] === 'string' ? [...new Set(value)] : value,
     ),
   },
@@ -156,7 +156,7 @@ const kinds: readonly Defect[] = [
     title: 'The numbers of an array are kept in ascending order.',
     violates: ['inventory.numbers'],
     operations: both,
-    mutation: valueBecomes((value) =>
+    alter: valueBecomes((value) =>
       Array.isArray(value) && typeof value[0] === 'number'
         ? value.toSorted((one, other) => Number(one) - Number(other))
         : value,
@@ -167,14 +167,14 @@ const kinds: readonly Defect[] = [
     title: 'Spaces at both ends of a string are removed.',
     violates: ['inventory.text'],
     operations: both,
-    mutation: valueBecomes((value) => (typeof value === 'string' ? value.trim() : value)),
+    alter: valueBecomes((value) => (typeof value === 'string' ? value.trim() : value)),
   },
   {
     id: 'first-value-decides-the-kind',
     title: 'An attribute keeps the type of its first value; values of other types are dropped.',
     violates: ['inventory.value-kinds', 'inventory.number', 'inventory.patch-upserts'],
     operations: both,
-    mutation: remembering(({ name, value }, known) => {
+    alter: remembering(({ name, value }, known) => {
       const kind = known.get(String(name));
       return kind === undefined || kind === kindOf(value);
     }),
@@ -187,37 +187,35 @@ const writing: readonly Defect[] = [
     title: 'PATCH is answered 204.',
     violates: ['inventory.patch-is-200'],
     operations: patch,
-    mutation: statusBecomes(200, 204),
+    alter: statusBecomes(200, 204),
   },
   {
     id: 'put-is-204',
     title: 'PUT is answered 204.',
     violates: ['inventory.put-is-200'],
     operations: put,
-    mutation: statusBecomes(200, 204),
+    alter: statusBecomes(200, 204),
   },
   {
     id: 'patch-has-a-body',
     title: 'The answer to PATCH has a body.',
     violates: ['inventory.patch-has-no-body'],
     operations: patch,
-    mutation: answerBecomes(takenAll),
+    alter: answerBecomes(takenAll),
   },
   {
     id: 'put-has-a-body',
     title: 'The answer to PUT has a body.',
     violates: ['inventory.put-has-no-body'],
     operations: put,
-    mutation: answerBecomes(takenAll),
+    alter: answerBecomes(takenAll),
   },
   {
     id: 'patch-changes-nothing-known',
     title: 'PATCH does not change an attribute that exists.',
     violates: ['inventory.patch-upserts', 'inventory.value-kinds', 'service.equal-forms'],
     operations: both,
-    mutation: remembering(
-      ({ name }, known, method) => method === 'PUT' || !known.has(String(name)),
-    ),
+    alter: remembering(({ name }, known, method) => method === 'PUT' || !known.has(String(name))),
   },
   {
     id: 'patch-adds-nothing',
@@ -230,14 +228,14 @@ const writing: readonly Defect[] = [
       'inventory.texts',
     ],
     operations: both,
-    mutation: remembering(({ name }, known, method) => method === 'PUT' || known.has(String(name))),
+    alter: remembering(({ name }, known, method) => method === 'PUT' || known.has(String(name))),
   },
   {
     id: 'patch-replaces',
     title: 'PATCH removes the attributes that it does not name.',
     violates: ['inventory.patch-keeps'],
     operations: patch,
-    mutation: requestBecomes((request) =>
+    alter: requestBecomes((request) =>
       listOf(request).length > 0 ? { ...request, method: 'PUT' } : request,
     ),
   },
@@ -246,7 +244,7 @@ const writing: readonly Defect[] = [
     title: 'PUT keeps the attributes that it does not name.',
     violates: ['inventory.put-replaces', 'inventory.put-replaces-descriptions'],
     operations: put,
-    mutation: requestBecomes((request) =>
+    alter: requestBecomes((request) =>
       listOf(request).length > 0 ? { ...request, method: 'PATCH' } : request,
     ),
   },
@@ -255,7 +253,7 @@ const writing: readonly Defect[] = [
     title: 'PUT ignores attributes that are new.',
     violates: ['inventory.put-assigns'],
     operations: both,
-    mutation: remembering(
+    alter: remembering(
       ({ name }, known, method) =>
         method === 'PATCH' || known.size === 0 || known.has(String(name)),
     ),
@@ -265,14 +263,14 @@ const writing: readonly Defect[] = [
     title: 'What a device writes is also written for another device.',
     violates: ['inventory.own-attributes'],
     operations: put,
-    mutation: writesForOthers,
+    alter: writesForOthers,
   },
   {
     id: 'description-is-dropped',
     title: 'The description of an attribute is not stored.',
     violates: ['inventory.description-is-kept'],
     operations: both,
-    mutation: requestBecomes((request) => {
+    alter: requestBecomes((request) => {
       const attributes = listOf(request);
       const isGood = attributes.every((one) => typeof membersOf(one).description === 'string');
       if (attributes.length === 0 || !isGood) return request;
@@ -290,7 +288,7 @@ const refusals: readonly Defect[] = [
     title: 'An attribute whose name is missing or not a string is answered 200.',
     violates: ['inventory.name'],
     operations: both,
-    mutation: statusBecomes(
+    alter: statusBecomes(
       400,
       200,
       holds((one) => isFilled(one) && typeof one.name !== 'string'),
@@ -301,7 +299,7 @@ const refusals: readonly Defect[] = [
     title: 'An attribute without a value is answered 200.',
     violates: ['inventory.value'],
     operations: both,
-    mutation: statusBecomes(
+    alter: statusBecomes(
       400,
       200,
       holds((one) => isFilled(one) && !('value' in one)),
@@ -312,7 +310,7 @@ const refusals: readonly Defect[] = [
     title: 'An attribute whose value is null is answered 200.',
     violates: ['inventory.value'],
     operations: both,
-    mutation: statusBecomes(
+    alter: statusBecomes(
       400,
       200,
       holds(({ value }) => value === null),
@@ -323,7 +321,7 @@ const refusals: readonly Defect[] = [
     title: 'An attribute whose description is not a string is answered 200.',
     violates: ['inventory.description'],
     operations: both,
-    mutation: statusBecomes(
+    alter: statusBecomes(
       400,
       200,
       holds((one) => 'description' in one && typeof one.description !== 'string'),
@@ -334,7 +332,7 @@ const refusals: readonly Defect[] = [
     title: 'An attribute with a description is answered 400.',
     violates: ['inventory.description'],
     operations: both,
-    mutation: statusBecomes(
+    alter: statusBecomes(
       200,
       400,
       holds((one) => 'description' in one),
@@ -345,21 +343,21 @@ const refusals: readonly Defect[] = [
     title: 'An array of numbers and strings is answered 200.',
     violates: ['inventory.mixed-arrays-are-400'],
     operations: both,
-    mutation: statusBecomes(400, 200, holds(isMixed)),
+    alter: statusBecomes(400, 200, holds(isMixed)),
   },
   {
     id: 'values-of-any-kind-are-taken',
     title: 'A boolean, an object or an array of these is answered 200.',
     violates: ['inventory.other-kinds-are-400'],
     operations: both,
-    mutation: statusBecomes(400, 200, holds(isOtherKind)),
+    alter: statusBecomes(400, 200, holds(isOtherKind)),
   },
   {
     id: 'empty-attribute-is-taken',
     title: 'An attribute without any field is answered 200.',
     violates: ['inventory.fields-are-required'],
     operations: both,
-    mutation: statusBecomes(
+    alter: statusBecomes(
       400,
       200,
       holds((one) => !isFilled(one)),
@@ -370,7 +368,7 @@ const refusals: readonly Defect[] = [
     title: 'A body that is not a JSON array of attributes is answered 200.',
     violates: ['inventory.malformed-is-400'],
     operations: both,
-    mutation: statusBecomes(400, 200, (request) => {
+    alter: statusBecomes(400, 200, (request) => {
       const body = jsonOf(request);
       return request.body.length > 0 && !(Array.isArray(body) && body.every(isMap));
     }),
@@ -380,14 +378,14 @@ const refusals: readonly Defect[] = [
     title: 'A request without a body is answered 200.',
     violates: ['inventory.body-is-required'],
     operations: both,
-    mutation: statusBecomes(400, 200, ({ body }) => body.length === 0),
+    alter: statusBecomes(400, 200, ({ body }) => body.length === 0),
   },
   {
     id: 'attributes-of-strangers-are-403',
     title: 'Attributes without a token are answered 403.',
     violates: ['inventory.unauthenticated-is-401', 'tokens.missing-is-401'],
     operations: both,
-    mutation: statusBecomes(401, 403, ({ headers }) => headers.authorization === undefined),
+    alter: statusBecomes(401, 403, ({ headers }) => headers.authorization === undefined),
   },
 ];
 

@@ -11,13 +11,13 @@ import {
   withHeaders,
   withJson,
 } from '../alter.ts';
-import type { Defect, Mutation, ProxiedRequest } from '../defect.ts';
-import { answerBecomes, requestBecomes } from '../mutations.ts';
+import { answerBecomes, requestBecomes } from '../alterations.ts';
+import type { Alteration, Defect, ProxiedRequest } from '../defect.ts';
 
 type RequestFilter = (request: ProxiedRequest) => boolean;
 
 /** Refuses the requests that `picks` selects. */
-function refused(status: number, picks: RequestFilter): () => Mutation {
+function refused(status: number, picks: RequestFilter): () => Alteration {
   return () => ({
     request: (request) =>
       picks(request) ? ownAnswer(status, { error: 'refused', request_id: 'defect' }) : request,
@@ -114,12 +114,12 @@ const everyForm: readonly Defect[] = formDefects.flatMap((form) =>
       title: `The operation ${operation} ${form.title}.`,
       violates: form.violates ?? equalForms,
       operations: [operation],
-      mutation: refused(form.status, form.picks),
+      alter: refused(form.status, form.picks),
     })),
 );
 
 /** Refuses the third equal request of a device to an operation. */
-function refusesTheThird(): Mutation {
+function refusesTheThird(): Alteration {
   const seen = new Map<string, number>();
   return {
     request: (request) => {
@@ -140,11 +140,11 @@ const repeated: readonly Defect[] = (
   title: `The operation ${operation} answers 409 to the third request of a device.`,
   violates: ['service.equal-forms', 'service.chunked-bodies'],
   operations: [operation],
-  mutation: refusesTheThird,
+  alter: refusesTheThird,
 }));
 
 /** Accepts a token in another place of the request: moves it to the Authorization header. */
-function tokenTakenFrom(find: (request: ProxiedRequest) => string | undefined): () => Mutation {
+function tokenTakenFrom(find: (request: ProxiedRequest) => string | undefined): () => Alteration {
   return requestBecomes((request) => {
     const token = request.headers.authorization === undefined ? find(request) : undefined;
     return token === undefined
@@ -168,12 +168,12 @@ const elsewhere: readonly Defect[] = called
       title: `The operation ${operation} accepts a token from another place: ${place}.`,
       violates: ['tokens.missing-is-401'] as const,
       operations: [operation],
-      mutation: tokenTakenFrom(find),
+      alter: tokenTakenFrom(find),
     })),
   );
 
 /** Truncates a list in the body to its first entries before the target sees it. */
-function cutTo(count: number, path?: string): () => Mutation {
+function cutTo(count: number, path?: string): () => Alteration {
   const cut = (value: unknown): unknown => (Array.isArray(value) ? value.slice(0, count) : value);
   return requestBecomes((request) =>
     changedJson(request, (value) =>
@@ -189,7 +189,7 @@ function withoutEqualNeighbours(value: unknown): unknown {
 }
 
 /** Changes the device type in requests, as a server does that compares device types loosely. */
-function typeBecomes(change: (type: string) => string): () => Mutation {
+function typeBecomes(change: (type: string) => string): () => Alteration {
   const changed = (value: unknown): unknown => (typeof value === 'string' ? change(value) : value);
   return requestBecomes((request) => {
     const query = queryOf(request);
@@ -217,12 +217,12 @@ const near: readonly Defect[] = [...asking, 'list-artifacts' as const].flatMap((
     title: `The operation ${operation} compares device types ${how.replaceAll('-', ' ')}.`,
     violates: ['next.compatible-types-only', 'artifacts.list-selects'] as const,
     operations: [operation],
-    mutation: typeBecomes(change),
+    alter: typeBecomes(change),
   })),
 );
 
 /** Removes the named members before the target sees the body. */
-function withoutMembers(names: readonly string[]): () => Mutation {
+function withoutMembers(names: readonly string[]): () => Alteration {
   const kept = (value: object): object =>
     Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
   return requestBecomes((request) => {
@@ -237,7 +237,7 @@ function withoutMembers(names: readonly string[]): () => Mutation {
 }
 
 /** Grants a token to a key other than the preauthorized one. */
-function trustsEveryKey(): Mutation {
+function trustsEveryKey(): Alteration {
   const trusted = new Map<string, string>();
   const identityOf = (text: unknown): string => {
     const value: unknown = typeof text === 'string' ? JSON.parse(text) : text;
@@ -269,28 +269,28 @@ const single: readonly Defect[] = [
     title: 'A path with a percent-encoded letter is not found.',
     violates: equalForms,
     operations: 'all',
-    mutation: refused(404, ({ path }) => /%[67][0-9a-f]/i.test(path)),
+    alter: refused(404, ({ path }) => /%[67][0-9a-f]/i.test(path)),
   },
   {
     id: 'log-is-cut-at-1000-messages',
     title: 'Only the first thousand messages of a log are kept.',
     violates: ['log.is-kept'],
     operations: ['put-deployment-log'],
-    mutation: cutTo(1000, 'messages'),
+    alter: cutTo(1000, 'messages'),
   },
   {
     id: 'log-is-cut-at-50-messages',
     title: 'Only the first fifty messages of a log are kept.',
     violates: ['log.is-kept'],
     operations: ['put-deployment-log'],
-    mutation: cutTo(50, 'messages'),
+    alter: cutTo(50, 'messages'),
   },
   {
     id: 'log-loses-repeated-messages',
     title: 'Of consecutive equal messages only one is kept.',
     violates: ['log.is-kept'],
     operations: ['put-deployment-log'],
-    mutation: requestBecomes((request) =>
+    alter: requestBecomes((request) =>
       changedJson(request, (value) => changedAt(value, 'messages', withoutEqualNeighbours)),
     ),
   },
@@ -299,28 +299,28 @@ const single: readonly Defect[] = [
     title: 'Only the first thirty attributes of a request are kept.',
     violates: ['inventory.patch-adds', 'inventory.put-replaces', 'inventory.put-assigns'],
     operations: ['patch-attributes', 'put-attributes'],
-    mutation: cutTo(30),
+    alter: cutTo(30),
   },
   {
     id: 'attributes-lose-names-of-javascript',
     title: 'Attributes with names such as constructor are lost.',
     violates: ['inventory.patch-adds', 'inventory.patch-upserts', 'inventory.text'],
     operations: ['patch-attributes'],
-    mutation: withoutMembers(['__proto__', 'constructor', 'toString']),
+    alter: withoutMembers(['__proto__', 'constructor', 'toString']),
   },
   {
     id: 'settings-lose-names-of-javascript',
     title: 'Settings with names such as __proto__ are lost.',
     violates: ['configuration.any-name'],
     operations: ['put-configuration'],
-    mutation: withoutMembers(['__proto__']),
+    alter: withoutMembers(['__proto__']),
   },
   {
     id: 'many-settings-are-refused',
     title: 'More than fifty settings at once are refused.',
     violates: ['configuration.read-all'],
     operations: ['put-configuration'],
-    mutation: refused(400, (request) => {
+    alter: refused(400, (request) => {
       const { length } = Object.keys(objectOf(request));
       return length > 50 && length < 100;
     }),
@@ -330,21 +330,21 @@ const single: readonly Defect[] = [
     title: 'More than twenty alerts at once are refused.',
     violates: ['alerts.are-accepted'],
     operations: ['post-alerts'],
-    mutation: refused(400, (request) => listOf(request).length > 20),
+    alter: refused(400, (request) => listOf(request).length > 20),
   },
   {
     id: 'monitors-are-cut-at-20',
     title: 'Only the first twenty monitors of a device are stored.',
     violates: ['monitor.is-stored'],
     operations: ['post-monitor-configuration'],
-    mutation: cutTo(20),
+    alter: cutTo(20),
   },
   {
     id: 'large-deployments-are-cut',
     title: 'A deployment reaches only the first fifty devices that it lists.',
     violates: ['next.get-pending-is-200'],
     operations: ['create-deployment'],
-    mutation: cutTo(50, 'devices'),
+    alter: cutTo(50, 'devices'),
   },
   {
     id: 'every-key-of-a-preauthorized-identity-is-trusted',
@@ -355,14 +355,14 @@ const single: readonly Defect[] = [
       'auth.identity-is-the-content',
     ],
     operations: ['preauthorize-device', 'post-auth-request'],
-    mutation: trustsEveryKey,
+    alter: trustsEveryKey,
   },
   {
     id: 'if-modified-since-is-compared-exactly',
     title: 'If-Modified-Since is honoured only if it equals Last-Modified.',
     violates: ['link.later-modified-since'],
     operations: ['download-artifact'],
-    mutation: () => {
+    alter: () => {
       const changed = new Map<string, string>();
       return {
         request: (request) => {
@@ -384,7 +384,7 @@ const single: readonly Defect[] = [
     title: 'X-Total-Count includes entries that a filter by actor type excludes.',
     violates: ['audit.total'],
     operations: ['list-audit-logs'],
-    mutation: answerBecomes(
+    alter: answerBecomes(
       (answer) => {
         const total = Number(answer.headers['x-total-count'] ?? 0) + 1;
         return withHeaders(answer, { 'x-total-count': String(total) });

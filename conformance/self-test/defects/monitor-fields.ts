@@ -2,8 +2,8 @@
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { entriesOf, isMap, type Members, membersOf } from '../../target/json-members.ts';
 import { listOf } from '../alter.ts';
+import { statusBecomes } from '../alterations.ts';
 import type { Defect, ProxiedRequest } from '../defect.ts';
-import { statusBecomes } from '../mutations.ts';
 
 /** The operation that accepts alerts. */
 export const alerts = ['post-alerts'] as const;
@@ -226,6 +226,6 @@ function unchecked(
   operations: Defect['operations'],
   malformed: RequirementId,
 ): Defect {
-  const mutation = statusBecomes(400, 204, holds(picks));
-  return { id, title, violates: [violates, malformed], operations, mutation };
+  const alter = statusBecomes(400, 204, holds(picks));
+  return { id, title, violates: [violates, malformed], operations, alter };
 }

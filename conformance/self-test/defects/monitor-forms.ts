@@ -2,8 +2,8 @@
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { membersOf } from '../../target/json-members.ts';
 import { changedAt, changedJson, isSuccess, listOf, withJson } from '../alter.ts';
+import { answerBecomes, fieldBecomes, requestBecomes } from '../alterations.ts';
 import type { Defect } from '../defect.ts';
-import { answerBecomes, fieldBecomes, requestBecomes } from '../mutations.ts';
 
 const shown = ['list-alerts'] as const;
 const kept: readonly [RequirementId, ...RequirementId[]] = [
@@ -38,7 +38,7 @@ export const monitorFormDefects: readonly Defect[] = [
     title: 'Users see each line before the matching one once, however often it was sent.',
     violates: kept,
     operations: shown,
-    mutation: fieldBecomes(
+    alter: fieldBecomes(
       '*.subject.details.lines_before',
       lines((all) => [...new Map(all.map((line) => [numberOf(line), line])).values()]),
     ),
@@ -48,7 +48,7 @@ export const monitorFormDefects: readonly Defect[] = [
     title: 'Users see the lines before the matching one sorted by number.',
     violates: kept,
     operations: shown,
-    mutation: fieldBecomes(
+    alter: fieldBecomes(
       '*.subject.details.lines_before',
       lines((all) => all.toSorted((one, other) => numberOf(one) - numberOf(other))),
     ),
@@ -58,28 +58,28 @@ export const monitorFormDefects: readonly Defect[] = [
     title: 'Users do not see the lines after the matching one.',
     violates: kept,
     operations: shown,
-    mutation: fieldBecomes('*.subject.details.lines_after', () => undefined),
+    alter: fieldBecomes('*.subject.details.lines_after', () => undefined),
   },
   {
     id: 'alert-line-numbers-are-strings',
     title: 'Users see the number of the matching line as a string.',
     violates: kept,
     operations: shown,
-    mutation: fieldBecomes('*.subject.details.line_matching.line_number', String),
+    alter: fieldBecomes('*.subject.details.line_matching.line_number', String),
   },
   {
     id: 'alert-status-is-always-the-same',
     title: 'Users see every subject with the status not-running.',
     violates: kept,
     operations: shown,
-    mutation: fieldBecomes('*.subject.status', () => 'not-running'),
+    alter: fieldBecomes('*.subject.status', () => 'not-running'),
   },
   {
     id: 'alert-offset-is-ignored',
     title: 'The offset of a timestamp is ignored: it is treated as UTC.',
     violates: kept,
     operations: ['post-alerts'],
-    mutation: requestBecomes((request) =>
+    alter: requestBecomes((request) =>
       changedJson(request, (body) =>
         changedAt(body, '*.timestamp', (time) =>
           String(time).replace(/(T[\d:]{8}(?:\.\d+)?)[+-]\d\d:\d\d$/, '$1Z'),
@@ -92,7 +92,7 @@ export const monitorFormDefects: readonly Defect[] = [
     title: 'Users see one alert for each subject and level.',
     violates: kept,
     operations: shown,
-    mutation: onlyFirstOf((alert) => {
+    alter: onlyFirstOf((alert) => {
       const { level, subject } = membersOf(alert);
       return [level, membersOf(subject).name, membersOf(subject).type];
     }),
@@ -102,7 +102,7 @@ export const monitorFormDefects: readonly Defect[] = [
     title: 'Of monitor configurations with the same name, only the first is stored.',
     violates: ['monitor.is-stored', 'service.legal-values-are-kept'],
     operations: ['post-monitor-configuration'],
-    mutation: requestBecomes((request) => {
+    alter: requestBecomes((request) => {
       const all = listOf(request);
       const names = all.map((entry) => membersOf(entry).name);
       const isWhole = names.every((name) => typeof name === 'string');
@@ -115,7 +115,7 @@ export const monitorFormDefects: readonly Defect[] = [
     title: 'The type of a monitor configuration is stored in small letters.',
     violates: ['monitor.is-stored', 'service.legal-values-are-kept'],
     operations: ['post-monitor-configuration'],
-    mutation: requestBecomes((request) =>
+    alter: requestBecomes((request) =>
       changedJson(request, (body) =>
         changedAt(body, '*.type', (type) => (typeof type === 'string' ? type.toLowerCase() : type)),
       ),

@@ -3,8 +3,8 @@ import type { RequirementId } from '../../../fixtures/contract/requirements/inde
 import { isTimestamp } from '../../../fixtures/contract/text.ts';
 import { isMap, type Members, membersOf } from '../../target/json-members.ts';
 import { isSuccess, jsonOf, listOf, ownAnswer, tokenOf, withJson, withStatus } from '../alter.ts';
-import type { Defect, Mutation, ProxiedRequest } from '../defect.ts';
-import { answerBecomes, requestBecomes, statusBecomes } from '../mutations.ts';
+import { answerBecomes, requestBecomes, statusBecomes } from '../alterations.ts';
+import type { Alteration, Defect, ProxiedRequest } from '../defect.ts';
 import { alerts, configurations, detailsOf, holds, monitorFieldDefects } from './monitor-fields.ts';
 
 /** A valid form of alert that is refused. */
@@ -81,12 +81,12 @@ function isNoListOfObjects(request: ProxiedRequest): boolean {
 }
 
 /** Replaces a matching valid list with an empty one before the target sees it. */
-function emptied(picks: (request: ProxiedRequest) => boolean): () => Mutation {
+function emptied(picks: (request: ProxiedRequest) => boolean): () => Alteration {
   return requestBecomes((request) => withJson(request, []), picks);
 }
 
 /** Keeps the first configuration of each device, whatever it sends later. */
-function keepsFirst(): Mutation {
+function keepsFirst(): Alteration {
   const configured = new Set<string>();
   return {
     request: (request) => {
@@ -105,7 +105,7 @@ const sending: readonly Defect[] = [
     title: 'Alerts are answered 200.',
     violates: ['alerts.are-accepted', 'alerts.level-ok', 'alerts.level-critical'],
     operations: alerts,
-    mutation: answerBecomes((answer) => (answer.status === 204 ? ownAnswer(200) : answer)),
+    alter: answerBecomes((answer) => (answer.status === 204 ? ownAnswer(200) : answer)),
   },
   {
     id: 'alerts-are-answered-with-a-body',
@@ -117,44 +117,42 @@ const sending: readonly Defect[] = [
       'alerts.level-critical',
     ],
     operations: alerts,
-    mutation: answerBecomes((answer) =>
-      isSuccess(answer) ? ownAnswer(200, { ok: true }) : answer,
-    ),
+    alter: answerBecomes((answer) => (isSuccess(answer) ? ownAnswer(200, { ok: true }) : answer)),
   },
   {
     id: 'alerts-of-strangers-are-403',
     title: 'Alerts without a token are answered 403.',
     violates: ['alerts.need-a-token', 'tokens.missing-is-401'],
     operations: alerts,
-    mutation: statusBecomes(401, 403, ({ headers }) => headers.authorization === undefined),
+    alter: statusBecomes(401, 403, ({ headers }) => headers.authorization === undefined),
   },
   {
     id: 'alerts-of-any-form-are-taken',
     title: 'A body that is not a JSON array of alerts is answered 204.',
     violates: ['alerts.malformed-is-400'],
     operations: alerts,
-    mutation: statusBecomes(400, 204, isNoListOfObjects),
+    alter: statusBecomes(400, 204, isNoListOfObjects),
   },
   {
     id: 'alerts-need-no-body',
     title: 'An alert request without a body is answered 204.',
     violates: ['alerts.body-is-required'],
     operations: alerts,
-    mutation: statusBecomes(400, 204, ({ body }) => body.length === 0),
+    alter: statusBecomes(400, 204, ({ body }) => body.length === 0),
   },
   {
     id: 'alerts-are-dropped',
     title: 'Alerts are answered 204 but not stored.',
     violates: ['alerts.are-shown', 'alerts.both-levels-are-shown'],
     operations: alerts,
-    mutation: emptied(isPlain),
+    alter: emptied(isPlain),
   },
   {
     id: 'alerts-of-one-moment-are-one',
     title: 'Of several alerts with one timestamp, only the first is kept.',
     violates: ['alerts.are-shown'],
     operations: alerts,
-    mutation: requestBecomes((request) => {
+    alter: requestBecomes((request) => {
       const times = listOf(request).map((each) => membersOf(each).timestamp);
       const first = listOf(request).filter((_, index) => times.indexOf(times[index]) === index);
       return withJson(request, first);
@@ -168,51 +166,49 @@ const configuring: readonly Defect[] = [
     title: 'A monitor configuration is answered 201.',
     violates: ['monitor.is-accepted'],
     operations: configurations,
-    mutation: answerBecomes((answer) => (answer.status === 204 ? ownAnswer(201) : answer)),
+    alter: answerBecomes((answer) => (answer.status === 204 ? ownAnswer(201) : answer)),
   },
   {
     id: 'monitor-configuration-is-answered-with-a-body',
     title: 'A monitor configuration is answered 200 with a body.',
     violates: ['monitor.answer-has-no-body', 'monitor.is-accepted'],
     operations: configurations,
-    mutation: answerBecomes((answer) =>
-      isSuccess(answer) ? ownAnswer(200, { ok: true }) : answer,
-    ),
+    alter: answerBecomes((answer) => (isSuccess(answer) ? ownAnswer(200, { ok: true }) : answer)),
   },
   {
     id: 'monitor-configuration-of-strangers-is-403',
     title: 'A monitor configuration without a token is answered 403.',
     violates: ['monitor.needs-a-token', 'tokens.missing-is-401'],
     operations: configurations,
-    mutation: statusBecomes(401, 403, ({ headers }) => headers.authorization === undefined),
+    alter: statusBecomes(401, 403, ({ headers }) => headers.authorization === undefined),
   },
   {
     id: 'monitor-configuration-is-dropped',
     title: 'A monitor configuration is answered 204 but not stored.',
     violates: ['monitor.is-stored', 'monitor.is-current', 'monitor.malformed-is-400'],
     operations: configurations,
-    mutation: emptied(isConfiguration),
+    alter: emptied(isConfiguration),
   },
   {
     id: 'monitor-configuration-stays-the-first',
     title: 'The first monitor configuration is kept, whatever is sent later.',
     violates: ['monitor.is-current', 'service.equal-forms'],
     operations: configurations,
-    mutation: keepsFirst,
+    alter: keepsFirst,
   },
   {
     id: 'monitor-configuration-of-any-form-is-taken',
     title: 'A body that is not a JSON array of monitor configurations is answered 204.',
     violates: ['monitor.malformed-is-400'],
     operations: configurations,
-    mutation: statusBecomes(400, 204, isNoListOfObjects),
+    alter: statusBecomes(400, 204, isNoListOfObjects),
   },
   {
     id: 'monitor-configuration-needs-no-body',
     title: 'A monitor configuration request without a body is answered 204.',
     violates: ['monitor.body-is-required'],
     operations: configurations,
-    mutation: statusBecomes(400, 204, ({ body }) => body.length === 0),
+    alter: statusBecomes(400, 204, ({ body }) => body.length === 0),
   },
 ];
 
@@ -225,7 +221,7 @@ export const monitorDefects: readonly Defect[] = [
     ({ picks, ...row }): Defect => ({
       ...row,
       operations: alerts,
-      mutation: answerBecomes((answer, request) =>
+      alter: answerBecomes((answer, request) =>
         answer.status === 204 && holds(picks)(request) ? withStatus(answer, 400) : answer,
       ),
     }),

@@ -4,8 +4,8 @@ import type { RequirementId } from '../../../fixtures/contract/requirements/inde
 import { isObject, type JsonObject } from '../../../fixtures/json.ts';
 import { readCsv } from '../../target/csv.ts';
 import { changedAt, isSuccess, queryOf, withHeaders, withText } from '../alter.ts';
-import type { Defect, Mutation, ProxiedRequest } from '../defect.ts';
-import { answerBecomes, bodyBecomes } from '../mutations.ts';
+import { answerBecomes, bodyBecomes } from '../alterations.ts';
+import type { Alteration, Defect, ProxiedRequest } from '../defect.ts';
 
 /** Length of the day in a date-time. */
 const DAY_LENGTH = 10;
@@ -14,7 +14,7 @@ const list = ['list-audit-logs'] as const;
 const csv = ['export-audit-logs'] as const;
 
 /** Changes the URL in each link of a page. */
-function linksBecome(change: (url: string, relation: string) => string): () => Mutation {
+function linksBecome(change: (url: string, relation: string) => string): () => Alteration {
   return answerBecomes((answer) => {
     const { link } = answer.headers;
     if (link === undefined) return answer;
@@ -44,7 +44,7 @@ const forgetful: readonly Defect[] = Object.keys(operations['list-audit-logs'].q
     title: `The links of a page of the audit log drop the parameter \`${name}\`.`,
     violates: linkRequirements,
     operations: list,
-    mutation: linksBecome((url) => urlWith(url, name)),
+    alter: linksBecome((url) => urlWith(url, name)),
   }));
 
 const leading: readonly Defect[] = [
@@ -53,25 +53,21 @@ const leading: readonly Defect[] = [
     title: 'The link `next` leads to the second page on every page.',
     violates: ['audit.links-lead', 'audit.link-next'],
     operations: list,
-    mutation: linksBecome((url, relation) =>
-      relation === 'next' ? urlWith(url, 'page', '2') : url,
-    ),
+    alter: linksBecome((url, relation) => (relation === 'next' ? urlWith(url, 'page', '2') : url)),
   },
   {
     id: 'audit-link-prev-leads-to-the-first-page',
     title: 'The link `prev` leads to the first page on every page.',
     violates: ['audit.links-lead', 'audit.link-prev'],
     operations: list,
-    mutation: linksBecome((url, relation) =>
-      relation === 'prev' ? urlWith(url, 'page', '1') : url,
-    ),
+    alter: linksBecome((url, relation) => (relation === 'prev' ? urlWith(url, 'page', '1') : url)),
   },
   {
     id: 'audit-link-first-leads-to-its-own-page',
     title: 'From the third page on, the link `first` leads to the third page.',
     violates: ['audit.links-lead', 'audit.links'],
     operations: list,
-    mutation: answerBecomes((answer, request) => {
+    alter: answerBecomes((answer, request) => {
       const { link } = answer.headers;
       const page = queryOf(request).get('page');
       if (link === undefined || page !== '3') return answer;
@@ -85,7 +81,7 @@ const leading: readonly Defect[] = [
     title: 'From the third page on, X-Total-Count counts only the remaining entries.',
     violates: ['audit.total'],
     operations: list,
-    mutation: answerBecomes(
+    alter: answerBecomes(
       (answer) => {
         const total = Number(answer.headers['x-total-count'] ?? 0) - 1;
         return withHeaders(answer, { 'x-total-count': String(total) });
@@ -101,7 +97,7 @@ function isEntryOf(action: string): (entry: unknown) => entry is JsonObject {
   return (entry): entry is JsonObject => isObject(entry) && entry.action === action;
 }
 
-function listed(change: (entries: readonly unknown[]) => readonly unknown[]): () => Mutation {
+function listed(change: (entries: readonly unknown[]) => readonly unknown[]): () => Alteration {
   return bodyBecomes((body) => (Array.isArray(body) ? change(body) : body));
 }
 
@@ -120,14 +116,14 @@ const acts: readonly Defect[] = recorded.flatMap((action): Defect[] => {
         'audit.export-same-entries',
       ],
       operations: list,
-      mutation: listed((found) => found.flatMap((each) => (isOfIt(each) ? [each, each] : [each]))),
+      alter: listed((found) => found.flatMap((each) => (isOfIt(each) ? [each, each] : [each]))),
     },
     {
       id: `audit-actor-of-${action}-is-the-object`,
       title: `The actor of the action \`${action}\` has the id of the object.`,
       violates: ['audit.actor-id', 'audit.actor-filters', 'audit.export-same-entries'],
       operations: list,
-      mutation: listed((found) =>
+      alter: listed((found) =>
         found.map((each) => {
           const object = isOfIt(each) && isObject(each.object) ? each.object : undefined;
           return object ? changedAt(each, 'actor.id', () => object.id) : each;
@@ -139,7 +135,7 @@ const acts: readonly Defect[] = recorded.flatMap((action): Defect[] => {
       title: `The time of the action \`${action}\` is local time labelled as UTC.`,
       violates: ['audit.time-of-the-act', 'audit.export-same-entries', 'audit.time-bounds'],
       operations: list,
-      mutation: listed((found) =>
+      alter: listed((found) =>
         found.map((each) => (isOfIt(each) ? changedAt(each, 'time', twoHoursLater) : each)),
       ),
     },
@@ -169,7 +165,7 @@ const exportedFields = [
 function documentBecomes(
   change: (text: string) => string,
   picks?: (request: ProxiedRequest) => boolean,
-): () => Mutation {
+): () => Alteration {
   return answerBecomes(
     (answer) => (isSuccess(answer) ? withText(answer, change(answer.body.toString())) : answer),
     picks,
@@ -181,7 +177,7 @@ function quoted(value: string): string {
 }
 
 /** Changes the values of one column. */
-function columnBecomes(name: string, change: (value: string) => string): () => Mutation {
+function columnBecomes(name: string, change: (value: string) => string): () => Alteration {
   return documentBecomes((text) => {
     const [names = [], ...records] = readCsv(text);
     const index = names.indexOf(name);
@@ -204,7 +200,7 @@ const columns: readonly Defect[] = exportedFields.map((name) => ({
   title: `The export cuts off the end of \`${name}\`.`,
   violates: exportRequirements,
   operations: csv,
-  mutation: columnBecomes(name, (value) => value.slice(0, name === 'time' ? DAY_LENGTH : -1)),
+  alter: columnBecomes(name, (value) => value.slice(0, name === 'time' ? DAY_LENGTH : -1)),
 }));
 
 const documents: readonly Defect[] = [
@@ -213,28 +209,28 @@ const documents: readonly Defect[] = [
     title: 'The export escapes a quote within a field with a backslash.',
     violates: exportRequirements,
     operations: csv,
-    mutation: documentBecomes((text) => text.replace(/(?<=[^,\r\n])""(?=[^,\r\n])/g, '\\"')),
+    alter: documentBecomes((text) => text.replace(/(?<=[^,\r\n])""(?=[^,\r\n])/g, '\\"')),
   },
   {
     id: 'export-doubles-no-quotes',
     title: 'The export quotes a field but does not double the quotes within it.',
     violates: exportRequirements,
     operations: csv,
-    mutation: documentBecomes((text) => text.replace(/(?<=[^,\r\n])""(?=[^,\r\n])/g, '"')),
+    alter: documentBecomes((text) => text.replace(/(?<=[^,\r\n])""(?=[^,\r\n])/g, '"')),
   },
   {
     id: 'export-loses-quotes',
     title: 'The export removes quotes from values.',
     violates: exportRequirements,
     operations: csv,
-    mutation: documentBecomes((text) => text.replaceAll('""', '')),
+    alter: documentBecomes((text) => text.replaceAll('""', '')),
   },
   {
     id: 'export-loses-line-ends',
     title: 'The export replaces line breaks in a value by spaces.',
     violates: exportRequirements,
     operations: csv,
-    mutation: columnBecomes('object.deployment.name', (value) => value.replace(/[\r\n]+/g, ' ')),
+    alter: columnBecomes('object.deployment.name', (value) => value.replace(/[\r\n]+/g, ' ')),
   },
   ...[100, 250].map(
     (count): Defect => ({
@@ -242,7 +238,7 @@ const documents: readonly Defect[] = [
       title: `The export stops after ${count} entries.`,
       violates: [...exportRequirements, 'audit.export-limit'],
       operations: csv,
-      mutation: documentBecomes((text) =>
+      alter: documentBecomes((text) =>
         text
           .split('\r\n')
           .slice(0, count + 1)

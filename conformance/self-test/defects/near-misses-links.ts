@@ -1,6 +1,6 @@
 /** Defects: links stop working before their stated expiry. */
 import { isSuccess, objectOf, ownAnswer } from '../alter.ts';
-import type { Defect, Mutation, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
+import type { Alteration, Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
 
 /** Returns the link to a configuration that an answer offers. */
 export function offeredLink(answer: ProxiedAnswer): URL | undefined {
@@ -13,7 +13,7 @@ export function offeredLink(answer: ProxiedAnswer): URL | undefined {
 function linksEnd(
   ends: (request: ProxiedRequest, answer: ProxiedAnswer) => string | undefined,
   leadsTo: (request: ProxiedRequest) => string | undefined,
-): () => Mutation {
+): () => Alteration {
   return () => {
     const ended = new Set<string>();
     return {
@@ -28,7 +28,7 @@ function linksEnd(
 }
 
 /** Ends the links to an artifact file once `isDone` matches a request on the artifact. */
-function artifactLinksEnd(isDone: (request: ProxiedRequest) => boolean): () => Mutation {
+function artifactLinksEnd(isDone: (request: ProxiedRequest) => boolean): () => Alteration {
   return () => {
     const links = new Map<string, string>();
     const ended = new Set<string>();
@@ -60,28 +60,28 @@ export const nearMissLinkDefects: readonly Defect[] = [
     title: 'A link to an artifact file expires when the artifact is edited.',
     violates: ['link.outlives-changes'],
     operations: ['get-artifact-link', 'update-artifact', 'download-artifact'],
-    mutation: artifactLinksEnd(({ operation }) => operation === 'update-artifact'),
+    alter: artifactLinksEnd(({ operation }) => operation === 'update-artifact'),
   },
   {
     id: 'configuration-link-ends-with-a-new-setting',
     title: 'A link to a configuration expires when a user changes the configuration.',
     violates: ['download.outlives-changes'],
     operations: ['set-configuration', 'get-next-deployment', 'download-configuration'],
-    mutation: endsAfterTheOffer('set-configuration', ({ parameters }) => parameters.id),
+    alter: endsAfterTheOffer('set-configuration', ({ parameters }) => parameters.id),
   },
   {
     id: 'configuration-link-ends-with-a-new-token',
     title: 'A link to a configuration expires when the device gets another token.',
     violates: ['download.outlives-changes'],
     operations: ['post-auth-request', 'get-next-deployment', 'download-configuration'],
-    mutation: endsAfterTheOffer('post-auth-request', (_, answer) => deviceOf(answer)),
+    alter: endsAfterTheOffer('post-auth-request', (_, answer) => deviceOf(answer)),
   },
   {
     id: 'configuration-link-ends-with-a-report',
     title: 'A link to a configuration expires with the first report on its deployment.',
     violates: ['download.outlives-changes'],
     operations: ['put-deployment-status', 'download-configuration'],
-    mutation: linksEnd(
+    alter: linksEnd(
       ({ operation, parameters }) =>
         operation === 'put-deployment-status' ? parameters.id : undefined,
       ({ parameters }) => parameters.deployment_id,
@@ -93,7 +93,7 @@ export const nearMissLinkDefects: readonly Defect[] = [
 function endsAfterTheOffer(
   act: NonNullable<ProxiedRequest['operation']>,
   deviceIn: (request: ProxiedRequest, answer: ProxiedAnswer) => string | undefined,
-): () => Mutation {
+): () => Alteration {
   return () => {
     const offered = new Set<string>();
     const hooks = linksEnd(

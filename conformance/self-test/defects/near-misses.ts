@@ -15,8 +15,8 @@ import {
   withJson,
   withQuery,
 } from '../alter.ts';
-import type { Defect, Mutation, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
-import { answerBecomes, bodyBecomes, dropped, requestBecomes } from '../mutations.ts';
+import { answerBecomes, bodyBecomes, dropped, requestBecomes } from '../alterations.ts';
+import type { Alteration, Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
 import { offeredLink } from './near-misses-links.ts';
 
 const showing = ['get-artifact', 'list-artifacts'] as const;
@@ -27,7 +27,7 @@ function artifactsBecome(change: (artifact: unknown) => unknown) {
 }
 
 /** Returns a member of an artifact always with its first value, even after an edit. */
-function staysAsFirstShown(member: string): () => Mutation {
+function staysAsFirstShown(member: string): () => Alteration {
   return () => {
     const first = new Map<string, unknown>();
     return bodyBecomes(
@@ -47,14 +47,14 @@ const artifacts: readonly Defect[] = [
     title: '`modified` of an artifact is always the time of its upload.',
     violates: ['artifacts.modified'],
     operations: showing,
-    mutation: staysAsFirstShown('modified'),
+    alter: staysAsFirstShown('modified'),
   },
   {
     id: 'modified-is-the-time-of-the-answer',
     title: '`modified` of an artifact is the time at which it is shown.',
     violates: ['artifacts.modified'],
     operations: showing,
-    mutation: answerBecomes((answer) => {
+    alter: answerBecomes((answer) => {
       const now = new Date(answer.headers.date ?? '').toISOString();
       const moved = artifactsBecome((artifact) => changedAt(artifact, 'modified', () => now));
       return isSuccess(answer) ? changedJson(answer, moved) : answer;
@@ -65,7 +65,7 @@ const artifacts: readonly Defect[] = [
     title: 'In a list, `modified` of an artifact is the start of its day.',
     violates: ['artifacts.modified'],
     operations: ['list-artifacts'],
-    mutation: bodyBecomes((body) =>
+    alter: bodyBecomes((body) =>
       changedAt(body, '*.modified', (time) => `${String(time).slice(0, 10)}T00:00:00Z`),
     ),
   },
@@ -74,14 +74,14 @@ const artifacts: readonly Defect[] = [
     title: 'In a list, an artifact has the description of its upload.',
     violates: ['artifacts.edit-is-shown'],
     operations: ['list-artifacts'],
-    mutation: bodyBecomes((body) => changedAt(body, '*.description', () => 'uploaded')),
+    alter: bodyBecomes((body) => changedAt(body, '*.description', () => 'uploaded')),
   },
   {
     id: 'depends-are-shown-as-a-text',
     title: 'A dependency on one value is shown as a string.',
     violates: ['artifacts.depends'],
     operations: showing,
-    mutation: bodyBecomes(
+    alter: bodyBecomes(
       artifactsBecome((artifact) =>
         changedAt(artifact, 'artifact_depends.flavour', (values) =>
           Array.isArray(values) ? values[0] : values,
@@ -94,7 +94,7 @@ const artifacts: readonly Defect[] = [
     title: 'A dependency that the file gives as a string is shown as an array of its letters.',
     violates: ['artifacts.depends'],
     operations: showing,
-    mutation: bodyBecomes(
+    alter: bodyBecomes(
       artifactsBecome((artifact) =>
         changedAt(artifact, 'artifact_depends.flavour', (values) =>
           Array.isArray(values) ? [...String(values[0])] : values,
@@ -107,7 +107,7 @@ const artifacts: readonly Defect[] = [
 const asking = ['post-next-deployment', 'post-next-deployment-v2'] as const;
 
 /** Changes the `flavour` that a device provides, as a server does that compares loosely. */
-function flavourBecomes(change: (flavour: string) => string): () => Mutation {
+function flavourBecomes(change: (flavour: string) => string): () => Alteration {
   const changed = (value: unknown): unknown => (typeof value === 'string' ? change(value) : value);
   return requestBecomes((request) => {
     if (jsonOf(request) === undefined) return request;
@@ -123,7 +123,7 @@ const compared: readonly Defect[] = [
       title: `The operation ${operation} compares dependencies case-insensitively.`,
       violates: ['next.depends', 'next.v2-depends'],
       operations: [operation],
-      mutation: flavourBecomes((flavour) =>
+      alter: flavourBecomes((flavour) =>
         flavour.toLowerCase() === 'vanilla-ab' ? 'Vanilla-aB' : flavour,
       ),
     }),
@@ -133,14 +133,14 @@ const compared: readonly Defect[] = [
     title: 'A dependency that the file gives as a string is met by any part of it.',
     violates: ['next.depends'],
     operations: ['post-next-deployment'],
-    mutation: flavourBecomes((flavour) => ('vanilla'.includes(flavour) ? 'vanilla' : flavour)),
+    alter: flavourBecomes((flavour) => ('vanilla'.includes(flavour) ? 'vanilla' : flavour)),
   },
   {
     id: 'depends-of-a-text-are-never-met',
     title: 'A dependency that the file gives as a string is met by no device.',
     violates: ['next.depends'],
     operations: ['post-next-deployment'],
-    mutation: flavourBecomes((flavour) => (flavour === 'vanilla' ? 'another' : flavour)),
+    alter: flavourBecomes((flavour) => (flavour === 'vanilla' ? 'another' : flavour)),
   },
 ];
 
@@ -149,7 +149,7 @@ function isEmptyList(request: ProxiedRequest): boolean {
 }
 
 /** Keeps the old description when a PUT sends an attribute without a description. */
-function keepsDescriptions(): Mutation {
+function keepsDescriptions(): Alteration {
   const known = new Map<string, unknown>();
   return {
     request: (request) => {
@@ -171,28 +171,28 @@ const emptied: readonly Defect[] = [
     title: 'PUT of an empty array of attributes changes nothing.',
     violates: ['inventory.empty-put-clears', 'tokens.kinds-are-apart', 'errors.unexpected-is-500'],
     operations: ['put-attributes'],
-    mutation: dropped(200, isEmptyList),
+    alter: dropped(200, isEmptyList),
   },
   {
     id: 'empty-patch-clears',
     title: 'PATCH of an empty array of attributes removes them all.',
     violates: ['inventory.patch-keeps', 'errors.unexpected-is-500'],
     operations: ['patch-attributes'],
-    mutation: requestBecomes((request) => ({ ...request, method: 'PUT' }), isEmptyList),
+    alter: requestBecomes((request) => ({ ...request, method: 'PUT' }), isEmptyList),
   },
   {
     id: 'put-keeps-descriptions',
     title: 'PUT of an attribute without a description keeps the earlier one.',
     violates: ['inventory.put-replaces-descriptions'],
     operations: ['put-attributes'],
-    mutation: keepsDescriptions,
+    alter: keepsDescriptions,
   },
   {
     id: 'empty-monitor-configuration-changes-nothing',
     title: 'An empty monitor configuration keeps the earlier one.',
     violates: ['monitor.empty-is-current', 'tokens.kinds-are-apart', 'errors.unexpected-is-500'],
     operations: ['post-monitor-configuration'],
-    mutation: dropped(204, isEmptyList),
+    alter: dropped(204, isEmptyList),
   },
 ];
 
@@ -207,7 +207,7 @@ function signatureOf({ headers }: ProxiedRequest): string {
 }
 
 /** Compares identities case-insensitively. */
-function knowsIdentitiesInAnyCase(): Mutation {
+function knowsIdentitiesInAnyCase(): Alteration {
   const known = new Set<string>();
   return {
     answer: (answer, request) => {
@@ -220,7 +220,7 @@ function knowsIdentitiesInAnyCase(): Mutation {
 }
 
 /** Compares the signature of a link case-insensitively. */
-function knowsSignaturesInAnyCase(): Mutation {
+function knowsSignaturesInAnyCase(): Alteration {
   const known = new Map<string, string>();
   return {
     request: (request) => {
@@ -253,7 +253,7 @@ const letters: readonly Defect[] = [
       'auth.ed25519-base64',
     ],
     operations: ['post-auth-request'],
-    mutation: answerBecomes((answer, request) => {
+    alter: answerBecomes((answer, request) => {
       const signature = signatureOf(request);
       const isFlat = [signature.toLowerCase(), signature.toUpperCase()].includes(signature);
       return isFlat && signature.length > 60 && answer.status === 401 ? granted(answer) : answer;
@@ -264,14 +264,14 @@ const letters: readonly Defect[] = [
     title: 'An identity in another letter case is treated as that of a known device.',
     violates: ['auth.first-contact-is-401', 'auth.identity-is-the-content'],
     operations: ['post-auth-request'],
-    mutation: knowsIdentitiesInAnyCase,
+    alter: knowsIdentitiesInAnyCase,
   },
   {
     id: 'attributes-are-named-without-regard-to-case',
     title: 'The names of attributes are written in small letters.',
     violates: ['inventory.patch-adds'],
     operations: ['patch-attributes'],
-    mutation: requestBecomes((request) =>
+    alter: requestBecomes((request) =>
       changedJson(request, (body) =>
         changedAt(body, '*.name', (name) =>
           name === 'Probe' || name === 'PROBE' ? 'probe' : name,
@@ -284,7 +284,7 @@ const letters: readonly Defect[] = [
     title: 'The keys of settings are written in small letters.',
     violates: ['configuration.any-name'],
     operations: ['put-configuration'],
-    mutation: requestBecomes((request) => {
+    alter: requestBecomes((request) => {
       const { Probe, ...kept } = objectOf(request);
       return Probe === undefined ? request : withJson(request, { ...kept, probe: Probe });
     }),
@@ -294,14 +294,14 @@ const letters: readonly Defect[] = [
     title: 'The signature of a link to a configuration is compared case-insensitively.',
     violates: ['download.invalid-signature-is-403'],
     operations: ['get-next-deployment', 'download-configuration'],
-    mutation: knowsSignaturesInAnyCase,
+    alter: knowsSignaturesInAnyCase,
   },
   {
     id: 'configuration-links-take-device-types-in-any-case',
     title: 'The device type in a link to a configuration is compared case-insensitively.',
     violates: ['download.signature-covers-path'],
     operations: ['download-configuration'],
-    mutation: requestBecomes((request) => ({
+    alter: requestBecomes((request) => ({
       ...request,
       path: request.path.replace('/CONFORMANCE-BOARD/', '/conformance-board/'),
     })),

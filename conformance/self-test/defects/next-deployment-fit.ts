@@ -1,8 +1,8 @@
 /** Defects in the choice of the artifact that fits a device. */
 import { entriesOf, isMap, membersOf } from '../../target/json-members.ts';
 import { changedAt, changedJson, listOf, objectOf, withJson, withQuery } from '../alter.ts';
-import type { AskTarget, Defect, Mutation, ProxiedRequest } from '../defect.ts';
-import { answerBecomes } from '../mutations.ts';
+import { answerBecomes } from '../alterations.ts';
+import type { Alteration, AskTarget, Defect, ProxiedRequest } from '../defect.ts';
 import { requestFor } from '../requests.ts';
 import { everyForm, saidIn } from './next-deployment.ts';
 
@@ -21,7 +21,7 @@ function saying(request: ProxiedRequest, pairs: Pairs): ProxiedRequest {
 }
 
 /** Changes what a device reports, given the dependencies of each artifact on the target. */
-function reported(change: (pairs: Pairs, depends: Depends) => Pairs | undefined): () => Mutation {
+function reported(change: (pairs: Pairs, depends: Depends) => Pairs | undefined): () => Alteration {
   return () => ({
     request: async (request, ask) => {
       const pairs = saidIn(request);
@@ -72,7 +72,7 @@ export const nextDeploymentFitDefects: readonly Defect[] = [
     title: 'An artifact is offered to a device that satisfies one of its dependencies.',
     violates,
     operations: posting,
-    mutation: reported((pairs, depends) =>
+    alter: reported((pairs, depends) =>
       namesOf(depends).some((name) => isMet(depends, pairs, name))
         ? satisfied(pairs, depends, namesOf(depends))
         : undefined,
@@ -83,7 +83,7 @@ export const nextDeploymentFitDefects: readonly Defect[] = [
     title: 'A dependency that a device says nothing about counts as satisfied.',
     violates,
     operations: posting,
-    mutation: reported((pairs, depends) => {
+    alter: reported((pairs, depends) => {
       const absent = namesOf(depends).filter((name) => !(name in pairs));
       // A device that reports none of them is one of another case.
       const reportsOne = namesOf(depends).some((name) => name in pairs && name !== 'artifact_name');
@@ -95,7 +95,7 @@ export const nextDeploymentFitDefects: readonly Defect[] = [
     title: 'Of the values that a dependency lists, only the first one satisfies it.',
     violates,
     operations: posting,
-    mutation: reported((pairs, depends) => {
+    alter: reported((pairs, depends) => {
       const later = namesOf(depends).filter(
         (name) => isMet(depends, pairs, name) && pairs[name] !== depends[name]?.[0],
       );
@@ -108,7 +108,7 @@ export const nextDeploymentFitDefects: readonly Defect[] = [
     title: 'The beginning of a value satisfies a dependency on that value.',
     violates,
     operations: posting,
-    mutation: reported((pairs, depends) => {
+    alter: reported((pairs, depends) => {
       const begun = namesOf(depends).filter((name) => {
         const said = pairs[name];
         return typeof said === 'string' && said !== '' && isBeginning(said, depends[name]);
@@ -121,7 +121,7 @@ export const nextDeploymentFitDefects: readonly Defect[] = [
     title: 'All values of a dependency, joined by commas, satisfy it.',
     violates,
     operations: posting,
-    mutation: reported((pairs, depends) =>
+    alter: reported((pairs, depends) =>
       satisfied(
         pairs,
         depends,
@@ -134,7 +134,7 @@ export const nextDeploymentFitDefects: readonly Defect[] = [
     title: 'A device is offered an artifact of the release whose dependencies it does not satisfy.',
     violates,
     operations: posting,
-    mutation: reported(({ flavour, ...pairs }, { flavour: values, ...others }) => {
+    alter: reported(({ flavour, ...pairs }, { flavour: values, ...others }) => {
       const isOther = flavour === 'mint' && values?.includes('vanilla') === true;
       return isOther && isMet(others, pairs, 'device_type')
         ? { ...pairs, flavour: 'vanilla' }
@@ -146,7 +146,7 @@ export const nextDeploymentFitDefects: readonly Defect[] = [
     title: 'Of the device types that an artifact lists, only the first one is offered it.',
     violates: ['next.get-pending-is-200', 'next.post-pending-is-200', 'next.v2-pending-is-200'],
     operations: everyForm,
-    mutation: reported((pairs, { device_type: types = [] }) =>
+    alter: reported((pairs, { device_type: types = [] }) =>
       types.indexOf(pairs.device_type) > 0 ? { ...pairs, device_type: 'not the first' } : undefined,
     ),
   },
@@ -155,7 +155,7 @@ export const nextDeploymentFitDefects: readonly Defect[] = [
     title: 'Of the device types of an artifact, the instructions have that of the device alone.',
     violates: ['next.types-of-the-artifact'],
     operations: everyForm,
-    mutation: answerBecomes((answer, request) => {
+    alter: answerBecomes((answer, request) => {
       const { device_type: type } = saidIn(request);
       const path = 'artifact.device_types_compatible';
       return answer.status === 200 && type !== undefined
@@ -168,7 +168,7 @@ export const nextDeploymentFitDefects: readonly Defect[] = [
     title: 'The device types of an artifact are compared as patterns, in which _ and % are wild.',
     violates: ['next.compatible-types-only'],
     operations: everyForm,
-    mutation: reported((pairs, { device_type: types = [] }) => {
+    alter: reported((pairs, { device_type: types = [] }) => {
       const like = types.find((type) => isLike(String(pairs.device_type), String(type)));
       return like === undefined ? undefined : { ...pairs, device_type: like };
     }),

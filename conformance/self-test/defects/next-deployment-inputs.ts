@@ -1,8 +1,8 @@
 /** Defects in the requests for the next deployment. */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { objectOf, ownAnswer, queryOf } from '../alter.ts';
+import { answerBecomes, statusBecomes } from '../alterations.ts';
 import type { Defect, ProxiedRequest } from '../defect.ts';
-import { answerBecomes, statusBecomes } from '../mutations.ts';
 import {
   both,
   holds,
@@ -29,7 +29,7 @@ function taken(
     title: `A request for the next deployment by ${form} with ${what} is not refused.`,
     violates: [requirement],
     operations: [form],
-    mutation: statusBecomes(400, 204, picks),
+    alter: statusBecomes(400, 204, picks),
   };
 }
 
@@ -44,7 +44,7 @@ function refused(
     title: `A request for the next deployment by ${form} with ${what} is refused.`,
     violates: [requirement],
     operations: [form],
-    mutation: answerBecomes(
+    alter: answerBecomes(
       (answer) => (answer.status === 204 ? ownAnswer(400, { error: 'no' }) : answer),
       picks,
     ),

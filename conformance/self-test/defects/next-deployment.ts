@@ -1,7 +1,7 @@
 /** Defects in the choice of the deployment that a device is offered. */
 import { isSuccess, objectOf, ownAnswer, queryOf, tokenOf, withJson } from '../alter.ts';
+import { parameterBecomes, requestBecomes, statusBecomes } from '../alterations.ts';
 import type { Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
-import { parameterBecomes, requestBecomes, statusBecomes } from '../mutations.ts';
 import { isObject, sentAt } from '../sent.ts';
 
 export const everyForm = [
@@ -38,7 +38,7 @@ function withChecksum(request: ProxiedRequest): ProxiedRequest {
 /** Repeats the last offer to a device after its deployment ended, which `over` detects. */
 function offersAgain(
   over: (request: ProxiedRequest, answer: ProxiedAnswer, offers: LastOffers) => readonly string[],
-): Defect['mutation'] {
+): Defect['alter'] {
   return () => {
     const offers: LastOffers = new Map();
     const ended = new Set<string>();
@@ -64,21 +64,21 @@ export const nextDeploymentDefects: readonly Defect[] = [
     title: 'GET v1 reports no update although a deployment is pending.',
     violates: ['next.get-pending-is-200', 'next.all-devices', 'next.repeatable'],
     operations: ['get-next-deployment'],
-    mutation: statusBecomes(200, 204),
+    alter: statusBecomes(200, 204),
   },
   {
     id: 'post-hides-a-pending-deployment',
     title: 'POST v1 reports no update although a deployment is pending.',
     violates: ['next.post-pending-is-200'],
     operations: ['post-next-deployment'],
-    mutation: statusBecomes(200, 204, saysNothingOf(checksum)),
+    alter: statusBecomes(200, 204, saysNothingOf(checksum)),
   },
   {
     id: 'v2-hides-a-pending-deployment',
     title: 'POST v2 reports no update although a deployment is pending.',
     violates: ['next.v2-pending-is-200'],
     operations: ['post-next-deployment-v2'],
-    mutation: statusBecomes(200, 204, saysNothingOf(checksum)),
+    alter: statusBecomes(200, 204, saysNothingOf(checksum)),
   },
   {
     id: 'pending-is-201',
@@ -90,28 +90,28 @@ export const nextDeploymentDefects: readonly Defect[] = [
       'next.all-devices',
     ],
     operations: everyForm,
-    mutation: statusBecomes(200, 201, saysNothingOf(checksum)),
+    alter: statusBecomes(200, 201, saysNothingOf(checksum)),
   },
   {
     id: 'nothing-is-202',
     title: 'A device without a pending deployment is answered 202.',
     violates: ['next.nothing-is-204'],
     operations: everyForm,
-    mutation: statusBecomes(204, 202),
+    alter: statusBecomes(204, 202),
   },
   {
     id: 'changed-request-is-204',
     title: 'A device that describes itself differently during a deployment is answered 204.',
     violates: ['next.conflict-is-409'],
     operations: everyForm,
-    mutation: statusBecomes(409, 204),
+    alter: statusBecomes(409, 204),
   },
   {
     id: 'foreign-deployment-is-offered',
     title: 'A device is offered what another device was offered earlier.',
     violates: ['next.own-deployments-only'],
     operations: everyForm,
-    mutation: () => {
+    alter: () => {
       let last: ProxiedAnswer | undefined;
       return {
         answer: (answer, request) => {
@@ -127,7 +127,7 @@ export const nextDeploymentDefects: readonly Defect[] = [
     title: 'GET offers an artifact to devices of types that it does not list.',
     violates: ['next.compatible-types-only'],
     operations: ['get-next-deployment'],
-    mutation: parameterBecomes(
+    alter: parameterBecomes(
       'device_type',
       'conformance-board',
       (request) => saidIn(request).device_type === 'another-board',
@@ -138,28 +138,28 @@ export const nextDeploymentDefects: readonly Defect[] = [
     title: 'POST v1 offers an artifact whatever the device provides.',
     violates: ['next.depends'],
     operations: ['post-next-deployment'],
-    mutation: requestBecomes(withChecksum),
+    alter: requestBecomes(withChecksum),
   },
   {
     id: 'depends-are-not-looked-at-in-v2',
     title: 'POST v2 offers an artifact whatever the device provides.',
     violates: ['next.v2-depends'],
     operations: ['post-next-deployment-v2'],
-    mutation: requestBecomes(withChecksum),
+    alter: requestBecomes(withChecksum),
   },
   {
     id: 'met-depends-are-204',
     title: 'A device that satisfies the dependencies of an artifact is offered nothing.',
     violates: ['next.depends', 'next.v2-depends'],
     operations: ['post-next-deployment', 'post-next-deployment-v2'],
-    mutation: statusBecomes(200, 204, (request) => saidIn(request)[checksum] === neededChecksum),
+    alter: statusBecomes(200, 204, (request) => saidIn(request)[checksum] === neededChecksum),
   },
   {
     id: 'finished-deployment-is-offered-again',
     title: 'A deployment is offered again after the device has reported its end.',
     violates: ['next.finished-is-over'],
     operations: [...everyForm, 'put-deployment-status'],
-    mutation: offersAgain((request, answer) => {
+    alter: offersAgain((request, answer) => {
       const isEnd = ['success', 'failure'].includes(String(sentAt(request, 'status')));
       const isReport = request.operation === 'put-deployment-status' && isSuccess(answer);
       return isReport && isEnd ? [tokenOf(request)] : [];
@@ -170,7 +170,7 @@ export const nextDeploymentDefects: readonly Defect[] = [
     title: 'A deployment is offered again after a user has aborted it.',
     violates: ['next.aborted-is-over'],
     operations: [...everyForm, 'abort-deployment'],
-    mutation: offersAgain((request, answer, offers) => {
+    alter: offersAgain((request, answer, offers) => {
       if (request.operation !== 'abort-deployment' || !isSuccess(answer)) return [];
       const { id } = request.parameters;
       const isOfIt = ([, offer]: [string, ProxiedAnswer]) => objectOf(offer).id === id;
@@ -182,7 +182,7 @@ export const nextDeploymentDefects: readonly Defect[] = [
     title: 'A device is offered its deployment only once.',
     violates: ['next.repeatable', 'next.parallel-polls'],
     operations: everyForm,
-    mutation: () => {
+    alter: () => {
       const offered = new Set<string>();
       return {
         answer: (answer, request) => {

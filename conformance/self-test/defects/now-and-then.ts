@@ -1,8 +1,8 @@
 /** Defects of one answer in three, which only invariants on every exchange find reliably. */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { changedAt, changedJson, withHeaders, withText } from '../alter.ts';
+import { oneAnswerOf } from '../alterations.ts';
 import type { Defect, ProxiedAnswer, ProxiedOperation, ProxiedRequest } from '../defect.ts';
-import { oneAnswerOf } from '../mutations.ts';
 
 /** One in this many answers is wrong. */
 const EACH = 3;
@@ -25,8 +25,8 @@ function seldom(
     readonly change: AnswerChange;
   },
 ): Defect {
-  const mutation = oneAnswerOf(EACH, change);
-  return { id: `seldom-${id}`, title, violates, operations: [on], sample: SAMPLE, mutation };
+  const alter = oneAnswerOf(EACH, change);
+  return { id: `seldom-${id}`, title, violates, operations: [on], sample: SAMPLE, alter };
 }
 
 function inJson(change: (body: unknown) => unknown): AnswerChange {

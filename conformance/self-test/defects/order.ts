@@ -1,11 +1,11 @@
 /** Defects that need a sequence of steps, or a body that clients do not send by chance. */
 import { entriesOf, isMap, membersOf } from '../../target/json-members.ts';
 import { jsonOf, tokenOf, withJson } from '../alter.ts';
-import type { Defect, Mutation, ProxiedOperation } from '../defect.ts';
-import { requestBecomes } from '../mutations.ts';
+import { requestBecomes } from '../alterations.ts';
+import type { Alteration, Defect, ProxiedOperation } from '../defect.ts';
 
 /** Lets the first PATCH of attributes after a PUT by the same device replace all attributes. */
-function patchReplacesAfterPut(): Mutation {
+function patchReplacesAfterPut(): Alteration {
   const putters = new Set<string>();
   return {
     request: (request) => {
@@ -27,7 +27,7 @@ function lostAfter(
   first: ProxiedOperation,
   isGood: (body: unknown) => boolean,
   empty: unknown,
-): () => Mutation {
+): () => Alteration {
   return () => {
     const due = new Set<string>();
     return {
@@ -78,27 +78,27 @@ export const orderDefects: readonly Defect[] = [
     title: 'The first PATCH of attributes after a PUT replaces them all.',
     violates: ['inventory.patch-upserts', 'inventory.patch-keeps'],
     operations: ['put-attributes', 'patch-attributes'],
-    mutation: patchReplacesAfterPut,
+    alter: patchReplacesAfterPut,
   },
   {
     id: 'configuration-after-attributes-is-lost',
     title: 'The first configuration that a device writes after a PATCH of attributes is lost.',
     violates: ['configuration.written-is-read', 'configuration.update', 'service.equal-forms'],
     operations: ['patch-attributes', 'put-configuration'],
-    mutation: lostAfter('patch-attributes', isPairs, {}),
+    alter: lostAfter('patch-attributes', isPairs, {}),
   },
   {
     id: 'attributes-after-configuration-are-lost',
     title: 'The first PATCH of attributes after a device has written its configuration is lost.',
     violates: ['inventory.patch-upserts', 'inventory.patch-adds'],
     operations: ['put-configuration', 'patch-attributes'],
-    mutation: lostAfter('put-configuration', isAttributes, []),
+    alter: lostAfter('put-configuration', isAttributes, []),
   },
   {
     id: 'broken-configuration-is-taken-for-an-empty-one',
     title: 'A configuration that cannot be read is treated as an empty one.',
     violates: ['configuration.malformed-is-400'],
     operations: ['put-configuration'],
-    mutation: unreadIsEmpty,
+    alter: unreadIsEmpty,
   },
 ];

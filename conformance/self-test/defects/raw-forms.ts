@@ -2,8 +2,8 @@
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
 import { ownAnswer, withHeaders } from '../alter.ts';
-import type { Defect, Mutation, ProxiedRequest } from '../defect.ts';
-import { requestBecomes } from '../mutations.ts';
+import { requestBecomes } from '../alterations.ts';
+import type { Alteration, Defect, ProxiedRequest } from '../defect.ts';
 
 const rows: readonly Operation[] = Object.values(operations);
 
@@ -17,7 +17,7 @@ function idsOf(picks: (row: Operation) => boolean): readonly OperationId[] {
 }
 
 /** Answers 400 to the requests that `picks` selects. */
-function refused(picks: (request: ProxiedRequest) => boolean): () => Mutation {
+function refused(picks: (request: ProxiedRequest) => boolean): () => Alteration {
   return () => ({
     request: (request) =>
       picks(request) ? ownAnswer(400, { error: 'refused', request_id: 'defect' }) : request,
@@ -29,7 +29,7 @@ const expecting: readonly Defect[] = idsOf(({ body }) => body !== undefined).map
   title: `The operation ${operation} refuses a request with Expect: 100-continue.`,
   violates: ['service.expect-continue'],
   operations: [operation],
-  mutation: refused(({ headers }) => headers.expect !== undefined),
+  alter: refused(({ headers }) => headers.expect !== undefined),
 }));
 
 const old: readonly Defect[] = idsOf(() => true).map((operation) => ({
@@ -37,7 +37,7 @@ const old: readonly Defect[] = idsOf(() => true).map((operation) => ({
   title: `The operation ${operation} answers 400 to an HTTP/1.0 request.`,
   violates: ['service.http-1-0'],
   operations: [operation],
-  mutation: refused(({ version }) => version === '1.0'),
+  alter: refused(({ version }) => version === '1.0'),
 }));
 
 const pipelined = /-pipelined-(\d+)$/;
@@ -48,7 +48,7 @@ function placeOf({ headers }: ProxiedRequest): string | undefined {
 }
 
 /** Swaps the request ids in the answers to two requests on one connection. */
-function idsAreMixed(): Mutation {
+function idsAreMixed(): Alteration {
   return {
     answer: (answer, request) => {
       const place = placeOf(request);
@@ -67,21 +67,21 @@ const one: readonly Defect[] = [
     title: 'Two pipelined requests get the answer of the other request.',
     violates: ['service.pipelining'],
     operations: 'all',
-    mutation: idsAreMixed,
+    alter: idsAreMixed,
   },
   {
     id: 'pipelined-requests-are-refused',
     title: 'A request that arrives before the previous one is answered is answered 400.',
     violates: ['service.pipelining'],
     operations: 'all',
-    mutation: refused((request) => Number(placeOf(request)) > 0),
+    alter: refused((request) => Number(placeOf(request)) > 0),
   },
   {
     id: 'pipelined-requests-lose-their-token',
     title: 'Of pipelined requests, only the first is authenticated by its token.',
     violates: ['service.pipelining'],
     operations: 'all',
-    mutation: requestBecomes(
+    alter: requestBecomes(
       (request) => withHeaders(request, { authorization: undefined }),
       (request) => Number(placeOf(request)) > 0,
     ),

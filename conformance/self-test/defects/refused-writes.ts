@@ -2,8 +2,8 @@
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { membersOf } from '../../target/json-members.ts';
 import { isSuccess, jsonOf, listOf, withJson } from '../alter.ts';
+import { answerBecomes } from '../alterations.ts';
 import type { Defect, ProxiedAnswer, ProxiedOperation, ProxiedRequest } from '../defect.ts';
-import { answerBecomes } from '../mutations.ts';
 import { callerOf } from '../own-deployment.ts';
 import { requestFor } from '../requests.ts';
 
@@ -95,21 +95,21 @@ function listDefects({ operation, words, elementRules }: ListBody): readonly Def
       title: `Of several ${words}, only the first is checked.`,
       violates: elementRules,
       operations: [operation],
-      mutation: judgedBy((elements) => elements[0]),
+      alter: judgedBy((elements) => elements[0]),
     },
     {
       id: `only-the-last-of-${operation}-is-judged`,
       title: `Of several ${words}, only the last is checked.`,
       violates: elementRules,
       operations: [operation],
-      mutation: judgedBy((elements) => elements.at(-1)),
+      alter: judgedBy((elements) => elements.at(-1)),
     },
     {
       id: `refused-${operation}-is-stored-in-part`,
       title: `A request that is refused for one of several ${words} stores the others.`,
       violates: ['errors.refused-changes-nothing'],
       operations: [operation],
-      mutation: storesInPart,
+      alter: storesInPart,
     },
   ];
 }
@@ -121,7 +121,7 @@ export const refusedWriteDefects: readonly Defect[] = [
     title: 'A status report that is refused for its substate still sets the status.',
     violates: ['errors.refused-changes-nothing'],
     operations: ['put-deployment-status'],
-    mutation: answerBecomes(async (answer, request, ask) => {
+    alter: answerBecomes(async (answer, request, ask) => {
       const { status, substate } = membersOf(jsonOf(request));
       const isInPart = answer.status === 400 && substate !== undefined;
       if (isInPart) await ask(withJson(request, { status }));
@@ -133,7 +133,7 @@ export const refusedWriteDefects: readonly Defect[] = [
     title: 'A configuration that is refused for its token is stored.',
     violates: ['errors.refused-changes-nothing'],
     operations: ['put-configuration'],
-    mutation: answerBecomes(async (answer, request, ask) => {
+    alter: answerBecomes(async (answer, request, ask) => {
       const id = callerOf(request);
       if (answer.status !== 401 || id === '') return answer;
       const json = jsonOf(request);

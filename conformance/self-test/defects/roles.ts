@@ -1,6 +1,7 @@
 /** Defects in the permissions of roles. Spec: Authentication, rule 5 */
+
+import { statusBecomes } from '../alterations.ts';
 import type { Defect } from '../defect.ts';
-import { statusBecomes } from '../mutations.ts';
 
 const auditLog = ['list-audit-logs', 'export-audit-logs'] as const;
 
@@ -10,27 +11,27 @@ export const roleDefects: readonly Defect[] = [
     title: 'A user whose role does not permit the audit log is answered 401.',
     violates: ['errors.role-forbidden-is-403'],
     operations: auditLog,
-    mutation: statusBecomes(403, 401),
+    alter: statusBecomes(403, 401),
   },
   {
     id: 'every-role-exports-the-audit-log',
     title: 'The audit log is exported to a user whose role does not permit it.',
     violates: ['errors.role-forbidden-is-403'],
     operations: ['export-audit-logs'],
-    mutation: statusBecomes(403, 200),
+    alter: statusBecomes(403, 200),
   },
   {
     id: 'devices-hide-from-roles',
     title: 'Devices are not found by a user whose role does not permit them.',
     violates: ['errors.role-forbidden-on-management'],
     operations: ['get-device'],
-    mutation: statusBecomes(403, 404),
+    alter: statusBecomes(403, 404),
   },
   {
     id: 'every-role-deploys',
     title: 'A user whose role permits nothing creates deployments.',
     violates: ['errors.role-forbidden-on-management'],
     operations: ['create-deployment'],
-    mutation: statusBecomes(403, 201),
+    alter: statusBecomes(403, 201),
   },
 ];

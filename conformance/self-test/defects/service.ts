@@ -2,8 +2,8 @@
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { isSuccess, objectOf, queryOf, withHeaders, withStatus } from '../alter.ts';
+import { fieldBecomes, headersBecome, statusBecomes } from '../alterations.ts';
 import type { Defect, ProxiedRequest } from '../defect.ts';
-import { fieldBecomes, headersBecome, statusBecomes } from '../mutations.ts';
 import { signatureText } from '../signed-requests.ts';
 
 const inventory: readonly OperationId[] = ['patch-attributes', 'put-attributes'];
@@ -46,7 +46,7 @@ const areaDefects = areas.map(([requirement, operations]): Defect => {
     title: `A caller without a token gets 404 for the path of ${name}.`,
     violates: [requirement, 'tokens.missing-is-401', ...rulesOfAreas],
     operations,
-    mutation: statusBecomes(401, 404, isAnonymous),
+    alter: statusBecomes(401, 404, isAnonymous),
   };
 });
 
@@ -66,28 +66,28 @@ const verbDefects: readonly Defect[] = [
     title: 'The verb GET is answered 405.',
     violates: ['service.verb-get'],
     operations: ['get-next-deployment'],
-    mutation: statusBecomes(204, 405, (request) => typeOf(request) === 'conformance-verbs'),
+    alter: statusBecomes(204, 405, (request) => typeOf(request) === 'conformance-verbs'),
   },
   {
     id: 'post-is-not-known',
     title: 'The verb POST is answered 405.',
     violates: ['service.verb-post'],
     operations: ['post-next-deployment'],
-    mutation: statusBecomes(204, 405, (request) => typeOf(request) === 'conformance-verbs'),
+    alter: statusBecomes(204, 405, (request) => typeOf(request) === 'conformance-verbs'),
   },
   {
     id: 'put-is-not-known',
     title: 'The verb PUT is answered 405.',
     violates: ['service.verb-put'],
     operations: ['put-attributes'],
-    mutation: statusBecomes(200, 405, hasMark),
+    alter: statusBecomes(200, 405, hasMark),
   },
   {
     id: 'patch-is-not-known',
     title: 'The verb PATCH is answered 501.',
     violates: ['service.verb-patch'],
     operations: ['patch-attributes'],
-    mutation: statusBecomes(200, 501, hasMark),
+    alter: statusBecomes(200, 501, hasMark),
   },
 ];
 
@@ -100,14 +100,14 @@ export const serviceDefects: readonly Defect[] = [
     title: 'A request without a signature gets 404 for the path of the authentication.',
     violates: ['service.authentication', 'auth.signature-header-is-required'],
     operations: ['post-auth-request'],
-    mutation: statusBecomes(400, 404, (request) => signatureText(request) === undefined),
+    alter: statusBecomes(400, 404, (request) => signatureText(request) === undefined),
   },
   {
     id: 'options-takes-a-token',
     title: 'OPTIONS is refused without a token, which browsers do not send with it.',
     violates: ['service.options-for-browsers'],
     operations: 'all',
-    mutation: () => ({
+    alter: () => ({
       answer: (answer, { method }) =>
         method === 'OPTIONS' && isSuccess(answer) ? withStatus(answer, 401) : answer,
     }),
@@ -117,35 +117,35 @@ export const serviceDefects: readonly Defect[] = [
     title: 'A form body is read as a request and answered 401.',
     violates: ['service.request-bodies-are-json', 'auth.malformed-is-400'],
     operations: ['post-auth-request'],
-    mutation: statusBecomes(400, 401, ({ body }) => body.toString().startsWith('id_data=')),
+    alter: statusBecomes(400, 401, ({ body }) => body.toString().startsWith('id_data=')),
   },
   {
     id: 'json-is-called-text',
     title: 'An Error body is labelled text/plain.',
     violates: ['service.json-is-labelled'],
     operations: ['post-auth-request'],
-    mutation: headersBecome({ 'content-type': 'text/plain' }),
+    alter: headersBecome({ 'content-type': 'text/plain' }),
   },
   {
     id: 'chunked-bodies-are-refused',
     title: 'A body without Content-Length is answered 411.',
     violates: ['service.chunked-bodies'],
     operations: ['put-attributes'],
-    mutation: statusBecomes(200, 411, ({ headers }) => headers['content-length'] === undefined),
+    alter: statusBecomes(200, 411, ({ headers }) => headers['content-length'] === undefined),
   },
   {
     id: 'link-expires-in-seconds',
     title: 'A link has its expiry time as a number of seconds.',
     violates: ['service.timestamps', 'link.expire', 'link.expire-is-later'],
     operations: ['get-artifact-link'],
-    mutation: fieldBecomes('expire', (time) => Math.floor(Date.parse(String(time)) / 1000)),
+    alter: fieldBecomes('expire', (time) => Math.floor(Date.parse(String(time)) / 1000)),
   },
   {
     id: 'internal-apis-are-open',
     title: 'A path of the internal APIs is answered with success.',
     violates: ['service.internal-apis-are-hidden'],
     operations: 'all',
-    mutation: () => ({
+    alter: () => ({
       answer: (answer, { path }) =>
         /\/internal\//.test(path) ? withHeaders(withStatus(answer, 200), {}) : answer,
     }),

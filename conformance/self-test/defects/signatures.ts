@@ -1,6 +1,7 @@
 /** Defects in the signature of an authentication request. Spec: Device authentication */
+
+import { statusBecomes } from '../alterations.ts';
 import type { Defect, ProxiedRequest } from '../defect.ts';
-import { statusBecomes } from '../mutations.ts';
 import {
   fits,
   type SignedRequest,
@@ -31,14 +32,14 @@ const header: readonly Defect[] = [
     title: 'A request without the signature header is answered 401 instead of 400.',
     violates: ['auth.signature-header-is-required'],
     operations,
-    mutation: statusBecomes(400, 401, (request) => signatureText(request) === undefined),
+    alter: statusBecomes(400, 401, (request) => signatureText(request) === undefined),
   },
   {
     id: 'zeros-are-a-signature',
     title: 'R and S that are zero are treated as a valid signature.',
     violates: ['auth.signature-must-verify'],
     operations,
-    mutation: takesSignature(
+    alter: takesSignature(
       'ec',
       (request) => standard(request).toString('hex') === '3006020100020100',
     ),
@@ -54,14 +55,14 @@ const header: readonly Defect[] = [
       'auth.body-is-what-is-signed',
     ],
     operations,
-    mutation: takesSignature('ec', (request) => isSequence(request) && !isOfThisKey(request)),
+    alter: takesSignature('ec', (request) => isSequence(request) && !isOfThisKey(request)),
   },
   {
     id: 'bad-signature-is-403',
     title: 'A signature that does not verify is answered 403.',
     violates: ['auth.bad-signature-is-401'],
     operations,
-    mutation: statusBecomes(401, 403, (request) => {
+    alter: statusBecomes(401, 403, (request) => {
       const signed = signedRequest(request);
       return signed !== undefined && !verifies(signed, standard(signed));
     }),
@@ -71,14 +72,14 @@ const header: readonly Defect[] = [
     title: 'A request is verified without the line end after its body.',
     violates: ['auth.body-is-what-is-signed'],
     operations,
-    mutation: statusBecomes(200, 401, ({ body }) => body.at(-1) === 0x0a),
+    alter: statusBecomes(200, 401, ({ body }) => body.at(-1) === 0x0a),
   },
   {
     id: 'body-is-written-anew',
     title: 'A signature over the body as the server would serialize it is accepted.',
     violates: ['auth.body-is-what-is-signed', 'auth.signature-must-verify'],
     operations,
-    mutation: takesSignature('ec', (request) => {
+    alter: takesSignature('ec', (request) => {
       const body = Buffer.from(`${request.body.toString().trim()}\n`);
       return verifies({ ...request, body }, standard(request));
     }),
@@ -91,21 +92,21 @@ const rsa: readonly Defect[] = [
     title: 'No RSA signature is accepted.',
     violates: ['auth.rsa'],
     operations,
-    mutation: statusBecomes(200, 401, isKeyType('rsa')),
+    alter: statusBecomes(200, 401, isKeyType('rsa')),
   },
   {
     id: 'rsa-over-sha-1',
     title: 'An RSA signature over SHA-1 is accepted.',
     violates: ['auth.rsa-digest'],
     operations,
-    mutation: takesSignature('rsa', overDigest('sha1')),
+    alter: takesSignature('rsa', overDigest('sha1')),
   },
   {
     id: 'rsa-with-pss',
     title: 'An RSA signature with PSS padding is accepted.',
     violates: ['auth.rsa-standard'],
     operations,
-    mutation: takesSignature('rsa', (request) => {
+    alter: takesSignature('rsa', (request) => {
       const { key, body } = request;
       return fits(key, { digest: 'sha256', body, signature: standard(request), pss: true });
     }),
@@ -115,7 +116,7 @@ const rsa: readonly Defect[] = [
     title: 'An RSA signature in hexadecimal is accepted.',
     violates: ['auth.rsa-base64'],
     operations,
-    mutation: takesSignature('rsa', (request) => verifies(request, hexadecimal(request))),
+    alter: takesSignature('rsa', (request) => verifies(request, hexadecimal(request))),
   },
 ];
 
@@ -130,21 +131,21 @@ const ecdsa: readonly Defect[] = [
       'auth.decommissioned-is-unknown',
     ],
     operations,
-    mutation: statusBecomes(200, 401, isKeyType('ec')),
+    alter: statusBecomes(200, 401, isKeyType('ec')),
   },
   {
     id: 'ecdsa-over-sha-512',
     title: 'A P-256 signature over SHA-512 is accepted.',
     violates: ['auth.ecdsa-digest'],
     operations,
-    mutation: takesSignature('ec', overDigest('sha512')),
+    alter: takesSignature('ec', overDigest('sha512')),
   },
   {
     id: 'ecdsa-side-by-side',
     title: 'A P-256 signature of R and S side by side is accepted.',
     violates: ['auth.ecdsa-sequence'],
     operations,
-    mutation: takesSignature('ec', (request) => {
+    alter: takesSignature('ec', (request) => {
       const { key, body } = request;
       return fits(key, { digest: 'sha256', body, signature: standard(request), sideBySide: true });
     }),
@@ -154,7 +155,7 @@ const ecdsa: readonly Defect[] = [
     title: 'A P-256 signature in URL-safe Base64 is accepted.',
     violates: ['auth.ecdsa-base64'],
     operations,
-    mutation: takesSignature(
+    alter: takesSignature(
       'ec',
       (request) => /[-_]/.test(request.text) && verifies(request, standard(request)),
     ),
@@ -167,14 +168,14 @@ const ed25519: readonly Defect[] = [
     title: 'No Ed25519 signature is accepted.',
     violates: ['auth.ed25519'],
     operations,
-    mutation: statusBecomes(200, 401, isKeyType('ed25519')),
+    alter: statusBecomes(200, 401, isKeyType('ed25519')),
   },
   {
     id: 'ed25519-over-a-digest',
     title: 'An Ed25519 signature over the SHA-256 of the body is accepted.',
     violates: ['auth.ed25519-no-digest'],
     operations,
-    mutation: takesSignature('ed25519', (request) =>
+    alter: takesSignature('ed25519', (request) =>
       verifies({ ...request, body: sha256(request.body) }, standard(request)),
     ),
   },
@@ -183,7 +184,7 @@ const ed25519: readonly Defect[] = [
     title: 'The first 64 bytes of a longer Ed25519 signature are accepted.',
     violates: ['auth.ed25519-standard'],
     operations,
-    mutation: takesSignature('ed25519', (request) => {
+    alter: takesSignature('ed25519', (request) => {
       const signature = standard(request);
       return signature.length > 64 && verifies(request, signature.subarray(0, 64));
     }),
@@ -193,7 +194,7 @@ const ed25519: readonly Defect[] = [
     title: 'An Ed25519 signature in twice-encoded Base64 is accepted.',
     violates: ['auth.ed25519-base64'],
     operations,
-    mutation: takesSignature('ed25519', (request) =>
+    alter: takesSignature('ed25519', (request) =>
       verifies(request, Buffer.from(standard(request).toString(), 'base64')),
     ),
   },

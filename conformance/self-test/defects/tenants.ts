@@ -3,14 +3,14 @@
  * Spec: Device authentication; Authentication
  */
 import { ownAnswer, tokenOf, withStatus } from '../alter.ts';
-import type { Defect, Mutation } from '../defect.ts';
-import { statusBecomes } from '../mutations.ts';
+import { statusBecomes } from '../alterations.ts';
+import type { Alteration, Defect } from '../defect.ts';
 
 /**
  * Returns a known artifact to every caller that names its id, even if the target answers that the
  * artifact does not exist for the caller's tenant.
  */
-function sharedArtifacts(): Mutation {
+function sharedArtifacts(): Alteration {
   const links = new Map<string, string>();
   return {
     answer: (answer, { operation, parameters, ...request }) => {
@@ -26,7 +26,7 @@ function sharedArtifacts(): Mutation {
 }
 
 /** Accepts reports for every deployment that any device was offered. */
-function sharedDeployments(): Mutation {
+function sharedDeployments(): Alteration {
   const holders = new Map<string, string>();
   return {
     answer: (answer, request) => {
@@ -56,27 +56,27 @@ export const tenantDefects: readonly Defect[] = [
     title: 'A device whose tenant is suspended is answered 401, as if a user could accept it.',
     violates: ['auth.forbidden-is-403'],
     operations: ['post-auth-request'],
-    mutation: statusBecomes(403, 401),
+    alter: statusBecomes(403, 401),
   },
   {
     id: 'locked-out-device-is-let-in',
     title: 'A device whose tenant is suspended gets a token.',
     violates: ['auth.forbidden-is-403'],
     operations: ['post-auth-request'],
-    mutation: statusBecomes(403, 200),
+    alter: statusBecomes(403, 200),
   },
   {
     id: 'artifacts-are-of-all-tenants',
     title: 'A device is shown an artifact of another tenant.',
     violates: ['tenants.are-apart'],
     operations: ['get-artifact', 'upload-artifact', 'delete-artifact'],
-    mutation: sharedArtifacts,
+    alter: sharedArtifacts,
   },
   {
     id: 'logs-are-taken-for-all-tenants',
     title: 'A device uploads the log of a deployment of another tenant.',
     violates: ['tenants.are-apart'],
     operations: ['get-next-deployment', 'put-deployment-log'],
-    mutation: sharedDeployments,
+    alter: sharedDeployments,
   },
 ];

@@ -1,7 +1,7 @@
 /** Defects in expiry; they use the time that the target reports. */
 import { changedAt, changedJson, ownAnswer, tokenOf, withStatus } from '../alter.ts';
-import type { Defect, Mutation, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
-import { answerBecomes } from '../mutations.ts';
+import { answerBecomes } from '../alterations.ts';
+import type { Alteration, Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
 
 const DAY_MS = 86_400_000;
 const expired = /expired/;
@@ -21,7 +21,7 @@ function issuedMs(request: ProxiedRequest): number {
 function expiryBecomes(
   status: number,
   picks?: (request: ProxiedRequest) => boolean,
-): () => Mutation {
+): () => Alteration {
   return answerBecomes((answer) => {
     const isExpiry = answer.status >= 400 && expired.test(answer.body.toString());
     return isExpiry ? withStatus(answer, status) : answer;
@@ -29,7 +29,7 @@ function expiryBecomes(
 }
 
 /** Ends tokens some days before their week is over. */
-function endsAfterDays(days: number): () => Mutation {
+function endsAfterDays(days: number): () => Alteration {
   return answerBecomes((answer, request) => {
     const isOld = answeredMs(answer) - issuedMs(request) > days * DAY_MS;
     return isOld && answer.status < 300 ? ownAnswer(401, { error: 'the token ended' }) : answer;
@@ -37,7 +37,7 @@ function endsAfterDays(days: number): () => Mutation {
 }
 
 /** Refuses new tokens to a device that got its first one more than a week ago. */
-function onceAndNeverAgain(): Mutation {
+function onceAndNeverAgain(): Alteration {
   const firstMs = new Map<string, number>();
   return {
     answer: (answer, { body }) => {
@@ -52,7 +52,7 @@ function onceAndNeverAgain(): Mutation {
 }
 
 /** Ends links at half their lifetime, counted from the first answer that the proxy saw. */
-function linkEndsEarly(status: number): () => Mutation {
+function linkEndsEarly(status: number): () => Alteration {
   return () => {
     let seenMs = Number.POSITIVE_INFINITY;
     return {
@@ -82,49 +82,49 @@ export const timeDefects: readonly Defect[] = [
       'tokens.end-on-time',
     ],
     operations: polls,
-    mutation: expiryBecomes(204),
+    alter: expiryBecomes(204),
   },
   {
     id: 'expired-token-reports-alerts',
     title: 'An expired token is still accepted for alerts.',
     violates: ['tokens.expired-is-refused'],
     operations: ['post-alerts'],
-    mutation: expiryBecomes(204),
+    alter: expiryBecomes(204),
   },
   {
     id: 'expired-user-token-opens-the-audit-log',
     title: 'An expired user token still gives access to the audit log.',
     violates: ['tokens.expired-is-refused', 'tokens.end-on-time'],
     operations: ['list-audit-logs', 'export-audit-logs'],
-    mutation: expiryBecomes(200),
+    alter: expiryBecomes(200),
   },
   {
     id: 'expired-token-is-403',
     title: 'An expired token is answered 403 when a device reads its configuration.',
     violates: ['tokens.expired-is-refused'],
     operations: ['get-configuration'],
-    mutation: expiryBecomes(403),
+    alter: expiryBecomes(403),
   },
   {
     id: 'token-lasts-five-days',
     title: 'A token expires after five days.',
     violates: ['tokens.device-token-lasts-a-week'],
     operations: polls,
-    mutation: endsAfterDays(5),
+    alter: endsAfterDays(5),
   },
   {
     id: 'expired-token-is-never-renewed',
     title: 'A device that got its first token more than a week ago gets no more tokens.',
     violates: ['tokens.expired-is-renewed'],
     operations: ['post-auth-request'],
-    mutation: onceAndNeverAgain,
+    alter: onceAndNeverAgain,
   },
   {
     id: 'artifact-link-outlives-its-time',
     title: 'A link to an artifact file returns the file after its expiry time.',
     violates: ['link.expired', 'next.source-ends-at-expire'],
     operations: ['download-artifact'],
-    mutation: expiryBecomes(200),
+    alter: expiryBecomes(200),
   },
   {
     id: 'artifact-link-ends-early',
@@ -135,70 +135,70 @@ export const timeDefects: readonly Defect[] = [
       'next.source-gives-the-artifact',
     ],
     operations: ['get-artifact-link', 'download-artifact'],
-    mutation: linkEndsEarly(403),
+    alter: linkEndsEarly(403),
   },
   {
     id: 'configuration-link-outlives-its-time',
     title: 'An expired link to a configuration is not refused.',
     violates: ['download.expired-is-403'],
     operations: ['download-configuration'],
-    mutation: expiryBecomes(200),
+    alter: expiryBecomes(200),
   },
   {
     id: 'expired-configuration-link-is-401',
     title: 'An expired link to a configuration is answered 401.',
     violates: ['download.expired-is-403'],
     operations: ['download-configuration'],
-    mutation: expiryBecomes(401),
+    alter: expiryBecomes(401),
   },
   {
     id: 'configuration-link-ends-early',
     title: 'A link to a configuration expires long before the time in its query.',
     violates: ['download.valid-until-expire'],
     operations: ['download-configuration'],
-    mutation: linkEndsEarly(403),
+    alter: linkEndsEarly(403),
   },
   {
     id: 'expired-link-serves-a-range',
     title: 'An expired link to an artifact file still serves parts of it.',
     violates: ['link.expired'],
     operations: ['download-artifact'],
-    mutation: expiryBecomes(206, ({ headers }) => headers.range !== undefined),
+    alter: expiryBecomes(206, ({ headers }) => headers.range !== undefined),
   },
   {
     id: 'expired-link-serves-under-a-condition',
     title: 'An expired link to an artifact file still serves requests with a condition.',
     violates: ['link.expired'],
     operations: ['download-artifact'],
-    mutation: expiryBecomes(200, ({ headers }) => 'if-none-match' in headers),
+    alter: expiryBecomes(200, ({ headers }) => 'if-none-match' in headers),
   },
   {
     id: 'expired-configuration-link-serves-a-range',
     title: 'An expired link to a configuration still serves parts of it.',
     violates: ['download.expired-is-403'],
     operations: ['download-configuration'],
-    mutation: expiryBecomes(206, ({ headers }) => headers.range !== undefined),
+    alter: expiryBecomes(206, ({ headers }) => headers.range !== undefined),
   },
   {
     id: 'source-outlives-its-time',
     title: 'The source of an update returns the artifact after its expiry time.',
     violates: ['next.source-ends-at-expire', 'link.expired'],
     operations: ['download-artifact'],
-    mutation: expiryBecomes(200),
+    alter: expiryBecomes(200),
   },
   {
     id: 'source-ends-early',
     title: 'The source of an update expires long before its expiry time.',
     violates: ['next.source-valid-until-expire'],
     operations: [...polls, 'download-artifact'],
-    mutation: linkEndsEarly(403),
+    alter: linkEndsEarly(403),
   },
   {
     id: 'source-is-never-renewed',
     title: 'A device that asks again gets the source, and its expiry time, of the first answer.',
     violates: ['next.source-expires-later', 'next.source-gives-the-artifact'],
     operations: polls,
-    mutation: () => {
+    alter: () => {
       const known = new Map<string, unknown>();
       return {
         answer: (answer) => {

@@ -1,12 +1,12 @@
 /** Defects in tokens: which are accepted, for which device, and for how long. Spec: Authentication */
 import { ownAnswer, queryOf, tokenOf, withStatus } from '../alter.ts';
-import type { Defect, Mutation, ProxiedRequest } from '../defect.ts';
-import { requestBecomes, statusBecomes } from '../mutations.ts';
+import { requestBecomes, statusBecomes } from '../alterations.ts';
+import type { Alteration, Defect, ProxiedRequest } from '../defect.ts';
 
-/** Records the tokens issued to devices, so that a mutation can distinguish them from others. */
+/** Records the tokens issued to devices, so that an alteration can distinguish them from others. */
 function knowingTokens(
   isTaken: (token: string, issued: ReadonlySet<string>, request: ProxiedRequest) => boolean,
-): () => Mutation {
+): () => Alteration {
   return () => {
     const issued = new Set<string>();
     return {
@@ -41,7 +41,7 @@ export const tokenDefects: readonly Defect[] = [
       'monitor.needs-a-token',
     ],
     operations: 'all',
-    mutation: statusBecomes(
+    alter: statusBecomes(
       401,
       403,
       ({ headers, operation }) =>
@@ -55,7 +55,7 @@ export const tokenDefects: readonly Defect[] = [
     title: 'A token is accepted with any scheme.',
     violates: ['tokens.malformed-is-401'],
     operations: 'all',
-    mutation: requestBecomes((request) => {
+    alter: requestBecomes((request) => {
       const [scheme = '', token = ''] = request.headers.authorization?.split(' ') ?? [];
       const isOther = scheme === 'Token' && token !== '';
       const authorization = `Bearer ${token}`;
@@ -67,7 +67,7 @@ export const tokenDefects: readonly Defect[] = [
     title: 'A token with the algorithm none gives access to the configuration.',
     violates: ['tokens.invalid-is-401'],
     operations: ['post-auth-request', 'get-configuration'],
-    mutation: knowingTokens(
+    alter: knowingTokens(
       (token, issued) =>
         token.endsWith('.') && [...issued].some((each) => claimsOf(each) === claimsOf(token)),
     ),
@@ -77,21 +77,21 @@ export const tokenDefects: readonly Defect[] = [
     title: 'Any word as a token gives access to the inventory.',
     violates: ['tokens.invalid-is-401', 'inventory.unauthenticated-is-401'],
     operations: ['patch-attributes'],
-    mutation: statusBecomes(401, 200, (request) => tokenOf(request) === 'nonsense'),
+    alter: statusBecomes(401, 200, (request) => tokenOf(request) === 'nonsense'),
   },
   {
     id: 'token-outlives-the-device',
     title: 'The token of a rejected or decommissioned device gives access to the configuration.',
     violates: ['tokens.end-with-acceptance', 'tokens.end-with-device', 'tokens.expired-is-refused'],
     operations: ['post-auth-request', 'get-configuration'],
-    mutation: knowingTokens((token, issued) => issued.has(token)),
+    alter: knowingTokens((token, issued) => issued.has(token)),
   },
   {
     id: 'user-token-opens-device-operations',
     title: "A user's token gives access to the configuration of devices.",
     violates: ['tokens.kinds-are-apart'],
     operations: ['get-configuration'],
-    mutation: () => ({
+    alter: () => ({
       answer: (answer, request, { userToken }) =>
         answer.status === 401 && tokenOf(request) === userToken ? ownAnswer(200, {}) : answer,
     }),
@@ -101,21 +101,21 @@ export const tokenDefects: readonly Defect[] = [
     title: "A device's token gives access to the export of the audit log.",
     violates: ['tokens.devices-are-no-users'],
     operations: ['post-auth-request', 'export-audit-logs'],
-    mutation: knowingTokens((token, issued) => issued.has(token)),
+    alter: knowingTokens((token, issued) => issued.has(token)),
   },
   {
     id: 'user-token-does-not-open-the-audit-log',
     title: 'The audit log is refused to users who send no page and no filter.',
     violates: ['tokens.login-opens-management'],
     operations: ['list-audit-logs'],
-    mutation: statusBecomes(200, 401, ({ query }) => query === ''),
+    alter: statusBecomes(200, 401, ({ query }) => query === ''),
   },
   {
     id: 'device-token-does-not-open-the-device-api',
     title: 'A device of one type is refused although its token is valid.',
     violates: ['tokens.device-token-opens'],
     operations: ['get-next-deployment'],
-    mutation: statusBecomes(
+    alter: statusBecomes(
       204,
       401,
       (request) => queryOf(request).get('device_type') === 'conformance-tokens',
@@ -126,14 +126,14 @@ export const tokenDefects: readonly Defect[] = [
     title: 'The scheme Bearer is accepted in one spelling only.',
     violates: ['tokens.scheme-in-any-case'],
     operations: ['get-next-deployment'],
-    mutation: statusBecomes(204, 401, ({ headers }) => /^bearer/.test(headers.authorization ?? '')),
+    alter: statusBecomes(204, 401, ({ headers }) => /^bearer/.test(headers.authorization ?? '')),
   },
   {
     id: 'alerts-are-of-every-device',
     title: 'Alerts of one device are also shown as those of another.',
     violates: ['tokens.device-of-the-token'],
     operations: ['list-alerts', 'post-alerts'],
-    mutation: () => {
+    alter: () => {
       let latest: unknown[] = [];
       return {
         request: (request) => {
@@ -160,7 +160,7 @@ export const tokenDefects: readonly Defect[] = [
       'tenants.are-apart',
     ],
     operations: ['put-deployment-status'],
-    mutation: () => ({
+    alter: () => ({
       answer: (answer) => (answer.status === 404 ? withStatus(answer, 204) : answer),
     }),
   },

@@ -8,8 +8,8 @@ import {
   tokenOf,
   withJson,
 } from '../alter.ts';
-import type { Defect, Mutation, ProxiedAnswer } from '../defect.ts';
-import { fieldBecomes } from '../mutations.ts';
+import { fieldBecomes } from '../alterations.ts';
+import type { Alteration, Defect, ProxiedAnswer } from '../defect.ts';
 import { isObject, sentAt } from '../sent.ts';
 
 const fetches = ['get-update-control-map'] as const;
@@ -22,7 +22,7 @@ function firstOf(states: unknown): unknown {
 }
 
 /** Answers every request for a map with the contents of the first map that `keyOf` knows. */
-function cached(keyOf: (token: string) => string): () => Mutation {
+function cached(keyOf: (token: string) => string): () => Alteration {
   return () => {
     const known = new Map<string, unknown>();
     return {
@@ -41,7 +41,7 @@ function cached(keyOf: (token: string) => string): () => Mutation {
 }
 
 /** Changes answers to a device whose last report was one of the pauses after the installation. */
-function whilePaused(change: (answer: ProxiedAnswer) => ProxiedAnswer): () => Mutation {
+function whilePaused(change: (answer: ProxiedAnswer) => ProxiedAnswer): () => Alteration {
   return () => {
     const paused = new Map<string, boolean>();
     return {
@@ -64,42 +64,42 @@ export const updateControlMapContentDefects: readonly Defect[] = [
     title: 'A device gets the map of its first deployment for later ones too.',
     violates: assigned,
     operations: fetches,
-    mutation: cached((token) => token),
+    alter: cached((token) => token),
   },
   {
     id: 'map-is-that-of-another-device',
     title: 'Every device gets the contents of the map that was fetched first.',
     violates: assigned,
     operations: fetches,
-    mutation: cached(() => ''),
+    alter: cached(() => ''),
   },
   {
     id: 'map-has-one-state-only',
     title: 'The map has only the first of its states.',
     violates: assigned,
     operations: fetches,
-    mutation: fieldBecomes('update_control_map.states', firstOf),
+    alter: fieldBecomes('update_control_map.states', firstOf),
   },
   {
     id: 'instructed-map-has-one-state-only',
     title: 'The map in the instructions has only the first of its states.',
     violates: instructed,
     operations: polls,
-    mutation: fieldBecomes('artifact.update_control_map.states', firstOf),
+    alter: fieldBecomes('artifact.update_control_map.states', firstOf),
   },
   {
     id: 'negative-priority-of-a-map-is-lost',
     title: 'A negative priority of a map is answered as 0.',
     violates: assigned,
     operations: fetches,
-    mutation: fieldBecomes('update_control_map.priority', (value) => Math.max(0, Number(value))),
+    alter: fieldBecomes('update_control_map.priority', (value) => Math.max(0, Number(value))),
   },
   {
     id: 'negative-priority-in-instructions-is-lost',
     title: 'A negative priority of a map is 0 in the instructions.',
     violates: instructed,
     operations: polls,
-    mutation: fieldBecomes('artifact.update_control_map.priority', (value) =>
+    alter: fieldBecomes('artifact.update_control_map.priority', (value) =>
       Math.max(0, Number(value)),
     ),
   },
@@ -108,7 +108,7 @@ export const updateControlMapContentDefects: readonly Defect[] = [
     title: 'The action of each state of a map is pause, whichever was assigned.',
     violates: assigned,
     operations: fetches,
-    mutation: fieldBecomes('update_control_map.states', (states) =>
+    alter: fieldBecomes('update_control_map.states', (states) =>
       isObject(states)
         ? Object.fromEntries(Object.keys(states).map((name) => [name, { action: 'pause' }]))
         : states,
@@ -119,14 +119,14 @@ export const updateControlMapContentDefects: readonly Defect[] = [
     title: 'While a device pauses before rebooting or committing, its map is answered 404.',
     violates: ['map.of-active-deployment'],
     operations: [...fetches, 'put-deployment-status'],
-    mutation: whilePaused(() => ownAnswer(404, { error: 'no such map' })),
+    alter: whilePaused(() => ownAnswer(404, { error: 'no such map' })),
   },
   {
     id: 'no-map-is-offered-while-a-device-pauses',
     title: 'While a device pauses before rebooting or committing, its instructions have no map.',
     violates: [...instructed, 'next.control-map'],
     operations: [...polls, 'put-deployment-status'],
-    mutation: whilePaused((answer) =>
+    alter: whilePaused((answer) =>
       changedJson(answer, (body) =>
         changedAt(body, 'artifact.update_control_map', () => undefined),
       ),

@@ -1,7 +1,7 @@
 /** Defects in the control map that a device fetches. */
 import { objectOf, ownAnswer } from '../alter.ts';
+import { answerBecomes, bodyBecomes, fieldBecomes, statusBecomes } from '../alterations.ts';
 import type { Defect } from '../defect.ts';
-import { answerBecomes, bodyBecomes, fieldBecomes, statusBecomes } from '../mutations.ts';
 import { type DeploymentRelation, relationOf } from '../own-deployment.ts';
 import { requestFor } from '../requests.ts';
 import { isObject } from '../sent.ts';
@@ -15,7 +15,7 @@ function givenOn(relation: DeploymentRelation, ...violates: Defect['violates']):
     title: `The map of a deployment that is ${relation} to the device is answered 200.`,
     violates,
     operations: fetches,
-    mutation: answerBecomes(async (answer, request, ask) => {
+    alter: answerBecomes(async (answer, request, ask) => {
       const isRefused = answer.status === 404 || answer.status === 400;
       const fits = isRefused && (await relationOf(request, ask)) === relation;
       return fits ? ownAnswer(200, { update_control_map: { id: request.parameters.id } }) : answer;
@@ -34,7 +34,7 @@ function fieldIs(
     title: `The ${name} of the map is wrong.`,
     violates,
     operations: fetches,
-    mutation: fieldBecomes(`update_control_map.${path}`, () => value),
+    alter: fieldBecomes(`update_control_map.${path}`, () => value),
   };
 }
 
@@ -46,14 +46,14 @@ export const updateControlMapDefects: readonly Defect[] = [
     title: 'The map of an active deployment is answered 404.',
     violates: ['map.of-active-deployment'],
     operations: fetches,
-    mutation: statusBecomes(200, 404),
+    alter: statusBecomes(200, 404),
   },
   {
     id: 'map-is-not-wrapped',
     title: 'The map is not wrapped in an object.',
     violates: ['map.is-wrapped'],
     operations: fetches,
-    mutation: bodyBecomes((value) => (isObject(value) ? (value.update_control_map ?? {}) : value)),
+    alter: bodyBecomes((value) => (isObject(value) ? (value.update_control_map ?? {}) : value)),
   },
   fieldIs(['id', ['map.id-is-the-deployment']], 'id', 'another-map'),
   fieldIs(['type of id', ['map.id']], 'id', 7),
@@ -71,7 +71,7 @@ export const updateControlMapDefects: readonly Defect[] = [
     title: 'A device that has finished gets the map while another has not finished.',
     violates: ['map.finished-is-404'],
     operations: fetches,
-    mutation: answerBecomes(async (answer, request, ask) => {
+    alter: answerBecomes(async (answer, request, ask) => {
       const { id = '' } = request.parameters;
       if (answer.status !== 404 || (await relationOf(request, ask)) !== 'own') return answer;
       const call = { parameters: { id }, token: ask.userToken };
@@ -84,7 +84,7 @@ export const updateControlMapDefects: readonly Defect[] = [
     title: 'A device that has reported failure gets the map.',
     violates: ['map.finished-is-404'],
     operations: ['get-update-control-map', 'put-deployment-status'],
-    mutation: () => {
+    alter: () => {
       const failed = new Set<string>();
       return {
         answer: (answer, request) => {

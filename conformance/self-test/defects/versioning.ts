@@ -1,7 +1,7 @@
 /** Defects in the versions in paths. Spec: Versioning */
 import { objectOf } from '../alter.ts';
+import { statusBecomes } from '../alterations.ts';
 import type { Defect } from '../defect.ts';
-import { statusBecomes } from '../mutations.ts';
 
 /** The device type that the case on versions sends, by which its requests are recognized. */
 const own = 'conformance-versions';
@@ -12,7 +12,7 @@ export const versioningDefects: readonly Defect[] = [
     title: 'The path of version 2 is not found.',
     violates: ['versioning.version-in-path', 'versioning.both-versions-served'],
     operations: ['post-next-deployment-v2'],
-    mutation: statusBecomes(
+    alter: statusBecomes(
       204,
       404,
       (request) => Object(objectOf(request).device_provides).device_type === own,
@@ -23,6 +23,6 @@ export const versioningDefects: readonly Defect[] = [
     title: 'Version 1 is retired as soon as version 2 exists.',
     violates: ['versioning.both-versions-served'],
     operations: ['post-next-deployment'],
-    mutation: statusBecomes(204, 410, (request) => objectOf(request).device_type === own),
+    alter: statusBecomes(204, 410, (request) => objectOf(request).device_type === own),
   },
 ];

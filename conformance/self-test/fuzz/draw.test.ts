@@ -46,14 +46,14 @@ describe('the randomly drawn defects', () => {
     const defect = drawnDefects(2000, 'a').find(
       ({ title }) => title.endsWith('every third time.') && title.includes('/error'),
     );
-    const mutation = defect?.mutation();
+    const alteration = defect?.alter();
     const status = Number(/answers (\d+)/.exec(defect?.title ?? '')?.[1]);
     const request = requestFor(defect?.operation ?? 'connect');
     const isAltered: boolean[] = [];
     for (let index = 0; index < 6; index += 1) {
       const answer = answerOf({ error: 'no', request_id: 'r-1' }, status);
       const ask = Object.assign(() => Promise.reject(new Error('asked')), { userToken: '' });
-      isAltered.push((await mutation?.answer?.(answer, request, ask)) !== answer);
+      isAltered.push((await alteration?.answer?.(answer, request, ask)) !== answer);
     }
     expect(isAltered).toEqual([true, false, false, true, false, false]);
   });

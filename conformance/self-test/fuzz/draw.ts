@@ -2,8 +2,8 @@
 import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
 import { type RequirementId, requirements } from '../../../fixtures/contract/requirements/index.ts';
 import { type Random, seededRandom } from '../../../fixtures/random.ts';
+import { oneAnswerOf } from '../alterations.ts';
 import type { Defect } from '../defect.ts';
-import { oneAnswerOf } from '../mutations.ts';
 import type { Alteration, ViolatedLevel } from './alteration.ts';
 import { bodyAlterations } from './body-alterations.ts';
 import { errorAlterations } from './error-alterations.ts';
@@ -57,7 +57,7 @@ function drawn(number: number, seeded: Random): FuzzDefect {
     // A forbidden alteration counts as noticed whatever requirement a case names.
     violates: bond === 'nothing' ? [about] : every,
     operations: [operation],
-    mutation: oneAnswerOf(each, alteration.change),
+    alter: oneAnswerOf(each, alteration.change),
     sample: SAMPLE,
     kind,
     operation,

@@ -12,7 +12,7 @@ function defect(id: string, bond: ViolatedLevel): FuzzDefect {
     title: `The operation get-artifact answers without /${id}, always.`,
     violates: ['artifacts.name'],
     operations: ['get-artifact'],
-    mutation: () => ({}),
+    alter: () => ({}),
   };
 }
 

@@ -1,13 +1,13 @@
-/** Creates hostile bodies by random mutations: truncated, damaged, wrapped or with odd members. */
+/** Creates hostile bodies by random changes: truncated, damaged, wrapped or with odd members. */
 import type { Random } from '../../fixtures/random.ts';
 
-/** A mutated body and a description of the mutation. */
-export interface MutatedBody {
+/** A hostile body and a description of the change. */
+export interface HostileBody {
   readonly words: string;
   readonly bytes: Buffer;
 }
 
-type BodyMutation = readonly [words: string, mutate: (body: Buffer, random: Random) => Buffer];
+type BodyChange = readonly [words: string, apply: (body: Buffer, random: Random) => Buffer];
 
 /** Values that no field of the contract allows. */
 const oddMembers = [
@@ -23,7 +23,7 @@ const oddMembers = [
 
 const brokenBytes = [0x00, 0x1f, 0x80, 0xc0, 0xf5, 0xff];
 
-const mutations: readonly BodyMutation[] = [
+const changes: readonly BodyChange[] = [
   ['cut', (body, random) => body.subarray(0, random.integer(0, body.length - 1))],
   [
     'with a broken byte',
@@ -42,10 +42,10 @@ const mutations: readonly BodyMutation[] = [
   ['with a missing member', (body, random) => withoutMember(body, random)],
 ];
 
-/** Returns one mutation of a JSON body. */
-export function mutated(body: Buffer, random: Random): MutatedBody {
-  const [words, mutate] = pick(mutations, random);
-  return { words, bytes: mutate(body, random) };
+/** Returns one change of a JSON body. */
+export function hostileBody(body: Buffer, random: Random): HostileBody {
+  const [words, apply] = pick(changes, random);
+  return { words, bytes: apply(body, random) };
 }
 
 /**

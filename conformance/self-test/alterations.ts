@@ -1,4 +1,4 @@
-/** Ready-made mutations for common defects, so that a row needs no function of its own. */
+/** Ready-made alterations for common defects, so that a row needs no function of its own. */
 import {
   changedAt,
   changedJson,
@@ -8,7 +8,7 @@ import {
   withQuery,
   withStatus,
 } from './alter.ts';
-import type { AskTarget, Mutation, ProxiedAnswer, ProxiedRequest } from './defect.ts';
+import type { Alteration, AskTarget, ProxiedAnswer, ProxiedRequest } from './defect.ts';
 import { requestFor } from './requests.ts';
 
 /** Selects the requests on which a defect acts. */
@@ -21,7 +21,7 @@ export function statusBecomes(
   from: number,
   to: number,
   picks: RequestFilter = everyRequest,
-): () => Mutation {
+): () => Alteration {
   return answerBecomes(
     (answer) => (answer.status === from ? withStatus(answer, to) : answer),
     picks,
@@ -29,12 +29,12 @@ export function statusBecomes(
 }
 
 /** Turns a refusal of any status into a success. */
-export function refusalBecomes(to: number, picks: RequestFilter = everyRequest): () => Mutation {
+export function refusalBecomes(to: number, picks: RequestFilter = everyRequest): () => Alteration {
   return answerBecomes((answer) => (answer.status >= 400 ? withStatus(answer, to) : answer), picks);
 }
 
 /** Removes the member at the path from successful answers (see `changedAt`). */
-export function fieldLeftOut(path: string, picks: RequestFilter = everyRequest): () => Mutation {
+export function fieldLeftOut(path: string, picks: RequestFilter = everyRequest): () => Alteration {
   return fieldBecomes(path, () => undefined, picks);
 }
 
@@ -43,7 +43,7 @@ export function fieldBecomes(
   path: string,
   change: (value: unknown) => unknown,
   picks: RequestFilter = everyRequest,
-): () => Mutation {
+): () => Alteration {
   return bodyBecomes((value) => changedAt(value, path, change), picks);
 }
 
@@ -51,7 +51,7 @@ export function fieldBecomes(
 export function bodyBecomes(
   change: (value: unknown) => unknown,
   picks: RequestFilter = everyRequest,
-): () => Mutation {
+): () => Alteration {
   return answerBecomes(
     (answer) => (isSuccess(answer) ? changedJson(answer, change) : answer),
     picks,
@@ -62,7 +62,7 @@ export function bodyBecomes(
 export function headersBecome(
   changes: Readonly<Record<string, string | undefined>>,
   picks: RequestFilter = everyRequest,
-): () => Mutation {
+): () => Alteration {
   return answerBecomes((answer) => withHeaders(answer, changes), picks);
 }
 
@@ -74,7 +74,7 @@ export function answerBecomes(
     ask: AskTarget,
   ) => ProxiedAnswer | Promise<ProxiedAnswer>,
   picks: RequestFilter = everyRequest,
-): () => Mutation {
+): () => Alteration {
   return () => ({
     answer: (answer, request, ask) => (picks(request) ? change(answer, request, ask) : answer),
   });
@@ -87,7 +87,7 @@ export function answerBecomes(
 export function oneAnswerOf(
   count: number,
   change: (answer: ProxiedAnswer, request: ProxiedRequest) => ProxiedAnswer,
-): () => Mutation {
+): () => Alteration {
   return () => {
     let seen = 0;
     return {
@@ -105,7 +105,7 @@ export function oneAnswerOf(
 export function requestBecomes(
   change: (request: ProxiedRequest) => ProxiedRequest,
   picks: RequestFilter = everyRequest,
-): () => Mutation {
+): () => Alteration {
   return () => ({ request: (request) => (picks(request) ? change(request) : request) });
 }
 
@@ -114,7 +114,7 @@ export function parameterBecomes(
   name: string,
   value: string | undefined,
   picks: RequestFilter = everyRequest,
-): () => Mutation {
+): () => Alteration {
   return requestBecomes((request) => withQuery(request, { [name]: value }), picks);
 }
 
@@ -123,7 +123,7 @@ export function sentFieldBecomes(
   path: string,
   change: (value: unknown) => unknown,
   picks: RequestFilter = everyRequest,
-): () => Mutation {
+): () => Alteration {
   return requestBecomes(
     (request) => changedJson(request, (value) => changedAt(value, path, change)),
     picks,
@@ -134,7 +134,7 @@ export function sentFieldBecomes(
  * Drops a write but answers as if it had succeeded, after a check of the token. The target does not
  * see the write, so `picks` must select valid requests only.
  */
-export function dropped(status: number, picks: RequestFilter = everyRequest): () => Mutation {
+export function dropped(status: number, picks: RequestFilter = everyRequest): () => Alteration {
   return () => ({
     request: async (request, ask) => {
       if (!picks(request) || !(await isAuthorized(request, ask))) return request;

@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../fixtures/random.ts';
-import { mutated, strictJson } from './mutations.ts';
+import { hostileBody, strictJson } from './hostile-bodies.ts';
 
 const body = Buffer.from('{"id_data":"{}","pubkey":"PEM ü"}');
 
 function many(seed: string) {
   const random = seededRandom(seed);
-  return Array.from({ length: 300 }, () => mutated(body, random));
+  return Array.from({ length: 300 }, () => hostileBody(body, random));
 }
 
-describe('the mutations of a body', () => {
+describe('the changes of a body', () => {
   it('are the same for the same seed, and differ for another seed', () => {
     expect(many('one')).toEqual(many('one'));
     expect(many('one')).not.toEqual(many('two'));
   });
 
-  it('always change the body, and include every kind of mutation', () => {
+  it('always change the body, and include every kind of change', () => {
     const all = many('one');
     expect(all.filter(({ bytes }) => bytes.equals(body))).toEqual([]);
     expect(new Set(all.map(({ words }) => words)).size).toBe(13);
