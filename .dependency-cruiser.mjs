@@ -1,11 +1,11 @@
 /**
- * Which room of the house may import which, and which packages. A room imports itself and
- * `fixtures` too; a room within another has a row of its own. No circles, types included.
+ * Which layer may import which, and which packages. A layer is a folder; it imports itself and
+ * `fixtures` too; a layer within another has a row of its own. No circles, types included.
  */
 const shapes = ['valibot', '@valibot/to-json-schema'];
 
 /** `a/*` is the files right in `a`. */
-export const rooms = {
+export const layers = {
   fixtures: {
     packages: [...shapes, 'tar-stream', 'hash-wasm', '@msgpack/msgpack', 'yaml', 'tinyqueue'],
   },
@@ -14,79 +14,82 @@ export const rooms = {
 
   'server/rules': { packages: ['re2js'] },
   'server/crypto': { packages: ['node-forge', 'valibot'] },
-  'server/http': { rooms: ['server/rules'], packages: ['ws', 'send', 'valibot'] },
+  'server/http': { layers: ['server/rules'], packages: ['ws', 'send', 'valibot'] },
   'server/store/engine': { packages: ['sql.js', 'libsql', 'valibot'] },
-  'server/store/*': { rooms: ['server/store/engine', 'server/rules'], packages: ['valibot'] },
-  'server/store/folder': { rooms: ['server/store/*', 'server/store/engine'], packages: ['libsql'] },
+  'server/store/*': { layers: ['server/store/engine', 'server/rules'], packages: ['valibot'] },
+  'server/store/folder': {
+    layers: ['server/store/*', 'server/store/engine'],
+    packages: ['libsql'],
+  },
   'server/tenants': {
-    rooms: ['server/rules', 'server/crypto', 'server/store', 'server/*'],
+    layers: ['server/rules', 'server/crypto', 'server/store', 'server/*'],
     packages: ['valibot'],
   },
   'server/connect': {
-    rooms: ['server/http', 'server/store', 'server/tenants', 'server/*'],
+    layers: ['server/http', 'server/store', 'server/tenants', 'server/*'],
     packages: ['ws', 'valibot'],
   },
   'server/pipeline': {
-    rooms: [
+    layers: [
       ...['server/http', 'server/rules', 'server/crypto', 'server/store', 'server/tenants'],
       ...['server/connect', 'server/*'],
     ],
     packages: ['express', 'ws', 'consola', 'valibot'],
   },
   'server/api': {
-    rooms: [
+    layers: [
       ...['server/pipeline', 'server/http', 'server/rules', 'server/store', 'server/tenants'],
       'server/crypto',
     ],
     packages: ['ws', '@fastify/busboy', ...shapes],
   },
   'server/api/device': {
-    rooms: [
+    layers: [
       ...['server/pipeline', 'server/http', 'server/rules', 'server/store', 'server/tenants'],
       ...['server/crypto', 'server/api/*'],
     ],
     packages: ['valibot'],
   },
   'server/listeners': {
-    rooms: ['server/api', 'server/pipeline', 'server/http', 'server/*'],
+    layers: ['server/api', 'server/pipeline', 'server/http', 'server/*'],
     packages: ['express', 'node-forge', 'ws', 'valibot'],
   },
   'server/journal': {
-    rooms: [
+    layers: [
       ...['server/http', 'server/pipeline', 'server/connect', 'server/tenants', 'server/rules'],
       'server/store',
     ],
     packages: ['ws', 'valibot'],
   },
   'server/clients': {
-    rooms: ['server/http', 'server/pipeline', 'server/journal', 'server/tenants', 'server/rules'],
+    layers: ['server/http', 'server/pipeline', 'server/journal', 'server/tenants', 'server/rules'],
     packages: ['valibot'],
   },
   'server/faults': {
-    rooms: [
+    layers: [
       ...['server/http', 'server/pipeline', 'server/connect', 'server/tenants', 'server/rules'],
       ...['server/crypto', 'server/store'],
     ],
     packages: ['ws', 'yaml', ...shapes],
   },
-  'server/variation': { rooms: ['server/http', 'server/pipeline'], packages: ['valibot'] },
+  'server/variation': { layers: ['server/http', 'server/pipeline'], packages: ['valibot'] },
   'server/explain': {
-    rooms: [
+    layers: [
       ...['server/journal', 'server/http', 'server/pipeline', 'server/tenants', 'server/rules'],
       ...['server/crypto', 'server/store'],
     ],
     packages: ['valibot'],
   },
-  'server/explain/doctor': { rooms: ['server/crypto'], packages: ['@noble/curves'] },
+  'server/explain/doctor': { layers: ['server/crypto'], packages: ['@noble/curves'] },
   'server/world': {
-    rooms: [
+    layers: [
       ...['server/faults', 'server/journal', 'server/pipeline', 'server/tenants', 'server/rules'],
       ...['server/crypto', 'server/store'],
     ],
     packages: ['yaml', ...shapes],
   },
   'server/control': {
-    rooms: [
+    layers: [
       ...['server/clients', 'server/explain', 'server/faults', 'server/journal'],
       ...['server/variation', 'server/world', 'server/http'],
       ...['server/pipeline', 'server/tenants', 'server/rules', 'server/crypto'],
@@ -101,42 +104,45 @@ export const rooms = {
       ...['@xterm/xterm', '@xterm/addon-fit', '@msgpack/msgpack', 'vite'],
     ],
   },
-  server: { rooms: ['server'], packages: ['express', ...shapes] },
+  server: { layers: ['server'], packages: ['express', ...shapes] },
 
   'simulator/plan': { packages: shapes },
-  'simulator/network': { rooms: ['simulator/plan'], packages: ['undici', 'ws'] },
-  'simulator/result': { rooms: ['simulator/plan'], packages: ['hdr-histogram-js', ...shapes] },
+  'simulator/network': { layers: ['simulator/plan'], packages: ['undici', 'ws'] },
+  'simulator/result': { layers: ['simulator/plan'], packages: ['hdr-histogram-js', ...shapes] },
   'simulator/identity': {
-    rooms: ['simulator/network', 'simulator/result'],
+    layers: ['simulator/network', 'simulator/result'],
     packages: ['valibot'],
   },
   'simulator/client': {
-    rooms: ['simulator/identity', 'simulator/network'],
+    layers: ['simulator/identity', 'simulator/network'],
     packages: ['undici', 'ws', 'valibot'],
   },
-  'simulator/behaviours': { rooms: ['simulator/network', 'simulator/plan'], packages: ['valibot'] },
+  'simulator/behaviours': {
+    layers: ['simulator/network', 'simulator/plan'],
+    packages: ['valibot'],
+  },
   'simulator/metrics': {
-    rooms: ['simulator/network', 'simulator/result'],
+    layers: ['simulator/network', 'simulator/result'],
     packages: ['hdr-histogram-js'],
   },
   'simulator/device': {
-    rooms: [
+    layers: [
       ...['simulator/behaviours', 'simulator/client', 'simulator/identity', 'simulator/metrics'],
       ...['simulator/network', 'simulator/plan', 'simulator/result'],
     ],
     packages: ['valibot'],
   },
   'simulator/environment': {},
-  'simulator/estimate': { rooms: ['simulator/result'] },
+  'simulator/estimate': { layers: ['simulator/result'] },
   'simulator/state': {
-    rooms: [
+    layers: [
       ...['simulator/client', 'simulator/device', 'simulator/identity', 'simulator/network'],
       'simulator/plan',
     ],
     packages: ['valibot'],
   },
   'simulator/engine': {
-    rooms: [
+    layers: [
       ...['simulator/behaviours', 'simulator/client', 'simulator/device', 'simulator/identity'],
       ...['simulator/metrics', 'simulator/network', 'simulator/plan', 'simulator/result'],
       'simulator/state',
@@ -144,115 +150,125 @@ export const rooms = {
     packages: ['undici', 'valibot'],
   },
   'simulator/cluster': {
-    rooms: [
+    layers: [
       ...['simulator/behaviours', 'simulator/client', 'simulator/device', 'simulator/engine'],
       ...['simulator/metrics', 'simulator/network', 'simulator/plan', 'simulator/result'],
     ],
     packages: ['bullmq', 'ioredis', 'valibot'],
   },
   'simulator/report': {
-    rooms: ['simulator/device', 'simulator/result'],
+    layers: ['simulator/device', 'simulator/result'],
     packages: ['fast-xml-parser', 'prom-client'],
   },
-  'simulator/report/page': { rooms: ['simulator/report/*'], packages: ['preact', 'uplot'] },
+  'simulator/report/page': { layers: ['simulator/report/*'], packages: ['preact', 'uplot'] },
 
   'conformance/signing': { packages: ['node-forge', 'tweetnacl', '@noble/curves'] },
   'conformance/target': { packages: ['undici', 'ws', 'csv-stringify', 'valibot'] },
   'conformance/context': {
-    rooms: ['conformance/target', 'conformance/signing'],
+    layers: ['conformance/target', 'conformance/signing'],
     packages: ['undici', 'ws', 'valibot'],
   },
   'conformance/suite': {
-    rooms: ['conformance/context', 'conformance/target'],
+    layers: ['conformance/context', 'conformance/target'],
     packages: ['valibot'],
   },
   'conformance/model': {
-    rooms: ['conformance/suite', 'conformance/context', 'conformance/target'],
+    layers: ['conformance/suite', 'conformance/context', 'conformance/target'],
     packages: ['fast-check'],
   },
   'conformance/cases': {
-    rooms: [
+    layers: [
       ...['conformance/suite', 'conformance/context', 'conformance/target', 'conformance/signing'],
       'conformance/model',
     ],
     packages: ['valibot', 'tweetnacl', 'node-forge', 'ws'],
   },
   'conformance/result': {
-    rooms: [
+    layers: [
       ...['conformance/suite', 'conformance/context', 'conformance/target'],
       'conformance/passive',
     ],
     packages: ['yaml', ...shapes],
   },
   'conformance/passive': {
-    rooms: ['conformance/suite', 'conformance/target', 'conformance/recordings'],
+    layers: ['conformance/suite', 'conformance/target', 'conformance/recordings'],
     packages: ['valibot'],
   },
   'conformance/clients': {
-    rooms: [
+    layers: [
       ...['conformance/passive', 'conformance/recordings', 'conformance/target'],
       'conformance/signing',
     ],
     packages: ['valibot'],
   },
-  'conformance/clients/report': { rooms: ['conformance/clients/*'], packages: shapes },
+  'conformance/clients/report': { layers: ['conformance/clients/*'], packages: shapes },
   'conformance/clients/report/page': {
-    rooms: ['conformance/clients/report/*', 'conformance/clients/*'],
+    layers: ['conformance/clients/report/*', 'conformance/clients/*'],
     packages: ['preact'],
   },
   'conformance/repro-script': {
-    rooms: ['conformance/result', 'conformance/suite', 'conformance/context', 'conformance/target'],
+    layers: [
+      'conformance/result',
+      'conformance/suite',
+      'conformance/context',
+      'conformance/target',
+    ],
     packages: ['valibot'],
   },
   'conformance/adapters': {
-    rooms: [
+    layers: [
       ...['conformance/context', 'conformance/target', 'conformance/signing'],
       'conformance/result',
     ],
     packages: ['yaml', 'valibot'],
   },
   'conformance/cleanup': {
-    rooms: ['conformance/adapters', 'conformance/context', 'conformance/target'],
+    layers: ['conformance/adapters', 'conformance/context', 'conformance/target'],
     packages: ['valibot'],
   },
   'conformance/runner': {
-    rooms: [
+    layers: [
       ...['conformance/suite', 'conformance/context', 'conformance/target', 'conformance/result'],
       ...['conformance/adapters', 'conformance/repro-script', 'conformance/passive'],
     ],
   },
   'conformance/recordings': { packages: ['cli-table3', 'ical-generator'] },
   'conformance/report': {
-    rooms: ['conformance/result', 'conformance/suite', 'conformance/context', 'conformance/target'],
+    layers: [
+      'conformance/result',
+      'conformance/suite',
+      'conformance/context',
+      'conformance/target',
+    ],
     packages: ['fast-xml-parser'],
   },
-  'conformance/report/page': { rooms: ['conformance/report/*'], packages: ['preact'] },
+  'conformance/report/page': { layers: ['conformance/report/*'], packages: ['preact'] },
   'conformance/self-test': {
-    rooms: [
+    layers: [
       ...['conformance/result', 'conformance/target', 'conformance/passive', 'conformance/*'],
     ],
     packages: ['ws', 'undici', 'valibot', 'typescript'],
   },
-  conformance: { rooms: ['conformance'] },
+  conformance: { layers: ['conformance'] },
 
   'bin/output': {
-    rooms: ['server', 'simulator', 'conformance'],
+    layers: ['server', 'simulator', 'conformance'],
     packages: ['consola', 'log-update'],
   },
   'bin/options': {
-    rooms: ['server', 'simulator', 'bin/output'],
+    layers: ['server', 'simulator', 'bin/output'],
     packages: ['commander', 'yaml'],
   },
   'bin/server-access': {
-    rooms: ['server', 'bin/options', 'bin/output'],
+    layers: ['server', 'bin/options', 'bin/output'],
     packages: ['commander', 'undici'],
   },
   'bin/virtual': {
-    rooms: ['server', 'simulator', 'bin/options', 'bin/output'],
+    layers: ['server', 'simulator', 'bin/options', 'bin/output'],
     packages: ['commander', 'undici'],
   },
   'bin/commands': {
-    rooms: [
+    layers: [
       ...['server', 'simulator', 'conformance'],
       ...['bin/options', 'bin/output', 'bin/server-access', 'bin/virtual'],
     ],
@@ -262,14 +278,14 @@ export const rooms = {
     ],
   },
   'bin/exports': {
-    rooms: [
+    layers: [
       ...['server', 'simulator', 'conformance'],
       ...['bin/commands', 'bin/options', 'bin/output'],
     ],
     packages: ['valibot', 'vitest'],
   },
   'bin/dev': {
-    rooms: ['server', 'simulator', 'conformance', 'bin'],
+    layers: ['server', 'simulator', 'conformance', 'bin'],
     packages: [
       ...['autocannon', 'fastify', 'express', 'commander', 'cli-table3', 'valibot', 'ws'],
       ...['fast-check', 'rolldown', 'vite', 'dependency-cruiser', 'typescript'],
@@ -280,28 +296,28 @@ export const rooms = {
 
 /** A command has a file, or a folder of its name with it. */
 const command = '^bin/commands/(?:[\\w-]+|([\\w-]+)/\\1)\\.ts$';
-/** Every room may import them. */
+/** Every layer may import them. */
 const settings = '^server/(tls-)?settings\\.ts$';
 const parts = ['fixtures', 'server', 'simulator', 'conformance', 'bin'];
 const tests = '\\.test\\.ts$|/testing/';
 
-const below = (room) => (room.endsWith('/*') ? `^${room.slice(0, -1)}[^/]+$` : `^${room}/`);
+const below = (layer) => (layer.endsWith('/*') ? `^${layer.slice(0, -1)}[^/]+$` : `^${layer}/`);
 const packagePaths = (names) => `^node_modules/(${names.join('|')})(/|$)`;
 
-/** What the files of a room must not import: other rooms, and other packages. */
-function rulesOf([room, { rooms: others = [], packages = [] }]) {
-  const within = Object.keys(rooms).filter((other) => other.startsWith(`${room}/`));
-  const from = { path: below(room), pathNot: [tests, ...within.map(below)] };
-  const allowed = [room, 'fixtures', ...others].map(below);
+/** What the files of a layer must not import: other layers, and other packages. */
+function rulesOf([layer, { layers: others = [], packages = [] }]) {
+  const within = Object.keys(layers).filter((other) => other.startsWith(`${layer}/`));
+  const from = { path: below(layer), pathNot: [tests, ...within.map(below)] };
+  const allowed = [layer, 'fixtures', ...others].map(below);
   return [
-    { from, to: { path: parts.map(below), pathNot: allowed }, name: `${room}: other rooms` },
+    { from, to: { path: parts.map(below), pathNot: allowed }, name: `${layer}: other layers` },
     {
       from,
       to: {
         path: '^node_modules/',
         ...(packages.length > 0 && { pathNot: packagePaths(packages) }),
       },
-      name: `${room}: other packages`,
+      name: `${layer}: other packages`,
     },
   ].map((rule) => ({ severity: 'error', ...rule }));
 }
@@ -309,7 +325,7 @@ function rulesOf([room, { rooms: others = [], packages = [] }]) {
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
   forbidden: [
-    ...Object.entries(rooms).flatMap(rulesOf),
+    ...Object.entries(layers).flatMap(rulesOf),
     ...['server', 'simulator', 'conformance'].map((part) => ({
       severity: 'error',
       name: `${part}: tests stay in their part`,
@@ -331,7 +347,7 @@ export default {
     },
     {
       severity: 'error',
-      name: 'settings import no room',
+      name: 'settings import no layer',
       from: { path: settings },
       to: { path: '^server/', pathNot: settings },
     },

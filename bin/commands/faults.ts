@@ -82,10 +82,10 @@ function listActions({ json = false }: { readonly json?: boolean }): void {
   output.data({ actions: all, named, variations });
   if (output.json) return;
   output.line('Actions, for `act` in a rule of a plan:');
-  for (const { kind, does, required, optional, phases } of all) {
+  for (const { kind, does, required, optional, when } of all) {
     const fields = [...required, ...optional.map((name) => `[${name}]`)];
     output.line(`${kind}\n  ${does}`);
-    output.line(`  fields: ${fields.join(', ') || 'none'}; when: ${phases.join(', ')}`);
+    output.line(`  fields: ${fields.join(', ') || 'none'}; when: ${when.join(', ')}`);
   }
   output.line('\nNamed actions, which need no fields:');
   for (const { name, act } of named) output.line(`${name}\n  ${act}`);

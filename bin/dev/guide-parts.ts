@@ -81,8 +81,8 @@ function behaviourTable(): string {
 
 function actionTable(): string {
   const code = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ');
-  const rows = listedActions().map(({ kind, does, required, optional, phases }) => [
-    ...[code([kind]), does, code(required), code(optional), phases.join(', ')],
+  const rows = listedActions().map(({ kind, does, required, optional, when }) => [
+    ...[code([kind]), does, code(required), code(optional), when.join(', ')],
   ]);
   const named = listedReadyActions().map(({ name, act }) => [code([name]), code([act])]);
   return [

@@ -15,8 +15,8 @@ interface Source {
   readonly isTest: boolean;
 }
 
-/** The rooms that each room may import, from the configuration of the import check. */
-type Rules = Readonly<Record<string, { readonly rooms?: readonly string[] }>>;
+/** The layers that each layer may import, from the configuration of the import check. */
+type Rules = Readonly<Record<string, { readonly layers?: readonly string[] }>>;
 
 const folders = ['fixtures', 'server', 'simulator', 'conformance', 'bin'];
 const sources: readonly Source[] = folders
@@ -192,35 +192,35 @@ describe('the import rules', () => {
   });
 });
 
-describe('the rooms listed in CONTRIBUTING', () => {
+describe('the layers listed in CONTRIBUTING', () => {
   const guide = readFileSync(join(root, '.github/CONTRIBUTING.md'), 'utf8');
   const listed = [
     ...guide.matchAll(/^\| `((?:fixtures|server|simulator|conformance|bin)(?:\/[\w/-]+)?)` /gm),
   ];
-  const rooms = listed.map(([, room = '']) => room);
+  const layers = listed.map(([, layer = '']) => layer);
 
   it('are exactly the folders of the five parts, one in each row', () => {
     const there = sources.map(({ path }) => path.split('/').slice(0, -1));
-    const folder = ([part = '', room]: readonly string[]) => [part, room].join('/');
+    const folder = ([part = '', layer]: readonly string[]) => [part, layer].join('/');
     const expected = there
-      .filter(([, room]) => room !== undefined && room !== 'testing')
+      .filter(([, layer]) => layer !== undefined && layer !== 'testing')
       .map(folder);
     const nested = ['server/store/engine', 'server/store/folder', 'conformance/clients/report'];
-    expect(rooms.toSorted()).toEqual([...new Set(['fixtures', ...expected, ...nested])].sort());
+    expect(layers.toSorted()).toEqual([...new Set(['fixtures', ...expected, ...nested])].sort());
   });
 
-  it('have import rules, and come after all rooms that they may import', async () => {
+  it('have import rules, and come after all layers that they may import', async () => {
     const path = pathToFileURL(join(root, '.dependency-cruiser.mjs')).href;
-    const rules: { readonly rooms: Rules } = await import(path);
-    const ruled = (room: string) => rules.rooms[room] ?? rules.rooms[`${room}/*`];
-    const free = rooms.filter((room) => !ruled(room) && !room.startsWith('fixtures/'));
+    const rules: { readonly layers: Rules } = await import(path);
+    const ruled = (layer: string) => rules.layers[layer] ?? rules.layers[`${layer}/*`];
+    const free = layers.filter((layer) => !ruled(layer) && !layer.startsWith('fixtures/'));
     // They contain only tests, so they need no rules.
     expect(free).toEqual(['bin/ship', 'bin/journeys']);
-    const early = rooms.flatMap((room, at) =>
-      (ruled(room)?.rooms ?? [])
-        .map((other) => rooms.indexOf(other.replace(/\/\*$/, '')))
+    const early = layers.flatMap((layer, at) =>
+      (ruled(layer)?.layers ?? [])
+        .map((other) => layers.indexOf(other.replace(/\/\*$/, '')))
         .filter((other) => other >= at)
-        .map((other) => `${room} before ${rooms[other]}`),
+        .map((other) => `${layer} before ${layers[other]}`),
     );
     expect(early).toEqual([]);
   });

@@ -24,7 +24,7 @@ const madeAtRunTime: Readonly<Record<string, readonly RegExp[]>> = {
   // This file reads only tables of this project.
   'bin/commands/vectors/forms.ts': [/.{1,24}/g],
   'bin/dev/new-case/new-rows.ts': [],
-  'conformance/passive/rules/headers.ts': [
+  'conformance/passive/checks/headers.ts': [
     /^@-?\d+$|^true$|^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/,
   ],
   'conformance/repro-script/request.ts': [/.{1,120}/g],

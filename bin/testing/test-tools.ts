@@ -46,7 +46,7 @@ export const testTools: Readonly<Record<string, TestTool>> = {
     isThere: existsSync(chromium),
     files: [
       'server/console/*.test.ts',
-      'bin/journeys/console-rooms.full.test.ts',
+      'bin/journeys/console-sections.full.test.ts',
       '**/report/html.full.test.ts',
     ],
     option: '--browser',

@@ -1,5 +1,5 @@
 /**
- * Lenient reading of the audit log, so that each case checks only the field or rule that it names.
+ * Lenient reading of the audit log, so that each case checks only the field or requirement that it names.
  * If anything else is missing, the start state of the case is missed, which is not a failure.
  * Spec: Audit logs
  */

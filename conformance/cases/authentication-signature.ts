@@ -190,7 +190,7 @@ const algorithmTitles: Readonly<Record<KeyType, readonly [string, string, string
 };
 
 /** The requirements of these columns. */
-const algorithmRules = {
+const algorithmRequirements = {
   rsa: ['auth.rsa', 'auth.rsa-digest', 'auth.rsa-standard'],
   ecdsa: ['auth.ecdsa', 'auth.ecdsa-digest', 'auth.ecdsa-sequence'],
   ed25519: ['auth.ed25519', 'auth.ed25519-no-digest', 'auth.ed25519-standard'],
@@ -204,26 +204,26 @@ const keyNames: Readonly<Record<KeyType, string>> = {
 
 function algorithmCases(keyType: KeyType): readonly JudgingCase<SuiteDevice>[] {
   const [right, digest, form] = algorithmTitles[keyType];
-  const [rightRule, digestRule, formRule] = algorithmRules[keyType];
+  const [rightRequirement, digestRequirement, formRequirement] = algorithmRequirements[keyType];
   const refuseForms = (forms: Readonly<Record<string, Sign>>, device: SuiteDevice) =>
     expectEach(refusals, forms, (sign) => sendSigned(device, sign));
   return [
     {
       id: `${keyType}-signature-is-accepted`,
       title: right,
-      requirements: [rightRule],
+      requirements: [rightRequirement],
       run: (device) => expectEach(200, device.key.signers, (sign) => sendSigned(device, sign)),
     },
     {
       id: `${keyType}-signature-over-another-digest-is-refused`,
       title: digest,
-      requirements: [digestRule],
+      requirements: [digestRequirement],
       run: (device) => refuseForms(device.key.wrongForms.digest, device),
     },
     {
       id: `${keyType}-signature-in-another-form-is-refused`,
       title: form,
-      requirements: [formRule],
+      requirements: [formRequirement],
       run: (device) => refuseForms(device.key.wrongForms.form, device),
     },
     {

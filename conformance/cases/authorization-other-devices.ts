@@ -22,7 +22,7 @@ import {
   shownAnswer,
 } from '../target/expectations.ts';
 
-const rule: RequirementId = 'tokens.device-of-the-token';
+const requirement: RequirementId = 'tokens.device-of-the-token';
 
 interface DeploymentOfAnother extends OfferedDeployment {
   readonly otherDevice: SuiteDevice;
@@ -50,7 +50,7 @@ const foreign = defineScenario<DeploymentOfAnother>({
       ({ operation, slug, words, ask }): JudgingCase<DeploymentOfAnother> => ({
         id: `${slug}-offers-nothing-of-another-device`,
         title: `A device that asks by ${words} is not offered the deployment of another device.`,
-        requirements: [rule, 'next.own-deployments-only'],
+        requirements: [requirement, 'next.own-deployments-only'],
         covers: [`${operation} 204`],
         run: async ({ otherDevice, id }) => {
           const answer = await ask(otherDevice, factoryProvides);
@@ -61,7 +61,7 @@ const foreign = defineScenario<DeploymentOfAnother>({
     {
       id: 'status-of-another-device-is-404',
       title: 'A status that a device reports for the deployment of another is answered 404.',
-      requirements: [rule, 'status.foreign-deployment-is-404'],
+      requirements: [requirement, 'status.foreign-deployment-is-404'],
       covers: ['put-deployment-status 404'],
       run: async ({ otherDevice, id }) => {
         const body = { status: 'installing' };
@@ -71,7 +71,7 @@ const foreign = defineScenario<DeploymentOfAnother>({
     {
       id: 'log-of-another-device-is-404',
       title: 'A log that a device uploads for the deployment of another is answered 404.',
-      requirements: [rule, 'log.foreign-deployment-is-404'],
+      requirements: [requirement, 'log.foreign-deployment-is-404'],
       covers: ['put-deployment-log 404'],
       run: async ({ otherDevice, id }) => {
         const messages = [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message: 'text' }];
@@ -82,7 +82,7 @@ const foreign = defineScenario<DeploymentOfAnother>({
     {
       id: 'control-map-of-another-device-is-404',
       title: 'The control map of the deployment of another device is answered 404.',
-      requirements: [rule, 'map.foreign-is-404'],
+      requirements: [requirement, 'map.foreign-is-404'],
       covers: ['get-update-control-map 404'],
       run: async ({ otherDevice, id }) =>
         expectStatus(await otherDevice.call('get-update-control-map', { path: { id } }), 404),
@@ -114,35 +114,35 @@ const writes: readonly DeviceWrite[] = [
   {
     operation: 'put-configuration',
     status: 204,
-    requirements: [rule, 'configuration.own-store'],
+    requirements: [requirement, 'configuration.own-store'],
     body: { mark },
     look: ({ admin }, { id }) => admin.configuration(id),
   },
   {
     operation: 'patch-attributes',
     status: 200,
-    requirements: [rule, 'inventory.own-attributes'],
+    requirements: [requirement, 'inventory.own-attributes'],
     body: attributes,
     look: ({ admin }, { id }) => admin.attributes(id),
   },
   {
     operation: 'put-attributes',
     status: 200,
-    requirements: [rule, 'inventory.own-attributes'],
+    requirements: [requirement, 'inventory.own-attributes'],
     body: attributes,
     look: ({ admin }, { id }) => admin.attributes(id),
   },
   {
     operation: 'post-alerts',
     status: 204,
-    requirements: [rule],
+    requirements: [requirement],
     body: [{ name: mark, level: 'CRITICAL', subject, timestamp: '2026-01-31T12:00:00Z' }],
     look: ({ admin }, { id }) => admin.alerts(id),
   },
   {
     operation: 'post-monitor-configuration',
     status: 204,
-    requirements: [rule],
+    requirements: [requirement],
     body: [{ name: mark, status: 'enabled', type: 'service' }],
     look: ({ admin }, { id }) => admin.monitorConfiguration(id),
   },
@@ -186,7 +186,7 @@ const own = defineScenario<TwoDevices>({
       id: 'get-configuration-is-of-no-other-device',
       title:
         'A device reads its own configuration, not the one that a user set for another device.',
-      requirements: [rule, 'configuration.own-store'],
+      requirements: [requirement, 'configuration.own-store'],
       covers: ['get-configuration 200'],
       run: async ({ device, other }, context) => {
         await context.admin.configure(other.id, { mark });

@@ -54,7 +54,7 @@ function at(pairs: Readonly<Record<string, unknown>>, name: string): unknown {
   return Object.hasOwn(pairs, name) ? pairs[name] : undefined;
 }
 
-const pairRules = [
+const pairRequirements = [
   'configuration.written-is-read',
   'configuration.read-all',
   'configuration.any-name',
@@ -65,9 +65,9 @@ const pairRules = [
 function missedBy(sent: unknown, before: unknown, read: unknown): readonly RequirementId[] {
   if (sent === undefined) return ['configuration.any-name'];
   if (sent === '') return ['configuration.empty-removes'];
-  if (before === undefined) return pairRules;
+  if (before === undefined) return pairRequirements;
   return read === before || read === undefined
-    ? ['configuration.update', ...pairRules]
+    ? ['configuration.update', ...pairRequirements]
     : ['configuration.any-text'];
 }
 
@@ -100,7 +100,7 @@ const together = defineScenario<SuiteDevice>({
     {
       id: 'pairs-of-every-form-change-together',
       title: 'One request sets, changes and removes pairs of every form, each as it says.',
-      requirements: ['configuration.update', 'configuration.empty-removes', ...pairRules],
+      requirements: ['configuration.update', 'configuration.empty-removes', ...pairRequirements],
       run: async (device) => {
         let before: Pairs = {};
         for (let round = 0; round < ROUNDS; round += 1) {
@@ -114,7 +114,7 @@ const together = defineScenario<SuiteDevice>({
       id: 'removal-may-stand-anywhere',
       title:
         'A removal takes effect at each place among pairs that are set, and so does each pair.',
-      requirements: ['configuration.update', 'configuration.empty-removes', ...pairRules],
+      requirements: ['configuration.update', 'configuration.empty-removes', ...pairRequirements],
       run: async (device) => {
         const all = { one: 'first', two: 'second', three: 'third' };
         for (const removed of Object.keys(all)) {
@@ -133,7 +133,7 @@ const together = defineScenario<SuiteDevice>({
         'configuration.update',
         'configuration.empty-removes',
         'configuration.set-by-user',
-        ...pairRules,
+        ...pairRequirements,
       ],
       run: async (device, context) => {
         const userSets = async (value: string): Promise<void> => {

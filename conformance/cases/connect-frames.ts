@@ -44,8 +44,8 @@ function close(payload: Buffer): readonly FrameToSend[] {
   return [{ opcode: opcodes.close, payload }];
 }
 
-/** One rule of RFC 6455, with sequences of frames that violate it, by a description. */
-interface FrameRule {
+/** One requirement of RFC 6455, with sequences of frames that violate it, by a description. */
+interface FrameRequirement {
   readonly id: string;
   readonly requirement: RequirementId;
   readonly title: string;
@@ -59,7 +59,7 @@ const { text, binary, ping, pong } = opcodes;
 const continuation = 0;
 const payload = idleMessage;
 
-const illegal: readonly FrameRule[] = [
+const illegal: readonly FrameRequirement[] = [
   {
     id: 'unmasked-frame-ends-it',
     requirement: 'connect.unmasked-is-an-error',
@@ -184,7 +184,7 @@ function illegalCase({
   title,
   frames,
   codes,
-}: FrameRule): JudgingCase<SuiteDevice> {
+}: FrameRequirement): JudgingCase<SuiteDevice> {
   return {
     id,
     title,

@@ -62,8 +62,8 @@ const refusedCaller = defineScenario({
   ],
 });
 
-/** One rule on the handshake, with requests that violate it, by a description. */
-interface HandshakeRule {
+/** One requirement on the handshake, with requests that violate it, by a description. */
+interface HandshakeRequirement {
   readonly id: string;
   readonly requirement: RequirementId;
   readonly title: string;
@@ -71,7 +71,7 @@ interface HandshakeRule {
   readonly statuses: readonly number[];
 }
 
-const refused: readonly HandshakeRule[] = [
+const refused: readonly HandshakeRequirement[] = [
   {
     id: 'no-upgrade-is-400',
     requirement: 'connect.upgrade-is-needed',
@@ -127,7 +127,7 @@ const refused: readonly HandshakeRule[] = [
   },
 ];
 
-function refusedCase({ id, requirement, title, requests, statuses }: HandshakeRule) {
+function refusedCase({ id, requirement, title, requests, statuses }: HandshakeRequirement) {
   const judging: JudgingCase<SuiteDevice> = {
     id,
     title,

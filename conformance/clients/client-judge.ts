@@ -10,8 +10,8 @@ import type {
   ClientSocketEvent,
   ServerAct,
 } from '../../fixtures/client-event.ts';
+import { appliedChecks, type PassiveCheck, type Violation } from '../passive/check.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
-import { appliedRules, type PassiveRule, type Violation } from '../passive/rule.ts';
 import { ClientMemory } from './client-memory.ts';
 import type { ClientVerdict, DutyVerdict, DutyViolation } from './client-verdict.ts';
 import { duties } from './duties/duties.ts';
@@ -36,22 +36,22 @@ const optionalAreas: ReadonlySet<string> = new Set([
 
 const sequences = duties.flatMap((duty) => (duty.sequence ? [[duty, duty.sequence] as const] : []));
 /** What a duty says of an exchange. */
-interface DutyRule extends Pick<PassiveRule<DutyMemory>, 'operations' | 'applies' | 'violation'> {
+interface DutyCheck extends Pick<PassiveCheck<DutyMemory>, 'operations' | 'applies' | 'violation'> {
   readonly duty: Duty;
 }
 
-const dutyRules = duties.flatMap((duty): readonly DutyRule[] => {
+const dutyChecks = duties.flatMap((duty): readonly DutyCheck[] => {
   const { operations: of, applies, violation = () => undefined } = duty;
   return applies ? [{ duty, applies, violation, ...(of && { operations: of }) }] : [];
 });
-const rules = new Map<string, readonly DutyRule[]>();
+const checks = new Map<string, readonly DutyCheck[]>();
 
 /** Returns the duties that look at the exchanges of an operation. */
-function rulesOf(operation: string): readonly DutyRule[] {
-  const known = rules.get(operation);
+function checksOf(operation: string): readonly DutyCheck[] {
+  const known = checks.get(operation);
   if (known) return known;
-  const found = dutyRules.filter(({ operations: of }) => of?.includes(operation) ?? true);
-  rules.set(operation, found);
+  const found = dutyChecks.filter(({ operations: of }) => of?.includes(operation) ?? true);
+  checks.set(operation, found);
   return found;
 }
 
@@ -183,8 +183,8 @@ export class ClientJudge {
     const memory: DutyMemory = { client: client.memory, fleet: this.#fleet, event };
     this.#isBroken = false;
     const place = { sequence: event.sequence, operation: row.id, atMs: event.endedMs };
-    for (const { rule, violation } of appliedRules(rulesOf(row.id), exchange, memory)) {
-      this.#decide(client, rule.duty, violation, place);
+    for (const { check, violation } of appliedChecks(checksOf(row.id), exchange, memory)) {
+      this.#decide(client, check.duty, violation, place);
     }
     for (const [duty, sequence] of sequences) {
       this.#advance(client, duty, sequence, exchange, memory);

@@ -1,11 +1,11 @@
 /**
- * The form of a duty of a device client: a passive rule about the requests of one device, instead
+ * The form of a duty of a device client: a passive check about the requests of one device, instead
  * of about the answers of a server. Ids and sentences are those of the list of client duties.
  */
 
 import type { ClientExchange, ClientSocketEvent, ServerAct } from '../../fixtures/client-event.ts';
+import type { PassiveCheck, Violation } from '../passive/check.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
-import type { PassiveRule, Violation } from '../passive/rule.ts';
 import type { ClientMemory } from './client-memory.ts';
 import type { DutyLevel } from './duty-state.ts';
 import type { FleetMemory } from './fleet-memory.ts';
@@ -54,12 +54,12 @@ export interface Sequence {
 }
 
 /**
- * One duty. Like every passive rule it does not apply to an exchange that it cannot decide without
- * doubt, and its violation reads "`where` must `must`, not `seen`". A duty that has neither rule
+ * One duty. Like every passive check it does not apply to an exchange that it cannot decide without
+ * doubt, and its violation reads "`where` must `must`, not `seen`". A duty that has neither check
  * nor sequence is observed, or only the device could show it.
  */
 export interface Duty
-  extends Partial<Pick<PassiveRule<DutyMemory>, 'operations' | 'applies' | 'violation'>> {
+  extends Partial<Pick<PassiveCheck<DutyMemory>, 'operations' | 'applies' | 'violation'>> {
   /** Area and name, such as `get.method-get`; never changes. */
   readonly id: string;
   readonly level: DutyLevel;

@@ -267,8 +267,9 @@ export function reportsWrongly(index: number, number: number, status: unknown): 
         deployment.device === index &&
         deployment.offer === 'offered' &&
         deployment.over !== 'aborted';
-      const rule = typeof status === 'string' ? 'status.other-values-are-400' : 'status.is-a-text';
-      judge(answer, isPlain ? [400] : [400, 404, 409], rule);
+      const requirement =
+        typeof status === 'string' ? 'status.other-values-are-400' : 'status.is-a-text';
+      judge(answer, isPlain ? [400] : [400, 404, 409], requirement);
     },
   };
 }

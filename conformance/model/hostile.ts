@@ -27,8 +27,8 @@ function expectRefusal({ words, bytes }: HostileBody, answer: Answer, missed: Re
   ]);
 }
 
-/** Returns the rule that an authentication request breaks; undefined if it may be legal. */
-function brokenRule(bytes: Buffer): RequirementId | undefined {
+/** Returns the requirement that an authentication request breaks; undefined if it may be legal. */
+function brokenRequirement(bytes: Buffer): RequirementId | undefined {
   const value = strictJson(bytes);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return 'auth.malformed-is-400';
@@ -52,23 +52,23 @@ const authentication: JudgingCase<SuiteDevice> = {
     const random = context.random.stream('hostile');
     for (let count = 0; count < BODIES; count += 1) {
       const body = hostileBody(Buffer.from(device.authRequest()), random);
-      const rule = brokenRule(body.bytes);
+      const requirement = brokenRequirement(body.bytes);
       // A legal one might create another device, which would never be removed.
-      if (rule === undefined) continue;
+      if (requirement === undefined) continue;
       const signature = device.key.sign(body.bytes).toString('base64');
       const answer = await context.caller().call('post-auth-request', {
         raw: body.bytes,
         headers: { [context.names.signature.toLowerCase()]: signature },
       });
-      expectRefusal(body, answer, rule);
+      expectRefusal(body, answer, requirement);
     }
   },
 };
 
-/** A body that an operation accepts, and the rule by which one that is not JSON is refused. */
+/** A body that an operation accepts, and the requirement by which one that is not JSON is refused. */
 interface BodyOperation<Arranged> {
   readonly slug: string;
-  readonly rule: RequirementId;
+  readonly requirement: RequirementId;
   readonly body: unknown;
   readonly send: (arranged: Arranged, raw: Buffer) => Promise<Answer>;
 }
@@ -88,43 +88,43 @@ const alert = {
 const operations: readonly BodyOperation<SuiteDevice>[] = [
   {
     slug: 'configuration',
-    rule: 'configuration.malformed-is-400',
+    requirement: 'configuration.malformed-is-400',
     body: { timezone: 'UTC', colour: 'größer' },
     send: (device, raw) => device.call('put-configuration', { raw }),
   },
   {
     slug: 'inventory',
-    rule: 'inventory.malformed-is-400',
+    requirement: 'inventory.malformed-is-400',
     body: [{ name: 'load', value: [1, 2] }],
     send: (device, raw) => device.call('patch-attributes', { raw }),
   },
   {
     slug: 'whole-inventory',
-    rule: 'inventory.malformed-is-400',
+    requirement: 'inventory.malformed-is-400',
     body: [{ name: 'place', value: ['north', 'süd'] }],
     send: (device, raw) => device.call('put-attributes', { raw }),
   },
   {
     slug: 'next-deployment',
-    rule: 'next.post-body',
+    requirement: 'next.post-body',
     body: factoryProvides,
     send: (device, raw) => device.call('post-next-deployment', { raw }),
   },
   {
     slug: 'next-deployment-v2',
-    rule: 'next.v2-body',
+    requirement: 'next.v2-body',
     body: { device_provides: factoryProvides, update_control_map: false },
     send: (device, raw) => device.call('post-next-deployment-v2', { raw }),
   },
   {
     slug: 'alert',
-    rule: 'alerts.malformed-is-400',
+    requirement: 'alerts.malformed-is-400',
     body: [alert],
     send: (device, raw) => device.call('post-alerts', { raw }),
   },
   {
     slug: 'monitor',
-    rule: 'monitor.malformed-is-400',
+    requirement: 'monitor.malformed-is-400',
     body: [{ name: 'disk', status: 'on', type: 'df' }],
     send: (device, raw) => device.call('post-monitor-configuration', { raw }),
   },
@@ -133,13 +133,13 @@ const operations: readonly BodyOperation<SuiteDevice>[] = [
 const reports: readonly BodyOperation<DeviceAndDeployment>[] = [
   {
     slug: 'status',
-    rule: 'status.malformed-is-400',
+    requirement: 'status.malformed-is-400',
     body: { status: 'installing', substate: 'größer' },
     send: ({ device, id }, raw) => device.call('put-deployment-status', { path: { id }, raw }),
   },
   {
     slug: 'log',
-    rule: 'log.malformed-is-400',
+    requirement: 'log.malformed-is-400',
     body: {
       messages: [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message: 'größer' }],
     },
@@ -149,21 +149,21 @@ const reports: readonly BodyOperation<DeviceAndDeployment>[] = [
 
 function operationCase<Arranged>({
   slug,
-  rule,
+  requirement,
   body,
   send,
 }: BodyOperation<Arranged>): JudgingCase<Arranged> {
   return {
     id: `hostile-${slug}-bodies-are-refused`,
     title: `Bodies for the ${slug} that are no longer JSON are refused with an Error body.`,
-    requirements: [rule, 'errors.body-is-error'],
+    requirements: [requirement, 'errors.body-is-error'],
     run: async (arranged, context: TestContext) => {
       const random = context.random.stream('hostile');
       for (let count = 0; count < BODIES_OF_AN_OPERATION; count += 1) {
         const hostile = hostileBody(Buffer.from(JSON.stringify(body)), random);
         // Zero bytes are an absent body, which some operations accept.
         if (hostile.bytes.length === 0 || strictJson(hostile.bytes) !== undefined) continue;
-        expectRefusal(hostile, await send(arranged, hostile.bytes), rule);
+        expectRefusal(hostile, await send(arranged, hostile.bytes), requirement);
       }
     },
   };

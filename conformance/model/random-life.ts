@@ -157,13 +157,13 @@ const storeRequirements = [
   'configuration.values-are-texts',
   'configuration.set-by-user',
   'configuration.remove-unknown',
-  ...store.valueRules,
+  ...store.valueRequirements,
   'inventory.patch-is-200',
   'inventory.put-is-200',
   'inventory.other-kinds-are-400',
   'inventory.mixed-arrays-are-400',
   'inventory.value',
-  ...store.attributeRules,
+  ...store.attributeRequirements,
 ] as const satisfies readonly RequirementId[];
 
 /** An arbitrary fixed seed, so that the readings of runs can be compared. */

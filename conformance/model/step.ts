@@ -45,7 +45,7 @@ export function judge(
   ...because: readonly RequirementId[]
 ): void {
   if (statuses.includes(answer.status)) return;
-  // A 401 also violates the rule on renewed tokens, since every step uses the newest token.
+  // A 401 also violates the requirement on renewed tokens, since every step uses the newest token.
   const missed = answer.status === 401 ? [...because, 'tokens.renewal' as const] : because;
   throw new ExpectationFailure(`status ${statuses.join(' or ')}`, shownAnswer(answer), missed);
 }

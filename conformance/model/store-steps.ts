@@ -6,16 +6,16 @@ import type { ExpectedState, ModelAttributeValue } from './life.ts';
 import type { ImpossibleValue } from './possible-values.ts';
 import { isLetIn, judge, miss, realDevice, type Step, type TargetSide } from './step.ts';
 
-/** Requirements that a wrong value of a pair may break, besides the rule that set it. */
-export const valueRules = [
+/** Requirements that a wrong value of a pair may break, besides the one by which it was set. */
+export const valueRequirements = [
   'configuration.own-store',
   'configuration.written-is-read',
   'configuration.read-all',
   'configuration.read-texts',
 ] as const satisfies readonly RequirementId[];
 
-/** Requirements that a wrong value of an attribute may break, besides the rule that set it. */
-export const attributeRules = [
+/** Requirements that a wrong value of an attribute may break, besides the one by which it was set. */
+export const attributeRequirements = [
   'inventory.own-attributes',
   'inventory.patch-upserts',
   'inventory.patch-adds',
@@ -107,7 +107,7 @@ export function readsConfiguration(index: number): Step {
       if (answer.status === 404) return;
       if (!pairs) miss('a map of strings', shown(answer.text), 'configuration.read');
       const misfit = configuration.misfit(pairs);
-      if (misfit) missValue(misfit, valueRules);
+      if (misfit) missValue(misfit, valueRequirements);
       configuration.settle(pairs);
       model.awaitsUser = false;
     },
@@ -150,14 +150,14 @@ export function describesWrongly(index: number, how: 'PATCH' | 'PUT', value: unk
       const body = [{ name: 'load', value }];
       const answer = await realDevice(reality, index).call(operation, { body });
       if (isLetIn(life.device(index), answer)) {
-        judge(answer, [400], kindRule(value));
+        judge(answer, [400], kindRequirement(value));
       }
     },
   };
 }
 
 /** Returns the requirement by which a server must refuse the value. */
-function kindRule(value: unknown): RequirementId {
+function kindRequirement(value: unknown): RequirementId {
   if (value === null) return 'inventory.value';
   const isMixed = Array.isArray(value) && value.some((entry) => typeof entry === 'string');
   return isMixed ? 'inventory.mixed-arrays-are-400' : 'inventory.other-kinds-are-400';
@@ -182,7 +182,7 @@ export function isDescribed(index: number): Step {
         (read) => attributes.misfit(read) === undefined,
       );
       const misfit = attributes.misfit(found);
-      if (misfit) missValue(misfit, attributeRules);
+      if (misfit) missValue(misfit, attributeRequirements);
       attributes.settle(found);
     },
   };
@@ -199,8 +199,8 @@ export function alarms(index: number, level: string): Step {
     take: async (life: ExpectedState, reality: TargetSide) => {
       const answer = await realDevice(reality, index).call('post-alerts', { body });
       if (!isLetIn(life.device(index), answer)) return;
-      const levelRule = level === 'OK' ? 'alerts.level-ok' : 'alerts.level-critical';
-      if (isLegal) judge(answer, [204], 'alerts.are-accepted', levelRule);
+      const levelRequirement = level === 'OK' ? 'alerts.level-ok' : 'alerts.level-critical';
+      if (isLegal) judge(answer, [204], 'alerts.are-accepted', levelRequirement);
       else judge(answer, [400], 'alerts.levels');
     },
   };
@@ -208,14 +208,14 @@ export function alarms(index: number, level: string): Step {
 
 /**
  * Throws an ExpectationFailure for a wrong value. It names the requirement that set the value and
- * the general `rules`, since the cause may be missing persistence or a mix-up of devices.
+ * the general `requirements`, since the cause may be missing persistence or a mix-up of devices.
  */
 function missValue(
   { name, allowed, found, because }: ImpossibleValue,
-  rules: readonly RequirementId[],
+  requirements: readonly RequirementId[],
 ): never {
   const words = allowed.map((value) => (value === undefined ? 'no value' : shown(value)));
-  const missed = [...new Set([because, ...rules])];
+  const missed = [...new Set([because, ...requirements])];
   miss(`${words.join(' or ')} for ${name}`, found === undefined ? 'none' : shown(found), ...missed);
 }
 

@@ -1,19 +1,19 @@
 /**
- * The invariants: rules that every exchange, or every answer of an operation, must satisfy. The
+ * The invariants: checks that every exchange, or every answer of an operation, must satisfy. The
  * suite checks each of its own exchanges against all of them; `watch.ts` also applies some of them
  * to the exchanges of other devices.
  */
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
-import type { PassiveRule } from './rule.ts';
-import { artifactInvariants } from './rules/artifacts.ts';
-import { auditInvariants } from './rules/audit-log.ts';
-import { bodyInvariants } from './rules/bodies.ts';
-import { errorInvariants } from './rules/errors.ts';
-import { headerInvariants } from './rules/headers.ts';
-import { requestInvariants } from './rules/requests.ts';
-import { statusInvariants } from './rules/statuses.ts';
+import type { PassiveCheck } from './check.ts';
+import { artifactInvariants } from './checks/artifacts.ts';
+import { auditInvariants } from './checks/audit-log.ts';
+import { bodyInvariants } from './checks/bodies.ts';
+import { errorInvariants } from './checks/errors.ts';
+import { headerInvariants } from './checks/headers.ts';
+import { requestInvariants } from './checks/requests.ts';
+import { statusInvariants } from './checks/statuses.ts';
 
-export const invariants: readonly PassiveRule[] = [
+export const invariants: readonly PassiveCheck[] = [
   ...statusInvariants,
   ...errorInvariants,
   ...bodyInvariants,

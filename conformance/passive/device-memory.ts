@@ -43,7 +43,7 @@ export interface ObservedDeployment {
   abortedMs: number | undefined;
 }
 
-/** The state of one device as seen so far. `learn` is called after the rules judged an exchange. */
+/** The state of one device as seen so far. `learn` is called after the checks judged an exchange. */
 export class DeviceMemory {
   readonly #grants = new Map<string, TokenGrant>();
   readonly #sources = new Map<string, string | undefined>();
@@ -69,7 +69,7 @@ export class DeviceMemory {
     return this.#sources.has(url) ? { expire: this.#sources.get(url) } : undefined;
   }
 
-  /** Records the facts in an exchange that rules need for later ones. */
+  /** Records the facts in an exchange that checks need for later ones. */
   learn(exchange: JudgedExchange): void {
     const { id } = exchange.row;
     const { bodyBytes } = exchange.request;

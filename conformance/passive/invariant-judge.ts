@@ -8,13 +8,18 @@ import { recognized } from '../target/operation-at.ts';
 import type { SessionExchange, WireRequest } from '../target/target.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 import { invariants } from './catalogue.ts';
+import {
+  type CheckVerdict,
+  type ExchangeMemory,
+  type NamedViolation,
+  verdictsOn,
+} from './check.ts';
+import { hangOf } from './checks/statuses.ts';
 import { DeviceMemory } from './device-memory.ts';
 import { AuditFollower } from './followers/audit-follower.ts';
 import { DeploymentFollower } from './followers/deployment-follower.ts';
 import type { Follower } from './followers/follower.ts';
 import { JudgedExchange, type JudgedRequest } from './judged-exchange.ts';
-import { type ExchangeMemory, type NamedViolation, type RuleVerdict, verdictsOn } from './rule.ts';
-import { hangOf } from './rules/statuses.ts';
 import { RunMemory } from './run-memory.ts';
 
 /** What stands for the answer to a request that got none. */
@@ -99,8 +104,8 @@ export class InvariantJudge {
     if (!isAnswered) return hang(row.id, outcome, record);
     // An injected fault of a test server is not a mistake of the server.
     if (isInjected) return [];
-    const rules = plansFaults ? invariants.filter(({ id }) => id !== 'no-fault') : invariants;
-    const broken = verdictsOn(rules, exchange, this.#memory).flatMap((verdict) => {
+    const checks = plansFaults ? invariants.filter(({ id }) => id !== 'no-fault') : invariants;
+    const broken = verdictsOn(checks, exchange, this.#memory).flatMap((verdict) => {
       this.#count(verdict, row.id);
       const { violation } = verdict;
       return violation ? [breachOf(violation, row.id, record)] : [];
@@ -111,8 +116,8 @@ export class InvariantJudge {
     return [...broken, ...followed];
   }
 
-  #count({ rule, violation }: RuleVerdict, operation: string): void {
-    const requirement = violation?.requirement ?? rule.requirement;
+  #count({ check, violation }: CheckVerdict, operation: string): void {
+    const requirement = violation?.requirement ?? check.requirement;
     if (requirement === undefined) return;
     const byOperation = this.#tallies.get(requirement) ?? new Map<string, Tally>();
     const tally = byOperation.get(operation) ?? { judged: 0, broken: 0 };

@@ -1,4 +1,4 @@
-/** One answered exchange in the form that rules read, from any source. */
+/** One answered exchange in the form that checks read, from any source. */
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 import { isObject, parsedJson } from '../../fixtures/json.ts';
@@ -11,7 +11,7 @@ const ORDINARY_BODY_MAX_BYTES = 16_384;
 const ORDINARY_URL_MAX_CHARACTERS = 2000;
 const ORDINARY_HEADERS_MAX_CHARACTERS = 6000;
 
-/** The properties of a request that rules use to judge its answer. */
+/** The properties of a request that checks use to judge its answer. */
 export interface JudgedRequest {
   /** The absolute URL of the request. */
   readonly url: string;

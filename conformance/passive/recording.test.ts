@@ -277,7 +277,10 @@ describe('recorded entries that cannot be judged', () => {
     ['no-operation', { url: `${server}/favicon.ico`, method: 'GET' }],
     ['no-operation', { url: `${server}${paths.attributes}`, method: 'DELETE' }],
     ['management', { url: `${server}/api/management/v1/inventory/groups`, method: 'GET' }],
-    ['no-rule', { url: `${server}${operations['list-artifacts'].path}`, method: 'GET' }],
+    [
+      'unchecked-operation',
+      { url: `${server}${operations['list-artifacts'].path}`, method: 'GET' },
+    ],
     ['no-answer', { url: `${server}${paths.attributes}`, status: 0 }],
     [
       'planned-fault',

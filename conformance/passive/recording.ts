@@ -1,5 +1,5 @@
 /**
- * Judges a server by a recording of its exchanges with devices. The rules of `watch.ts` judge the
+ * Judges a server by a recording of its exchanges with devices. The checks of `watch.ts` judge the
  * entries; every entry that they cannot judge is counted with the reason.
  */
 import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
@@ -11,7 +11,7 @@ import { type FullExchange, RecordingError, type RecordingForm } from '../record
 import { recognized } from '../target/operation-at.ts';
 import { SOURCE } from './device-memory.ts';
 import { RecordedDevices } from './recorded-device.ts';
-import { DeviceWatch, type WatchEvidence, watchedRequirements, watchRules } from './watch.ts';
+import { DeviceWatch, type WatchEvidence, watchChecks, watchedRequirements } from './watch.ts';
 
 /** Limit on the size of a recording, which is held in memory to sort its entries by time. */
 const RECORDING_MAX_BYTES = 134_217_728;
@@ -23,7 +23,8 @@ export const reasons = {
   'other-server': 'of other servers',
   'no-operation': 'not calls of this API',
   management: 'of the management API, which is not judged from recordings',
-  'no-rule': 'of operations that no rule checks (artifacts, configuration files, websockets)',
+  'unchecked-operation':
+    'of operations that nothing checks (artifacts, configuration files, websockets)',
   'no-answer': 'without an answer',
   'planned-fault': 'with a fault that was planned in a test server',
   'no-body': 'undecided without the body of the answer, which is missing, cut off or masked',
@@ -243,7 +244,7 @@ class JudgementCount {
   }
 }
 
-const judgedOperations = new Set(watchRules.flatMap(({ operations: places = [] }) => places));
+const judgedOperations = new Set(watchChecks.flatMap(({ operations: places = [] }) => places));
 
 /** Returns the id of the operation that an entry calls, or the reason why it cannot be judged. */
 function operationOf(
@@ -258,7 +259,7 @@ function operationOf(
   const { row } = recognized(method, target.slice(base.length).replace(/[?#].*$/s, ''));
   if (row === undefined) return { reason: 'no-operation' };
   if (judgedOperations.has(row.id)) return { id: row.id };
-  return { reason: Object.hasOwn(operations, row.id) ? 'no-rule' : 'management' };
+  return { reason: Object.hasOwn(operations, row.id) ? 'unchecked-operation' : 'management' };
 }
 
 /** Returns the absolute URL of an entry; the Host header completes an entry with a path only. */

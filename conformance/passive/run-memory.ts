@@ -1,4 +1,4 @@
-/** The facts that rules remember about a server: request ids, refusals, and values in answers. */
+/** The facts that checks remember about a server: request ids, refusals, and values in answers. */
 
 /** Maximum number of remembered request ids; a new id then replaces the oldest. */
 const REQUEST_IDS_MAX = 50_000;

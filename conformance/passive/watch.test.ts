@@ -5,7 +5,7 @@ import type { Requirement } from '../../fixtures/contract/requirements/requireme
 import { reportableStatuses } from '../../fixtures/contract/vocabulary.ts';
 import { instructionFields } from '../suite/instruction-fields.ts';
 import { SOURCE } from './device-memory.ts';
-import { DeviceWatch, type WatchVerdict, watchedRequirements, watchRules } from './watch.ts';
+import { DeviceWatch, type WatchVerdict, watchChecks, watchedRequirements } from './watch.ts';
 
 const noonMs = Date.UTC(2026, 0, 31, 12);
 const DAY_SECONDS = 86_400;
@@ -314,8 +314,8 @@ describe('the watch of a device', () => {
   });
 
   it('judges only MUSTs of the server that device operations show', () => {
-    for (const { requirement, operations: places = [] } of watchRules) {
-      if (requirement === undefined) throw new Error('a rule of the watch names no requirement');
+    for (const { requirement, operations: places = [] } of watchChecks) {
+      if (requirement === undefined) throw new Error('a check of the watch names no requirement');
       const row: Requirement = requirements[requirement];
       expect(row, requirement).toMatchObject({ level: 'must' });
       expect([row.actor, row.excluded], requirement).toEqual([undefined, undefined]);

@@ -10,12 +10,17 @@ import { type VendorNames, vendorNames } from '../../fixtures/contract/vendor-na
 import type { Answer } from '../target/answer.ts';
 import { exchangeOf, type Headers, reportedExchange } from '../target/exchange.ts';
 import { MASKED, Mask } from '../target/mask.ts';
+import {
+  type ExchangeMemory,
+  type NamedViolation,
+  type PassiveCheck,
+  verdictsOn,
+} from './check.ts';
+import { deploymentChecks } from './checks/deployments.ts';
+import { answerChecks } from './checks/device-answers.ts';
+import { tokenChecks } from './checks/tokens.ts';
 import { DeviceMemory } from './device-memory.ts';
 import { JudgedExchange } from './judged-exchange.ts';
-import { type ExchangeMemory, type NamedViolation, type PassiveRule, verdictsOn } from './rule.ts';
-import { deploymentRules } from './rules/deployments.ts';
-import { answerRules } from './rules/device-answers.ts';
-import { tokenRules } from './rules/tokens.ts';
 import { RunMemory } from './run-memory.ts';
 
 /** One request of a device and its answer, as an observer recorded them. */
@@ -65,16 +70,16 @@ export interface WatchEvidence {
   readonly answer?: { readonly status: number; readonly headers: Headers; readonly body?: string };
 }
 
-/** Every rule of the watch. */
-export const watchRules: readonly PassiveRule[] = [
-  ...tokenRules,
-  ...deploymentRules,
-  ...answerRules,
+/** Every check of the watch. */
+export const watchChecks: readonly PassiveCheck[] = [
+  ...tokenChecks,
+  ...deploymentChecks,
+  ...answerChecks,
 ];
 
 /** The requirements that the watch can decide, each with its sentence. */
 export const watchedRequirements = [
-  ...new Set(watchRules.flatMap(({ requirement }) => requirement ?? [])),
+  ...new Set(watchChecks.flatMap(({ requirement }) => requirement ?? [])),
 ].map((requirement) => ({ requirement, sentence: requirements[requirement].sentence }));
 
 /** Judges the exchanges of many devices. The memory used for each device is bounded. */
@@ -108,11 +113,11 @@ export class DeviceWatch {
 
   #verdictsOn(exchange: JudgedExchange, memory: ExchangeMemory): readonly WatchVerdict[] {
     const verdicts = new Map<RequirementId, WatchVerdict>();
-    for (const { rule, violation } of verdictsOn(watchRules, exchange, memory)) {
-      const requirement = violation?.requirement ?? rule.requirement;
-      // Several rules may check one requirement, which holds only if none of them is violated.
+    for (const { check, violation } of verdictsOn(watchChecks, exchange, memory)) {
+      const requirement = violation?.requirement ?? check.requirement;
+      // Several checks may decide one requirement, which holds only if none of them is violated.
       if (requirement === undefined || verdicts.get(requirement)?.breach) continue;
-      const shows = rule.about?.(exchange, memory) ?? exchange;
+      const shows = check.about?.(exchange, memory) ?? exchange;
       const breach = violation && (() => evidenceOf(violation, shows));
       verdicts.set(requirement, { requirement, ...(breach && { breach }) });
     }

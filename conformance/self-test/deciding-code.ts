@@ -1,6 +1,6 @@
 /**
  * Hashes the code that determines the result of a self-test: cases, model, defects and the judge of
- * invariants, each with the modules that it imports from these rooms. Comments, white space and
+ * invariants, each with the modules that it imports from these folders. Comments, white space and
  * import paths do not affect the hashes.
  */
 import { createHash } from 'node:crypto';
@@ -17,7 +17,7 @@ const decidingFolders = ['conformance/cases', 'conformance/model', 'conformance/
 const importedFolders = [
   'conformance/passive',
   'conformance/passive/followers',
-  'conformance/passive/rules',
+  'conformance/passive/checks',
   'conformance/suite',
 ];
 

@@ -26,7 +26,7 @@ export type CoveredStatus = `${OperationId} ${number}`;
 interface CaseFacts {
   /** Unique within the area. The full id of the case is `AREA/ID`. */
   readonly id: string;
-  /** A full sentence that states the rule of the protocol which the case checks. */
+  /** A full sentence that states the requirement which the case checks. */
   readonly title: string;
   readonly requirements: readonly [RequirementId, ...RequirementId[]];
   readonly covers?: readonly CoveredStatus[];

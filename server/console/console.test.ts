@@ -132,7 +132,7 @@ describe('the devices in the console', () => {
 describe('the console page', () => {
   it('says what to do while there is no data to show', async () => {
     await openConsole(page, server);
-    for (const [room, hint] of [
+    for (const [section, hint] of [
       ['Devices', 'No devices yet'],
       ['Deployments', 'No deployments yet'],
       ['Artifacts', 'No artifacts yet'],
@@ -140,7 +140,7 @@ describe('the console page', () => {
       ['Faults and variations', 'No planned faults'],
       ['Worlds and snapshots', 'No snapshots'],
     ] as const) {
-      await page.getByRole('navigation').getByRole('link', { name: room }).click();
+      await page.getByRole('navigation').getByRole('link', { name: section }).click();
       await page.getByText(hint).waitFor();
     }
     expect(complaints).toEqual([]);

@@ -46,19 +46,21 @@ function requestRows(explanation: Explanation): readonly LabelledLine[] {
 }
 
 /**
- * Returns the explanation of a missing update as text: the reason first, then the passed rules and
+ * Returns the explanation of a missing update as text: the reason first, then the passed conditions and
  * the other deployments.
  */
 export function noUpdateText(explanation: NoUpdateExplanation): string {
-  const { requestId, at, tenant, device, polled, outcome, rule, because } = explanation;
+  const { requestId, at, tenant, device, polled, outcome, condition, because } = explanation;
   const { passed, deployments } = explanation;
   return labelled([
     ['request', `${requestId ?? 'the next one'} at ${at} in ${tenant}`],
     ['device', device.identity === undefined ? device.id : `${device.identity} (${device.id})`],
     ['polled', polled],
     ['outcome', `${outcome}: ${because}`],
-    ['rule', rule],
-    ...passed.map(({ rule, sentence }): LabelledLine => ['  passed', `${rule}: ${sentence}`]),
+    ['condition', condition],
+    ...passed.map(
+      ({ condition, sentence }): LabelledLine => ['  passed', `${condition}: ${sentence}`],
+    ),
     ...deployments.map((sentence): LabelledLine => ['other', sentence]),
   ]);
 }

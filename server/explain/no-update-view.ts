@@ -9,10 +9,10 @@ export function outcomeOf({ isUpToDate }: NoUpdate): 'no update' | 'up to date' 
 
 /** Returns the reason as a journal entry shows it. */
 export function noUpdateView(noUpdate: NoUpdate) {
-  const { rule, deploymentId, because } = noUpdate;
+  const { condition, deploymentId, because } = noUpdate;
   return {
     outcome: outcomeOf(noUpdate),
-    rule,
+    condition,
     ...(deploymentId !== undefined && { deploymentId }),
     because: maskText(because),
   };

@@ -18,12 +18,12 @@ import type { DeviceDeploymentWithFacts } from '../store/device-deployment-rows.
 import type { LastPoll } from '../store/last-poll.ts';
 import type { Tenant } from '../tenants/tenants.ts';
 import { outcomeOf } from './no-update-view.ts';
-import { passedRules } from './passed-rules.ts';
+import { passedConditions } from './passed-conditions.ts';
 
 /** The explanation: why a device gets no update, or that it gets one. */
 export type NoUpdateExplanation = AnswerOf<'GET /explanations'>;
 
-type PollResult = Pick<NoUpdateExplanation, 'outcome' | 'rule' | 'because' | 'passed'> & {
+type PollResult = Pick<NoUpdateExplanation, 'outcome' | 'condition' | 'because' | 'passed'> & {
   readonly deploymentId?: string | undefined;
 };
 
@@ -38,7 +38,7 @@ export function explainPoll(
   if (!noUpdate || deviceId === undefined || operation === undefined) return undefined;
   const isWhole = (body?.length ?? 0) === bodyBytes;
   const request = requestOf(operation, isWhole ? pollDataIn(record) : undefined);
-  const valid = { rule: 'accepted', sentence: 'the device sent a valid token' };
+  const valid = { condition: 'accepted', sentence: 'the device sent a valid token' };
   const { passed, ...answer } = answerOf(noUpdate, tenant, request);
   return {
     requestId,
@@ -73,16 +73,16 @@ interface DeviceAtTime {
 
 function explanationOf({ tenant, id, nowMs }: DeviceAtTime, answer: PollResult) {
   const identity = tenant.store.devices.find(id)?.identity;
-  const { outcome, rule, deploymentId, because, passed } = answer;
+  const { outcome, condition, deploymentId, because, passed } = answer;
   return {
     tenant: tenant.name,
     at: timeText(nowMs),
     device: { id, ...(identity !== undefined && { identity: maskText(identity) }) },
     outcome,
-    ...(rule !== undefined && { rule }),
+    ...(condition !== undefined && { condition }),
     ...(deploymentId !== undefined && { deploymentId }),
     because: maskText(because),
-    passed: passed.map(({ rule, sentence }) => ({ rule, sentence: maskText(sentence) })),
+    passed: passed.map(({ condition, sentence }) => ({ condition, sentence: maskText(sentence) })),
   };
 }
 
@@ -90,7 +90,7 @@ function answerNow(device: DeviceAtTime, lastPoll?: LastPoll, request?: NextRequ
   const { tenant, id } = device;
   const status = tenant.store.devices.find(id)?.status ?? 'unknown';
   if (status !== 'accepted') return stopped('accepted', waitingText[status]);
-  const accepted = { rule: 'accepted', sentence: 'a user has accepted the device' };
+  const accepted = { condition: 'accepted', sentence: 'a user has accepted the device' };
   const { passed, ...answer } = lastPoll?.refused
     ? stopped('polling', refusedText(lastPoll, lastPoll.refused, tenant))
     : answerToPoll(device, lastPoll, request);
@@ -106,7 +106,7 @@ const waitingText = {
 } as const;
 
 /**
- * Decides by the rules of the API. Without the poll's data, the rules that need it cannot be
+ * Decides by the conditions of the API. Without the poll's data, the conditions that need it cannot be
  * decided.
  */
 function answerToPoll(
@@ -137,7 +137,7 @@ function answerToPoll(
   const decided = decideInstruction({ ...turn, request, candidatesOf });
   if ('noUpdate' in decided) return answerOf(decided.noUpdate, tenant, request);
   const { deployment } = decided.deviceDeployment;
-  const passed = passedRules(undefined, deployment, request);
+  const passed = passedConditions(undefined, deployment, request);
   const deploymentId = deployment.id;
   if (decided.decision === 'conflict') {
     const because = `the device reports different data than when it was offered ${labelOf(deployment)}, so its next poll is answered with 409 and the deployment fails for it`;
@@ -168,14 +168,14 @@ function offerText(deviceDeployment: DeviceDeploymentWithFacts): string {
 }
 
 function answerOf(noUpdate: NoUpdate, { store }: Tenant, request?: NextRequest): PollResult {
-  const { rule, deploymentId, because } = noUpdate;
+  const { condition, deploymentId, because } = noUpdate;
   const deployment = deploymentId === undefined ? undefined : store.deployments.find(deploymentId);
-  const passed = passedRules(rule, deployment, request);
-  return { outcome: outcomeOf(noUpdate), rule, because, passed, deploymentId };
+  const passed = passedConditions(condition, deployment, request);
+  return { outcome: outcomeOf(noUpdate), condition, because, passed, deploymentId };
 }
 
-function stopped(rule: string, because: string): PollResult {
-  return { outcome: 'no update', rule, because, passed: [] };
+function stopped(condition: string, because: string): PollResult {
+  return { outcome: 'no update', condition, because, passed: [] };
 }
 
 function candidatesFor({ deployment }: DeviceDeploymentWithFacts, { store }: Tenant) {
@@ -195,8 +195,8 @@ function otherDeployments(
   return deviceDeployments
     .filter(({ deployment }) => deployment.id !== except)
     .map((deviceDeployment) => {
-      const rule = heldBackBy(deviceDeployment, { nowMs, lastFinishedSeq });
-      if (rule) return maskText(heldBackText(rule, deviceDeployment, nowMs));
+      const condition = heldBackBy(deviceDeployment, { nowMs, lastFinishedSeq });
+      if (condition) return maskText(heldBackText(condition, deviceDeployment, nowMs));
       const status = deviceDeployment.offeredMs === undefined ? 'open' : deviceDeployment.status;
       return maskText(`${labelOf(deviceDeployment.deployment)}: ${status}`);
     });

@@ -320,8 +320,8 @@ describe('the journal of faulty requests', () => {
     const { text } = await control(server, 'GET', '/journal?operation=get-configuration');
     expect(JSON.parse(text)).toMatchObject({
       entries: [
-        { status: 502, fault: { name: 'lost', act: 'answer', phase: 'after' } },
-        { status: 0, fault: { name: 'cut', act: 'reset', phase: 'before' } },
+        { status: 502, fault: { name: 'lost', act: 'answer', when: 'after' } },
+        { status: 0, fault: { name: 'cut', act: 'reset', when: 'before' } },
       ],
     });
   });

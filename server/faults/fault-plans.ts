@@ -7,7 +7,7 @@ import { timestampMs } from '../../fixtures/contract/text.ts';
 import type { AnswerOf } from '../../fixtures/control/operations.ts';
 import { isObject } from '../../fixtures/json.ts';
 import { valueText } from '../../fixtures/value-text.ts';
-import type { FaultPhase } from './actions/action.ts';
+import type { InjectionPoint } from './actions/action.ts';
 import { type FaultCall, placeOf } from './call.ts';
 import type { ActionWithFields, FaultRule } from './rule.ts';
 import { actionOf } from './rule.ts';
@@ -36,7 +36,7 @@ export type UnfiredFault = AnswerOf<'GET /faults/check'>['unfired'][number];
 export interface ChosenFault {
   readonly ruleId: string;
   readonly act: ActionWithFields;
-  readonly phase: FaultPhase;
+  readonly when: InjectionPoint;
   readonly quiet: boolean;
   /** Aborts if the rule is cleared. */
   readonly signal: AbortSignal;
@@ -228,7 +228,7 @@ function chosenOf(counted: CountedRule, turn: DueAction, schedule?: FaultSchedul
   return {
     ruleId: rule.id,
     act: turn.act,
-    phase: rule.when ?? actionOf(turn.act).faultPhases[0],
+    when: rule.when ?? actionOf(turn.act).injectionPoints[0],
     quiet: rule.quiet,
     signal: cleared.signal,
     fired: once(() => {

@@ -56,7 +56,7 @@ export class Injection implements Interception {
    * Header lines that name the fault in the handler's own response, if the fault lets that through.
    */
   get notices(): HeaderPairs {
-    return this.#options.fault.phase === 'before' ? this.#mark : [];
+    return this.#options.fault.when === 'before' ? this.#mark : [];
   }
 
   get #mark(): HeaderPairs {
@@ -67,15 +67,15 @@ export class Injection implements Interception {
   /** Runs the part of the fault before the handler. @returns whether the request continues */
   async begin(): Promise<ActionOutcome> {
     const { fault, call, log } = this.#options;
-    const { act, phase, ruleId } = fault;
+    const { act, when, ruleId } = fault;
     const { request, record, requestId } = call.exchange;
-    record.fault = { name: ruleId, act: act.kind, phase };
+    record.fault = { name: ruleId, act: act.kind, when };
     log.info(
       `planned fault ${ruleId}: ${act.kind}, ${request.method} ${record.url} (${requestId})`,
     );
     const row = actionOf(act);
     row.prepare?.(act, this.#context);
-    if (phase !== 'before') {
+    if (when !== 'before') {
       if (!row.onSocket) this.#hold();
       return 'go-on';
     }
@@ -101,7 +101,7 @@ export class Injection implements Interception {
     const { fault, tenant } = this.#options;
     const { onSocket } = actionOf(fault.act);
     if (!onSocket) {
-      if (fault.phase !== 'before') this.#miss();
+      if (fault.when !== 'before') this.#miss();
       return { headers: this.notices };
     }
     this.#leave();
@@ -150,7 +150,7 @@ export class Injection implements Interception {
     const { act } = fault;
     const row = actionOf(act);
     const head = await answer.head;
-    if (fault.phase === 'after') {
+    if (fault.when === 'after') {
       fault.fired();
       const outcome = await row.execute?.(act, this.#context);
       if (outcome === 'answered') answer.discard();

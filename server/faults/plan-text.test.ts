@@ -195,7 +195,7 @@ describe('an invalid fault plan', () => {
       'line 3, column 12: rules.0.times',
     ],
     [
-      'a phase that the act has not',
+      'an injection point that the act does not have',
       'rules:\n  - id: a\n    when: after\n    act: { kind: drip, bytesPerSecond: 1 }',
       'line 3, column 11: rules.0.when: the action drip supports only body',
     ],

@@ -7,7 +7,7 @@ import { noSuchOperation, operationIds } from '../../fixtures/contract/operation
 import { timestamp, timestampMs } from '../../fixtures/contract/text.ts';
 import { keyTypes, reportableStatuses } from '../../fixtures/contract/vocabulary.ts';
 import { knownNames } from '../../fixtures/nearest.ts';
-import { type Action, faultPhases, textUpTo, whole } from './actions/action.ts';
+import { type Action, injectionPoints, textUpTo, whole } from './actions/action.ts';
 import { actions, readyActions } from './actions/actions.ts';
 
 export const RULES_MAX = 100;
@@ -148,7 +148,7 @@ function ruleEntries(
       ),
     ),
     match: v.optional(matchShape, {}),
-    when: v.optional(v.picklist(faultPhases, `must be one of ${faultPhases.join(', ')}`)),
+    when: v.optional(v.picklist(injectionPoints, `must be one of ${injectionPoints.join(', ')}`)),
     times: v.optional(timesShape),
     act: v.optional(act),
     script: v.optional(
@@ -235,8 +235,8 @@ function problemOf(
   }
   if (when === undefined) return undefined;
   const all = [...(act ? [act] : []), ...(script ?? []).filter((step) => step !== 'pass')];
-  const unfit = all.find((one) => !actionOf(one).faultPhases.includes(when));
+  const unfit = all.find((one) => !actionOf(one).injectionPoints.includes(when));
   if (!unfit) return undefined;
-  const fitting = actionOf(unfit).faultPhases.join(' or ');
+  const fitting = actionOf(unfit).injectionPoints.join(' or ');
   return { key: 'when', message: `the action ${unfit.kind} supports only ${fitting}` };
 }

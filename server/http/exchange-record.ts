@@ -13,7 +13,7 @@ export interface AppliedFault {
   readonly name: string;
   readonly act: string;
   /** When the fault acts: before the handler, after it, or inside the body of the answer. */
-  readonly phase: 'before' | 'after' | 'body';
+  readonly when: 'before' | 'after' | 'body';
 }
 
 /** A variation of the answer that took effect, and the rule of the contract that allows it. */

@@ -149,7 +149,7 @@ describe('an exchange in the journal', () => {
   });
 
   it('with a changed answer reads back as it was recorded', () => {
-    const fault = { name: 'f', act: 'status', phase: 'before' } as const;
+    const fault = { name: 'f', act: 'status', when: 'before' } as const;
     const varied = [{ id: 'v', rule: 'r' }];
     const answerHeaders = ['X-Odd', 'one\ntwo'];
     const changed = Object.assign(record('changed'), { fault, varied, answerHeaders });

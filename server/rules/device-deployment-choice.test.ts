@@ -4,7 +4,7 @@ import {
   chooseDeviceDeployment,
   type DeviceDeploymentFacts,
   devicesByNow,
-  type HoldBackRule,
+  type HoldBackCondition,
   heldBackBy,
 } from './device-deployment-choice.ts';
 
@@ -38,8 +38,8 @@ const phases = [
   { batchSize: 60, startMs: 200, devicesUntil: 5 },
 ];
 
-describe('the hold-back rule', () => {
-  it.each<[string, Fields, HoldBackRule | undefined]>([
+describe('the hold-back condition', () => {
+  it.each<[string, Fields, HoldBackCondition | undefined]>([
     ['not offered yet', {}, undefined],
     ['made at this moment', { createdMs: nowMs }, undefined],
     ['made for later', { createdMs: nowMs + 1 }, 'start'],

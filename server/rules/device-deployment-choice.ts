@@ -33,11 +33,15 @@ interface ChoiceContext {
 /** Permanent reasons to withhold a device deployment, then temporary ones. */
 type PermanentReason = 'finished' | 'aborted' | 'deployment-over' | 'older';
 export type TemporaryReason = 'start' | 'phase' | 'max-devices';
-export type HoldBackRule = PermanentReason | TemporaryReason;
+export type HoldBackCondition = PermanentReason | TemporaryReason;
 
 export type DeviceDeploymentChoice<Of> =
   | { readonly decision: 'go-on' | 'retry' | 'begin'; readonly deviceDeployment: Of }
-  | { readonly decision: 'wait'; readonly deviceDeployment: Of; readonly rule: TemporaryReason }
+  | {
+      readonly decision: 'wait';
+      readonly deviceDeployment: Of;
+      readonly condition: TemporaryReason;
+    }
   | { readonly decision: 'nothing' };
 
 /**
@@ -57,22 +61,22 @@ export function chooseDeviceDeployment<Of extends DeviceDeploymentFacts>(
   if (failed) return { decision: 'retry', deviceDeployment: failed };
   let firstHeld: DeviceDeploymentChoice<Of> = { decision: 'nothing' };
   for (const deviceDeployment of deviceDeployments) {
-    const rule = heldBackBy(deviceDeployment, context);
-    if (rule === undefined) return { decision: 'begin', deviceDeployment };
-    if (firstHeld.decision === 'nothing' && isTemporary(rule)) {
-      firstHeld = { decision: 'wait', deviceDeployment, rule };
+    const condition = heldBackBy(deviceDeployment, context);
+    if (condition === undefined) return { decision: 'begin', deviceDeployment };
+    if (firstHeld.decision === 'nothing' && isTemporary(condition)) {
+      firstHeld = { decision: 'wait', deviceDeployment, condition };
     }
   }
   return firstHeld;
 }
 
 /**
- * Returns the first rule that withholds a device deployment now; undefined when it may be served.
+ * Returns the first condition that withholds a device deployment now; undefined when it may be served.
  */
 export function heldBackBy(
   deviceDeployment: DeviceDeploymentFacts,
   { nowMs, lastFinishedSeq }: ChoiceContext,
-): HoldBackRule | undefined {
+): HoldBackCondition | undefined {
   if (mayTryAgain(deviceDeployment)) return undefined;
   if (deviceDeployment.status === 'aborted') return 'aborted';
   if (isOver(deviceDeployment)) return 'finished';
@@ -96,6 +100,6 @@ export function devicesByNow(
 
 const held: ReadonlySet<string> = new Set<TemporaryReason>(['start', 'phase', 'max-devices']);
 
-function isTemporary(rule: HoldBackRule): rule is TemporaryReason {
-  return held.has(rule);
+function isTemporary(condition: HoldBackCondition): condition is TemporaryReason {
+  return held.has(condition);
 }

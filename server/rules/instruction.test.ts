@@ -132,10 +132,10 @@ describe('a device whose update ends on a poll', () => {
       'noartifact',
     ],
     ['it has the artifact', installed, [artifact], 'already-installed', 'already-installed'],
-  ] as const)('has the reason: %s', (_, asks, candidates, rule, status) => {
+  ] as const)('has the reason: %s', (_, asks, candidates, condition, status) => {
     expect(decide([deviceDeployment()], { asks, candidates: [...candidates] })).toMatchObject({
       decision: 'end',
-      noUpdate: { rule, deploymentId: 'one', isUpToDate: rule === 'already-installed' },
+      noUpdate: { condition, deploymentId: 'one', isUpToDate: condition === 'already-installed' },
       changed: { status, attempts: 1, offeredMs: nowMs, startedMs: nowMs, finishedMs: nowMs },
     });
   });
@@ -163,8 +163,8 @@ describe('a device that gets no update', () => {
         deployment: { ...deviceDeployment().deployment, maxDevices: 1 },
       }),
     ],
-  ])('waits by the rule %s, without a new record', (rule, waiting) => {
-    const noUpdate = { rule, deploymentId: 'one', isUpToDate: false };
+  ])('waits by the condition %s, without a new record', (condition, waiting) => {
+    const noUpdate = { condition, deploymentId: 'one', isUpToDate: false };
     expect(decide([waiting])).toMatchObject({
       decision: 'wait',
       deviceDeployment: waiting,
@@ -185,8 +185,8 @@ describe('a device that gets no update', () => {
     ],
   ] as const)(
     'has no open deployment; its newest one is: %s',
-    (_, deviceDeployments, rule, isUpToDate) => {
-      const noUpdate = { rule, isUpToDate };
+    (_, deviceDeployments, condition, isUpToDate) => {
+      const noUpdate = { condition, isUpToDate };
       expect(decide(deviceDeployments)).toMatchObject({ decision: 'nothing', noUpdate });
     },
   );

@@ -117,8 +117,12 @@ export function decideTurn<Of extends DescribedDeviceDeployment>(turn: OpenDevic
     return { decision: choice.decision, noUpdate: whyNothing(turn) };
   }
   if (choice.decision !== 'wait') return choice;
-  const { decision, deviceDeployment, rule } = choice;
-  return { decision, deviceDeployment, noUpdate: new WaitReason(rule, deviceDeployment, nowMs) };
+  const { decision, deviceDeployment, condition } = choice;
+  return {
+    decision,
+    deviceDeployment,
+    noUpdate: new WaitReason(condition, deviceDeployment, nowMs),
+  };
 }
 
 function whyNothing<Of extends DescribedDeviceDeployment>({
@@ -126,6 +130,6 @@ function whyNothing<Of extends DescribedDeviceDeployment>({
   ...context
 }: OpenDeviceDeployments<Of>): NoUpdate {
   const deviceDeployment = newest();
-  const rule = deviceDeployment && heldBackBy(deviceDeployment, context);
-  return rule ? overFor(deviceDeployment, rule, context.nowMs) : noDeployment;
+  const condition = deviceDeployment && heldBackBy(deviceDeployment, context);
+  return condition ? overFor(deviceDeployment, condition, context.nowMs) : noDeployment;
 }

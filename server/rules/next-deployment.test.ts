@@ -65,7 +65,7 @@ describe('the artifact that a device gets', () => {
   it('is none when the deployment has no artifacts', () => {
     expect(decideNext(waiting, request, [])).toEqual({
       decision: 'no-artifact',
-      misfit: { rule: 'artifact' },
+      misfit: { condition: 'artifact' },
     });
   });
 

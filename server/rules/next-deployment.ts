@@ -34,9 +34,9 @@ export interface Candidate {
 
 /** The reason why no artifact of a release is suitable for a device, with the values of both. */
 export type Misfit =
-  | { readonly rule: 'artifact' }
+  | { readonly condition: 'artifact' }
   | {
-      readonly rule: 'device-type' | 'depends';
+      readonly condition: 'device-type' | 'depends';
       /** Name of the unmet dependency: `device_type`, or another key of the device's pairs. */
       readonly name: string;
       /** The device's value; undefined when it sent none. */
@@ -99,18 +99,18 @@ export function requestIn(text: string): NextRequest {
  * Returns why no artifact of a release is suitable for a device; the device type is checked first.
  */
 function misfit(candidates: readonly Candidate[], { provides }: NextRequest): Misfit {
-  if (candidates.length === 0) return { rule: 'artifact' };
+  if (candidates.length === 0) return { condition: 'artifact' };
   const name = 'device_type';
   const given = provides[name];
   const ofType = candidates.filter(({ depends }) => !depends[name] || fits(depends, name, given));
   const [smallest] = bySize(ofType);
   if (!smallest) {
     const accepted = [...new Set(candidates.flatMap(({ depends }) => depends[name] ?? []))];
-    return { rule: 'device-type', name, given, accepted };
+    return { condition: 'device-type', name, given, accepted };
   }
   const unmet = unmetIn(smallest.depends, provides) ?? name;
   const accepted = smallest.depends[unmet] ?? [];
-  return { rule: 'depends', name: unmet, given: own(provides, unmet), accepted };
+  return { condition: 'depends', name: unmet, given: own(provides, unmet), accepted };
 }
 
 /** Returns the smallest artifact whose dependencies the device meets. */

@@ -3,7 +3,7 @@ import type { DeviceDeployment } from './device-deployment.ts';
 import {
   type DeviceDeploymentFacts,
   devicesByNow,
-  type HoldBackRule,
+  type HoldBackCondition,
   type TemporaryReason,
 } from './device-deployment-choice.ts';
 import { type Misfit, requestIn } from './next-deployment.ts';
@@ -41,12 +41,16 @@ export function timeText(ms: number): string {
  */
 export class WaitReason implements NoUpdate {
   readonly isUpToDate = false;
-  readonly rule: TemporaryReason;
+  readonly condition: TemporaryReason;
   readonly #deviceDeployment: DescribedDeviceDeployment;
   readonly #nowMs: number;
 
-  constructor(rule: TemporaryReason, deviceDeployment: DescribedDeviceDeployment, nowMs: number) {
-    this.rule = rule;
+  constructor(
+    condition: TemporaryReason,
+    deviceDeployment: DescribedDeviceDeployment,
+    nowMs: number,
+  ) {
+    this.condition = condition;
     this.#deviceDeployment = deviceDeployment;
     this.#nowMs = nowMs;
   }
@@ -56,17 +60,17 @@ export class WaitReason implements NoUpdate {
   }
 
   get because(): string {
-    return heldBackText(this.rule, this.#deviceDeployment, this.#nowMs);
+    return heldBackText(this.condition, this.#deviceDeployment, this.#nowMs);
   }
 }
 
-/** Returns the sentence why a rule withholds a device deployment at this time. */
+/** Returns the sentence why a condition withholds a device deployment at this time. */
 export function heldBackText(
-  rule: HoldBackRule,
+  condition: HoldBackCondition,
   deviceDeployment: DescribedDeviceDeployment,
   nowMs: number,
 ): string {
-  return sentences[rule](deviceDeployment, nowMs);
+  return sentences[condition](deviceDeployment, nowMs);
 }
 
 /**
@@ -75,31 +79,31 @@ export function heldBackText(
  */
 export function overFor(
   deviceDeployment: DescribedDeviceDeployment,
-  rule: HoldBackRule,
+  condition: HoldBackCondition,
   nowMs: number,
 ): NoUpdate {
   const { id, artifactName, type } = deviceDeployment.deployment;
-  const isUpToDate = rule === 'finished' && installed.has(deviceDeployment.status);
+  const isUpToDate = condition === 'finished' && installed.has(deviceDeployment.status);
   return {
-    rule,
+    condition,
     deploymentId: id,
     isUpToDate,
     ...(isUpToDate && type === 'software' && { installed: artifactName }),
-    because: flat(heldBackText(rule, deviceDeployment, nowMs)),
+    because: flat(heldBackText(condition, deviceDeployment, nowMs)),
   };
 }
 
 /** Returns the reason when no artifact of the deployment is suitable for the device. */
 export function misfitFor(deployment: NamedDeployment, found: Misfit): NoUpdate {
   const because = `${labelOf(deployment)} has no artifact for the device: ${misfitText(found)}`;
-  return { rule: found.rule, deploymentId: deployment.id, isUpToDate: false, because };
+  return { condition: found.condition, deploymentId: deployment.id, isUpToDate: false, because };
 }
 
 /** Returns the reason when the device already has the deployment's artifact installed. */
 export function installedFor(deployment: NamedDeployment): NoUpdate {
   const because = `the device already has ${deployment.artifactName} installed, and deployment ${deployment.name} (${deployment.id}) does not force the installation`;
-  const rule = 'already-installed';
-  return { rule, deploymentId: deployment.id, isUpToDate: true, because };
+  const condition = 'already-installed';
+  return { condition, deploymentId: deployment.id, isUpToDate: true, because };
 }
 
 const installed: ReadonlySet<DeviceDeployment['status']> = new Set([
@@ -108,7 +112,7 @@ const installed: ReadonlySet<DeviceDeployment['status']> = new Set([
 ]);
 
 const sentences: Readonly<
-  Record<HoldBackRule, (deviceDeployment: DescribedDeviceDeployment, nowMs: number) => string>
+  Record<HoldBackCondition, (deviceDeployment: DescribedDeviceDeployment, nowMs: number) => string>
 > = {
   start: ({ deployment }) => `${labelOf(deployment)} starts at ${timeText(deployment.createdMs)}`,
   phase: ({ deployment, offeredDevices }, nowMs) => {
@@ -152,9 +156,9 @@ function finishedText({
 }
 
 function misfitText(found: Misfit): string {
-  if (found.rule === 'artifact') return 'no artifact has this name';
+  if (found.condition === 'artifact') return 'no artifact has this name';
   const accepted = found.accepted.join(', ');
-  if (found.rule === 'device-type') {
+  if (found.condition === 'device-type') {
     return `no artifact with this name is compatible with device type ${found.given}; compatible types: ${accepted}`;
   }
   const given = found.given === undefined ? 'does not report it' : `reports ${found.given}`;

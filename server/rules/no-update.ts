@@ -1,14 +1,18 @@
 /** The reason why a poll receives no update; it is stored in the poll's record. */
 
-import type { HoldBackRule } from './device-deployment-choice.ts';
+import type { HoldBackCondition } from './device-deployment-choice.ts';
 import type { Misfit } from './next-deployment.ts';
 
-/** The rules that withhold an update. */
-export type NoUpdateRule = 'deployment' | HoldBackRule | Misfit['rule'] | 'already-installed';
+/** The conditions that withhold an update. */
+export type NoUpdateCondition =
+  | 'deployment'
+  | HoldBackCondition
+  | Misfit['condition']
+  | 'already-installed';
 
-/** The rule that decided, the deployment that it withheld, and the reason at that time. */
+/** The condition that decided, the deployment that it withheld, and the reason at that time. */
 export interface NoUpdate {
-  readonly rule: NoUpdateRule;
+  readonly condition: NoUpdateCondition;
   /** Absent when no deployment includes the device. */
   readonly deploymentId?: string;
   /** True when the device has installed the deployment's artifact or settings. */
@@ -24,7 +28,7 @@ export interface NoUpdate {
  * nearly all polls.
  */
 export const noDeployment: NoUpdate = Object.freeze({
-  rule: 'deployment',
+  condition: 'deployment',
   isUpToDate: false,
   because: 'no deployment includes the device',
 });
@@ -34,10 +38,10 @@ export const noDeployment: NoUpdate = Object.freeze({
  * reports another artifact is not up to date any more.
  */
 export function toReported(noUpdate: NoUpdate, artifactName: string): NoUpdate {
-  const { rule, deploymentId, installed, because } = noUpdate;
+  const { condition, deploymentId, installed, because } = noUpdate;
   if (installed === undefined || installed === artifactName) return noUpdate;
   return {
-    rule,
+    condition,
     ...(deploymentId !== undefined && { deploymentId }),
     isUpToDate: false,
     because: `${because}, but it reports ${artifactName}`,

@@ -157,7 +157,7 @@ describe('the device deployment chosen for a device', () => {
   it('is remembered as none with its reason until deployments change', () => {
     expect(deviceDeployments.whyNothing('a')).toBe(noDeployment);
     create('one', 'a', 'b');
-    const why = { rule: 'finished', isUpToDate: true, because: 'it has finished' } as const;
+    const why = { condition: 'finished', isUpToDate: true, because: 'it has finished' } as const;
     deviceDeployments.expectNothing('b', why);
     expect([deviceDeployments.whyNothing('a'), deviceDeployments.whyNothing('b')]).toEqual([
       undefined,

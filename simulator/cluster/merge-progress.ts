@@ -1,7 +1,7 @@
 /** Merges the progress of several shards into the progress of the run. */
 
-import { counts } from '../result/merge-rules.ts';
-import { openPollsRule } from '../result/open-polls.ts';
+import { counts } from '../result/mergers.ts';
+import { mergeOpenPolls } from '../result/open-polls.ts';
 import type { FleetProgress } from '../result/result.ts';
 import type { MergedFigures, ShardFigures } from '../result/shard-figures.ts';
 import { countsOf } from '../result/thresholds-measures.ts';
@@ -66,7 +66,7 @@ function addProgress(sum: FleetProgress, part: FleetProgress): FleetProgress {
 
 function bothPolls(one: FleetProgress, other: FleetProgress): Pick<FleetProgress, 'openPolls'> {
   const parts = [one, other].flatMap(({ openPolls }) => openPolls ?? []);
-  return parts.length === 0 ? {} : { openPolls: openPollsRule(parts) };
+  return parts.length === 0 ? {} : { openPolls: mergeOpenPolls(parts) };
 }
 
 function bothBroken(one: FleetProgress, other: FleetProgress): Pick<FleetProgress, 'broken'> {

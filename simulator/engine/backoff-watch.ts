@@ -1,7 +1,7 @@
 /** Records how the cohorts of a fleet return after a network outage. */
 import type { SimulatedDevice } from '../device/device.ts';
 import { type BackoffComparison, peakOf } from '../result/backoff-comparison.ts';
-import { grouped } from '../result/merge-rules.ts';
+import { grouped } from '../result/mergers.ts';
 
 const SECOND_MS = 1000;
 /** Seconds that are counted individually: one day. Later requests count in the last second. */

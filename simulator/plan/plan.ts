@@ -87,15 +87,15 @@ const planShape = v.pipe(
 /** The default plan, which sets nothing but a seed. */
 export const planDefaults: FleetPlan = v.parse(planShape, { seed: 'default' });
 
-/** A rule that concerns several members of a plan. */
-interface PlanRule {
-  /** The member that the message names when the rule is broken. */
+/** A constraint on several members of a plan. */
+interface PlanConstraint {
+  /** The member that the message names when it is violated. */
   readonly word: keyof PlanWords;
   readonly holds: (plan: FleetPlan) => boolean;
   readonly message: string;
 }
 
-const planRules: readonly PlanRule[] = [
+const planConstraints: readonly PlanConstraint[] = [
   {
     word: 'shard',
     holds: ({ shard, devices }) => shard === undefined || shard.of <= devices,
@@ -173,7 +173,7 @@ export function planOf(words: object, known: KnownBehaviours): FleetPlan {
   const read = v.safeParse(planShape, words);
   if (!read.success) throw new PlanError(read.issues.map(problemSentence));
   const plan = read.output;
-  const broken = planRules.filter(({ holds }) => !holds(plan));
+  const broken = planConstraints.filter(({ holds }) => !holds(plan));
   const problems = [
     ...broken.map(({ word, message: said }) => `${word} ${said}`),
     ...behaviourProblems(plan, known),

@@ -5,7 +5,7 @@
  */
 import * as v from 'valibot';
 import type { Immutable } from './immutable.ts';
-import { fields, first, highest, inFirstSeenOrder, rows, sum } from './merge-rules.ts';
+import { fields, first, highest, inFirstSeenOrder, rows, sum } from './mergers.ts';
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
@@ -38,13 +38,13 @@ export type BackoffComparison = Immutable<v.InferOutput<typeof backoffComparison
 export const mergedBackoffComparisons = rows<BackoffComparison[number]>(
   ({ cohort }) => cohort,
   (parts) => {
-    const row = cohortRule(parts);
+    const row = mergeCohorts(parts);
     return { ...row, peakRequestsPerSecond: peakOf(row.requestsPerSecond) };
   },
   inFirstSeenOrder,
 );
 
-const cohortRule = fields<BackoffComparison[number]>({
+const mergeCohorts = fields<BackoffComparison[number]>({
   cohort: first,
   devices: sum,
   requests: sum,

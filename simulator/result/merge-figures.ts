@@ -1,19 +1,10 @@
 /**
- * Rules for merging the figures of several results: counts are added, and histograms of durations
+ * Functions that merge the figures of several results: counts are added, and histograms of durations
  * are added bucket by bucket.
  */
 
 import { DurationHistogram } from './histograms.ts';
-import {
-  counts,
-  fields,
-  first,
-  highest,
-  lowest,
-  type PartValues,
-  rows,
-  sum,
-} from './merge-rules.ts';
+import { counts, fields, first, highest, lowest, type PartValues, rows, sum } from './mergers.ts';
 import type {
   ErrorCount,
   Figures,
@@ -60,8 +51,8 @@ function latencyRow(parts: PartValues<OperationLatency>): OperationLatency {
   };
 }
 
-/** Merge rules for the figures of exchanges, by member of the result. */
-export const exchangeRules = {
+/** Mergers of the figures of exchanges, by member of the result. */
+export const exchangeMergers = {
   latencies: rows<OperationLatency>(byOperation, latencyRow),
   operations: rows<OperationCount>(
     byOperation,
@@ -84,25 +75,25 @@ export const exchangeRules = {
  * Merges phases by name, because a name stands for the same period of the plan in every part. The
  * result is in chronological order.
  */
-export const phaseRule = rows<PhaseFigures>(
+export const mergePhases = rows<PhaseFigures>(
   ({ name }) => name,
   fields<PhaseFigures>({
     name: first,
     startMs: lowest,
     endMs: highest,
     lateness: durations,
-    ...exchangeRules,
+    ...exchangeMergers,
   }),
   (one, other) => one.startMs - other.startMs || (one.name < other.name ? -1 : 1),
 );
 
-export const errorRule = rows<ErrorCount>(
+export const mergeErrors = rows<ErrorCount>(
   ({ operation, cause }) => `${operation} ${cause}`,
   fields<ErrorCount>({ operation: first, cause: first, count: sum }),
   inErrorOrder,
 );
 
-export const updateRule = fields<UpdateFigures>({
+export const mergeUpdates = fields<UpdateFigures>({
   whole: rows<UpdateFigures['whole'][number]>(
     ({ from, outcome }) => `${from} ${outcome}`,
     durations,

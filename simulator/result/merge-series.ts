@@ -1,6 +1,6 @@
 /** Merges the time series of several processes row by row. */
 
-import { counts } from './merge-rules.ts';
+import { counts } from './mergers.ts';
 import type { DeviceStateCounts, Series } from './result-figures.ts';
 import {
   addCounts,

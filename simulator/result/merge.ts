@@ -9,7 +9,8 @@ import { mergedBackoffComparisons } from './backoff-comparison.ts';
 import { judgedGenerator, scheduleOf, validityOf } from './generator.ts';
 import { HistogramError } from './histogram-text.ts';
 import { mergedChecks } from './merge-checks.ts';
-import { errorRule, exchangeRules, phaseRule, updateRule } from './merge-figures.ts';
+import { exchangeMergers, mergeErrors, mergePhases, mergeUpdates } from './merge-figures.ts';
+import { mergedSeries } from './merge-series.ts';
 import {
   agreed,
   counts,
@@ -22,16 +23,15 @@ import {
   lowest,
   rows,
   sum,
-} from './merge-rules.ts';
-import { mergedSeries } from './merge-series.ts';
-import { openPollsRule } from './open-polls.ts';
+} from './mergers.ts';
+import { mergeOpenPolls } from './open-polls.ts';
 import { planDifferences } from './plan-differences.ts';
 import type { EndReason, FleetResult } from './result.ts';
 import type { Reconciliation } from './result-devices.ts';
 import type { GeneratorFacts } from './result-generator.ts';
-import { machinesRule } from './result-machines.ts';
+import { mergeMachines } from './result-machines.ts';
 import type { ShardSpread } from './result-spread.ts';
-import { scopesRule } from './scopes.ts';
+import { mergeScopes } from './scopes.ts';
 import type { ShardFigures } from './shard-figures.ts';
 import { mergedSharedKeys } from './shared-keys.ts';
 import { thresholdVerdicts } from './thresholds.ts';
@@ -67,7 +67,7 @@ export function mergeResults(
   }
 }
 
-const reconciliationRule = fields<Reconciliation>({
+const mergeReconciliation = fields<Reconciliation>({
   checked: every,
   ok: every,
   because: joined('; '),
@@ -96,7 +96,7 @@ type Sections = Omit<
 >;
 
 const mergedSections = fields<Sections>({
-  machines: machinesRule,
+  machines: mergeMachines,
   events: fields<NonNullable<FleetResult['events']>>({
     written: sum,
     lost: sum,
@@ -107,13 +107,13 @@ const mergedSections = fields<Sections>({
   deployedMs: lowest,
   funnel: counts,
   accounts: counts,
-  reconciliation: reconciliationRule,
-  updates: updateRule,
-  openPolls: openPollsRule,
-  ...exchangeRules,
-  phases: phaseRule,
-  scopes: scopesRule,
-  errors: errorRule,
+  reconciliation: mergeReconciliation,
+  updates: mergeUpdates,
+  openPolls: mergeOpenPolls,
+  ...exchangeMergers,
+  phases: mergePhases,
+  scopes: mergeScopes,
+  errors: mergeErrors,
   series: mergedSeries,
   sharedKeys: mergedSharedKeys,
   backoffComparison: mergedBackoffComparisons,

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { counted } from '../../fixtures/counted.ts';
 import type { Immutable } from './immutable.ts';
-import { fields, sum } from './merge-rules.ts';
+import { fields, sum } from './mergers.ts';
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
@@ -23,7 +23,7 @@ export const openPollsShape = v.pipe(
 export type OpenPolls = Immutable<v.InferOutput<typeof openPollsShape>>;
 
 /** Adds the counts of several parts. */
-export const openPollsRule = fields<OpenPolls>({ due: sum, sent: sum, late: sum, dropped: sum });
+export const mergeOpenPolls = fields<OpenPolls>({ due: sum, sent: sum, late: sum, dropped: sum });
 
 /** Returns the counts as a text; 'all on time' when no poll was late or dropped. */
 export function openPollsLine({ due, sent, late, dropped }: OpenPolls): string {

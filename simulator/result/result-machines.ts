@@ -1,7 +1,7 @@
 /** The machines that a run used, described by their properties, without names or paths. */
 import * as v from 'valibot';
 import type { Immutable } from './immutable.ts';
-import { rows, sum } from './merge-rules.ts';
+import { rows, sum } from './mergers.ts';
 
 const text = v.string();
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
@@ -31,7 +31,7 @@ export type MachineFacts = Immutable<v.InferOutput<typeof machineShape>>;
  * Merges the machines of several parts. Identical machines share a row, and the order of the rows
  * does not depend on the order of the parts.
  */
-export const machinesRule = rows<MachineFacts>(
+export const mergeMachines = rows<MachineFacts>(
   (row) => machineLine({ ...row, processes: 1 }),
   (parts) => ({ ...parts[0], processes: sum(parts.map(({ processes }) => processes)) }),
 );

@@ -2,8 +2,8 @@
 import * as v from 'valibot';
 import { type ThresholdScope, thresholdOf } from '../plan/thresholds-parser.ts';
 import type { Immutable } from './immutable.ts';
-import { exchangeRules } from './merge-figures.ts';
-import { fields, first, highest, rows } from './merge-rules.ts';
+import { exchangeMergers } from './merge-figures.ts';
+import { fields, first, highest, rows } from './mergers.ts';
 import { measuredShape } from './result-figures.ts';
 
 export type { ThresholdScope } from '../plan/thresholds-parser.ts';
@@ -26,9 +26,9 @@ export const scopesShape = v.pipe(
 export type ScopeFigures = Immutable<v.InferOutput<typeof scopesShape>>[number];
 
 /** Merges the figures of the same scopes. */
-export const scopesRule = rows<ScopeFigures>(
+export const mergeScopes = rows<ScopeFigures>(
   ({ cohort = '', phase = '' }) => JSON.stringify([cohort, phase]),
-  fields<ScopeFigures>({ cohort: first, phase: first, durationMs: highest, ...exchangeRules }),
+  fields<ScopeFigures>({ cohort: first, phase: first, durationMs: highest, ...exchangeMergers }),
 );
 
 /** Returns each cohort and phase that a threshold names, once. */

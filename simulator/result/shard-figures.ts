@@ -14,7 +14,7 @@ import type {
   OperationLatency,
   UpdateFigures,
 } from './result-figures.ts';
-import { type ScopeFigures, scopesRule } from './scopes.ts';
+import { mergeScopes, type ScopeFigures } from './scopes.ts';
 import { countsOf, durationsOf, type Measures, scopedMeasures } from './thresholds-measures.ts';
 import { type Traffic, trafficOf } from './traffic.ts';
 
@@ -123,7 +123,7 @@ export class MergedFigures {
       }),
       reports: () => undefined,
       within: (scope) =>
-        scopedMeasures(scopesRule(this.#shards.map(({ scopes = [] }) => scopes)), scope),
+        scopedMeasures(mergeScopes(this.#shards.map(({ scopes = [] }) => scopes)), scope),
     };
   }
 }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import type { Immutable } from './immutable.ts';
-import { fields, first, rows, sum } from './merge-rules.ts';
+import { fields, first, rows, sum } from './mergers.ts';
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const fingerprint = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hex'));
@@ -52,7 +52,7 @@ export function sharedKeysOf(source: KeySource, keys: readonly KeyUse[]): Shared
   return { ...source, hash: hash.digest('hex'), devices, keys };
 }
 
-const usesRule = rows<KeyUse>(
+const mergeUses = rows<KeyUse>(
   ({ position, fingerprint: key }) => `${position} ${key}`,
   fields<KeyUse>({ position: first, fingerprint: first, devices: sum }),
   (one, other) => one.position - other.position || (one.fingerprint < other.fingerprint ? -1 : 1),
@@ -66,7 +66,7 @@ export function mergedSharedKeys(parts: readonly SharedKeys[]): SharedKeys | und
   const [one] = parts;
   if (one === undefined) return undefined;
   const { source, size, bits } = one;
-  const keys = usesRule(parts.map((part) => part.keys));
+  const keys = mergeUses(parts.map((part) => part.keys));
   return sharedKeysOf({ source, size, ...(bits === undefined ? {} : { bits }) }, keys);
 }
 

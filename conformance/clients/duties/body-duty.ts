@@ -1,6 +1,6 @@
 /** The form of duties that the shape of a body in the contract decides. */
 import * as v from 'valibot';
-import type { Violation } from '../../passive/rule.ts';
+import type { Violation } from '../../passive/check.ts';
 import { knownRows } from '../../target/operation-at.ts';
 import type { Duty } from '../duty.ts';
 
@@ -10,7 +10,7 @@ interface BodyDuty extends Pick<Duty, 'id' | 'level' | 'sentence' | 'source' | '
   readonly at?: string;
   /** Returns true for a body that another duty is about. */
   readonly isExcused?: (sent: unknown) => boolean;
-  /** A rule beyond the shape. */
+  /** A check beyond the shape. */
   readonly further?: (sent: unknown) => Violation | undefined;
 }
 

@@ -1,6 +1,7 @@
 /** The pauses between requests of one operation that failed in a row: what every retry owes. */
+
+import type { Violation } from '../../passive/check.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
-import type { Violation } from '../../passive/rule.ts';
 import type { ClientMemory } from '../client-memory.ts';
 import { pauseMs } from '../exchange-facts.ts';
 import { HASTY_MAX, HASTY_MS } from '../excuses.ts';

@@ -5,8 +5,8 @@
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { membersOf } from '../../target/json-members.ts';
 import { memberAt, momentOf } from '../answer-parts.ts';
+import { type AuditFilter, auditFilters } from '../checks/audit-filters.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
-import { type AuditFilter, auditFilters } from '../rules/audit-filters.ts';
 import type { FollowedViolation, Follower } from './follower.ts';
 
 /** Maximum number of entries that are remembered for one case. */

@@ -1,6 +1,7 @@
 /** The types of followers, which read all exchanges of a case in order and know what was written. */
+
+import type { NamedViolation } from '../check.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
-import type { NamedViolation } from '../rule.ts';
 
 /** A violation that a follower sees in an exchange. */
 export interface FollowedViolation extends NamedViolation {

@@ -30,9 +30,9 @@ const successes: readonly (readonly [OperationId, number])[] = [
 ];
 
 /**
- * Requirements of the areas on callers without a valid token, besides the rule for all operations.
+ * Requirements of the areas on callers without a valid token, besides the requirement for all operations.
  */
-const areaRules: Readonly<Partial<Record<OperationId, RequirementId>>> = {
+const areaRequirements: Readonly<Partial<Record<OperationId, RequirementId>>> = {
   'list-artifacts': 'artifacts.unauthenticated-is-401',
   'get-artifact': 'artifacts.unauthenticated-is-401',
   'get-artifact-link': 'link.unauthenticated-is-401',
@@ -43,9 +43,9 @@ const areaRules: Readonly<Partial<Record<OperationId, RequirementId>>> = {
 };
 
 /** Returns the requirement of the operation's area, if it has one of its own. */
-function areaRule(operation: OperationId): readonly RequirementId[] {
-  const rule = areaRules[operation];
-  return rule === undefined ? [] : [rule];
+function areaRequirement(operation: OperationId): readonly RequirementId[] {
+  const requirement = areaRequirements[operation];
+  return requirement === undefined ? [] : [requirement];
 }
 
 export const authorizationDefects: readonly Defect[] = successes.flatMap(
@@ -54,7 +54,7 @@ export const authorizationDefects: readonly Defect[] = successes.flatMap(
       {
         id: `${operation}-takes-no-token`,
         title: `The operation ${operation} is open to callers without a token.`,
-        violates: ['tokens.missing-is-401', ...areaRule(operation)],
+        violates: ['tokens.missing-is-401', ...areaRequirement(operation)],
         operations: [operation],
         alter: statusBecomes(
           401,
@@ -65,7 +65,7 @@ export const authorizationDefects: readonly Defect[] = successes.flatMap(
       {
         id: `${operation}-takes-made-up-tokens`,
         title: `The operation ${operation} is open to callers with any three words as a token.`,
-        violates: ['tokens.invalid-is-401', ...areaRule(operation)],
+        violates: ['tokens.invalid-is-401', ...areaRequirement(operation)],
         operations: [operation],
         alter: statusBecomes(
           401,

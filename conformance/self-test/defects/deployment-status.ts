@@ -155,7 +155,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
           'status.each-value-is-accepted',
           'status.intermediate-is-optional',
           'status.abort-is-one-moment',
-          // Cases about other rules report the status `installing`, so they notice too.
+          // Cases about other requirements report the status `installing`, so they notice too.
           ...(status === 'installing'
             ? (['status.is-204', 'status.substate', 'status.substate-is-optional'] as const)
             : []),

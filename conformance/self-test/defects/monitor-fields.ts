@@ -1,4 +1,4 @@
-/** Defects in the fields of alerts and of monitor configurations: rules that are not enforced. */
+/** Defects in the fields of alerts and of monitor configurations: requirements that are not enforced. */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { entriesOf, isMap, type Members, membersOf } from '../../target/json-members.ts';
 import { listOf } from '../alter.ts';
@@ -43,7 +43,7 @@ function isNoLineList(lines: unknown): boolean {
   return lines !== undefined && !(Array.isArray(lines) && lines.every(isMap));
 }
 
-/** A rule on one field that is not enforced. */
+/** A requirement on one field that is not enforced. */
 interface UncheckedField {
   readonly id: string;
   readonly title: string;

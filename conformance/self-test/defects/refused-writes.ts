@@ -11,10 +11,10 @@ import { requestFor } from '../requests.ts';
 interface ListBody {
   readonly operation: ProxiedOperation;
   readonly words: string;
-  readonly elementRules: readonly [RequirementId, ...RequirementId[]];
+  readonly elementRequirements: readonly [RequirementId, ...RequirementId[]];
 }
 
-const attributeRules = [
+const attributeRequirements = [
   'inventory.name',
   'inventory.value',
   'inventory.other-kinds-are-400',
@@ -27,7 +27,7 @@ const lists: readonly ListBody[] = [
   {
     operation: 'post-alerts',
     words: 'alerts',
-    elementRules: [
+    elementRequirements: [
       'alerts.name',
       'alerts.timestamp',
       'alerts.levels',
@@ -38,14 +38,27 @@ const lists: readonly ListBody[] = [
   {
     operation: 'post-monitor-configuration',
     words: 'monitor configurations',
-    elementRules: ['monitor.name', 'monitor.status', 'monitor.type', 'monitor.fields-are-required'],
+    elementRequirements: [
+      'monitor.name',
+      'monitor.status',
+      'monitor.type',
+      'monitor.fields-are-required',
+    ],
   },
-  { operation: 'patch-attributes', words: 'attributes by PATCH', elementRules: attributeRules },
-  { operation: 'put-attributes', words: 'attributes by PUT', elementRules: attributeRules },
+  {
+    operation: 'patch-attributes',
+    words: 'attributes by PATCH',
+    elementRequirements: attributeRequirements,
+  },
+  {
+    operation: 'put-attributes',
+    words: 'attributes by PUT',
+    elementRequirements: attributeRequirements,
+  },
   {
     operation: 'put-deployment-log',
     words: 'messages of a log',
-    elementRules: [
+    elementRequirements: [
       'log.timestamp-is-required',
       'log.timestamp-is-a-date-time',
       'log.timestamp-is-a-text',
@@ -88,19 +101,19 @@ const storesInPart = answerBecomes(async (answer, request, ask) => {
   return answer;
 });
 
-function listDefects({ operation, words, elementRules }: ListBody): readonly Defect[] {
+function listDefects({ operation, words, elementRequirements }: ListBody): readonly Defect[] {
   return [
     {
       id: `only-the-first-of-${operation}-is-judged`,
       title: `Of several ${words}, only the first is checked.`,
-      violates: elementRules,
+      violates: elementRequirements,
       operations: [operation],
       alter: judgedBy((elements) => elements[0]),
     },
     {
       id: `only-the-last-of-${operation}-is-judged`,
       title: `Of several ${words}, only the last is checked.`,
-      violates: elementRules,
+      violates: elementRequirements,
       operations: [operation],
       alter: judgedBy((elements) => elements.at(-1)),
     },

@@ -1,4 +1,4 @@
-/** Defects in rules for the whole API: areas, methods, browsers, internal APIs, times. */
+/** Defects in requirements on the whole API: areas, methods, browsers, internal APIs, times. */
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { isSuccess, objectOf, queryOf, withHeaders, withStatus } from '../alter.ts';
@@ -30,8 +30,8 @@ function isAnonymous({ headers }: ProxiedRequest): boolean {
   return headers.authorization === undefined && headers.cookie === undefined;
 }
 
-/** Requirements of some areas on callers without a token, besides the rule for all operations. */
-const rulesOfAreas: readonly RequirementId[] = [
+/** Requirements of some areas on callers without a token, besides the requirement for all operations. */
+const requirementsOfAreas: readonly RequirementId[] = [
   'artifacts.unauthenticated-is-401',
   'link.unauthenticated-is-401',
   'inventory.unauthenticated-is-401',
@@ -44,7 +44,7 @@ const areaDefects = areas.map(([requirement, operations]): Defect => {
   return {
     id: `${name}-are-elsewhere`,
     title: `A caller without a token gets 404 for the path of ${name}.`,
-    violates: [requirement, 'tokens.missing-is-401', ...rulesOfAreas],
+    violates: [requirement, 'tokens.missing-is-401', ...requirementsOfAreas],
     operations,
     alter: statusBecomes(401, 404, isAnonymous),
   };

@@ -1,4 +1,4 @@
-/** The frame of the page: the bar, the navigation, and the view at the address. */
+/** The frame of the page: the bar, the navigation, and the section at the address. */
 import { Suspense } from 'preact/compat';
 import { useEffect, useRef } from 'preact/hooks';
 import { Link, Route, Router, Switch, useLocation } from 'wouter-preact';
@@ -8,7 +8,7 @@ import { token } from './api/session.ts';
 import { Bar } from './bar.tsx';
 import { Confirmations } from './confirm.tsx';
 import { Notices } from './parts/action.tsx';
-import { groups, sections } from './rooms.tsx';
+import { groups, sections } from './sections.tsx';
 import { SignIn } from './sign-in.tsx';
 
 export function App() {
@@ -18,7 +18,7 @@ export function App() {
         Skip to the content
       </button>
       <Bar />
-      {token.value === '' ? <SignIn /> : <Rooms />}
+      {token.value === '' ? <SignIn /> : <Sections />}
       <Notices />
       <Confirmations />
     </Router>
@@ -45,29 +45,29 @@ function showCurrent(navigation: HTMLElement): void {
   navigation.scrollLeft += left + width / 2 - (frame.left + frame.width / 2);
 }
 
-function Rooms() {
+function Sections() {
   const [path] = useLocation();
-  const room = sections.find((each) => each.pattern.test(path));
-  const title = room?.title ?? 'Not found';
+  const section = sections.find((each) => each.pattern.test(path));
+  const title = section?.title ?? 'Not found';
   useEffect(() => {
     document.title = `${title} · Fleetbed console`;
   }, [title]);
   const navigation = useRef<HTMLElement>(null);
   useEffect(() => {
     if (navigation.current) showCurrent(navigation.current);
-  }, [room]);
+  }, [section]);
   return (
     <div class="frame">
-      <nav ref={navigation} class="rooms" aria-label="Rooms">
+      <nav ref={navigation} class="sections" aria-label="Sections">
         {groups.map((group) => (
-          <div key={group} class="room-group">
+          <div key={group} class="section-group">
             <h2>{group}</h2>
             <ul>
               {sections
                 .filter((each) => each.group === group)
                 .map((each) => (
                   <li key={each.href}>
-                    <Link href={each.href} aria-current={each === room ? 'page' : undefined}>
+                    <Link href={each.href} aria-current={each === section ? 'page' : undefined}>
                       {each.title}
                     </Link>
                   </li>
@@ -77,7 +77,7 @@ function Rooms() {
         ))}
       </nav>
       <main id="main" tabIndex={-1}>
-        <Suspense fallback={<Loading what="the room" />}>
+        <Suspense fallback={<Loading what="the section" />}>
           <Switch>
             {sections.flatMap(({ routes }) =>
               Object.entries(routes).map(([pattern, View]) => (

@@ -6,7 +6,7 @@ import '../../../fixtures/page/theme.css';
 import '../../../fixtures/page/kit.css';
 import '../../../fixtures/page/kit-lists.css';
 import './console.css';
-import './rooms.css';
+import './sections.css';
 import { render } from 'preact';
 import { startLive } from './api/live.ts';
 import { followAddress } from './api/session.ts';

@@ -88,10 +88,10 @@ async function phased(device: AcceptedDevice) {
   await deploy(server, [device, await pollingDevice()], { phases });
 }
 
-/** A device without an update: the situation, the rule, the outcome and the sentence. */
+/** A device without an update: the situation, the condition, the outcome and the sentence. */
 const situations: readonly [
   situation: string,
-  rule: string,
+  condition: string,
   outcome: 'no update' | 'up to date',
   because: RegExp,
   arrange: (device: AcceptedDevice) => unknown,
@@ -191,12 +191,16 @@ async function polled(device: AcceptedDevice, door: Door, provides: Provides): P
 }
 
 /** Extracts the answer from an explanation, as each place shows it. */
-const answerIn = ({ outcome, rule, because }: Answer): Answer => ({ outcome, rule, because });
+const answerIn = ({ outcome, condition, because }: Answer): Answer => ({
+  outcome,
+  condition,
+  because,
+});
 
 describe('a poll without an update', () => {
   it.each(situations)(
     'has the same answer in journal, record and explanation: %s',
-    async (_, rule, outcome, because, arrange, provides = board) => {
+    async (_, condition, outcome, because, arrange, provides = board) => {
       for (const door of provides === board ? doorNames : doorNames.slice(0, 1)) {
         const device = await pollingDevice();
         await arrange(device);
@@ -205,7 +209,7 @@ describe('a poll without an update', () => {
           const explanation = await explained(`/${id}`);
           const answer = answerIn(explanation);
           if (time === 0) {
-            expect(answer).toEqual({ outcome, rule, because: expect.stringMatching(because) });
+            expect(answer).toEqual({ outcome, condition, because: expect.stringMatching(because) });
           }
           expect([explanation.requestId, explanation.device.id]).toEqual([id, device.id]);
           const [entry] = (await journalOf(device)).slice(-1);
@@ -243,13 +247,13 @@ describe('a poll without an update', () => {
     const text = await answer.text();
     expect(text.match(/was aborted/g)).toHaveLength(1);
     expect(text).toMatch(/^outcome {5}no update: deployment spring .* was aborted/m);
-    expect(text).toMatch(/^rule {8}aborted$/m);
+    expect(text).toMatch(/^condition {8}aborted$/m);
     expect(text).toMatch(/^other {7}the device finished deployment spring .* with success/m);
     expect(text).toContain(device.id);
   });
 });
 
-type Answer = { readonly [Name in 'outcome' | 'rule' | 'because']?: string | undefined };
+type Answer = { readonly [Name in 'outcome' | 'condition' | 'because']?: string | undefined };
 
 interface Entry {
   readonly sequence: number;
@@ -334,8 +338,8 @@ describe('the update status of a device', () => {
     const device = await pollingDevice();
     const id = await deploy(server, [device], { retries: 1 });
     for (const failing of [true, false]) {
-      const { outcome, rule, because } = await explained(`?device=${device.id}`);
-      expect([outcome, rule]).toEqual(['update', undefined]);
+      const { outcome, condition, because } = await explained(`?device=${device.id}`);
+      expect([outcome, condition]).toEqual(['update', undefined]);
       expect(because).toMatch(/^the next poll gets deployment spring/);
       expect((await nextRequests['GET v1'](server, device.token, board)).status).toBe(200);
       if (failing) await report(server, device, { id, status: 'failure' });
@@ -367,12 +371,12 @@ describe('the update status of a device', () => {
     const known = await acceptedDevice(server, 'has-not-polled');
     const never = async () => explained(`?device=${known.id}`);
     expect(await never()).toMatchObject({
-      rule: 'deployment',
+      condition: 'deployment',
       polled: 'not since the server started',
     });
     await deploy(server, [known]);
     expect(await never()).toMatchObject({
-      rule: 'polling',
+      condition: 'polling',
       because: expect.stringMatching(
         /^the device has not polled since the server started; deployment spring .* is waiting/,
       ),
@@ -380,7 +384,7 @@ describe('the update status of a device', () => {
     const device = await pollingDevice();
     await server.call('get-next-deployment', { token: device.token });
     expect(await explained(`?device=${device.id}`)).toMatchObject({
-      rule: 'polling',
+      condition: 'polling',
       because: expect.stringMatching(
         /^the last poll was answered with 400: query: \w+: is required; for details: npx fleetbed explain/,
       ),
@@ -389,7 +393,7 @@ describe('the update status of a device', () => {
     expect((await explained(`?device=${device.id}`)).because).toMatch(/is required$/);
     await decide(server, device, 'rejected');
     expect(await explained(`?device=${device.id}`)).toMatchObject({
-      rule: 'accepted',
+      condition: 'accepted',
       because: 'a user has rejected the device',
       passed: [],
     });
@@ -430,7 +434,7 @@ describe('the no-update answer of a restarted server or another dialect', () => 
 
   const upToDate = {
     outcome: 'up to date',
-    rule: 'finished',
+    condition: 'finished',
     because: expect.stringMatching(/^the device finished deployment spring .* with success at /),
   };
 

@@ -12,8 +12,8 @@ import type { ResponseWire } from '../wire.ts';
  * When an action runs: before the handler (nothing has happened yet), after it (the state has
  * changed), or inside the body of the response.
  */
-export const faultPhases = ['before', 'after', 'body'] as const;
-export type FaultPhase = (typeof faultPhases)[number];
+export const injectionPoints = ['before', 'after', 'body'] as const;
+export type InjectionPoint = (typeof injectionPoints)[number];
 
 /** The result of an action: it has sent the response, or the request continues normally. */
 export type ActionOutcome = 'answered' | 'go-on';
@@ -58,8 +58,8 @@ export interface Action<Entries extends v.ObjectEntries = v.ObjectEntries> {
   /** One sentence for authors of fault plans. */
   readonly does: string;
   readonly entries: Entries;
-  /** The phases that the action supports. The first one applies unless the rule names another. */
-  readonly faultPhases: readonly [FaultPhase, ...FaultPhase[]];
+  /** The injection points that the action supports. The first one applies unless the rule names another. */
+  readonly injectionPoints: readonly [InjectionPoint, ...InjectionPoint[]];
   /** Returns true if the action can do something in this request. */
   applies?(given: ActionInput<Entries>, call: FaultCall): boolean;
   /** Changes the request before the handler sees it. Used by actions that act on the response. */

@@ -33,16 +33,16 @@ export interface ListedAction {
   /** Fields that a plan must give. */
   readonly required: readonly string[];
   readonly optional: readonly string[];
-  readonly phases: readonly string[];
+  readonly when: readonly string[];
 }
 
 /** Returns all actions for the list of the command line and the table of the guide. */
 export function listedActions(): readonly ListedAction[] {
-  return actions.map(({ kind, does, entries, faultPhases: phases }) => {
+  return actions.map(({ kind, does, entries, injectionPoints: when }) => {
     const names = Object.keys(entries);
     const isOptional = (name: string): boolean => entries[name]?.type === 'optional';
     return {
-      ...{ kind, does, phases },
+      ...{ kind, does, when },
       required: names.filter((name) => !isOptional(name)),
       optional: names.filter(isOptional),
     };

@@ -114,7 +114,7 @@ const answer = defineAction({
     ),
     headers: v.optional(headersShape, {}),
   },
-  faultPhases: ['before', 'after'],
+  injectionPoints: ['before', 'after'],
   execute: async ({ status, body, headers }, context) => {
     const { requestId } = context.call.exchange;
     const made: PlannedResponse =
@@ -157,7 +157,7 @@ const rateLimited = defineAction({
     ),
     seconds: v.optional(whole(1, WAIT_MAX_SECONDS), 30),
   },
-  faultPhases: ['before', 'after'],
+  injectionPoints: ['before', 'after'],
   execute: async ({ retryAfter: form, seconds }, context) => {
     const value = retryAfter[form](seconds, context.tenant.clock.now());
     const headers: Record<string, string> = value === undefined ? {} : { 'Retry-After': value };
@@ -176,7 +176,7 @@ const redirect = defineAction({
     ),
     location: v.optional(v.pipe(textUpTo(HEADER_MAX_CHARACTERS), headerValue())),
   },
-  faultPhases: ['before', 'after'],
+  injectionPoints: ['before', 'after'],
   execute: async ({ status, location }, context) => {
     const to = location ?? context.call.exchange.request.url ?? '/';
     await context.wire.answer(status, [...idOf(context), ['Location', to]]);
@@ -188,7 +188,7 @@ const rangeRefused = defineAction({
   kind: 'range-refused',
   does: 'answers 416, as if the range were outside the file',
   entries: {},
-  faultPhases: ['before', 'after'],
+  injectionPoints: ['before', 'after'],
   execute: async (_given, context) => {
     const headers = { 'Content-Range': 'bytes */0' };
     await refuseBy(context, new Refusal(416, because, { headers }));
@@ -206,7 +206,7 @@ const alteredJson = defineAction({
       v.maxEntries(HEADERS_MAX, `must name at most ${HEADERS_MAX} members`),
     ),
   },
-  faultPhases: ['body'],
+  injectionPoints: ['body'],
   fits: (_given, head) => /\bjson\b/i.test(headerOf(head, 'Content-Type') ?? ''),
   transform: async ({ set }, { wire }, held) => {
     const head = await held.head;

@@ -25,7 +25,7 @@ const delay = defineAction({
   kind: 'delay',
   does: 'waits, in server time: before the handler, before the answer, or in the middle of the body',
   entries: { ms: whole(1, HOUR_MS) },
-  faultPhases: ['before', 'after', 'body'],
+  injectionPoints: ['before', 'after', 'body'],
   execute: async ({ ms }, { tenant, signal, wire }) => {
     await tenant.clock.sleep(ms, signal);
     return wire.isGone ? 'answered' : 'go-on';
@@ -46,7 +46,7 @@ const stall = defineAction({
     afterBytes: v.optional(placeShape, 'half'),
     maxSeconds: v.optional(whole(1, HOUR_MS / 1000), 300),
   },
-  faultPhases: ['before', 'after', 'body'],
+  injectionPoints: ['before', 'after', 'body'],
   execute: async ({ maxSeconds }, context) => {
     await hang(context, maxSeconds * 1000);
     return 'answered';
@@ -62,7 +62,7 @@ const reset = defineAction({
   kind: 'reset',
   does: 'cuts the connection with an RST; in the body, after the given number of bytes, half of it, or its end',
   entries: { afterBytes: v.optional(placeShape, 'half') },
-  faultPhases: ['before', 'after', 'body'],
+  injectionPoints: ['before', 'after', 'body'],
   execute: async (_given, { wire }) => {
     wire.reset();
     return 'answered';
@@ -78,7 +78,7 @@ const halfClose = defineAction({
   kind: 'half-close',
   does: 'sends FIN instead of the answer, or of its second half, and keeps reading for a minute',
   entries: {},
-  faultPhases: ['before', 'after', 'body'],
+  injectionPoints: ['before', 'after', 'body'],
   execute: async (_given, context) => {
     context.wire.halfClose();
     await hang(context, HALF_CLOSED_MAX_MS);
@@ -96,7 +96,7 @@ const drip = defineAction({
   kind: 'drip',
   does: 'sends the body at the given bytes per second, one piece each second',
   entries: { bytesPerSecond: whole(1, RATE_MAX_BYTES_PER_SECOND) },
-  faultPhases: ['body'],
+  injectionPoints: ['body'],
   fits: hasBody,
   transform: async ({ bytesPerSecond }, context, answer) => {
     const { wire, tenant, signal } = context;
@@ -113,7 +113,7 @@ const truncated = defineAction({
   kind: 'truncated',
   does: 'ends the connection the given number of bytes, or half a body, before the announced length',
   entries: { missingBytes: v.optional(whole(1, OFFSET_MAX_BYTES)) },
-  faultPhases: ['body'],
+  injectionPoints: ['body'],
   fits: hasBody,
   transform: async ({ missingBytes }, context, answer) => {
     const announced = lengthOf(await answer.head);
@@ -131,7 +131,7 @@ const overLong = defineAction({
     extraBytes: v.optional(whole(1, EXTRA_MAX_BYTES), 16),
     isChunked: v.optional(v.boolean('must be true or false'), false),
   },
-  faultPhases: ['body'],
+  injectionPoints: ['body'],
   fits: (_given, head, call) =>
     head.status === 204 || (hasBody(undefined, head, call) && lengthOf(head) !== undefined),
   transform: async ({ extraBytes, isChunked }, context, answer) => {
@@ -152,7 +152,7 @@ const malformedChunks = defineAction({
   kind: 'malformed-chunks',
   does: 'announces chunked encoding, and sends a chunk whose length is not a number',
   entries: {},
-  faultPhases: ['body'],
+  injectionPoints: ['body'],
   fits: hasBody,
   transform: async (_given, context, answer) => {
     const head = await answer.head;

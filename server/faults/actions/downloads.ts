@@ -15,7 +15,7 @@ const corrupted = defineAction({
     atByte: v.optional(whole(0, OFFSET_MAX_BYTES), 0),
     bytes: v.optional(whole(1, COUNT_MAX_BYTES), 1),
   },
-  faultPhases: ['body'],
+  injectionPoints: ['body'],
   fits: ({ atByte }, head, call) => {
     const length = headerOf(head, 'Content-Length');
     return hasBody(undefined, head, call) && !(Number(length) <= atByte);
@@ -46,7 +46,7 @@ const shiftedRange = defineAction({
     byBytes: v.optional(whole(1, OFFSET_MAX_BYTES), 1),
     claims: v.optional(v.picklist(['sent', 'asked'], 'must be sent or asked'), 'sent'),
   },
-  faultPhases: ['body'],
+  injectionPoints: ['body'],
   applies: (_given, call) => rangeForm.test(call.exchange.request.headers.range ?? ''),
   prepare: ({ byBytes }, { call }) => {
     const { headers } = call.exchange.request;
@@ -75,7 +75,7 @@ const changedValidator = defineAction({
   kind: 'changed-validator',
   does: 'answers as if the file had changed: ETag and Last-Modified differ, and preconditions fail',
   entries: {},
-  faultPhases: ['body'],
+  injectionPoints: ['body'],
   prepare: (_given, { call }) => {
     const { headers } = call.exchange.request;
     for (const name of ['if-range', 'if-match', 'if-none-match'] as const) {
@@ -106,7 +106,7 @@ const resetUpload = defineAction({
   kind: 'reset-upload',
   does: 'cuts the connection with an RST once the given number of bytes of a streamed request body, or all, have arrived',
   entries: { afterBytes: v.optional(whole(1, OFFSET_MAX_BYTES), 1) },
-  faultPhases: ['before'],
+  injectionPoints: ['before'],
   // Only a streamed body can be cut; any other body has already arrived.
   applies: (_given, { operation }) => operation.mediaType !== undefined,
   execute: async ({ afterBytes }, { call, wire }) => {

@@ -36,7 +36,7 @@ const refuseSocket = defineAction({
   kind: 'refuse-socket',
   does: 'answers the handshake with a status',
   entries: { status: v.optional(whole(400, 599), 503) },
-  faultPhases: ['before'],
+  injectionPoints: ['before'],
   applies: asksForSocket,
   execute: async ({ status }, context) => {
     await refuseBy(context, new Refusal(status, 'the websocket is refused by a planned fault'));
@@ -48,7 +48,7 @@ const wrongAccept = defineAction({
   kind: 'wrong-accept',
   does: 'answers the handshake with the Sec-WebSocket-Accept of another key',
   entries: {},
-  faultPhases: ['before'],
+  injectionPoints: ['before'],
   applies: asksForSocket,
   execute: async (_given, { call }) => {
     call.exchange.request.headers['sec-websocket-key'] = otherKey;
@@ -68,7 +68,7 @@ const closeSocket = defineAction({
   kind: 'close-socket',
   does: 'closes with the given code, even one that is not allowed in a frame',
   entries: { ...due, code: whole(0, 65_535), reason: v.optional(reasonShape, '') },
-  faultPhases: ['body'],
+  injectionPoints: ['body'],
   applies: asksForSocket,
   onSocket: (given, context) =>
     whenDue(given, context, () => {
@@ -90,7 +90,7 @@ const cutSocket = defineAction({
   kind: 'cut-socket',
   does: 'cuts the open websocket with an RST, without a close frame',
   entries: due,
-  faultPhases: ['body'],
+  injectionPoints: ['body'],
   applies: asksForSocket,
   onSocket: (given, context) => whenDue(given, context, () => resetConnection(context.connection)),
 });
@@ -99,7 +99,7 @@ const ignorePings = defineAction({
   kind: 'ignore-pings',
   does: 'neither answers nor sends pings; messages continue',
   entries: due,
-  faultPhases: ['body'],
+  injectionPoints: ['body'],
   applies: asksForSocket,
   onSocket: (given, context) =>
     whenDue(given, context, () => {
@@ -112,7 +112,7 @@ const halfOpen = defineAction({
   kind: 'half-open',
   does: 'stops reading and sending, as if the server had vanished; cuts the connection after maxSeconds',
   entries: { ...due, maxSeconds: v.optional(whole(1, HOUR_SECONDS), 300) },
-  faultPhases: ['body'],
+  injectionPoints: ['body'],
   applies: asksForSocket,
   onSocket: (given, context) =>
     whenDue(given, context, () => {
@@ -143,7 +143,7 @@ const oversizeMessage = defineAction({
     ...due,
     bytes: v.optional(whole(1, OVERSIZE_MAX_BYTES), limits.connectDeviceMessageMaxBytes + 1),
   },
-  faultPhases: ['body'],
+  injectionPoints: ['body'],
   applies: asksForSocket,
   onSocket: (given, context) =>
     whenDue(given, context, () => {
@@ -160,7 +160,7 @@ const duplicateMessage = defineAction({
   kind: 'duplicate-message',
   does: 'sends the next message to the other end twice',
   entries: due,
-  faultPhases: ['body'],
+  injectionPoints: ['body'],
   applies: asksForSocket,
   onSocket: (given, context) =>
     whenDue(
@@ -189,7 +189,7 @@ const garbage = defineAction({
     as: v.optional(v.picklist(['message', 'frame'], 'must be message or frame'), 'message'),
     bytes: v.optional(whole(1, GARBAGE_MAX_BYTES), 16),
   },
-  faultPhases: ['body'],
+  injectionPoints: ['body'],
   applies: asksForSocket,
   onSocket: (given, context) =>
     whenDue(given, context, () => {

@@ -18,7 +18,7 @@ const expireToken = defineAction({
   kind: 'expire-token',
   does: "expires the caller's token now; a new one can be requested",
   entries: {},
-  faultPhases: ['before'],
+  injectionPoints: ['before'],
   applies: hasToken,
   execute: async (_given, context) => {
     endTokens(context);
@@ -31,7 +31,7 @@ const revokeToken = defineAction({
   kind: 'revoke-token',
   does: "revokes the caller's tokens now; new ones can be requested",
   entries: {},
-  faultPhases: ['before'],
+  injectionPoints: ['before'],
   applies: hasToken,
   execute: async (_given, context) => {
     endTokens(context);
@@ -43,7 +43,7 @@ const rejectToken = defineAction({
   kind: 'reject-token',
   does: 'answers 401 to this call; the token stays valid',
   entries: {},
-  faultPhases: ['before', 'after'],
+  injectionPoints: ['before', 'after'],
   applies: hasToken,
   execute: async (_given, context) => {
     await refuseBy(context, refuse.unauthorized('the token is rejected by a planned fault'));
@@ -70,7 +70,7 @@ const abortDeployment = defineAction({
   kind: 'abort-deployment',
   does: 'aborts the deployment when the device reports this state (pending: when it polls), before or after the report is processed',
   entries: { at: v.picklist(states, `must be one of ${states.join(', ')}`) },
-  faultPhases: ['before', 'after'],
+  injectionPoints: ['before', 'after'],
   applies: ({ at }, call) => {
     const deviceDeployment = deviceDeploymentOf(call);
     const report = v.safeParse(reportShape, call.json);
@@ -111,7 +111,7 @@ const failInside = defineAction({
   kind: unexpectedFault,
   does: 'makes the server fail internally, so it answers 500 as for a real error',
   entries: {},
-  faultPhases: ['before'],
+  injectionPoints: ['before'],
   execute: () => Promise.reject(new DeliberateFailure('a planned fault of the testbed')),
 });
 

@@ -13,7 +13,7 @@ export type StateErrorKind =
   | 'foreign'
   | 'unreadable'
   | 'not a file'
-  | 'no room'
+  | 'disk full'
   | 'not exported'
   | 'other export';
 
@@ -26,7 +26,7 @@ const waysOut: Readonly<Record<StateErrorKind, (folder: string) => string>> = {
   foreign: () => 'name an empty folder, or one that does not exist yet',
   'not exported': () => 'name a file that "npx fleetbed state export" has written',
   'other export': () => 'import it with the fleetbed version that wrote it',
-  'no room': () => 'free some space there, or name another folder',
+  'disk full': () => 'free some space there, or name another folder',
   'not a file': () => 'replace it with the file itself, or name another folder',
   unreadable: () => 'allow this user to read and write it, or name another folder',
 };
@@ -86,6 +86,6 @@ export function stateError(path: string, cause: unknown): unknown {
 }
 
 function diskError(disk: string, path: string, cause: Error): StateError {
-  const kind = disk === noSpace ? 'no room' : 'unreadable';
+  const kind = disk === noSpace ? 'disk full' : 'unreadable';
   return new StateError(kind, `${disk} ${path} (${cause.message})`, { cause });
 }

@@ -6,8 +6,8 @@ import { fieldsOf, tables } from '../../../fixtures/contract/resource-tables.ts'
 import { isObject } from '../../../fixtures/json.ts';
 import { shown } from '../../target/expectations.ts';
 import { memberAt, momentOf, requirementOn } from '../answer-parts.ts';
+import type { ExchangeMemory, PassiveCheck, Violation } from '../check.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
-import type { ExchangeMemory, PassiveRule, Violation } from '../rule.ts';
 import type { RunMemory } from '../run-memory.ts';
 
 /** Longer lists are not compared, since the comparison takes quadratic time. */
@@ -143,11 +143,11 @@ function changedInstruction(
   return undefined;
 }
 
-function isAnswered(ids: readonly string[]): PassiveRule['applies'] {
+function isAnswered(ids: readonly string[]): PassiveCheck['applies'] {
   return ({ row, status, hasBody }) => status === 200 && hasBody && ids.includes(row.id);
 }
 
-export const artifactInvariants: readonly PassiveRule[] = [
+export const artifactInvariants: readonly PassiveCheck[] = [
   {
     id: 'artifact-stays-the-same',
     applies: isAnswered(['get-artifact', 'list-artifacts']),

@@ -5,8 +5,8 @@ import { readCsv } from '../../target/csv.ts';
 import { shown } from '../../target/expectations.ts';
 import { relationsOf } from '../../target/link-header.ts';
 import { memberAt, momentOf } from '../answer-parts.ts';
+import type { PassiveCheck, Violation } from '../check.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
-import type { PassiveRule, Violation } from '../rule.ts';
 import { auditFilters } from './audit-filters.ts';
 
 /** Largest requested page size that every server is assumed to support. */
@@ -170,9 +170,9 @@ function isListing({ status, isOrdinary, hasBody, repeatsParameter }: JudgedExch
 
 function ofLog(
   id: string,
-  violation: PassiveRule['violation'],
+  violation: PassiveCheck['violation'],
   requirement?: RequirementId,
-): PassiveRule {
+): PassiveCheck {
   return {
     id,
     ...(requirement && { requirement }),
@@ -183,7 +183,7 @@ function ofLog(
 }
 
 /** Spec: AuditLog entry; Audit logs */
-export const auditInvariants: readonly PassiveRule[] = [
+export const auditInvariants: readonly PassiveCheck[] = [
   ofLog('entries-are-filtered', filteredOut),
   ofLog('entries-are-sorted', unsortedPage),
   ofLog('entries-fill-by-type', filledAmiss, 'audit.object-fields-by-type'),

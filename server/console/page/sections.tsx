@@ -1,41 +1,41 @@
-/** The views of the page, with their addresses and titles. */
+/** The sections of the page, with their addresses and titles. */
 import type { ComponentType } from 'preact';
 import { lazy } from 'preact/compat';
-import { DeviceSection } from './rooms/device.tsx';
-import { DevicesSection } from './rooms/devices.tsx';
-import { EntrySection } from './rooms/entry.tsx';
-import { ExplanationSection } from './rooms/explanation.tsx';
-import { JournalSection } from './rooms/journal.tsx';
-import { OverviewSection } from './rooms/overview.tsx';
+import { DeviceSection } from './sections/device.tsx';
+import { DevicesSection } from './sections/devices.tsx';
+import { EntrySection } from './sections/entry.tsx';
+import { ExplanationSection } from './sections/explanation.tsx';
+import { JournalSection } from './sections/journal.tsx';
+import { OverviewSection } from './sections/overview.tsx';
 
 interface ConsoleSection {
   readonly title: string;
   readonly group: (typeof groups)[number];
   readonly href: string;
-  /** Matches the addresses for which the navigation marks the room as current. */
+  /** Matches the addresses for which the navigation marks the section as current. */
   readonly pattern: RegExp;
-  /** The views by route pattern. A view reads its parameters from the router. */
+  /** The sections by route pattern. A section reads its parameters from the router. */
   readonly routes: Readonly<Record<string, ComponentType>>;
 }
 
 /** The headings of the navigation. */
 export const groups = ['Fleet', 'Inspect', 'Control', 'Run'] as const;
 
-const ArtifactsSection = lazy(() => import('./rooms/artifacts.tsx'));
-const AuditSection = lazy(() => import('./rooms/audit.tsx'));
-const ClockSection = lazy(() => import('./rooms/clock.tsx'));
-const ClientSection = lazy(() => import('./rooms/client-duties.tsx'));
-const ClientsSection = lazy(() => import('./rooms/clients.tsx'));
-const ConformanceSection = lazy(() => import('./rooms/conformance.tsx'));
-const DeploymentSection = lazy(() => import('./rooms/deployment.tsx'));
-const DeploymentsSection = lazy(() => import('./rooms/deployments.tsx'));
-const DoctorSection = lazy(() => import('./rooms/doctor.tsx'));
-const FaultsSection = lazy(() => import('./rooms/faults.tsx'));
-const ReferenceSection = lazy(() => import('./rooms/reference.tsx'));
-const SimulatorSection = lazy(() => import('./rooms/simulator.tsx'));
-const WorldsSection = lazy(() => import('./rooms/worlds.tsx'));
+const ArtifactsSection = lazy(() => import('./sections/artifacts.tsx'));
+const AuditSection = lazy(() => import('./sections/audit.tsx'));
+const ClockSection = lazy(() => import('./sections/clock.tsx'));
+const ClientSection = lazy(() => import('./sections/client-duties.tsx'));
+const ClientsSection = lazy(() => import('./sections/clients.tsx'));
+const ConformanceSection = lazy(() => import('./sections/conformance.tsx'));
+const DeploymentSection = lazy(() => import('./sections/deployment.tsx'));
+const DeploymentsSection = lazy(() => import('./sections/deployments.tsx'));
+const DoctorSection = lazy(() => import('./sections/doctor.tsx'));
+const FaultsSection = lazy(() => import('./sections/faults.tsx'));
+const ReferenceSection = lazy(() => import('./sections/reference.tsx'));
+const SimulatorSection = lazy(() => import('./sections/simulator.tsx'));
+const WorldsSection = lazy(() => import('./sections/worlds.tsx'));
 
-/** All rooms, in the order of the navigation. */
+/** All sections, in the order of the navigation. */
 export const sections: readonly ConsoleSection[] = [
   {
     title: 'Overview',

@@ -6,8 +6,8 @@ import * as v from 'valibot';
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import { shown, shownAnswer } from '../../target/expectations.ts';
 import { linkPlaces, memberAt, requirementOn } from '../answer-parts.ts';
+import type { PassiveCheck, Violation } from '../check.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
-import type { PassiveRule, Violation } from '../rule.ts';
 import { hasErrorBody } from './errors.ts';
 
 const jsonLabel = /^application\/([\w.-]+\+)?json\s*(;|$)/i;
@@ -24,7 +24,7 @@ function hasShape(exchange: JudgedExchange): boolean {
   return success?.shape !== undefined && success.mediaType === undefined;
 }
 
-function ofContract(applies: (exchange: JudgedExchange) => boolean): PassiveRule['applies'] {
+function ofContract(applies: (exchange: JudgedExchange) => boolean): PassiveCheck['applies'] {
   return (exchange) => exchange.contractOperation !== undefined && applies(exchange);
 }
 
@@ -101,7 +101,7 @@ function badLink(operation: OperationId, { json, status }: JudgedExchange): Viol
 }
 
 /** Spec: What the service does, "Request and response bodies are JSON unless stated otherwise" */
-export const bodyInvariants: readonly PassiveRule[] = [
+export const bodyInvariants: readonly PassiveCheck[] = [
   {
     id: 'body-is-json',
     requirement: 'service.bodies-are-json',

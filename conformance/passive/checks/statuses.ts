@@ -2,8 +2,8 @@
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import { shownAnswer } from '../../target/expectations.ts';
 import { requirementOn } from '../answer-parts.ts';
+import type { NamedViolation, PassiveCheck, Violation } from '../check.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
-import type { NamedViolation, PassiveRule, Violation } from '../rule.ts';
 
 const UNAVAILABLE = 503;
 const STORAGE_FULL = 507;
@@ -34,7 +34,7 @@ function listedStatuses({ row }: JudgedExchange): string {
 }
 
 /** Spec: Errors, "Unexpected server-side error"; the rows of Endpoints */
-export const statusInvariants: readonly PassiveRule[] = [
+export const statusInvariants: readonly PassiveCheck[] = [
   {
     id: 'no-fault',
     requirement: 'errors.no-needless-fault',

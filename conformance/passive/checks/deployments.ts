@@ -1,4 +1,4 @@
-/** Rules on deployments: offers, status reports, control maps, links. Spec: Device deployments */
+/** Checks on deployments: offers, status reports, control maps, links. Spec: Device deployments */
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
@@ -10,9 +10,9 @@ import { instructionFields, instructionForms } from '../../suite/instruction-fie
 import { shown, shownAnswer } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
 import { memberAt, momentOf } from '../answer-parts.ts';
+import { type ExchangeMemory, otherStatus, type PassiveCheck, type Violation } from '../check.ts';
 import { type ObservedDeployment, SOURCE } from '../device-memory.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
-import { type ExchangeMemory, otherStatus, type PassiveRule, type Violation } from '../rule.ts';
 import { isWronglyRefused, succeedsWith } from './device-answers.ts';
 
 const asking = ['get-next-deployment', 'post-next-deployment', 'post-next-deployment-v2'] as const;
@@ -26,7 +26,7 @@ function isInstructed({ status, object }: JudgedExchange): boolean {
 /** Bodies that servers send with 200, instead of 204, when there is no update. */
 const nothings = ['', 'null', '{}', '[]'];
 
-const fieldRules: readonly PassiveRule[] = instructionFields.flatMap(
+const fieldChecks: readonly PassiveCheck[] = instructionFields.flatMap(
   ({ field, form, isRequired, requirements: { v1, v2 } }) => {
     const steps = field.split('.');
     const rows = [
@@ -46,7 +46,7 @@ const fieldRules: readonly PassiveRule[] = instructionFields.flatMap(
           if (value === undefined ? !isRequired : instructionForms[form](value)) return undefined;
           return { where: `200 body: /${steps.join('/')}`, must: `be ${form}`, seen: shown(value) };
         },
-      } satisfies PassiveRule;
+      } satisfies PassiveCheck;
     });
   },
 );
@@ -54,7 +54,7 @@ const fieldRules: readonly PassiveRule[] = instructionFields.flatMap(
 function areInstructions(
   requirement: RequirementId,
   operations: readonly OperationId[],
-): PassiveRule {
+): PassiveCheck {
   return {
     requirement,
     operations,
@@ -66,7 +66,7 @@ function areInstructions(
   };
 }
 
-function pendingIs200(requirement: RequirementId, operation: OperationId): PassiveRule {
+function pendingIs200(requirement: RequirementId, operation: OperationId): PassiveCheck {
   return {
     requirement,
     operations: [operation],
@@ -75,12 +75,12 @@ function pendingIs200(requirement: RequirementId, operation: OperationId): Passi
   };
 }
 
-/** Returns a rule: a request for which `areSuch` accepts the number of keys is not malformed. */
+/** Returns a check: a request for which `areSuch` accepts the number of keys is not malformed. */
 function keysSuffice(
   requirement: RequirementId,
   operation: OperationId,
   areSuch: (keys: number) => boolean,
-): PassiveRule {
+): PassiveCheck {
   return {
     requirement,
     operations: [operation],
@@ -108,7 +108,7 @@ function overBefore(
   });
 }
 
-function isOverOnce(requirement: RequirementId, how: string, overMs: EndTimeOf): PassiveRule {
+function isOverOnce(requirement: RequirementId, how: string, overMs: EndTimeOf): PassiveCheck {
   return {
     requirement,
     operations: asking,
@@ -131,7 +131,7 @@ function finishedMs({ recorded }: ObservedDeployment): number | undefined {
   return isOver ? recorded.atMs : undefined;
 }
 
-const askingRules: readonly PassiveRule[] = [
+const askingChecks: readonly PassiveCheck[] = [
   {
     requirement: 'next.nothing-is-204',
     operations: asking,
@@ -149,7 +149,7 @@ const askingRules: readonly PassiveRule[] = [
   keysSuffice('next.v2-free-pairs', 'post-next-deployment-v2', (keys) => keys > 2),
   areInstructions('next.instructions-v1', askingV1),
   areInstructions('next.instructions-v2', askingV2),
-  ...fieldRules,
+  ...fieldChecks,
   {
     requirement: 'next.source-expires-later',
     operations: asking,
@@ -233,7 +233,7 @@ function judgedReport(
 function accepts(
   requirement: RequirementId,
   isSuch: (report: ReceivedReport, recorded: ObservedDeployment['recorded']) => boolean,
-): PassiveRule {
+): PassiveCheck {
   return {
     requirement,
     operations: ['put-deployment-status'],
@@ -248,7 +248,7 @@ function accepts(
   };
 }
 
-const reportRules: readonly PassiveRule[] = [
+const reportChecks: readonly PassiveCheck[] = [
   {
     requirement: 'status.is-204',
     operations: ['put-deployment-status'],
@@ -293,7 +293,7 @@ function mapIn({ status, object }: JudgedExchange): unknown {
   return status === 200 ? object?.update_control_map : undefined;
 }
 
-const mapRules: readonly PassiveRule[] = [
+const mapChecks: readonly PassiveCheck[] = [
   {
     requirement: 'map.is-wrapped',
     operations: ['get-update-control-map'],
@@ -315,7 +315,7 @@ const mapRules: readonly PassiveRule[] = [
 /** Statuses that reject the link itself; others may mean that the server is busy. */
 const brokenLink = [400, 401, 403, 404, 410];
 
-const sourceRule: PassiveRule = {
+const sourceCheck: PassiveCheck = {
   requirement: 'next.source-gives-the-artifact',
   operations: [SOURCE],
   applies: ({ request, serverNowMs, isSuccess, status }, { device }) => {
@@ -332,9 +332,9 @@ const sourceRule: PassiveRule = {
 };
 
 /** Spec: Device deployments v1, v2; States and transitions; UpdateControlMap */
-export const deploymentRules: readonly PassiveRule[] = [
-  ...askingRules,
-  ...reportRules,
-  ...mapRules,
-  sourceRule,
+export const deploymentChecks: readonly PassiveCheck[] = [
+  ...askingChecks,
+  ...reportChecks,
+  ...mapChecks,
+  sourceCheck,
 ];

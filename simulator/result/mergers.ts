@@ -1,14 +1,14 @@
 /**
- * Rules that merge the values of several parts of a run. Each section of a result has a table of
- * such rules.
+ * Functions that merge the values of several parts of a run. Each section of a result has a table of
+ * them.
  */
 
 /** The values of the parts that have one; at least one. */
 export type PartValues<T> = readonly [T, ...T[]];
 /** Merges the values of several parts; returns undefined to omit the member. */
-type MergeRule<T> = (parts: PartValues<T>) => T | undefined;
-/** A merge rule for each member of an object. */
-type Rules<T> = { readonly [Name in keyof T]-?: MergeRule<Exclude<T[Name], undefined>> };
+type Merger<T> = (parts: PartValues<T>) => T | undefined;
+/** A merger for each member of an object. */
+type Mergers<T> = { readonly [Name in keyof T]-?: Merger<Exclude<T[Name], undefined>> };
 
 export const first = <T>([one]: PartValues<T>): T => one;
 export const sum = (parts: readonly number[]): number =>
@@ -21,7 +21,7 @@ export const every = (parts: readonly boolean[]): boolean => parts.every((each) 
 export const agreed = <T>(parts: PartValues<T>): T | undefined =>
   parts.every((each) => each === parts[0]) ? parts[0] : undefined;
 
-/** Returns a rule that joins the distinct texts in alphabetical order. */
+/** Returns a merger that joins the distinct texts in alphabetical order. */
 export function joined(separator: string) {
   return (parts: readonly string[]): string => [...new Set(parts)].sort().join(separator);
 }
@@ -37,14 +37,14 @@ export function counts<Counts extends Readonly<Record<keyof Counts, number>>>(
   return Object.fromEntries(total) as Counts;
 }
 
-/** Returns a rule that merges objects member by member, and omits members that no part has. */
-export function fields<T extends object>(rules: Rules<T>): (parts: readonly Partial<T>[]) => T {
-  const names = Object.keys(rules) as (keyof T & string)[];
+/** Returns a merger that merges objects member by member, and omits members that no part has. */
+export function fields<T extends object>(mergers: Mergers<T>): (parts: readonly Partial<T>[]) => T {
+  const names = Object.keys(mergers) as (keyof T & string)[];
   return (parts) => {
     const entries = names.flatMap((name) => {
       const values: readonly (T[typeof name] | undefined)[] = parts.map((part) => part[name]);
       const given = values.filter(isGiven);
-      const value = areSome(given) ? rules[name](given) : undefined;
+      const value = areSome(given) ? mergers[name](given) : undefined;
       return value === undefined ? [] : [[name, value]];
     });
     return Object.fromEntries(entries) as T;
@@ -61,22 +61,22 @@ function areSome<T>(values: readonly T[]): values is PartValues<T> {
 
 type RowComparator<Row> = (one: Row, other: Row) => number;
 
-/** Returns a rule that concatenates lists, sorts the rows and keeps at most `max` of them. */
+/** Returns a merger that concatenates lists, sorts the rows and keeps at most `max` of them. */
 export function listed<Row>(order: RowComparator<Row> = () => 0, max = Number.POSITIVE_INFINITY) {
   return (parts: readonly (readonly Row[])[]): Row[] => parts.flat().sort(order).slice(0, max);
 }
 
 /**
- * Returns a rule that merges rows with the same key. The result is sorted by key unless an order is
+ * Returns a merger that merges rows with the same key. The result is sorted by key unless an order is
  * given.
  */
 export function rows<Row>(
   keyOf: (row: Row) => string,
-  rule: (rows: PartValues<Row>) => Row,
+  merger: (rows: PartValues<Row>) => Row,
   order: RowComparator<Row> = (one, other) => (keyOf(one) < keyOf(other) ? -1 : 1),
 ) {
   return (parts: readonly (readonly Row[])[]): Row[] =>
-    [...grouped(parts.flat(), keyOf).values()].map(rule).sort(order);
+    [...grouped(parts.flat(), keyOf).values()].map(merger).sort(order);
 }
 
 /** Groups rows by name, in order of first appearance. */

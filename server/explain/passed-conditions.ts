@@ -1,12 +1,12 @@
-/** Lists the rules of the next deployment that a device passed before one of them failed. */
+/** Lists the conditions of the next deployment that a device passed before one of them failed. */
 import type { NextRequest } from '../rules/next-deployment.ts';
-import type { NoUpdateRule } from '../rules/no-update.ts';
+import type { NoUpdateCondition } from '../rules/no-update.ts';
 import { labelOf, timeText } from '../rules/no-update-sentences.ts';
 import type { StoredDeployment } from '../store/deployments.ts';
 
-/** A rule that the device passed. */
-interface PassedRule {
-  readonly rule: string;
+/** A condition that the device passed. */
+interface PassedCondition {
+  readonly condition: string;
   readonly sentence: string;
 }
 
@@ -16,10 +16,10 @@ type Sentence = (
 ) => string | undefined;
 
 /**
- * The rules in the order of evaluation. Each has a sentence that stays true after the deployment
+ * The conditions in the order of evaluation. Each has a sentence that stays true after the deployment
  * ends.
  */
-const rules: readonly (readonly [NoUpdateRule, Sentence])[] = [
+const conditions: readonly (readonly [NoUpdateCondition, Sentence])[] = [
   ['deployment', (deployment) => `${labelOf(deployment)} includes the device`],
   ['start', ({ createdMs }) => `it started at ${timeText(createdMs)}`],
   ['phase', ({ phases }) => phases && 'its phases allow the device to begin'],
@@ -47,18 +47,21 @@ const rules: readonly (readonly [NoUpdateRule, Sentence])[] = [
 ];
 
 /**
- * Returns the rules before `until`, or all rules without it. Returns none if the deployment was
+ * Returns the conditions before `until`, or all conditions without it. Returns none if the deployment was
  * over for the device.
  */
-export function passedRules(
-  until: NoUpdateRule | undefined,
+export function passedConditions(
+  until: NoUpdateCondition | undefined,
   deployment: StoredDeployment | undefined,
   request: NextRequest | undefined,
-): PassedRule[] {
-  const end = until === undefined ? rules.length : rules.findIndex(([rule]) => rule === until);
+): PassedCondition[] {
+  const end =
+    until === undefined
+      ? conditions.length
+      : conditions.findIndex(([condition]) => condition === until);
   if (!deployment || end < 0) return [];
-  return rules.slice(0, end).flatMap(([rule, sentenceOf]) => {
+  return conditions.slice(0, end).flatMap(([condition, sentenceOf]) => {
     const sentence = sentenceOf(deployment, request);
-    return sentence === undefined ? [] : [{ rule, sentence }];
+    return sentence === undefined ? [] : [{ condition, sentence }];
   });
 }

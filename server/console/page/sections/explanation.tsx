@@ -10,7 +10,7 @@ import { useLoaded } from '../api/loaded.ts';
 import type { RefusalView } from '../api/types.ts';
 import { Facts } from '../parts/facts.tsx';
 import { View } from '../parts/view.tsx';
-import { Rules } from './why-no-update.tsx';
+import { Conditions } from './why-no-update.tsx';
 
 /** The view behind the links to explanations in error responses. */
 export function ExplanationSection() {
@@ -33,7 +33,11 @@ export function Explanation({ requestId }: { requestId: string }) {
   return (
     <View what="the explanation" loaded={loaded}>
       {(explained) =>
-        'outcome' in explained ? <Rules explanation={explained} /> : <RefusedView of={explained} />
+        'outcome' in explained ? (
+          <Conditions explanation={explained} />
+        ) : (
+          <RefusedView of={explained} />
+        )
       }
     </View>
   );

@@ -1,11 +1,11 @@
-/** The types of passive rules, which check an exchange with the server whoever sent the request. */
+/** Passive checks: each judges an exchange with the server, whoever sent the request. */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { shownAnswer } from '../target/expectations.ts';
 import type { DeviceMemory } from './device-memory.ts';
 import type { JudgedExchange } from './judged-exchange.ts';
 import type { RunMemory } from './run-memory.ts';
 
-/** A violation of a rule. It reads as a sentence: `where` must `must`, not `seen`. */
+/** A violation of a check. It reads as a sentence: `where` must `must`, not `seen`. */
 export interface Violation {
   /** The part of the exchange that is wrong, such as `200 body: /timezone`. */
   readonly where: string;
@@ -13,7 +13,7 @@ export interface Violation {
   readonly must: string;
   /** The actual value, in a few words. */
   readonly seen: string;
-  /** The violated requirement, if it is not the one of the rule. */
+  /** The violated requirement, if it is not the one of the check. */
   readonly requirement?: RequirementId;
   /** A requirement of the operation that the exchange violates as well. */
   readonly beside?: RequirementId;
@@ -33,55 +33,55 @@ export interface ExchangeMemory {
 }
 
 /**
- * One rule. A rule does not apply to an exchange that it cannot decide without doubt. Rules about
+ * One check. A check does not apply to an exchange that it cannot decide without doubt. Checks about
  * servers know `ExchangeMemory`; the duties of device clients (`clients/duty.ts`) have a memory of their own.
  */
-export interface PassiveRule<Known = ExchangeMemory> {
+export interface PassiveCheck<Known = ExchangeMemory> {
   /** Stable name by which other code refers to it, such as `error-body`. */
   readonly id?: string;
-  /** The requirement that the rule checks; undefined if each violation names its requirement. */
+  /** The requirement that the check decides; undefined if each violation names its requirement. */
   readonly requirement?: RequirementId;
-  /** Ids of the operations to which the rule applies; every operation when absent. */
+  /** Ids of the operations to which the check applies; every operation when absent. */
   readonly operations?: readonly string[];
-  /** Returns true if the rule decides the exchange. Must be fast: it runs for every exchange. */
+  /** Returns true if the check decides the exchange. Must be fast: it runs for every exchange. */
   readonly applies: (exchange: JudgedExchange, memory: Known) => boolean;
-  /** Returns the violation; undefined if the exchange satisfies the rule. */
+  /** Returns the violation; undefined if the exchange satisfies the check. */
   readonly violation: (exchange: JudgedExchange, memory: Known) => Violation | undefined;
   /** Returns the exchange that shows the violation, if that is an earlier one of the device. */
   readonly about?: (exchange: JudgedExchange, memory: Known) => JudgedExchange | undefined;
 }
 
-/** The verdict of an applicable rule on an exchange. */
-export interface RuleVerdict {
-  readonly rule: PassiveRule;
-  /** How the exchange violates the rule; undefined when the rule holds. */
+/** The verdict of an applicable check on an exchange. */
+export interface CheckVerdict {
+  readonly check: PassiveCheck;
+  /** How the exchange violates the check; undefined when the check holds. */
   readonly violation: NamedViolation | undefined;
 }
 
-/** Checks an exchange against the rules. @throws when a violation names no requirement */
+/** Applies the checks to an exchange. @throws when a violation names no requirement */
 export function verdictsOn(
-  rules: readonly PassiveRule[],
+  checks: readonly PassiveCheck[],
   exchange: JudgedExchange,
   memory: ExchangeMemory,
-): readonly RuleVerdict[] {
-  return appliedRules(rules, exchange, memory).map(({ rule, violation }) => {
-    if (violation === undefined) return { rule, violation };
-    const requirement = violation.requirement ?? rule.requirement;
-    if (requirement === undefined) throw new Error(`the rule ${rule.id} names no requirement`);
-    return { rule, violation: { ...violation, requirement } };
+): readonly CheckVerdict[] {
+  return appliedChecks(checks, exchange, memory).map(({ check, violation }) => {
+    if (violation === undefined) return { check, violation };
+    const requirement = violation.requirement ?? check.requirement;
+    if (requirement === undefined) throw new Error(`the check ${check.id} names no requirement`);
+    return { check, violation: { ...violation, requirement } };
   });
 }
 
-/** Returns the rules that decide an exchange, each with its violation, if any. */
-export function appliedRules<
+/** Returns the checks that decide an exchange, each with its violation, if any. */
+export function appliedChecks<
   Known,
-  Rule extends Pick<PassiveRule<Known>, 'operations' | 'applies' | 'violation'>,
->(rules: readonly Rule[], exchange: JudgedExchange, memory: Known) {
+  Check extends Pick<PassiveCheck<Known>, 'operations' | 'applies' | 'violation'>,
+>(checks: readonly Check[], exchange: JudgedExchange, memory: Known) {
   const operation = exchange.row.id;
-  return rules
+  return checks
     .filter(({ operations }) => operations?.includes(operation) ?? true)
-    .filter((rule) => rule.applies(exchange, memory))
-    .map((rule) => ({ rule, violation: rule.violation(exchange, memory) }));
+    .filter((check) => check.applies(exchange, memory))
+    .map((check) => ({ check, violation: check.violation(exchange, memory) }));
 }
 
 /** Returns a violation if the status of the answer is none of these; otherwise undefined. */

@@ -1,14 +1,14 @@
 /**
- * Rules on tokens: how they are granted, and that requests with a valid one are accepted.
+ * Checks on tokens: how they are granted, and that requests with a valid one are accepted.
  * Spec: Authentication; Device authentication
  */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { isObject, parsedJson } from '../../../fixtures/json.ts';
 import { shownAnswer } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
+import type { ExchangeMemory, PassiveCheck } from '../check.ts';
 import { isOpened, type TokenGrant, type TokenRefusal } from '../device-memory.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
-import type { ExchangeMemory, PassiveRule } from '../rule.ts';
 import { deviceOperations, invariantOn } from './device-answers.ts';
 
 const WEEK_SECONDS = 604_800;
@@ -43,11 +43,11 @@ function wrongRefusal(
   return isWrong && exchange.request.endedMs <= request.sentMs ? refusal : undefined;
 }
 
-/** Returns a rule: requests with a token for which `isItsStretch` holds pass authentication. */
+/** Returns a check: requests with a token for which `isItsStretch` holds pass authentication. */
 function opens(
   requirement: RequirementId,
   isItsStretch: (grant: TokenGrant) => boolean,
-): PassiveRule {
+): PassiveCheck {
   return {
     requirement,
     operations: deviceOperations,
@@ -76,7 +76,7 @@ function lifetimeSeconds({ answer }: JudgedExchange): number | undefined {
   return typeof exp === 'number' && typeof iat === 'number' ? exp - iat : undefined;
 }
 
-export const tokenRules: readonly PassiveRule[] = [
+export const tokenChecks: readonly PassiveCheck[] = [
   invariantOn('token-is-bare', ['post-auth-request']),
   {
     requirement: 'auth.token-is-a-jwt',

@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto';
 import { isArtifactFile } from '../../target/configuration-body.ts';
 import { shown, shownAnswer } from '../../target/expectations.ts';
 import { memberAt, momentOf } from '../answer-parts.ts';
+import type { PassiveCheck, Violation } from '../check.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
-import type { PassiveRule, Violation } from '../rule.ts';
 import type { RunMemory } from '../run-memory.ts';
 
 const LIST_MAX = 100;
@@ -101,7 +101,7 @@ function expires(id: string, requirement: 'link.expire-is-later' | 'next.source-
     requirement,
     applies: (exchange) => isAnswered(exchange, ...ids),
     violation: (exchange) => pastEnd(exchange, steps),
-  } satisfies PassiveRule;
+  } satisfies PassiveCheck;
 }
 
 /**
@@ -113,7 +113,7 @@ function isWholeTar(bytes: Buffer): boolean {
   let at = 0;
   while (at + TAR_BLOCK_BYTES <= bytes.length && bytes[at] !== 0) {
     const size = Number.parseInt(bytes.toString('latin1', at + 124, at + 136), 8);
-    // An invalid or negative length makes the next header unreachable; another rule covers it.
+    // An invalid or negative length makes the next header unreachable; another check covers it.
     if (!(size >= 0)) return true;
     at += TAR_BLOCK_BYTES * (1 + Math.ceil(size / TAR_BLOCK_BYTES));
   }
@@ -121,7 +121,7 @@ function isWholeTar(bytes: Buffer): boolean {
   return at <= bytes.length && bytes[at] !== undefined;
 }
 
-export const requestInvariants: readonly PassiveRule[] = [
+export const requestInvariants: readonly PassiveCheck[] = [
   {
     id: 'artifact-of-the-path',
     requirement: 'artifacts.fields',

@@ -51,7 +51,7 @@ describe('the act unexpected-fault', () => {
     expect((await putAttributes()).status).toBe(200);
   });
 
-  it('is refused in a plan for the phase after the handler', async () => {
+  it('is refused in a plan at the point after the handler', async () => {
     const rules = [{ id: 'late', when: 'after', act: 'unexpected-fault' }];
     const { status, text } = await control(server, 'POST', '/faults', { rules });
     expect([status, text]).toEqual([400, expect.stringContaining('supports only before')]);

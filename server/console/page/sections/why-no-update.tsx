@@ -19,8 +19,8 @@ export function WhyNoUpdate({ deviceId }: { deviceId: string }) {
       <h2 id="why-no-update" class="kit-hidden">
         Why did this device get no update?
       </h2>
-      <View what="the rules of updates" loaded={loaded}>
-        {(explanation) => <Rules explanation={explanation} />}
+      <View what="the reason without an update" loaded={loaded}>
+        {(explanation) => <Conditions explanation={explanation} />}
       </View>
     </section>
   );
@@ -32,15 +32,17 @@ const outcomes: Readonly<Record<NoUpdateView['outcome'], { tone: Tone; title: st
   'no update': { tone: 'bad', title: 'No update' },
 };
 
-/** Renders an explanation as one line, with the examined rules in a folded section. */
-export function Rules({ explanation }: { explanation: NoUpdateView }) {
-  const { outcome, rule, deploymentId, because, polled, passed, deployments } = explanation;
+/** Renders an explanation as one line, with the examined conditions in a folded section. */
+export function Conditions({ explanation }: { explanation: NoUpdateView }) {
+  const { outcome, condition, deploymentId, because, polled, passed, deployments } = explanation;
   const { tone, title } = outcomes[outcome];
   return (
     <Verdict tone={tone} title={`${title}: ${readable(because)}`}>
       <details>
         <summary>
-          {rule === undefined ? 'All rules passed' : `Decided by the rule “${rule}”`}
+          {condition === undefined
+            ? 'All conditions passed'
+            : `Decided by the condition “${condition}”`}
         </summary>
         <p>Polled {readable(polled)}</p>
         {deploymentId !== undefined && (
@@ -50,11 +52,11 @@ export function Rules({ explanation }: { explanation: NoUpdateView }) {
         )}
         {passed.length > 0 && (
           <>
-            <h3>Passed rules</h3>
-            <ol class="rules">
+            <h3>Passed conditions</h3>
+            <ol class="conditions">
               {passed.map((each) => (
-                <li key={each.rule}>
-                  <strong>{each.rule}</strong> {readable(each.sentence)}
+                <li key={each.condition}>
+                  <strong>{each.condition}</strong> {readable(each.sentence)}
                 </li>
               ))}
             </ol>
@@ -63,7 +65,7 @@ export function Rules({ explanation }: { explanation: NoUpdateView }) {
         {deployments.length > 0 && (
           <>
             <h3>Its other deployments</h3>
-            <ul class="rules">
+            <ul class="conditions">
               {deployments.map((sentence) => (
                 <li key={sentence}>{readable(sentence)}</li>
               ))}

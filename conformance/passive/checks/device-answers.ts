@@ -1,12 +1,12 @@
-/** Rules on errors, and on answers that can be judged without earlier ones. Spec: Error; Errors */
+/** Checks on errors, and on answers that can be judged without earlier ones. Spec: Error; Errors */
 import * as v from 'valibot';
 import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { shown } from '../../target/expectations.ts';
 import { requirementOn } from '../answer-parts.ts';
 import { invariants } from '../catalogue.ts';
+import { type ExchangeMemory, otherStatus, type PassiveCheck } from '../check.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
-import { type ExchangeMemory, otherStatus, type PassiveRule } from '../rule.ts';
 
 /** Bodies up to this size are not refused as too large, although the contract sets no limit. */
 const SMALL_BODY_BYTES = 4096;
@@ -42,14 +42,14 @@ export function invariantOn(
   name: string,
   places: readonly OperationId[],
   requirement?: RequirementId,
-): PassiveRule {
+): PassiveCheck {
   const found = invariants.find(({ id }) => id === name);
   if (!found) throw new Error(`there is no invariant ${name}`);
   return { ...found, operations: places, ...(requirement && { requirement }) };
 }
 
 /** The invariants on errors that hold even if a proxy is in front of the server. */
-const errorRules: readonly PassiveRule[] = [
+const errorChecks: readonly PassiveCheck[] = [
   invariantOn('error-body', deviceOperations),
   invariantOn('error-body', ['post-auth-request'], 'auth.refusals-are-errors'),
   ...[
@@ -58,7 +58,7 @@ const errorRules: readonly PassiveRule[] = [
   ].map((name) => invariantOn(name, deviceOperations)),
 ];
 
-const configurationRules: readonly PassiveRule[] = [
+const configurationChecks: readonly PassiveCheck[] = [
   succeedsWith(204, 'put-configuration', 'configuration.write'),
   {
     requirement: 'configuration.read',
@@ -83,11 +83,11 @@ const configurationRules: readonly PassiveRule[] = [
   },
 ];
 
-/** Rules on errors of every operation, and on configuration, monitor and inventory. */
-export const answerRules: readonly PassiveRule[] = [
-  ...errorRules,
+/** Checks on errors of every operation, and on configuration, monitor and inventory. */
+export const answerChecks: readonly PassiveCheck[] = [
+  ...errorChecks,
   ...bodiless.map((id) => invariantOn('no-body', [id], requirementOn(id, ['body']))),
-  ...configurationRules,
+  ...configurationChecks,
   succeedsWith(204, 'post-alerts', 'alerts.are-accepted'),
   succeedsWith(204, 'post-monitor-configuration', 'monitor.is-accepted'),
   succeedsWith(200, 'put-attributes', 'inventory.put-is-200'),
@@ -108,12 +108,12 @@ export function isWronglyRefused(exchange: JudgedExchange, { device }: ExchangeM
   return body === undefined || v.is(body, sent);
 }
 
-/** Returns a rule: a well-formed request is accepted, and the answer has this status. */
+/** Returns a check: a well-formed request is accepted, and the answer has this status. */
 export function succeedsWith(
   status: number,
   operation: OperationId,
   requirement: RequirementId,
-): PassiveRule {
+): PassiveCheck {
   return {
     requirement,
     operations: [operation],

@@ -1,7 +1,7 @@
 /** Invariants on refusals: the Error body and its request id. Spec: Error; Errors */
 import { shown, shownAnswer } from '../../target/expectations.ts';
+import type { PassiveCheck, Violation } from '../check.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
-import type { PassiveRule, Violation } from '../rule.ts';
 
 /** After this many refusals without a request id, an operation is assumed never to send one. */
 const UNNAMED_MAX = 16;
@@ -29,11 +29,11 @@ function memberViolation(
   return { where: `${status} body: /${name}`, ...rest };
 }
 
-function hasMember(name: string): PassiveRule['applies'] {
+function hasMember(name: string): PassiveCheck['applies'] {
   return (exchange) => hasErrorBody(exchange) && exchange.object?.[name] !== undefined;
 }
 
-function mustBeText(name: string): PassiveRule['violation'] {
+function mustBeText(name: string): PassiveCheck['violation'] {
   return (exchange) => {
     const value = exchange.object?.[name];
     if (typeof value === 'string') return undefined;
@@ -57,7 +57,7 @@ function idViolation(exchange: JudgedExchange, must: string): Violation {
   });
 }
 
-export const errorInvariants: readonly PassiveRule[] = [
+export const errorInvariants: readonly PassiveCheck[] = [
   {
     id: 'error-body',
     requirement: 'errors.body-is-error',

@@ -1,6 +1,6 @@
 /** Invariants on headers of answers. Spec: Audit logs; Versioning */
 import { shown } from '../../target/expectations.ts';
-import type { PassiveRule } from '../rule.ts';
+import type { PassiveCheck } from '../check.ts';
 
 /** The preferred form of an HTTP date. RFC 9110, section 5.6.7 */
 const httpDate =
@@ -13,7 +13,7 @@ const forms: Readonly<Record<string, RegExp>> = {
   sunset: httpDate,
 };
 
-export const headerInvariants: readonly PassiveRule[] = [
+export const headerInvariants: readonly PassiveCheck[] = [
   {
     id: 'total-count',
     requirement: 'audit.total',

@@ -46,8 +46,8 @@ afterAll(async () => {
   await served?.running.end();
 });
 
-/** A view of the console with its address and the text that it shows once loaded. */
-interface View {
+/** A section of the console with its address and the text that it shows once loaded. */
+interface ConsoleSection {
   readonly name: string;
   readonly address: () => string;
   readonly shows: RegExp;
@@ -55,7 +55,7 @@ interface View {
 
 let deviceId = '';
 const device = (tab: string) => `/devices/${deviceId}?tab=${tab}`;
-const views: readonly View[] = [
+const sections: readonly ConsoleSection[] = [
   { name: 'overview', address: () => '/', shows: /^[1-9]\d* requests and/ },
   { name: 'devices', address: () => '/devices', shows: /200 devices/ },
   { name: 'deployments', address: () => '/deployments', shows: /Spring/ },
@@ -86,7 +86,7 @@ const views: readonly View[] = [
   { name: 'device-socket', address: () => device('socket'), shows: /Start a shell/ },
 ];
 
-async function show(page: Page, { address, shows }: View): Promise<void> {
+async function show(page: Page, { address, shows }: ConsoleSection): Promise<void> {
   await goTo(page, address());
   await page.locator('main').getByText(shows).filter({ visible: true }).first().waitFor();
   await page.getByRole('heading', { level: 1 }).waitFor();
@@ -110,21 +110,21 @@ describe.each(['light', 'dark'] as const)(
 
     afterAll(() => page?.close());
 
-    it.each(views)('shows $name, accessible and without console errors', async (view) => {
-      await show(page, view);
-      await expectAccessible(page, view.name);
+    it.each(sections)('shows $name, accessible and without console errors', async (section) => {
+      await show(page, section);
+      await expectAccessible(page, section.name);
       expect(complaints).toEqual([]);
       expect(foreign).toEqual([]);
     });
 
     it('fits a window of 360 pixels', async () => {
       await page.setViewportSize({ width: 360, height: 740 });
-      for (const view of views) {
-        await show(page, view);
-        await expectNoOverhang(page, view.name);
+      for (const section of sections) {
+        await show(page, section);
+        await expectNoOverhang(page, section.name);
       }
       await goTo(page, '/worlds');
-      const current = page.locator('.rooms [aria-current="page"]');
+      const current = page.locator('.sections [aria-current="page"]');
       await expect
         .poll(async () => {
           const { x = 0, width = 0 } = (await current.boundingBox()) ?? {};
