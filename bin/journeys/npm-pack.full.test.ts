@@ -7,6 +7,7 @@ import type { Readable } from 'node:stream';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../fixtures/clock.ts';
 import type { ServerReady } from '../server-access/ready.ts';
 import {
   INSTALL_MAX_MS,
@@ -20,6 +21,10 @@ import { testTools } from '../testing/test-tools.ts';
 const COMMAND_MAX_MS = 180_000;
 const ARCHIVE_MAX_BYTES = 3_000_000;
 const PACKAGES_MAX = 60;
+const START_ROUNDS = 3;
+const FIRST_LINE_MAX_MS = 3000;
+/** The start of Node alone on two quiet cores of the machine of the benchmarks. */
+const BARE_NODE_MS = 69;
 const password = 'a-long-password';
 const secret = 'a-secret-of-coordinator-and-workers';
 
@@ -103,6 +108,25 @@ describe('the installed npm package', () => {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
 
+  /** Starts a program, returns the time to its first output on standard error, and ends it. */
+  async function firstOutputMs(command: string, words: readonly string[]): Promise<number> {
+    const startedMs = systemClock.monotonicMs();
+    const { folder: cwd } = installed;
+    const child = spawn(command, words, {
+      cwd,
+      detached: true,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const exit = once(child, 'exit');
+    await once(child.stderr, 'data');
+    const tookMs = systemClock.monotonicMs() - startedMs;
+    // The group also has the process that npx starts.
+    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGINT');
+    child.stderr.resume();
+    await exit;
+    return tookMs;
+  }
+
   beforeAll(async () => {
     program = join(installed.folder, 'node_modules', '.bin', 'fleetbed');
     const ports = ['--port', '0', '--control-port', '0', '--log-level', 'error'];
@@ -120,6 +144,21 @@ describe('the installed npm package', () => {
   it('provides a command that shows its help', async () => {
     const { stdout } = await installed.run('npx', '--no-install', 'fleetbed', '--help');
     expect(stdout).toMatch(/^Usage: fleetbed /);
+  });
+
+  it('prints the first line of npx fleetbed demo within 3 s on a quiet machine', {
+    timeout: COMMAND_MAX_MS,
+  }, async () => {
+    const bareMs: number[] = [];
+    const demoMs: number[] = [];
+    for (let round = 0; round < START_ROUNDS; round++) {
+      bareMs.push(await firstOutputMs(process.execPath, ['-e', 'console.error()']));
+      demoMs.push(await firstOutputMs('npx', ['--no-install', 'fleetbed', 'demo', '--exit']));
+    }
+    // A busy machine delays Node alone as much.
+    expect(Math.min(...demoMs) / Math.min(...bareMs)).toBeLessThan(
+      FIRST_LINE_MAX_MS / BARE_NODE_MS,
+    );
   });
 
   it('serves from a data folder, with the console', async () => {

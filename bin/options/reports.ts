@@ -24,8 +24,8 @@ export type ReportFiles = Readonly<Record<string, string>>;
  * Returns the row of the option `--report`.
  * @param help returns the help text for the list of formats
  */
-export function reportOption<Run>(
-  forms: readonly ReportForm<Run>[],
+export function reportOption(
+  forms: readonly Pick<ReportForm<never>, 'form'>[],
   help: (list: string) => string,
 ) {
   const names = forms.map(({ form }) => form);

@@ -65,8 +65,9 @@ export interface InstalledPackage {
 
 /** Packs the built package into a folder, without building it again. */
 export async function packInto(folder: string): Promise<PackedArchive> {
-  if (!existsSync(join(root, 'dist', 'exports', 'vitest.js'))) {
-    throw new Error('the package is not built: npm run build');
+  // A build without declarations has the modules, but not these.
+  if (!existsSync(join(root, 'dist', 'bin', 'exports', 'vitest.d.ts'))) {
+    throw new Error('the package is not built with its declarations: npm run build');
   }
   const words = ['pack', root, '--json', '--ignore-scripts', '--pack-destination', folder];
   const { stdout } = await promisify(execFile)('npm', words, { timeout: INSTALL_MAX_MS });

@@ -1,70 +1,24 @@
 /**
  * `fleetbed demo`: runs server, fleet and conformance suite together, each through its public
- * interface.
+ * interface. The server starts before the code of fleet and suite is loaded.
  */
 import type { Command } from 'commander';
-import { type ConformanceResult, listCases } from '../../../conformance/conformance.ts';
-import { conformanceJunit } from '../../../conformance/report/junit.ts';
-import { systemClock } from '../../../fixtures/clock.ts';
-import { managementOperations } from '../../../fixtures/contract/management/index.ts';
-import { pathOf } from '../../../fixtures/contract/operation.ts';
-import { artifactMediaType } from '../../../fixtures/contract/operations.ts';
-import { controlPaths } from '../../../fixtures/control-listener.ts';
-import { writeArtifact } from '../../../fixtures/formats/mender-artifact-writer.ts';
-import { singleFilePayload } from '../../../fixtures/formats/update-modules.ts';
 import { inGroup, type UngroupedRows, type ValuesOf } from '../../../fixtures/option-row.ts';
-import { seededRandom } from '../../../fixtures/random.ts';
 import type { RunStarter } from '../../../server/control/sources/runs.ts';
 import { type RunningServer, startServer } from '../../../server/server.ts';
-import {
-  type FleetPlan,
-  type FleetResult,
-  simulateFleet,
-} from '../../../simulator/engine/simulate-fleet.ts';
-import { planDefaults } from '../../../simulator/plan/plan.ts';
-import { progressLine } from '../../../simulator/report/text.ts';
 import { addExamples } from '../../options/examples.ts';
 import { addOptionRows } from '../../options/option-rows.ts';
-import {
-  jsonFile,
-  prepareReports,
-  type ReportForm,
-  reportOption,
-  writeReports,
-} from '../../options/reports.ts';
-import { CommandError } from '../../output/command-error.ts';
-import { type ExitCode, exitCodes, worstExitCode } from '../../output/exit-codes.ts';
-import { fleetError, fleetExitCode } from '../../output/fleet-outcome.ts';
+import { prepareReports, reportOption } from '../../options/reports.ts';
+import type { ExitCode } from '../../output/exit-codes.ts';
 import { createOutput, type Output } from '../../output/output.ts';
-import { aborted, stopSignal } from '../../output/stop-signal.ts';
+import { stopSignal } from '../../output/stop-signal.ts';
 import { type ServerReady, serverReady } from '../../server-access/ready.ts';
 import { writeRunFile } from '../../server-access/run-file.ts';
-import { conformanceExitCode } from '../conform/conformance-outcome.ts';
-import { judge } from '../conform/judged-run.ts';
-import { verdictPrinter } from '../conform/suite-watch.ts';
+import { delayWasmOptimization } from '../../server-access/wasm-optimization.ts';
 import { runStarter } from '../serve/console-runs.ts';
-import { type DemoResults, demoSummary } from './demo-summary.ts';
+import type { DemoForm } from './demo-runs.ts';
 
-const DEVICES = 30;
-const SEED = 'demo';
-const DEVICE_TYPE = 'fleetbed-demo-board';
-const ARTIFACT_NAME = 'demo-release-2';
-const PAYLOAD_BYTES = 65_536;
-/** Time limit of the fleet, which normally needs a few seconds. */
-const FLEET_MAX_MS = 40_000;
-/**
- * Poll interval of the devices after the demo: short enough to be noticed, long enough to keep the
- * journal readable.
- */
-const STAY_POLL_MS = 10_000;
-const SUITE_TENANT = { name: 'conformance', adminEmail: 'conformance@example.com' };
-const SUITE_JOBS = 4;
-const SUITE_CASE_MAX_MS = 60_000;
-
-const forms: readonly ReportForm<DemoResults>[] = [
-  { form: 'json', render: jsonFile },
-  { form: 'junit', render: ({ conformance }) => conformanceJunit(conformance) },
-];
+const forms: readonly { readonly form: DemoForm }[] = [{ form: 'json' }, { form: 'junit' }];
 
 const rows = inGroup('Options', {
   exit: {
@@ -104,29 +58,22 @@ async function demo(options: DemoOptions): Promise<ExitCode> {
   let whenDone: ServerReady | undefined;
   // Runs that a user starts from the console wait until the demo's own runs have finished.
   const startRun = runStarter(() => whenDone);
+  delayWasmOptimization();
   const server = await startOnFreePorts(wantedPorts, output, startRun);
   let removeRunFile: (() => void) | undefined;
   try {
     removeRunFile = await writeRunFile(serverReady(server), output);
     output.progress(`server: ready at ${server.baseUrl}`);
-    await uploadArtifact(server);
-    output.progress(`server: artifact ${ARTIFACT_NAME} uploaded`);
-    const plan = planFor(server);
-    let exitCode: ExitCode = exitCodes.undecided;
-    await runFleet(plan, { signal, output }, async (fleet) => {
-      const conformance = await judgeServer(server, signal, output);
-      await removeForeignDevices(server, fleet);
-      const results = { fleet, conformance };
-      await writeReports(forms, options.report, results);
-      output.data({ ...results, server: serverReady(server) });
-      output.line(demoSummary(results, options.exit ? undefined : server));
-      exitCode = worstExitCode([fleetExitCode(fleet), conformanceExitCode(conformance)]);
-      if (options.exit) return;
-      whenDone = serverReady(server);
-      output.progress('server and fleet stay up; press Ctrl-C to stop');
-      await aborted(signal);
+    const { runOnServer } = await import('./demo-runs.ts');
+    return await runOnServer(server, {
+      exit: options.exit ?? false,
+      report: options.report,
+      signal,
+      output,
+      onStay: () => {
+        whenDone = serverReady(server);
+      },
     });
-    return exitCode;
   } finally {
     removeRunFile?.();
     await server.close();
@@ -139,7 +86,8 @@ async function startOnFreePorts(
   startRun: RunStarter,
 ): Promise<RunningServer> {
   try {
-    const server = await startServer({ ...ports, logLevel: 'warn', startRun });
+    // Its warnings would be about the event loop, which fleet and suite share with the server.
+    const server = await startServer({ ...ports, logLevel: 'error', startRun });
     printReplacedPorts(server, ports, output);
     return server;
   } catch (error) {
@@ -171,139 +119,4 @@ function withoutBusyPort(ports: DemoPorts, error: unknown): DemoPorts | undefine
   if (error.code !== 'EADDRINUSE') return undefined;
   if (error.port === ports.port) return { ...ports, port: 0 };
   return error.port === ports.controlPort ? { ...ports, controlPort: 0 } : undefined;
-}
-
-async function uploadArtifact({ baseUrl, adminToken }: RunningServer): Promise<void> {
-  const content = seededRandom(SEED).bytes(PAYLOAD_BYTES);
-  const artifact = await writeArtifact({
-    name: ARTIFACT_NAME,
-    deviceTypes: [DEVICE_TYPE],
-    ...singleFilePayload('/var/lib/fleetbed', { name: 'payload.bin', content }),
-    modifiedMs: systemClock.now(),
-  });
-  const form = new FormData();
-  const file = new Blob([Uint8Array.from(artifact)], { type: artifactMediaType });
-  form.append('artifact', file, `${ARTIFACT_NAME}.mender`);
-  const { method, path } = managementOperations['upload-artifact'];
-  const headers = { Authorization: `Bearer ${adminToken}` };
-  const answer = await fetch(baseUrl + pathOf({ path }), { method, headers, body: form });
-  if (answer.status === 201) return;
-  const sentence = `the server refused the demo's artifact with ${answer.status}: ${await answer.text()}`;
-  throw new CommandError(sentence, exitCodes.setUp);
-}
-
-function planFor({ baseUrl, adminEmail, adminPassword, headerPrefix }: RunningServer): FleetPlan {
-  return {
-    ...planDefaults,
-    baseUrl,
-    devices: DEVICES,
-    seed: SEED,
-    pollIntervalMs: 500,
-    inventoryIntervalMs: 5000,
-    durationMs: FLEET_MAX_MS,
-    drainMs: 0,
-    until: 'settled',
-    connect: true,
-    behaviours: [
-      { name: 'steady', weight: 7 },
-      { name: 'failing-install', weight: 1 },
-      { name: 'aborted-midway', weight: 1 },
-      { name: 'already-installed', weight: 1 },
-    ],
-    headerPrefix,
-    deviceType: DEVICE_TYPE,
-    acceptWith: { email: adminEmail, password: adminPassword },
-    deploy: ARTIFACT_NAME,
-    deploymentName: 'demo',
-    requestTimeLimitMs: 10_000,
-  };
-}
-
-/** Runs the fleet and keeps it connected until `until` resolves. */
-async function runFleet(
-  plan: FleetPlan,
-  { signal, output }: { readonly signal: AbortSignal; readonly output: Output },
-  until: (result: FleetResult) => Promise<void>,
-): Promise<void> {
-  let isOver = false;
-  try {
-    await simulateFleet(plan, {
-      signal,
-      clock: systemClock,
-      onProgress: (progress) => {
-        if (!isOver) output.progress(`fleet: ${progressLine(progress)}`);
-      },
-      stay: {
-        pollIntervalMs: STAY_POLL_MS,
-        until: (result) => {
-          isOver = true;
-          return until(result);
-        },
-      },
-    });
-  } catch (error) {
-    throw fleetError(error, plan);
-  }
-}
-
-async function judgeServer(
-  server: RunningServer,
-  signal: AbortSignal,
-  output: Output,
-): Promise<ConformanceResult> {
-  const { baseUrl, headerPrefix } = server;
-  output.progress('suite: testing the server, in a tenant of its own');
-  return judge({
-    baseUrl,
-    headerPrefix,
-    ...(await suiteTenant(server)),
-    control: { url: server.controlUrl, token: server.controlToken },
-    // The server is our own, and the fleet lives in another tenant.
-    disruptive: true,
-    jobs: SUITE_JOBS,
-    caseTimeLimitMs: SUITE_CASE_MAX_MS,
-    requestTimeLimitMs: 10_000,
-    signal,
-    onVerdict: verdictPrinter(output, listCases().length),
-  });
-}
-
-/**
- * Removes the devices of the cases that sign in without a tenant token, and so appear in the
- * fleet's tenant.
- */
-async function removeForeignDevices(
-  server: RunningServer,
-  { devices }: FleetResult,
-): Promise<void> {
-  const own = new Set(devices.map(({ deviceId }) => deviceId));
-  const { 'list-devices': list, 'decommission-device': remove } = managementOperations;
-  const headers = { Authorization: `Bearer ${server.adminToken}` };
-  const answer = await fetch(`${server.baseUrl}${pathOf(list)}?per_page=500`, { headers });
-  const listed = answer.ok ? ((await answer.json()) as readonly { readonly id: string }[]) : [];
-  for (const { id } of listed.filter((device) => !own.has(device.id))) {
-    await fetch(server.baseUrl + pathOf(remove, { id }), { method: remove.method, headers });
-  }
-}
-
-/** Creates a tenant for the suite, so that the console shows only the devices of the fleet. */
-async function suiteTenant({ controlUrl, controlToken }: RunningServer) {
-  const headers = {
-    Authorization: `Bearer ${controlToken}`,
-    'Content-Type': 'application/json',
-  };
-  const body = JSON.stringify(SUITE_TENANT);
-  const answer = await fetch(controlUrl + controlPaths.tenants, { method: 'POST', headers, body });
-  if (answer.status !== 201) {
-    const sentence = `the server refused a tenant for the suite with ${answer.status}: ${await answer.text()}`;
-    throw new CommandError(sentence, exitCodes.setUp);
-  }
-  const {
-    adminEmail: email,
-    adminPassword: password,
-    tenantToken,
-  } = (await answer.json()) as {
-    readonly [Name in 'adminEmail' | 'adminPassword' | 'tenantToken']: string;
-  };
-  return { credentials: { email, password }, tenantToken };
 }

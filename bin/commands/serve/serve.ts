@@ -1,5 +1,4 @@
 /** `fleetbed serve`: runs the reference server until Ctrl-C. */
-import { setFlagsFromString } from 'node:v8';
 import type { Command } from 'commander';
 import { clockStartingAt } from '../../../fixtures/clock.ts';
 import { dialects } from '../../../fixtures/contract/dialects.ts';
@@ -28,6 +27,7 @@ import {
   tlsOptionRows,
   tlsPlan,
 } from '../../server-access/tls.ts';
+import { delayWasmOptimization } from '../../server-access/wasm-optimization.ts';
 import { runStarter } from './console-runs.ts';
 
 /** The options for the start state of a server, in addition to its settings. */
@@ -182,17 +182,6 @@ export async function whileServing<Code extends number>(
 async function loadClientReader() {
   const { clientReader } = await import('../conform/client/client-reader.ts');
   return clientReader;
-}
-
-/**
- * Delays V8's optimization of the WebAssembly database. The code that creates the tables runs once,
- * and optimizing it would delay the start by 0.1 s. The budget is nearly the largest possible: the
- * engine's interpreter reaches it within a few hundred requests, other code hardly ever, and no
- * cost was measured. The flag applies to the whole process, so only this command sets it, never
- * `startServer`.
- */
-function delayWasmOptimization(): void {
-  setFlagsFromString('--wasm-tiering-budget=2000000000');
 }
 
 // The readers of fault plans and world files load slowly, so they are imported only if a file is
