@@ -172,6 +172,8 @@ export const commands: Readonly<Record<string, CommandRow>> = {
   }),
 };
 
+const helpFlags: readonly string[] = ['--help', '-h'];
+
 /**
  * Returns the program. Only the commands that `words` name are loaded with their options; for
  * `config` all are.
@@ -202,8 +204,20 @@ export async function programFor(words: readonly string[]): Promise<Command> {
     (await load()).configure(command);
     if (!hidden) addQuietOption(command);
   }
-  if (!words.some((word) => ['--help', '-h'].includes(word))) readSettings(program);
+  if (!words.some((word) => helpFlags.includes(word))) readSettings(program);
   return program;
+}
+
+/**
+ * Returns the words of a command line in the form that the program parses: `help conform judge` is
+ * `conform judge --help`, and help about an unknown command is an error that suggests the nearest.
+ */
+export function parsedWords(words: readonly string[]): readonly string[] {
+  const [first] = words;
+  const asked = first === 'help' ? [...words.filter((word) => word !== first), '--help'] : words;
+  const [name = ''] = asked;
+  const isKnown = Object.hasOwn(commands, name) || name.startsWith('-');
+  return isKnown ? asked : asked.filter((word) => !helpFlags.includes(word));
 }
 
 /** Adds `--quiet` to a command and to its subcommands that do something themselves. */

@@ -44,6 +44,35 @@ describe('fleetbed config', { timeout: 60_000 }, () => {
     expect(stdout).not.toContain('not-to-be-shown');
   });
 
+  it('shows the flags of a command line above variables, the file and defaults', async () => {
+    const line = ['--rate', '5/s', '--email', 'flag@example.com', '--password', 'not-to-be-shown'];
+    const words = ['config', 'conform', 'authentication/', ...line, '--no-probe', '--json'];
+    const variables = { FLEETBED_EMAIL: 'me@example.com', FLEETBED_URL: 'http://127.0.0.1:2' };
+    const { code, stdout } = await run(words, text, variables);
+    expect(code).toBe(0);
+    const [{ settings }] = JSON.parse(stdout).commands;
+    const sourceOf = (option: string) =>
+      settings.find((each: { readonly option: string }) => each.option === option);
+    expect(sourceOf('--rate')).toEqual({ option: '--rate', value: '5/s', source: 'flag' });
+    expect(sourceOf('--email')).toMatchObject({ value: 'flag@example.com', source: 'flag' });
+    expect(sourceOf('--no-probe')).toMatchObject({ value: 'false', source: 'flag' });
+    expect(sourceOf('--url')).toMatchObject({ source: 'environment', variable: 'FLEETBED_URL' });
+    expect(sourceOf('--report')).toMatchObject({ source: 'file' });
+    expect(sourceOf('--jobs')).toMatchObject({ source: 'default' });
+    expect(sourceOf('--password')).toMatchObject({ value: '(not shown)', source: 'flag' });
+    expect(stdout).not.toContain('not-to-be-shown');
+  });
+
+  it.each([
+    [['serve', '--prot', '1'], 'serve: unknown option --prot; the nearest options are --port'],
+    [['--shema'], 'config: unknown option --shema; the options are --schema'],
+    [['serve', '--port', 'x'], "option '--port <port>' argument 'x' is invalid."],
+    [['conform', 'jugde'], 'there is no command "conform jugde"; the nearest commands are conform'],
+  ])('refuses a command line that the command does not accept: %j', async (words, sentence) => {
+    const { code, stderr } = await run(['config', ...words], '{}');
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`fleetbed: ${sentence}`)]);
+  });
+
   it('shows for all commands only what is not a default', async () => {
     const { code, stdout } = await run(['config']);
     expect(code).toBe(0);

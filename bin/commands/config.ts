@@ -13,7 +13,7 @@ import { configSchema } from '../options/config-schema.ts';
 import type { ConfigFile } from '../options/config-text.ts';
 import { addExamples } from '../options/examples.ts';
 import { SecretOption } from '../options/secret-option.ts';
-import { loadOptions } from '../options/subcommands.ts';
+import { loadOptions, subcommandHint } from '../options/subcommands.ts';
 import { CommandError } from '../output/command-error.ts';
 import { exitCodes } from '../output/exit-codes.ts';
 import { createOutput } from '../output/output.ts';
@@ -30,10 +30,13 @@ An option on the command line overrides an environment variable, the variable ov
 the file overrides the default. A secret cannot be in the file. ${configVariable} names another
 file; with the value none, no file is read.
 
-JSON is {file?, commands: [{command, settings: [{option, value?, source, variable?}]}]}; a source is
-environment, file, default or unset. Without COMMAND, only what is not a default is shown.
+The words after the command are its own command line, as in fleetbed config serve --port 1234: nothing
+runs, and its flags are shown with what they override. --json and --quiet belong to config.
 
-Exit codes: 0 done; 2 there is no such command; 3 the file cannot be used.
+JSON is {file?, commands: [{command, settings: [{option, value?, source, variable?}]}]}; a source is
+flag, environment, file, default or unset. Without COMMAND, only what is not a default is shown.
+
+Exit codes: 0 done; 2 there is no such command or option; 3 the file cannot be used.
 `;
 
 interface ConfigOptions {
@@ -45,41 +48,50 @@ interface ConfigOptions {
 interface Setting {
   readonly option: string;
   readonly value?: string;
-  readonly source: 'environment' | 'file' | 'default' | 'unset';
+  readonly source: 'flag' | 'environment' | 'file' | 'default' | 'unset';
   readonly variable?: string;
 }
 
 /** Adds the options and the action of `fleetbed config`. */
 export function configure(command: Command): void {
   command
-    .argument('[command...]', 'the command to show, such as serve or conform judge')
+    .argument('[command...]', 'the command to show, with its options if wanted')
+    .allowUnknownOption()
     .option('--schema', 'print the JSON Schema of the file, for editors')
     .option('--json', 'print one JSON line')
     .addHelpText('after', help)
     .action(async (words: readonly string[], options: ConfigOptions) => {
-      await show(command.parent ?? command, words.join(' '), options);
+      await show(command, words, options);
     });
-  addExamples(command, 'fleetbed config', 'fleetbed config conform', 'fleetbed config --schema');
+  addExamples(
+    command,
+    'fleetbed config',
+    'fleetbed config conform',
+    'fleetbed config serve --port 9090 --auto-accept',
+    'fleetbed config --schema',
+  );
 }
 
-async function show(program: Command, named: string, options: ConfigOptions): Promise<void> {
-  const commands = await configurable(program);
+async function show(
+  config: Command,
+  words: readonly string[],
+  options: ConfigOptions,
+): Promise<void> {
+  const [first = ''] = words;
+  if (first.startsWith('-')) throw unknownOption(config, first);
+  const commands = await configurable(config.parent ?? config);
   if (options.schema) {
     process.stdout.write(`${JSON.stringify(configSchema(commands), null, 2)}\n`);
     return;
   }
-  const names = commands.map(commandWords);
-  if (named !== '' && !names.includes(named)) {
-    const sentence = `there is no command "${named}"; ${knownNames('command', named, names)}`;
-    throw new CommandError(sentence, exitCodes.usage);
-  }
+  const named = words.length === 0 ? undefined : namedCommand(commands, words);
   const file = await readConfigFile();
   if (file) check(file, commands);
-  const shown = commands
-    .filter((command) => named === '' || commandWords(command) === named)
-    .map((command) => ({ command: commandWords(command), settings: settingsOf(command) }))
+  const flags = named ? flagsOf(named.command, named.line) : new Map<string, string>();
+  const shown = (named ? [named.command] : commands)
+    .map((command) => ({ command: commandWords(command), settings: settingsOf(command, flags) }))
     .map(({ command, settings }) => {
-      return { command, settings: named === '' ? settings.filter(isChanged) : settings };
+      return { command, settings: named ? settings : settings.filter(isChanged) };
     })
     .filter(({ settings }) => settings.length > 0);
   const output = createOutput(options.json ?? false);
@@ -101,6 +113,51 @@ async function configurable(program: Command): Promise<Command[]> {
   return found;
 }
 
+/** Returns the command that the first words name, and the words that follow. @throws CommandError */
+function namedCommand(commands: readonly Command[], words: readonly string[]) {
+  const first = words.findIndex((word) => word.startsWith('-'));
+  const names = first < 0 ? words : words.slice(0, first);
+  const named = commands
+    .map((command) => ({ command, name: commandWords(command) }))
+    .filter(({ name }) => `${names.join(' ')} `.startsWith(`${name} `))
+    .toSorted((one, other) => other.name.length - one.name.length)
+    .at(0);
+  const [after] = named ? names.slice(named.name.split(' ').length) : [];
+  const takesIt = named?.command.registeredArguments.length !== 0;
+  if (named && (after === undefined || (takesIt && !subcommandHint(named.command, after)))) {
+    return { command: named.command, line: words.slice(named.name.split(' ').length) };
+  }
+  const wanted = names.join(' ');
+  const known = knownNames('command', wanted, commands.map(commandWords));
+  throw new CommandError(`there is no command "${wanted}"; ${known}`, exitCodes.usage);
+}
+
+/**
+ * Parses the command line of a command.
+ * @returns the text of each option in it, by the name of its value
+ * @throws CommandError about an option that the command does not have
+ */
+function flagsOf(command: Command, line: readonly string[]): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>();
+  for (const option of command.options) {
+    const name = option.attributeName();
+    command.on(`option:${option.name()}`, (text?: string | null) => {
+      const before = texts.get(name);
+      const value = text ?? String(!option.negate);
+      texts.set(name, before === undefined || text === undefined ? value : `${before} ${value}`);
+    });
+  }
+  const [unknown] = command.parseOptions([...line]).unknown;
+  if (unknown !== undefined) throw unknownOption(command, unknown);
+  return texts;
+}
+
+function unknownOption(command: Command, given: string): CommandError {
+  const known = command.options.flatMap(({ long }) => long ?? []);
+  const sentence = `${commandWords(command)}: unknown option ${given}; ${knownNames('option', given, known)}`;
+  return new CommandError(sentence, exitCodes.usage);
+}
+
 /** Applies every section, so that each mistake is found. @throws CommandError */
 function check(file: ConfigFile, commands: readonly Command[]): void {
   const names = [commonSection, ...commands.map(commandWords)];
@@ -118,22 +175,23 @@ function isChanged({ source }: Setting): boolean {
   return source === 'environment' || source === 'file';
 }
 
-function settingsOf(command: Command): Setting[] {
+function settingsOf(command: Command, flags: ReadonlyMap<string, string>): Setting[] {
   const shown = command.options.filter((option) => option.long && !option.hidden);
   // Of a switch with two options, the one that turns it on stands for both.
   const names = new Set(shown.filter(({ negate }) => !negate).map((each) => each.attributeName()));
   return shown
     .filter((option) => !option.negate || !names.has(option.attributeName()))
-    .map((option) => settingOf(command, option));
+    .map((option) => settingOf(command, option, flags.get(option.attributeName())));
 }
 
-function settingOf(command: Command, option: Option): Setting {
+function settingOf(command: Command, option: Option, flag: string | undefined): Setting {
   const { long, envVar } = option;
   const name = long ?? option.flags;
+  const shown = (value: string) => (option instanceof SecretOption ? '(not shown)' : value);
+  if (flag !== undefined) return { option: name, value: shown(flag), source: 'flag' };
   const fromEnvironment = envVar === undefined ? undefined : process.env[envVar];
   if (envVar !== undefined && fromEnvironment !== undefined) {
-    const value = option instanceof SecretOption ? '(not shown)' : fromEnvironment;
-    return { option: name, value, source: 'environment', variable: envVar };
+    return { option: name, value: shown(fromEnvironment), source: 'environment', variable: envVar };
   }
   const words = wordsFromFile(command, option);
   if (words !== undefined) {

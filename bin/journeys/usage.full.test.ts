@@ -56,6 +56,7 @@ describe('help and version', () => {
     '--help',
     'help',
     'help serve',
+    'help help',
     'serve --help',
     'simulate --help',
     'conform --help',
@@ -65,6 +66,20 @@ describe('help and version', () => {
     const { code, stdout, stderr } = await runCommand(words.split(' '));
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).not.toBe('');
+  });
+
+  it.each(['help srve', 'srve --help', 'srve -h', 'srve'])(
+    'suggest the nearest command in the error of `fleetbed %s`',
+    async (words) => {
+      const { code, stdout, stderr } = await runCommand(words.split(' '));
+      const error = "fleetbed: unknown command 'srve'\n(Did you mean serve?)\n";
+      expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: error });
+    },
+  );
+
+  it('are those of the subcommand that `fleetbed help conform judge` names', async () => {
+    const { code, stdout } = await runCommand(['help', 'conform', 'judge']);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^Usage: fleetbed conform judge /)]);
   });
 
   it('contain every option of serve with its default', async () => {
