@@ -64,8 +64,8 @@ describe('fleetbed config', { timeout: 60_000 }, () => {
   });
 
   it.each([
-    [['serve', '--prot', '1'], 'serve: unknown option --prot; the nearest options are --port'],
-    [['--shema'], 'config: unknown option --shema; the options are --schema'],
+    [['serve', '--prot', '1'], "unknown option '--prot'\n(Did you mean --port?)"],
+    [['--shema'], "unknown option '--shema'\n(Did you mean --schema?)"],
     [['serve', '--port', 'x'], "option '--port <port>' argument 'x' is invalid."],
     [['conform', 'jugde'], 'there is no command "conform jugde"; the nearest commands are conform'],
   ])('refuses a command line that the command does not accept: %j', async (words, sentence) => {

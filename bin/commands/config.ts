@@ -13,7 +13,7 @@ import { configSchema } from '../options/config-schema.ts';
 import type { ConfigFile } from '../options/config-text.ts';
 import { addExamples } from '../options/examples.ts';
 import { SecretOption } from '../options/secret-option.ts';
-import { loadOptions, subcommandHint } from '../options/subcommands.ts';
+import { loadOptions, meantHint, subcommandHint } from '../options/subcommands.ts';
 import { CommandError } from '../output/command-error.ts';
 import { exitCodes } from '../output/exit-codes.ts';
 import { createOutput } from '../output/output.ts';
@@ -78,7 +78,7 @@ async function show(
   options: ConfigOptions,
 ): Promise<void> {
   const [first = ''] = words;
-  if (first.startsWith('-')) throw unknownOption(config, first);
+  if (first.startsWith('-')) refuseOption(config, first);
   const commands = await configurable(config.parent ?? config);
   if (options.schema) {
     process.stdout.write(`${JSON.stringify(configSchema(commands), null, 2)}\n`);
@@ -135,7 +135,7 @@ function namedCommand(commands: readonly Command[], words: readonly string[]) {
 /**
  * Parses the command line of a command.
  * @returns the text of each option in it, by the name of its value
- * @throws CommandError about an option that the command does not have
+ * @throws CommanderError about an option that the command does not have
  */
 function flagsOf(command: Command, line: readonly string[]): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
@@ -148,14 +148,14 @@ function flagsOf(command: Command, line: readonly string[]): ReadonlyMap<string,
     });
   }
   const [unknown] = command.parseOptions([...line]).unknown;
-  if (unknown !== undefined) throw unknownOption(command, unknown);
+  if (unknown !== undefined) refuseOption(command, unknown);
   return texts;
 }
 
-function unknownOption(command: Command, given: string): CommandError {
+/** Ends with the error of commander, which `config` itself must not leave to commander. */
+function refuseOption(command: Command, given: string): never {
   const known = command.options.flatMap(({ long }) => long ?? []);
-  const sentence = `${commandWords(command)}: unknown option ${given}; ${knownNames('option', given, known)}`;
-  return new CommandError(sentence, exitCodes.usage);
+  command.error(`error: unknown option '${given}'${meantHint(given, known)}`);
 }
 
 /** Applies every section, so that each mistake is found. @throws CommandError */

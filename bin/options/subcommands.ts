@@ -34,18 +34,19 @@ export function addSubcommands(command: Command, subcommands: Subcommands): void
   suggestNames(command);
 }
 
-/** The letters by which a mistyped name may differ from the name of a subcommand. */
+/** The letters by which a mistyped name may differ from the name that was meant. */
 const MISTYPED_MAX = 2;
+
+/** Returns the end of an error that names what was probably meant, or nothing. */
+export function meantHint(given: string, known: readonly string[], before = ''): string {
+  const [name = ''] = nearestOf(given, known);
+  return editDistance(given, name) > MISTYPED_MAX ? '' : `\n(Did you mean ${before}${name}?)`;
+}
 
 /** Returns the end of a sentence that names the subcommand that was probably meant, or nothing. */
 export function subcommandHint(command: Command, given: string): string {
-  const [name = ''] = nearestOf(
-    given,
-    command.commands.map((each) => each.name()),
-  );
-  return editDistance(given, name) > MISTYPED_MAX
-    ? ''
-    : `\n(Did you mean ${command.name()} ${name}?)`;
+  const names = command.commands.map((each) => each.name());
+  return meantHint(given, names, `${command.name()} `);
 }
 
 /** Adds the hint to the error about a first argument that the command does not accept. */
