@@ -51,6 +51,19 @@ describe('a server that has started', () => {
     expect((await server.request('GET', '/ready')).status).toBe(404);
   });
 
+  it.each([
+    [{ host: '0.0.0.0' }, '0.0.0.0', '127.0.0.1'],
+    [{ controlHost: '0.0.0.0' }, '127.0.0.1', '0.0.0.0'],
+  ])(
+    'opens API and control listener to other machines only by an own setting: %j',
+    async (...row) => {
+      const [settings, api, control] = row;
+      const server = await start(settings);
+      const hosts = [server.baseUrl, server.controlUrl].map((url) => new URL(url).hostname);
+      expect(hosts).toEqual([api, control]);
+    },
+  );
+
   it('has an admin who can sign in with a random password', async () => {
     const [one, other] = [await start(), await start({ random: seededRandom('other') })];
     expect(one.adminEmail).toBe('admin@example.com');
@@ -120,7 +133,7 @@ describe('a server that cannot start', () => {
     const port = Number(new URL(server.baseUrl).port);
     await server.close();
     closers.pop();
-    const starting = start({ host, port, controlPort });
+    const starting = start({ host, port, controlHost: host, controlPort });
     await expect(starting).rejects.toMatchObject({ code: 'EADDRINUSE', port: controlPort });
     expect((await start({ host, port })).baseUrl).toBe(`http://${host}:${port}`);
   });

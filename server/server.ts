@@ -190,7 +190,7 @@ function openControl(controlled: ControlledServer) {
   const { services, adminEmail, internalApi, startRun, addresses, ...rest } = controlled;
   const { settings, tenants, outbox, log, storageErrors, clock, names } = services;
   const { tokens, random, underway, turns } = services;
-  const { host, controlPort: port } = settings;
+  const { controlHost: host, controlPort: port } = settings;
   return startControl({
     ...rest,
     ...{ host, port, connectionLimits: connectionLimitsOf(settings) },

@@ -6,6 +6,7 @@ describe('completed settings', () => {
     expect(completeSettings({})).toEqual({
       host: '127.0.0.1',
       port: 8080,
+      controlHost: '127.0.0.1',
       controlPort: 8081,
       adminEmail: 'admin@example.com',
       autoAccept: false,
@@ -36,6 +37,7 @@ describe('completed settings', () => {
   it('keep every chosen value, even 0 and false', () => {
     const chosen = {
       host: '0.0.0.0',
+      controlHost: '::',
       port: 0,
       controlPort: 0,
       adminEmail: 'me@test',

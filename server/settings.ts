@@ -19,6 +19,7 @@ import { type TlsSettings, tlsSettingsProblem } from './tls-settings.ts';
 export const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 export type ServerLogLevel = (typeof logLevels)[number];
 
+const LOOPBACK = '127.0.0.1';
 /** Ten years; a time far beyond that cannot be formatted as a date. */
 const LIFETIME_MAX_SECONDS = 3650 * 86_400;
 const PROVISIONING_DELAY_MAX_MS = 3_600_000;
@@ -35,15 +36,21 @@ const RATE_WINDOW_MAX_SECONDS = 86_400;
 const listening = inGroup('Listening', {
   host: {
     flag: '--host <address>',
-    help: 'address to listen on',
+    help: 'address of the API; 0.0.0.0 for all addresses of this machine',
     cli: { kind: 'text' },
-    default: { value: '127.0.0.1' },
+    default: { value: LOOPBACK },
   },
   port: {
     flag: '--port <port>',
     help: 'port of the API; 0 for any free port',
     cli: { kind: 'port' },
     default: { value: 8080 },
+  },
+  controlHost: {
+    flag: '--control-host <address>',
+    help: 'address of control listener and console, which steer the server',
+    cli: { kind: 'text' },
+    default: { value: LOOPBACK },
   },
   controlPort: {
     flag: '--control-port <port>',

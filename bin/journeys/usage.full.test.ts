@@ -86,6 +86,7 @@ describe('help and version', () => {
     const { stdout } = await runCommand(['serve', '--help']);
     for (const [option, shown] of [
       ['--host', '"127.0.0.1"'],
+      ['--control-host', '"127.0.0.1"'],
       ['--port', '8080'],
       ['--control-port', '8081'],
       ['--admin-email', '"admin@example.com"'],

@@ -29,7 +29,8 @@ const otherPort = 'choose another port, or 0 for any free one';
 const notListening: Readonly<Record<string, (at: { port: number; address: string }) => string>> = {
   EADDRINUSE: ({ port }) => `port ${port} is in use; ${otherPort}`,
   EACCES: ({ port }) => `this user may not listen on port ${port}; ${otherPort}`,
-  EADDRNOTAVAIL: ({ address }) => `${address} is not an address of this machine; check --host`,
+  EADDRNOTAVAIL: ({ address }) =>
+    `${address} is not an address of this machine; check --host and --control-host`,
 };
 
 /** Sentences with cause and remedy, by error codes of the system and of TLS. */
