@@ -15,6 +15,15 @@ const put = (file: string, text: string) => {
   writeFileSync(join(clone, file), text);
 };
 
+const putManifest = (more: object) =>
+  put(
+    'package.json',
+    JSON.stringify({
+      ...{ name: 'sample', version: '1.2.3', type: 'module' },
+      ...{ publishConfig: { provenance: true }, ...more },
+    }),
+  );
+
 const git = (...words: readonly string[]) =>
   execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', ...words], {
     cwd: clone,
@@ -33,7 +42,7 @@ function putRecord(ageDays: number): void {
 beforeEach(() => {
   clone = mkdtempSync(join(tmpdir(), 'fleetbed-release-'));
   git('init', '--quiet');
-  put('package.json', JSON.stringify({ name: 'sample', version: '1.2.3', type: 'module' }));
+  putManifest({ repository: 'github:ada/sample' });
   put('CHANGELOG.md', '# Changelog\n\n## 1.2.3 (2026-11-28)\n\n## 1.2.2 (2026-11-01)\n');
   put('.gitignore', 'build\nnode_modules\n*.tgz\n');
   putRecord(3);
@@ -72,13 +81,14 @@ function release(...words: readonly string[]) {
 describe('npm run release', { timeout: 60_000 }, () => {
   it('prints in a dry run what it would do, and does nothing', () => {
     const { status, stdout } = release('--dry-run');
-    expect([status, stdout.trim().split('\n').slice(-4)]).toEqual([
+    expect([status, stdout.trim().split('\n').slice(-5)]).toEqual([
       0,
       [
         'would run: git tag --annotate v1.2.3 --message sample 1.2.3',
         'would run: npm pack',
         'to publish: git push origin v1.2.3',
         'to publish: npm publish sample-1.2.3.tgz',
+        'to publish: docker build --file bin/ship/Dockerfile --tag sample:1.2.3 .',
       ],
     ]);
     expect(git('tag', '--list')).toBe('');
@@ -101,6 +111,11 @@ describe('npm run release', { timeout: 60_000 }, () => {
       'a version that the changelog lacks',
       () => put('CHANGELOG.md', '# Changelog\n\n## 1.2.3 (unreleased)\n'),
       'its newest heading is "1.2.3 (unreleased)"; write "1.2.3 (',
+    ],
+    [
+      'provenance without the repository of the sources',
+      () => putManifest({}),
+      'npm publish needs "repository" in package.json',
     ],
     ['an old nightly run', () => putRecord(20), 'run `npm run test:nightly`'],
   ])('refuses %s, and changes nothing', (_, spoil, sentence) => {

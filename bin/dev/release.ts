@@ -11,6 +11,14 @@ import { counted } from '../../fixtures/counted.ts';
 import { ageOfRecord } from './nightly/record.ts';
 import { nightlyNames } from './nightly/steps.ts';
 
+/** What a release needs of `package.json`. */
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly repository?: unknown;
+  readonly publishConfig?: { readonly provenance?: boolean };
+}
+
 /** One condition of a release: `problem` is absent when it holds. */
 interface ReleaseCheck {
   readonly what: string;
@@ -28,9 +36,10 @@ if ((option !== undefined && option !== '--dry-run') || more.length > 0) {
 }
 
 function release(root: string): number {
-  const { name, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const manifest: Manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const { name, version } = manifest;
   const tag = `v${version}`;
-  const checks = checksOf(root, version);
+  const checks = checksOf(root, manifest);
   for (const { what, problem } of checks)
     say(problem ? `FAILED  ${what}: ${problem}` : `ok      ${what}`);
   if (checks.some(({ problem }) => problem)) {
@@ -41,7 +50,8 @@ function release(root: string): number {
     ['git', 'tag', '--annotate', tag, '--message', `${name} ${version}`],
     ['npm', 'pack'],
   ];
-  const publish = [`git push origin ${tag}`, `npm publish ${name}-${version}.tgz`];
+  const image = `docker build --file bin/ship/Dockerfile --tag ${name}:${version} .`;
+  const publish = [`git push origin ${tag}`, `npm publish ${name}-${version}.tgz`, image];
   if (option === '--dry-run') {
     for (const words of steps) say(`would run: ${words.join(' ')}`);
   } else {
@@ -57,7 +67,10 @@ function release(root: string): number {
   return 0;
 }
 
-function checksOf(root: string, version: string): readonly ReleaseCheck[] {
+function checksOf(
+  root: string,
+  { version, repository, publishConfig }: Manifest,
+): readonly ReleaseCheck[] {
   const git = (...words: readonly string[]): string =>
     String(spawnSync('git', words, { cwd: root }).stdout).trim();
   const changes = git('status', '--porcelain');
@@ -81,6 +94,13 @@ function checksOf(root: string, version: string): readonly ReleaseCheck[] {
       problem: isDated
         ? undefined
         : `its newest heading is "${newest}"; write "${version} (${today})"`,
+    },
+    {
+      what: 'its provenance can be proven',
+      problem:
+        publishConfig?.provenance && repository === undefined
+          ? 'npm publish needs "repository" in package.json, the URL from which a pipeline builds it'
+          : undefined,
     },
     { what: 'the nightly run is recent', problem: isYoung ? undefined : lines.at(-1) },
   ];
