@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { ClientEvent } from '../../fixtures/client-event.ts';
 import { ClientJudge } from './client-judge.ts';
+import { all, copyOf, insert, silentAfter } from './self-test/alter.ts';
 import { alterations } from './self-test/alterations.ts';
 import { goodSteps } from './self-test/good-life.ts';
-import { eventsOf, type Step } from './self-test/steps.ts';
+import { eventsOf, type Request, type Step, signIn } from './self-test/steps.ts';
 
 function judged(steps: readonly Step[]) {
   const judge = new ClientJudge();
@@ -19,6 +20,21 @@ function brokenIn(steps: readonly Step[]) {
 describe('the judge of a good client', () => {
   it('finds no duty broken in the life of a good client', () => {
     expect(brokenIn(goodSteps())).toEqual([]);
+  });
+});
+
+describe('the judge of a good client that the server fails', () => {
+  const pausesMs = [10_000, 20_000, 40_000];
+  const failed = { status: 503, answer: '<html>' };
+  const failures = (step: Request) =>
+    pausesMs.map((afterMs, at) => ({ ...copyOf(step), ...failed, afterMs, label: `failed ${at}` }));
+
+  it.each([
+    ['sign-in', insert('idle 6', () => failures(signIn('sign-in')))],
+    ['final report', insert('d2: lost', failures)],
+  ])('leaves open what a last pause before another %s is no proof of', (_, fails) => {
+    const steps = all(fails, silentAfter('failed 2', 70_000))(goodSteps());
+    expect(brokenIn(steps)).toEqual([]);
   });
 });
 

@@ -290,8 +290,8 @@ export class ClientJudge {
   }
 
   #endOf(client: JudgedClient, nowMs: number): void {
-    const { intervalMs = this.#intervalMs, lastPollPauseMs } = client.memory;
-    const patience = patienceMs(intervalMs, lastPollPauseMs);
+    const { intervalMs = this.#intervalMs, chosenPauseMs } = client.memory;
+    const patience = patienceMs(intervalMs, chosenPauseMs);
     for (const duty of duties) {
       const due = client.memory.due.get(duty.id);
       if (due === undefined || !duty.sequence || nowMs - due.sinceMs < patience) continue;

@@ -130,6 +130,8 @@ export class ClientMemory {
   /** Pause between the last two inventories, and when the last one was sent. */
   inventoryIntervalMs: number | undefined;
   inventoryMs: number | undefined;
+  /** The last fetch of a control map, and the number of fetches in a row that followed one hastily. */
+  lastMap: (Times & { readonly hasty: number }) | undefined;
   /** Payload of the last ping of the server, and the number of pings of the device. */
   pingPayload: Buffer | undefined;
   pings = 0;
@@ -137,6 +139,8 @@ export class ClientMemory {
   slowestMs = 0;
   /** Number of requests with an id of the device. */
   requestIds = 0;
+  /** True since a user has rejected the device, until it has a token again. */
+  isRejected = false;
   /** True once the clock of the server was moved. */
   isClockMoved = false;
   /** The server's time at the last answer. */
@@ -194,6 +198,7 @@ export class ClientMemory {
     if (act.act === 'client-killed') for (const { progress } of this.offers.values) progress.cut();
     this.isRestarted ||= act.act === 'client-started';
     this.isClockMoved ||= act.act === 'clock-moved';
+    this.isRejected ||= act.act === 'rejected';
     if (act.act === 'folder-cleaned') {
       this.lastAuthentication = undefined;
       this.keyTurns = 0;
@@ -202,6 +207,7 @@ export class ClientMemory {
     if (!interrupts(act)) return;
     this.hastyAuthentications = 0;
     this.hastyPolls = 0;
+    this.lastMap = undefined;
     this.shrinkingPauses = 0;
     this.lastRefusalPauseMs = undefined;
     this.needlessSignIns = 0;
@@ -228,6 +234,15 @@ export class ClientMemory {
   get intervalMs(): number | undefined {
     if (this.intervals.length < INTERVALS_MIN) return undefined;
     return this.intervals.toSorted((one, other) => one - other)[this.intervals.length >> 1];
+  }
+
+  /** The longest pause that the device has chosen lately: before its last poll, or after a failure. */
+  get chosenPauseMs(): number {
+    const pauses = this.failures.values.flatMap((run) => [
+      run.firstPauseMs ?? 0,
+      run.longestPauseMs,
+    ]);
+    return Math.max(this.lastPollPauseMs, ...pauses);
   }
 
   /** The offer that the device should work on: the newest one that has not ended. */
@@ -307,6 +322,7 @@ export class ClientMemory {
     this.isIdleKnown ||= exchange.status === 401;
     if (exchange.status !== 200 || !isAnswered(event)) return;
     this.signIns += 1;
+    this.isRejected = false;
     const token = exchange.answer.text;
     if (token !== '' && token !== MASK) this.tokens.keep(digestOf(token), event.endedMs);
   }
@@ -395,11 +411,13 @@ export class ClientMemory {
     }
     const header = (name: string): string | undefined => exchange.header(name);
     const offer = this.offerOfLink(request.url);
-    if (offer && !this.fetched.has(link)) offer.reportsBeforeDownload = [...offer.reports];
-    if (status === 400 || status === 403) {
+    const isNew = !this.fetched.has(link);
+    if (offer && isNew) offer.reportsBeforeDownload = [...offer.reports];
+    if (status === 400 || status === 403)
       this.refusedLinks.keep(link, (this.refusedLinks.get(link) ?? 0) + 1);
-    } else this.fetched.keep(link, true);
-    offer?.progress.learn({ status, answer, header }, event);
+    // A redirect may lead to a server that is not seen; a 416 is about a file that the device has.
+    if ((status >= 200 && status < 400) || status === 416) this.fetched.keep(link, true);
+    offer?.progress.learn({ status, answer, header }, event, isNew);
     if (exchange.header('range') === undefined) return;
     this.conditions.resumed += 1;
     const isConditional = ['if-range', 'if-unmodified-since'].some((name) => exchange.header(name));
@@ -448,7 +466,10 @@ export class ClientMemory {
     return isTooLong || before.content === contentOf(exchange);
   }
 
-  #fetchedMap({ status, json, deploymentId }: JudgedExchange, event: ClientExchange): void {
+  #fetchedMap(exchange: JudgedExchange, event: ClientExchange): void {
+    const { status, json, deploymentId } = exchange;
+    const hasty = isHasty(this.lastMap, exchange) ? (this.lastMap?.hasty ?? 0) + 1 : 0;
+    this.lastMap = { ...timesOf(exchange), hasty };
     const offer = this.offers.get(deploymentId);
     if (offer && status === 200 && isAnswered(event)) offer.pauses = pausesIn(json);
   }

@@ -29,14 +29,12 @@ const alterations: readonly (readonly [RegExp, Flaw])[] = [
 export class DownloadProgress {
   /** Length of the file in bytes; undefined if no answer stated it. */
   totalBytes: number | undefined;
-  /** Number of bytes that were sent, repeats included. */
+  /** Number of bytes that were sent since the last answer that failed or was cut, repeats included. */
   sentBytes = 0;
   /** Number of answers in a row that brought nothing. */
   failures = 0;
   /** Bytes that were written of the last answer that was cut; undefined if none was. */
   cutAtBytes: number | undefined;
-  /** True once an answer failed or was cut. */
-  hasFailed = false;
   /** True once the device has closed the connection of a part that does not belong to the others. */
   hasRefused = false;
   /** Everything that was ever wrong with what was sent. */
@@ -67,13 +65,16 @@ export class DownloadProgress {
     return first?.[0] === 0 ? first[1] : 0;
   }
 
-  /** Records the answer to a download. */
-  learn({ status, answer, header }: JudgedDownload, event: ClientExchange): void {
+  /**
+   * Records the answer to a download.
+   * @param isNew true if the device cannot have an earlier part of the file
+   */
+  learn({ status, answer, header }: JudgedDownload, event: ClientExchange, isNew: boolean): void {
     if (status !== 200 && status !== 206) {
       // What was stored is of no use after a 416.
       if (status === 416) {
         this.cutAtBytes = undefined;
-        this.hasFailed = true;
+        this.sentBytes = 0;
       }
       if (status !== 416 && (status < 300 || status >= 400)) this.#fail();
       return;
@@ -103,7 +104,8 @@ export class DownloadProgress {
     if (this.#flaw !== 'lying' && this.#flaw !== 'changed') this.#join(from, from + responseBytes);
     this.sentBytes += responseBytes;
     const isCut = !event.isDelivered;
-    if (isCut && isAltered(event) && this.#flaw === undefined) this.#flaw = 'short';
+    const lacksPart = (isCut && isAltered(event)) || (isNew && from > 0);
+    if (lacksPart) this.#flaw ??= 'short';
     // After a part that is of no use, or the whole file in place of a part, a device begins anew.
     const isMisfit = this.#flaw === 'lying' || this.#flaw === 'changed';
     const isUseless = isMisfit || (status === 200 && asked !== undefined);
@@ -116,7 +118,7 @@ export class DownloadProgress {
 
   #fail(): void {
     this.failures += 1;
-    this.hasFailed = true;
+    this.sentBytes = 0;
   }
 
   /** Records that the power of the device was cut. */

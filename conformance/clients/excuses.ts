@@ -56,9 +56,9 @@ export function interrupts({ act }: ServerAct): boolean {
 
 /**
  * Milliseconds that a device has for a reaction before it counts as missing at the end of a scene.
- * A device whose pauses grow with each failure has twice the last one.
+ * A device whose pauses grow with each failure has twice the longest one.
  */
-export function patienceMs(intervalMs: number | undefined, lastPauseMs: number): number {
+export function patienceMs(intervalMs: number | undefined, longestPauseMs: number): number {
   const own = intervalMs === undefined ? 60_000 : 3 * intervalMs;
-  return Math.max(own, 2 * lastPauseMs) + GRACE_MS;
+  return Math.max(own, 2 * longestPauseMs) + GRACE_MS;
 }

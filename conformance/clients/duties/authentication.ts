@@ -132,9 +132,9 @@ const reactionDuties: readonly Duty[] = [
     wayOut: 'go on asking after a 401 or 403, at the interval',
     scene: 'rejection',
     sequence: {
-      begins: { acts: ['rejected'] },
-      keeps: { exchange: ({ row, status }) => row.id === 'post-auth-request' && status === 200 },
-      lapses: { acts: ['decommissioned', 'client-killed', 'scene-ended'] },
+      begins: { acts: ['accepted'], when: ({ isRejected }) => isRejected },
+      keeps: { exchange: ({ row, status }) => isSignIn(row) && status === 200 },
+      lapses: { acts: ['rejected', 'decommissioned', 'client-killed'] },
       must: 'sign in after it was accepted again',
     },
   },

@@ -267,8 +267,7 @@ const reactionDuties: readonly Duty[] = [
     scene: 'socket-silent',
     sequence: {
       begins: {
-        acts: ['scene-began'],
-        when: ({ scene, sockets }) => scene === 'socket-silent' && sockets.size > 0,
+        socket: ({ event }, { client }) => event === 'opened' && client.scene === 'socket-silent',
       },
       keeps: { exchange: ({ row }) => handshakes.includes(row.id) },
       lapses: { acts: ['client-killed'] },

@@ -253,21 +253,15 @@ const transferDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device fetches no byte more than twice where nothing was cut.',
     source: 'Limits: 429 is returned when a client floods the server',
-    looksAt: 'the bytes that were sent of a file, and its length',
-    excuses: 'downloads that were cut or failed',
+    looksAt: 'the bytes that were sent of a file since a cut or a failure, and its length',
+    excuses: 'what was sent before a download that was cut or failed',
     wayOut: 'store what was fetched, and fetch a file again only after it was dropped',
     operations: downloads,
     applies: (exchange, memory) => (offerOf(exchange, memory)?.progress.totalBytes ?? 0) > 0,
     violation: (exchange, memory) => {
-      const {
-        sentBytes = 0,
-        totalBytes = 0,
-        failures = 0,
-        hasFailed = false,
-      } = offerOf(exchange, memory)?.progress ?? {};
-      const isTooMuch =
-        sentBytes >= 2 * totalBytes && exchange.isSuccess && memory.event.method === 'GET';
-      if (!isTooMuch || failures > 0 || hasFailed) return undefined;
+      const { sentBytes = 0, totalBytes = 0 } = offerOf(exchange, memory)?.progress ?? {};
+      const isFetch = exchange.isSuccess && memory.event.method === 'GET';
+      if (!isFetch || sentBytes < 2 * totalBytes) return undefined;
       return { where: 'a file', must: 'be fetched once', seen: 'a third time' };
     },
   },
@@ -279,11 +273,17 @@ const transferDuties: readonly Duty[] = [
     looksAt: 'the final status after a file of more than 2 GiB',
     wayOut: 'count bytes in 64 bits, and report failure where there is no room',
     scene: 'large-artifact',
-    operations: reporting,
-    applies: (exchange, memory) =>
-      isFinal(finals)(exchange) &&
-      (offerOf(exchange, memory)?.progress.totalBytes ?? 0) > LARGE_BYTES,
-    violation: () => undefined,
+    sequence: {
+      begins: {
+        exchange: ({ row, answer, status }) =>
+          downloads.includes(row.id) &&
+          status === 200 &&
+          Number(answer.headers['content-length']) > LARGE_BYTES,
+      },
+      keeps: { exchange: isFinal(finals) },
+      lapses: { acts: ['client-killed', 'deployment-aborted'] },
+      must: 'report the result',
+    },
   },
 ];
 

@@ -5,7 +5,7 @@ import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { shown } from '../../target/expectations.ts';
 import { isMap, membersOf } from '../../target/json-members.ts';
 import type { Duty, DutyMemory } from '../duty.ts';
-import { askedWith, downloads, finals, furtherPairs, polls } from '../exchange-facts.ts';
+import { askedWith, downloads, finals, furtherPairs, isHasty, polls } from '../exchange-facts.ts';
 import { HASTY_MAX, HASTY_POLLS_MAX, isAnswered, isUnderway } from '../excuses.ts';
 
 const NEEDLESS_MAX = 2;
@@ -309,11 +309,12 @@ const reactionDuties: readonly Duty[] = [
           polls.includes(row.id) && status === 200 && isAnswered(event) && !isUsable(json),
       },
       keeps: {
-        exchange: ({ row }, { client }) =>
-          row.id === reports || (polls.includes(row.id) && client.hastyPolls === 0),
+        exchange: (exchange, { client }) =>
+          exchange.row.id === reports ||
+          (polls.includes(exchange.row.id) && !isHasty(client.lastPoll, exchange)),
       },
-      breaks: ({ row }, { client }) =>
-        polls.includes(row.id) && client.hastyPolls > HASTY_MAX
+      breaks: (exchange, { client }, { polls: count }) =>
+        count > HASTY_MAX && isHasty(client.lastPoll, exchange)
           ? {
               where: 'unusable instructions',
               must: 'not lead to a tight loop',

@@ -83,7 +83,12 @@ const logUploadDuties: readonly Duty[] = [
       begins: {
         exchange: (exchange, memory) => isFailure(exchange) && hasLog(exchange, memory) === false,
       },
-      keeps: { exchange: (exchange) => logging.includes(exchange.row.id) && isLogDone(exchange) },
+      keeps: {
+        exchange: (exchange, { client }) =>
+          logging.includes(exchange.row.id) &&
+          isLogDone(exchange) &&
+          (client.offers.get(exchange.deploymentId)?.reports.includes('failure') ?? false),
+      },
       breaks: (_, __, due) =>
         due.polls > SOON_POLLS
           ? { where: 'a failure', must: 'come with a log', seen: `${due.polls} polls without one` }

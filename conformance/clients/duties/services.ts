@@ -3,7 +3,7 @@ import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { shown } from '../../target/expectations.ts';
 import { entriesOf, membersOf } from '../../target/json-members.ts';
 import type { Duty } from '../duty.ts';
-import { alertKeys } from '../exchange-facts.ts';
+import { alertKeys, isHasty } from '../exchange-facts.ts';
 import { HASTY_MAX, isAnswered } from '../excuses.ts';
 import { bodyDuty } from './body-duty.ts';
 
@@ -165,11 +165,18 @@ const mapDuties: readonly Duty[] = [
   {
     id: 'map.fetches',
     level: 'should',
-    sentence: 'A device that pauses fetches the map again, and goes on when it allows.',
-    source: 'Device deployments v2: GET update_control_map',
-    looksAt: 'what follows the report of a pause',
+    sentence: 'A device that pauses fetches the map again at a bounded rate until it may go on.',
+    source: 'Device deployments v2: GET update_control_map; Errors: 429',
+    looksAt: 'what follows the report of a pause, and pauses between fetches of the map',
     wayOut: 'fetch the map at the interval of polls while the device pauses',
     scene: 'control-map',
+    operations: fetchingMap,
+    applies: (_, { client }) => client.lastMap !== undefined,
+    violation: (exchange, { client: { lastMap } }) => {
+      if (!isHasty(lastMap, exchange) || lastMap?.hasty !== HASTY_MAX) return undefined;
+      const seen = 'less, three times in a row';
+      return { where: 'the pause between fetches of the map', must: 'last 1 s or more', seen };
+    },
     sequence: {
       begins: {
         exchange: ({ row, sent, isSuccess }) =>

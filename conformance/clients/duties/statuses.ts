@@ -36,8 +36,9 @@ const statusDuties: readonly Duty[] = [
       breaks: ({ row, deploymentId }, { client }) => {
         const [before, latest] = client.offers.values.slice(-2);
         if (!reporting.includes(row.id) || latest?.id !== deploymentId) return undefined;
-        const isBegun = before !== undefined && before.reports.length > 0;
-        if (!isBegun || before.final !== undefined || before.isOver) return undefined;
+        if (before === undefined || before.final !== undefined || before.isOver) return undefined;
+        const isFetched = before.link !== undefined && client.fetched.has(before.link);
+        if (before.reports.length === 0 && !before.hasLog && !isFetched) return undefined;
         return {
           where: 'a deployment',
           must: 'end before the next begins',
@@ -46,9 +47,11 @@ const statusDuties: readonly Duty[] = [
       },
       lapses: {
         acts: ['deployment-aborted', 'client-killed', 'decommissioned'],
-        exchange: ({ row, status }) =>
-          (reporting.includes(row.id) && (status === 404 || status === 409)) ||
-          (polls.includes(row.id) && (status === 204 || status === 409)),
+        // A final status that the server did not take is the matter of report.retries-final.
+        exchange: (exchange, { event }) =>
+          (reporting.includes(exchange.row.id) && [404, 409].includes(exchange.status)) ||
+          isFailedFinal(exchange, event) ||
+          isWithoutUpdate(exchange),
       },
       must: 'report a final status',
     },
@@ -280,10 +283,7 @@ const failureDuties: readonly Duty[] = [
     scene: 'lost-report',
     sequence: {
       begins: {
-        exchange: ({ row, sent, status }, { event }) =>
-          reporting.includes(row.id) &&
-          finals.includes(membersOf(sent).status) &&
-          (status >= 500 || status === 429 || status === 401 || !isAnswered(event)),
+        exchange: (exchange, { event }) => isFailedFinal(exchange, event),
       },
       keeps: { exchange: isFinalAttempt },
       breaks: ({ row, status }, _, due) =>
@@ -429,6 +429,13 @@ function offersNew({ row, status, json }: JudgedExchange, client: DutyMemory['cl
 
 function isFinalAttempt({ row, sent }: JudgedExchange): boolean {
   return reporting.includes(row.id) && finals.includes(membersOf(sent).status);
+}
+
+/** Returns true for a final status that has to be sent again. */
+function isFailedFinal(exchange: JudgedExchange, event: DutyMemory['event']): boolean {
+  const { status } = exchange;
+  const isFailed = status >= 500 || status === 429 || status === 401 || !isAnswered(event);
+  return isFinalAttempt(exchange) && isFailed;
 }
 
 function isFinalReport(exchange: JudgedExchange): boolean {

@@ -1,4 +1,5 @@
 /** What a badly written client does instead of the good one: changes of single steps of its life. */
+import type { SceneName } from '../scenes.ts';
 import { deviceKey, linkOf, type Request, request, type Step, signIn } from './steps.ts';
 
 /** Returns the steps of the bad client. The steps of the good one may be changed in place. */
@@ -95,12 +96,12 @@ export const afterFailure =
 /** Every authentication request. */
 export const everySignIn = /^pending|token/;
 
-/** Lets the steps after one label and up to another one be a scene of the examination. */
-export function scene(name: string, after: string, upTo: string): Alter {
+/** Lets the steps after one label and up to another one, with a time after it, be a scene. */
+export function scene(name: SceneName, after: string, upTo: string, idleMs = 10): Alter {
   const act = { kind: 'act', client: 'device-1', afterMs: 10, subject: name } as const;
   return all(
     insert(after, () => [{ ...act, label: 'scene began', act: 'scene-began' }]),
-    insert(upTo, () => [{ ...act, label: 'scene ended', act: 'scene-ended' }]),
+    insert(upTo, () => [{ ...act, label: 'scene ended', act: 'scene-ended', afterMs: idleMs }]),
   );
 }
 
@@ -129,10 +130,10 @@ export function logOf(copy: Request, id: string, more: Partial<Request> = {}): R
 }
 
 /** Lets the client fall silent after a step, until a scene ends. */
-export function silentAfter(label: string): Alter {
+export function silentAfter(label: string, afterMs = 600_000): Alter {
   return (steps) => [
     ...steps.slice(0, steps.findIndex(named(label)) + 1),
-    { kind: 'act', label: 'scene ended', act: 'scene-ended', client: 'device-1', afterMs: 600_000 },
+    { kind: 'act', label: 'scene ended', act: 'scene-ended', client: 'device-1', afterMs },
   ];
 }
 

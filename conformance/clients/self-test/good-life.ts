@@ -296,6 +296,7 @@ function services(life: Life): void {
   life.steps.push(
     request('c1: download', 'download-configuration', {
       ...{ status: 200, afterMs: 200, responseBytes: 100 },
+      answerHeaders: { 'Content-Length': '100' },
       target: configurationLink.slice(api.length),
     }),
   );
@@ -404,7 +405,7 @@ function tokens(life: Life): void {
   life.polls('revoked', { status: 401, answer: '' });
   life.signsIn('token after revocation', 7);
   life.polls('poll after revocation');
-  life.act('clock moved', 'clock-moved', 'P8D');
+  life.act('clock moved', 'clock-moved', '8');
   life.polls('expired', { status: 401 });
   life.signsIn('token after expiry', 21);
   life.polls('poll after expiry');

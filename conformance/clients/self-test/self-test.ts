@@ -30,12 +30,16 @@ export interface ClientSelfTest {
   readonly undefended: readonly string[];
 }
 
-/** Random alterations of the good client, and how many of them the judge noticed. */
+/** Random alterations of the good client, and what the judge noticed. */
 export interface AlteredClients {
+  /** Number of alterations that break a duty, and of those that the judge noticed. */
   readonly altered: number;
   readonly noticed: number;
-  /** Number of alterations that it did not notice, by what they do. */
-  readonly unnoticed: Readonly<Record<string, number>>;
+  /** The alterations that it did not notice, by what they do. */
+  readonly unnoticed: Readonly<Record<string, readonly string[]>>;
+  /** Number of alterations that break no duty, and those that the judge blamed. */
+  readonly legal: number;
+  readonly blamed: readonly string[];
 }
 
 /** Plays the good client and the badly written ones of these duties. */
@@ -57,21 +61,29 @@ export function selfTestOfClients(selected: readonly Alteration[] = alterations)
   };
 }
 
-/** Alters one request of the good client at random, as often as given. */
+/** Alters one request of the good client at random, until so many alterations break a duty. */
 export function alteredClients(count: number, seed: string): AlteredClients {
-  const unnoticed = new Map<string, number>();
-  let altered = 0;
-  for (let draw = 0; altered < count; draw += 1) {
+  const unnoticed: Record<string, string[]> = {};
+  const blamed: string[] = [];
+  const counts = { altered: 0, noticed: 0, legal: 0 };
+  for (let draw = 0; counts.altered < count; draw += 1) {
     const random = seededRandom(`${seed}/${draw}`);
     const steps = goodSteps();
-    const name = picked(Object.keys(randomChanges), random);
+    const [does, { alter, legal = [] }] = picked(Object.entries(randomChanges), random);
     const step = picked(steps.filter(isRequest), random);
-    if (randomChanges[name]?.(step, steps) !== true) continue;
-    altered += 1;
-    if (brokenBy(steps).length === 0) unnoticed.set(name, (unnoticed.get(name) ?? 0) + 1);
+    const { label } = step;
+    if (!alter(step, steps)) continue;
+    const broken = brokenBy(steps);
+    if (legal.some(([labels]) => labels.test(label))) {
+      counts.legal += 1;
+      if (broken.length > 0) blamed.push(`${does} (${label}): ${broken.join(', ')}`);
+      continue;
+    }
+    counts.altered += 1;
+    if (broken.length > 0) counts.noticed += 1;
+    else unnoticed[does] = [...(unnoticed[does] ?? []), label];
   }
-  const missed = [...unnoticed.values()].reduce((sum, each) => sum + each, 0);
-  return { altered, noticed: altered - missed, unnoticed: Object.fromEntries(unnoticed) };
+  return { ...counts, unnoticed, blamed };
 }
 
 /** Returns the duties that a client breaks. */

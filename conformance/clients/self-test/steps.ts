@@ -34,6 +34,8 @@ export interface Request {
   afterMs: number;
   tookMs: number;
   connection?: string;
+  /** The device; by default the one that is judged. */
+  client?: string;
 }
 
 /** An event of the websocket, or an act of the server; it happens `afterMs` after the step before. */
@@ -54,6 +56,8 @@ export const api = 'https://api.example';
 export const storage = 'https://files.example';
 export const startMs = Date.UTC(2026, 0, 31, 12);
 const INTERVAL_MS = 10_000;
+const DAY_MS = 86_400_000;
+const DEVICE = 'device-1';
 const rows = { ...operations, ...storageOperations };
 
 /** Returns the link to the file of a deployment. */
@@ -108,13 +112,13 @@ export function eventsOf(steps: readonly Step[]): ClientEvent[] {
     nowMs += step.afterMs;
     if (step.kind === 'act') {
       const { label: _, afterMs: __, ...act } = step;
-      if (act.act === 'clock-moved') offsetMs += 8 * 86_400_000;
+      if (act.act === 'clock-moved') offsetMs += Number(act.subject) * DAY_MS;
       return { ...act, atMs: nowMs };
     }
     const sequence = index + 1;
     if (step.kind === 'socket') {
       const { label: _, afterMs: __, ...event } = step;
-      return { ...event, sequence, client: 'device-1', atMs: nowMs };
+      return { ...event, sequence, client: DEVICE, atMs: nowMs };
     }
     const exchange = exchangeOf(step, sequence, nowMs, offsetMs);
     nowMs += step.tookMs;
@@ -142,7 +146,7 @@ function exchangeOf(
   return {
     kind: 'exchange',
     sequence,
-    client: 'device-1',
+    client: step.client ?? DEVICE,
     method: step.method ?? row.method,
     url: origin + target,
     requestHeaders: Object.entries(headers).filter(([, value]) => value !== ''),

@@ -11,7 +11,7 @@ import { type ExitCode, exitCodes } from '../../../output/exit-codes.ts';
 import type { Output } from '../../../output/output.ts';
 
 /** The least share of random alterations that the judge must notice, by default. */
-const FLOOR = 0.75;
+const FLOOR = 0.9;
 
 /** Which clients are played. */
 interface BadClients {
@@ -31,8 +31,9 @@ export function testWithBadClients(
   if (fuzz !== undefined) {
     const result = alteredClients(fuzz, seed);
     output.data(result);
-    output.line(alteredText(result));
-    return result.noticed >= floor * result.altered ? exitCodes.pass : exitCodes.failed;
+    for (const line of alteredLines(result)) output.line(line);
+    const isSound = result.noticed >= floor * result.altered && result.blamed.length === 0;
+    return isSound ? exitCodes.pass : exitCodes.failed;
   }
   const selected = alterations.filter(
     ({ duty }) => beginnings.length === 0 || beginnings.some((each) => duty.startsWith(each)),
@@ -66,9 +67,14 @@ function resultLines({ falseOnGood, rows, undefended }: ClientSelfTest): readonl
   ];
 }
 
-function alteredText({ altered, noticed, unnoticed }: AlteredClients): string {
+function alteredLines(result: AlteredClients): readonly string[] {
+  const { altered, noticed, unnoticed, legal, blamed } = result;
   const share = ((100 * noticed) / altered).toFixed(1);
-  const missed = Object.entries(unnoticed).map(([does, count]) => `${does} (${count})`);
-  const others = missed.length === 0 ? '' : ` Not noticed: ${missed.join(', ')}.`;
-  return `${noticed} of ${altered} random alterations of a good client noticed, ${share} %.${others}`;
+  const missed = Object.entries(unnoticed).map(([does, of]) => `${does} (${of.join(', ')})`);
+  const others = missed.length === 0 ? '' : ` Not noticed: ${missed.join('; ')}.`;
+  return [
+    ...blamed.map((each) => `! blamed without a broken duty: ${each}`),
+    `${noticed} of ${altered} random alterations of a good client noticed, ${share} %.${others}`,
+    `${counted(legal, 'further alteration')} broke no duty: ${blamed.length} blamed.`,
+  ];
 }

@@ -166,6 +166,26 @@ export const authentication: readonly Alteration[] = [
     alter: silentAfter('pending 2'),
   },
   {
+    duty: 'auth.recovers-from-rejection',
+    does: 'gives up when it is rejected',
+    alter: all(
+      insert('idle 2', () => [
+        { kind: 'act', label: 'rejected', act: 'rejected', client: 'device-1', afterMs: 100 },
+        { kind: 'act', label: 'accepted again', act: 'accepted', client: 'device-1', afterMs: 100 },
+      ]),
+      silentAfter('accepted again'),
+    ),
+  },
+  {
+    duty: 'auth.clock-wrong',
+    does: 'does not poll with a token that seems to be from another time',
+    alter: all(
+      (steps) =>
+        steps.map((step) => (step.label === 'clock moved' ? { ...step, subject: '3650' } : step)),
+      silentAfter('token after expiry'),
+    ),
+  },
+  {
     duty: 'auth.token-opaque',
     does: 'gives up when its token is longer than it expects',
     alter: all(

@@ -1,15 +1,18 @@
 /** Clients that use websockets or HTTP badly. */
 import {
   type Alteration,
+  all,
   copyOf,
+  drop,
   edit,
+  insert,
   named,
   repeated,
   scene,
   silentAfter,
   socket,
 } from '../alter.ts';
-import { message, type Request, type Step } from '../steps.ts';
+import { message, type Request, request, type Step } from '../steps.ts';
 
 export const connections: readonly Alteration[] = [
   {
@@ -94,6 +97,50 @@ export const connections: readonly Alteration[] = [
       }));
       return steps.flatMap((step) => (step === first ? [...tries, step] : [step]));
     },
+  },
+  {
+    duty: 'connect.renewed-token',
+    does: 'opens its websocket with the former token',
+    alter: (steps) => {
+      const { headers } = steps.find(named('connect 2')) as Request;
+      const key = { 'Sec-WebSocket-Key': Buffer.alloc(16, 3).toString('base64') };
+      return insert('poll after revocation', () => [
+        request('connect 3', 'connect', { status: 401, headers: { ...headers, ...key } }),
+      ])(steps);
+    },
+  },
+  {
+    duty: 'connect.fragments',
+    does: 'does not answer a message in fragments',
+    alter: all(
+      scene('sockets', 'connect 1: opened', 'poll after check-update', 60_000),
+      drop(/answer/),
+    ),
+  },
+  {
+    duty: 'connect.notices-silence',
+    does: 'keeps its websocket although nothing comes for three minutes',
+    alter: all(
+      scene('socket-silent', 'connect 1', 'shell answer', 180_000),
+      edit('connect 1', (step) => {
+        step.interference = ['half-open'];
+      }),
+    ),
+  },
+  {
+    duty: 'connect.unknown-message',
+    does: 'falls silent after a message that it does not know',
+    alter: silentAfter('unknown message'),
+  },
+  {
+    duty: 'http.chunked-answers',
+    does: 'signs in again and again after a token in chunks',
+    alter: all(
+      edit('first token', (step) => {
+        step.answerHeaders['Transfer-Encoding'] = 'chunked';
+      }),
+      repeated('first token', 4),
+    ),
   },
   {
     duty: 'http.documented-operations',

@@ -11,6 +11,7 @@ import {
   logOf,
   provides,
   repeated,
+  silentAfter,
 } from '../alter.ts';
 
 export const downloading: readonly Alteration[] = [
@@ -141,6 +142,42 @@ export const downloading: readonly Alteration[] = [
         download('d2', { status: 404, responseBytes: 0, afterMs: 61_000 }),
       ),
     ),
+  },
+  {
+    duty: 'get.gzip',
+    does: 'fails at a file with gzip',
+    alter: edit('f1: download', (step) => {
+      step.answerHeaders['Content-Encoding'] = 'gzip';
+    }),
+  },
+  {
+    duty: 'get.large',
+    does: 'gives up without a report after a file of 3 GiB',
+    alter: all(
+      edit('d2: download', (step) => {
+        step.responseBytes = 3 * 2 ** 30;
+        step.answerHeaders['Content-Length'] = `${3 * 2 ** 30}`;
+      }),
+      silentAfter('d2: download'),
+    ),
+    consequences: ['report.final'],
+  },
+  {
+    duty: 'report.success-only-if-installed',
+    does: 'reports success although every download was refused',
+    alter: edit('d2: download', (step) => {
+      Object.assign(step, { status: 404, responseBytes: 0 });
+    }),
+  },
+  {
+    duty: 'get.short-body',
+    does: 'fetches a file from its middle, and installs that',
+    alter: drop('d1: cut'),
+  },
+  {
+    duty: 'get.once',
+    does: 'fetches a file three times after a cut',
+    alter: repeated('d5: replaced', 2),
   },
   {
     duty: 'get.416',

@@ -15,6 +15,13 @@ import {
 } from '../alter.ts';
 import type { Request } from '../steps.ts';
 
+/** The same poll of ten other devices, all within a second. */
+function others(copy: Request): readonly Request[] {
+  return Array.from({ length: 10 }, (_, at) => ({
+    ...{ ...copyOf(copy), client: `device-${at + 2}`, label: 'another device', afterMs: 10 },
+  }));
+}
+
 export const polling: readonly Alteration[] = [
   {
     duty: 'next.tolerates-unknown-members',
@@ -98,6 +105,43 @@ export const polling: readonly Alteration[] = [
     duty: 'next.409-handled',
     does: 'repeats a poll that met a 409 every 100 ms',
     alter: repeated('idle 3', 5, { afterMs: 100, status: 409, answer: { error: 'conflict' } }),
+  },
+  {
+    duty: 'next.jitter',
+    does: 'polls in step with ten others after a restart of the server',
+    alter: all(
+      insert('idle 1', (copy) => [
+        ...others(copy),
+        { kind: 'act', label: 'restart', act: 'server-restarted', afterMs: 10 },
+        ...others(copy),
+      ]),
+      edit('idle 2', (step) => {
+        step.afterMs = 10;
+      }),
+    ),
+  },
+  {
+    duty: 'next.tolerates-control-map',
+    does: 'leaves an offer alone that has a map for which it did not ask',
+    alter: all(
+      edit('d1: offer', (step) => {
+        const answer = structuredClone(step.answer) as { artifact: object };
+        Object.assign(answer.artifact, { update_control_map: { id: 'd1', states: {} } });
+        step.answer = answer;
+      }),
+      repeated('d1: offer', 8),
+      drop(/^d1: (downloading|cut|resumed|installing|success|inventory)/),
+      provides(/^d1: poll|^d2: offer/, { artifact_name: 'one' }),
+    ),
+  },
+  {
+    duty: 'next.bad-instructions',
+    does: 'asks every 100 ms while an offer has no link',
+    alter: insert('idle 2', (copy) => {
+      const artifact = { artifact_name: 'two', device_types_compatible: ['board'], source: {} };
+      const offer = { status: 200, answer: { id: 'd0', artifact }, afterMs: 100 };
+      return Array.from({ length: 5 }, () => ({ ...copyOf(copy), ...offer, label: 'no link' }));
+    }),
   },
   {
     duty: 'next.continues',

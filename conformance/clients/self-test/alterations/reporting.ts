@@ -11,6 +11,8 @@ import {
   logOf,
   provides,
   repeated,
+  scene,
+  silentAfter,
 } from '../alter.ts';
 import { signIn } from '../steps.ts';
 
@@ -24,6 +26,33 @@ export const reporting: readonly Alteration[] = [
       drop('d1: poll after'),
       provides('d2: offer', { artifact_name: 'one' }),
     ),
+  },
+  {
+    duty: 'report.final',
+    does: 'reports nothing at all on a deployment that it fetched',
+    alter: all(
+      drop(/^f1: (failure|log)/),
+      edit('f1: poll after', (step) => {
+        step.status = 404;
+      }),
+    ),
+  },
+  {
+    duty: 'report.already-installed',
+    does: 'downloads what it has installed',
+    alter: all(
+      scene('installed-already', 'd1: inventory', 'd2: inventory'),
+      edit('d2: offer', (step) => {
+        const answer = structuredClone(step.answer) as { artifact: object };
+        Object.assign(answer.artifact, { artifact_name: 'two' });
+        step.answer = answer;
+      }),
+    ),
+  },
+  {
+    duty: 'report.survives-power-cut',
+    does: 'does not come back after a power cut',
+    alter: silentAfter('d4: started'),
   },
   {
     duty: 'report.second-deployment',

@@ -54,6 +54,11 @@ export const resources: readonly Alteration[] = [
     ),
   },
   {
+    duty: 'log.on-failure',
+    does: 'uploads a log with the second failure and none with the first',
+    alter: drop('f1: log'),
+  },
+  {
     duty: 'log.413-stops',
     does: 'sends a log once more that was too large',
     alter: insert('f1: poll after', (copy) =>
@@ -187,6 +192,11 @@ export const resources: readonly Alteration[] = [
     duty: 'map.reports-pause',
     does: 'pauses without a report',
     alter: drop('m1: pause'),
+  },
+  {
+    duty: 'map.fetches',
+    does: 'fetches the map every 100 ms while it pauses',
+    alter: repeated('m1: map', 5, { afterMs: 100 }),
   },
   {
     duty: 'map.404-ends',
