@@ -202,7 +202,13 @@ export async function examineClient(options: ExamineOptions): Promise<ExitCode> 
   if (options.list) {
     rmSync(folder, { recursive: true });
     const { interval: intervalMs, parallel } = options;
-    const programme = programmeOf(allScenes, { plan, intervalMs, capabilities: undefined });
+    // The list is that of a client which --command starts; --wait leaves some scenes out.
+    const started = { ...plan, command: '' };
+    const programme = programmeOf(allScenes, {
+      plan: started,
+      intervalMs,
+      capabilities: undefined,
+    });
     for (const line of programmeLines(programme, { parallel, intervalMs })) output.line(line);
     output.data(programme.map(({ scene: { name }, ...rest }) => ({ scene: name, ...rest })));
     return exitCodes.pass;

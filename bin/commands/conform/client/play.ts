@@ -115,10 +115,18 @@ async function require(stage: Stage, name: SightName, withinMs: number): Promise
   if ((await stage.sees(name, busyMs)) !== undefined) return;
   // A client that asks on and on, and never for this, will not do so later.
   const isBusy = stage.events.all.length - before > REQUESTS_IN_VAIN_MAX;
-  if (!isBusy && (await stage.sees(name, withinMs - busyMs)) !== undefined) return;
-  // A client whose pauses grow with each failure has twice its last one.
-  const grownMs = Math.min(2 * stage.events.longestPauseMs(), GROWN_PAUSE_MAX_MS) - withinMs;
-  if (!isBusy && grownMs > 0 && (await stage.sees(name, grownMs)) !== undefined) return;
+  if (!isBusy) {
+    if ((await stage.sees(name, withinMs - busyMs)) !== undefined) return;
+    // A client whose pauses grow with each failure has twice its longest one before it tries again.
+    const endMs = fromMs + withinMs + GROWN_PAUSE_MAX_MS;
+    do {
+      const nowMs = systemClock.monotonicMs();
+      const { pauseMs, longestPauseMs } = stage.events.rhythm(nowMs);
+      const grownMs = Math.min(2 * longestPauseMs - pauseMs, endMs - nowMs);
+      if (grownMs <= 0) break;
+      if ((await stage.sees(name, grownMs)) !== undefined) return;
+    } while (stage.events.isFailing);
+  }
   const seconds = Math.round((systemClock.monotonicMs() - fromMs) / 1000);
   const last = lastLine(stage.events);
   const instead = last === undefined ? '' : `; its last request was ${last}`;
@@ -128,7 +136,7 @@ async function require(stage: Stage, name: SightName, withinMs: number): Promise
 /** How long a client may do other things, and how many, before what is awaited is missing. */
 const BUSY_WAIT_MS = 60_000;
 const REQUESTS_IN_VAIN_MAX = 10;
-/** The longest time for a client whose pauses grow. */
+/** The longest further time for a client whose pauses grow. */
 const GROWN_PAUSE_MAX_MS = 120_000;
 
 async function applyStep(

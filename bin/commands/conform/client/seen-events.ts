@@ -132,10 +132,17 @@ export class SeenEvents {
     }
   }
 
-  /** Returns the longest time between two requests, in milliseconds; 0 for less than two. */
-  longestPauseMs(): number {
+  /** True if the server has failed the last request. */
+  get isFailing(): boolean {
+    const { event, status = 0 } = this.all.at(-1) ?? {};
+    return event?.kind === 'exchange' && (status === 0 || status === 429 || status >= 500);
+  }
+
+  /** Returns the time since the last event, and the longest time between two, in milliseconds. */
+  rhythm(nowMs: number): { readonly pauseMs: number; readonly longestPauseMs: number } {
     const times = this.all.map(({ event }) => endOf(event));
-    return Math.max(0, ...times.slice(1).map((time, index) => time - (times[index] ?? time)));
+    const pauses = times.slice(1).map((time, index) => time - (times[index] ?? time));
+    return { pauseMs: nowMs - (times.at(-1) ?? nowMs), longestPauseMs: Math.max(0, ...pauses) };
   }
 
   /** Wakes everything that waits for an event, to look again. */

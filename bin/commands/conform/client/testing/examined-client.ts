@@ -7,7 +7,21 @@ import {
   type ExaminedDuty,
   readExamination,
 } from '../../../../../conformance/clients/report/examination.ts';
-import { runCommand } from '../../../../testing/built-command.ts';
+import { builtCommand, runCommand } from '../../../../testing/built-command.ts';
+import { exampleSource } from '../../../../testing/example-client.ts';
+
+const simulator = [
+  `'${process.execPath}' '${builtCommand}' simulate --url {server} --ca {ca} --state {dir}/state`,
+  '--devices 1 --keys ecdsa=1 --poll 1s --poll-jitter 0.1 --inventory 1h --connect',
+  "--back-off 'kind: equal-jitter, min: 2s, max: 8s'",
+].join(' ');
+const python = `python3 '${exampleSource('client.py')}' --server {server} --ca {ca} --dir {dir} --interval 1`;
+
+/** Clients that keep every duty, with the command that starts each. */
+export const goodClients: readonly (readonly [name: string, command: string])[] = [
+  ['a simulated device', simulator],
+  ['the example client in Python', python],
+];
 
 /** An examination with the exit code of its command. */
 export interface Examined {
