@@ -5,6 +5,8 @@
  */
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import * as v from 'valibot';
+import { isObject, parsedJson } from '../../fixtures/json.ts';
+import { printable } from '../../fixtures/printable.ts';
 import { freshRsaKey, type Random } from '../../fixtures/random.ts';
 
 type TokenKind = 'device' | 'user';
@@ -79,7 +81,10 @@ export function createTokenIssuer(key: TokenKey): TokenIssuer {
         return { because: 'is not a JWT (three parts separated by dots)' };
       }
       // The algorithm is fixed: a token with any other header was not issued here.
-      if (head !== header) return { because: 'was not issued by this server' };
+      if (head !== header) {
+        const because = `was not issued by this server${algorithmIn(head, key.algorithm.name)}`;
+        return { because };
+      }
       const raw = Buffer.from(signature, 'base64url');
       // The decoder ignores stray characters, but a token with such characters is not the issued
       // one.
@@ -106,6 +111,17 @@ function payloadOf(
     ...(tenantId !== undefined && { 'svc.tenant': tenantId }),
   });
 }
+
+/** Says that a token has another algorithm than this server's, as the continuation of a sentence. */
+function algorithmIn(head: string | undefined, own: string): string {
+  const header = parsedJson(Buffer.from(head ?? '', 'base64url').toString());
+  const { alg } = isObject(header) ? header : {};
+  if (typeof alg !== 'string' || alg === own) return '';
+  const named = `its alg is "${printable(alg, ALGORITHM_MAX_CHARACTERS)}"`;
+  return `: ${alg === 'none' ? 'it is not signed, as ' : ''}${named}, and that of this server "${own}"`;
+}
+
+const ALGORITHM_MAX_CHARACTERS = 20;
 
 function claimsOf(payload: string): ReadClaims | InvalidToken {
   const claims = v.safeParse(

@@ -68,7 +68,7 @@ export function remedyOf(
   if (operation?.authorization === 'link' && /%26|amp;|(?:\\|%5C)u0026/i.test(asked.search)) {
     return 'read the link with a JSON parser: it was sent with an escaped "&"';
   }
-  if (operation?.authorization === 'link' && /%25/.test(asked.search)) {
+  if (operation?.authorization === 'link' && (/%25/.test(asked.search) || holdsQuery(asked))) {
     return 'send the link unchanged: it was URL-encoded a second time';
   }
   if (operation?.authorization === 'link' && /^[^&]+$/.test(asked.search)) {
@@ -106,11 +106,20 @@ function otherWay({ asked, refusal, operation, place }: RemedyInput): string | u
         : undefined;
     case users['abort-deployment'].id:
       return `this aborts the deployment for all its devices: a device reports its own status with ${nameOf(operations['put-deployment-status'])}`;
+    case operations['put-configuration'].id:
+      return refusal.detail?.actual === 'null'
+        ? 'to remove a setting, send an empty string as its value'
+        : undefined;
     case users['upload-artifact'].id:
       return `the command sends only the file, which must be an artifact: ${nameOf(users['generate-artifact'])} generates one from any file`;
     default:
       return undefined;
   }
+}
+
+/** Returns true for a path that holds its query, since the `?` before it was escaped. */
+function holdsQuery({ path, search }: ReceivedRequest): boolean {
+  return search === '' && /%3F[^/]*(?:=|%3D)/i.test(path);
 }
 
 function nameOf({ method, path }: Operation): string {

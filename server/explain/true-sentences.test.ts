@@ -60,10 +60,21 @@ describe('the explanation of a body that is not JSON', () => {
   });
 });
 
+function tokenHeader(alg: string): string {
+  return Buffer.from(JSON.stringify({ alg, typ: 'JWT' })).toString('base64url');
+}
+
 describe('the 401 answer for a missing or misplaced token', () => {
   it.each<[string, (token: string) => TestCall, string]>([
     ['cut off', (token) => ({ token: token.slice(0, 60) }), 'it is cut off after 60 characters'],
     ['a word', () => ({ token: 'undefined' }), 'it is the text "undefined"'],
+    ['with more', (token) => ({ token: `${token}\\n` }), '"\\n" follows it'],
+    ['of no algorithm', () => ({ token: `${tokenHeader('none')}.e30.` }), 'it is not signed'],
+    [
+      'of another',
+      (token) => ({ token: token.replace(/^[^.]+/, tokenHeader('HS256')) }),
+      'alg is "HS256"',
+    ],
     ['in a header', (token) => ({ headers: { 'X-Token': token } }), 'in the header X-Token'],
     ['in a cookie', (token) => ({ headers: { Cookie: `t=${token}` } }), 'in the cookie t'],
   ])('names the mistake: %s', async (_, callOf, words) => {
@@ -90,6 +101,9 @@ describe('the explanation of a valid token in a wrong header', () => {
     ],
     ['bare', (token) => ({ Authorization: token }), 'put "Bearer " before'],
     ['of JWT', (token) => ({ Authorization: `JWT ${token}` }), 'use Bearer as the scheme'],
+    ['of Basic', () => ({ Authorization: 'Basic ZGV2aWNlOng=' }), 'send "Bearer " and the token'],
+    ['twice', (token) => ({ Authorization: `Bearer Bearer ${token}` }), 'write "Bearer " once'],
+    ['of none', () => ({ Authorization: 'Bearer ' }), 'put the token after "Bearer "'],
   ])('names the form and asks for no new token: %s', async (_, headersOf, first) => {
     const explained = await explanationAt('GET', setting, { headers: headersOf(device.token) });
     expect([explained.status, explained.wrong.path]).toEqual([401, 'header.Authorization']);
@@ -232,6 +246,9 @@ it('a wrong id in a report is explained with the object that it names', async ()
   const ids: readonly (readonly [string, RegExp])[] = [
     [artifactId, /the id of an artifact; that of a deployment is the member id/],
     [own.id, /the id of the device itself/],
+    ['release-named', /the name of an artifact; that of a deployment/],
+    ['release-of-nobody', /, which is no UUID; that of a deployment/],
+    ['{id}', /a placeholder, as of a variable that is not set/],
     [await idOf(own), /a deployment for this device that it was not offered yet/],
     [await idOf(device), /a deployment for other devices/],
   ];
@@ -253,7 +270,7 @@ it('an artifact in use is explained with the deployment that uses it', async () 
   );
 });
 
-it('a link with an escaped "&" is explained with the advice to use a JSON parser', async () => {
+it('a link that was escaped is explained with the way in which it was escaped', async () => {
   const id = await publish(server, { name: 'release-escaped' });
   await createDeployment(server, [device], { artifact_name: 'release-escaped' });
   const { uri } = await linkTo(server, device.token, id);
@@ -262,6 +279,17 @@ it('a link with an escaped "&" is explained with the advice to use a JSON parser
     const { first } = await explanationAt('GET', path.replaceAll('&', escaped));
     expect(first).toMatch(/^read the link with a JSON parser/);
   }
+  const twice = path.replaceAll('%', '%25');
+  for (const escaped of [twice, twice.replace('?', '%3F'), encodeURI(path).replace('?', '%3F')]) {
+    const { first } = await explanationAt('GET', escaped);
+    expect(first).toBe('send the link unchanged: it was URL-encoded a second time');
+  }
+});
+
+it('a setting of null is explained with the way to remove a setting', async () => {
+  const call = { token: device.token, json: { timezone: null } };
+  const { first } = await explanationAt('PUT', setting, call);
+  expect(first).toBe('to remove a setting, send an empty string as its value');
 });
 
 describe('the explanation of a request beyond a limit', () => {

@@ -4,6 +4,8 @@
  * Spec: Authentication
  */
 import type { IncomingMessage } from 'node:http';
+import { isPlaceholder } from '../../fixtures/placeholder.ts';
+import { printable } from '../../fixtures/printable.ts';
 import { type Refusal, type RefusalDetail, refuse } from '../http/refusal.ts';
 
 const bearer = /^bearer +([^\s]+) *$/i;
@@ -24,8 +26,13 @@ const quotedToken = /^["'].*["']$/;
 const wrongForms: readonly (readonly [RegExp, actual: string, remedy: string])[] = [
   [/^bearer +["']/i, 'a token in quotation marks', 'remove the quotation marks from the token'],
   [/^[\w-]+\.[\w-]+\.[\w-]+$/, 'a token without Bearer', 'put "Bearer " before the token'],
+  [/^bearer +bearer\b/i, 'Bearer twice', 'write "Bearer " once; the token may have it already'],
+  [/^bearer *$/i, 'Bearer without a token', 'put the token after "Bearer "'],
   [/^\w+:? +"?[\w-]+\.[\w-]+\.[\w-]+/, 'a token in another scheme', 'use Bearer as the scheme'],
 ];
+
+/** Schemes of HTTP and of other APIs. Only these are shown, since another word may be a secret. */
+const otherScheme = /^(?:api[-_]?key|basic|digest|hmac|jwt|negotiate|ntlm|oauth|token)\b/i;
 
 /** Refuses a token that this server cannot read. @param because why not, such as `is not signed` */
 export function unreadableToken(request: IncomingMessage, token: string, because: string): Refusal {
@@ -33,9 +40,11 @@ export function unreadableToken(request: IncomingMessage, token: string, because
     authorizationsIn(request) > 1
       ? '; the Authorization header was sent more than once, and the first counts'
       : '';
-  const reason = because + formOfToken(token) + several;
+  const form = formOfToken(token);
+  const reason = because + form + several;
   const detail = tokenDetail('a token issued by this server', `one that ${reason}`);
-  return refuse.unauthorized(`the token ${reason}`, detail);
+  const remedy = 'send the token exactly as it was issued';
+  return refuse.unauthorized(`the token ${reason}`, { ...detail, ...(form !== '' && { remedy }) });
 }
 
 function authorizationsIn({ rawHeaders }: IncomingMessage): number {
@@ -47,15 +56,21 @@ function authorizationsIn({ rawHeaders }: IncomingMessage): number {
 /** Describes a text that is not a token, as a continuation of the error sentence; often empty. */
 function formOfToken(token: string): string {
   const parts = token.split('.').length;
-  if (/^(?:undefined|null|none|nil|nan|\$\{?\w+\}?|<\w+>|\[object)$/i.test(token)) {
+  if (isPlaceholder(token)) {
     return `: it is the text "${token}", as of a variable that is not set`;
   }
+  const [, rest] = afterToken.exec(token) ?? [];
+  if (rest !== undefined) return `: "${printable(rest, AFTER_TOKEN_CHARACTERS)}" follows it`;
   if (!token.startsWith(TOKEN_START) || parts >= 3) return '';
   return `: it is cut off after ${token.length} characters, with ${parts} of the 3 parts`;
 }
 
 /** The beginning of every JWT: `{"` in base64url. */
 const TOKEN_START = 'eyJ';
+
+/** Matches text after a whole JWT, such as the two characters `\n` of a line end that was escaped. */
+const afterToken = /^eyJ[\w-]*\.[\w-]+\.[\w-]+([^\w.-].*)$/;
+const AFTER_TOKEN_CHARACTERS = 8;
 
 /** The lookbehind keeps the search linear: each run of characters is tried once. */
 const tokenPattern = /(?<![\w-])eyJ[\w-]*\.[\w-]+\.[\w-]+/;
@@ -77,7 +92,9 @@ function formOf(header: string): Pick<RefusalDetail, 'actual' | 'remedy'> {
   for (const [form, actual, remedy] of wrongForms) {
     if (form.test(header.trim())) return { actual, remedy };
   }
-  return { actual: 'a header in another form' };
+  const [scheme] = otherScheme.exec(header.trim()) ?? [];
+  if (scheme === undefined) return { actual: 'a header in another form' };
+  return { actual: `the scheme ${scheme}`, remedy: 'send "Bearer " and the token of a sign-in' };
 }
 
 /**
@@ -106,8 +123,12 @@ export function bearerToken(request: IncomingMessage, cookieToo: boolean): strin
   }
   const token = bearer.exec(header)?.[1];
   if (token !== undefined && !quotedToken.test(token)) return token;
-  const detail = { ...tokenDetail('Bearer <token>', '', malformed), ...formOf(header) };
-  return refuse.unauthorized('the Authorization header must be "Bearer <token>"', detail);
+  const form = formOf(header);
+  const detail = { ...tokenDetail('Bearer <token>', '', malformed), ...form };
+  return refuse.unauthorized(
+    `the Authorization header must be "Bearer <token>", not ${form.actual}`,
+    detail,
+  );
 }
 
 function cookieToken(header: string | undefined): string | undefined {

@@ -33,6 +33,19 @@ describe('the error for an invalid body', () => {
       'body: id_data: is required; "idData" was sent: did you mean "id_data"?',
     ],
     [
+      'a field under the name of another API',
+      'post-auth-request',
+      { id_data: '{}', public_key: 'a key' },
+      'body: pubkey: is required; "public_key" was sent: did you mean "pubkey"?',
+    ],
+    [
+      'a field without the beginning of its name',
+      'post-next-deployment-v2',
+      { provides: {} },
+      'body: device_provides: is required; "provides" was sent: did you mean "device_provides"?',
+    ],
+    ['an empty key', 'put-configuration', { '': 'x' }, 'body: must not hold an empty key'],
+    [
       'a field of an entry with a typing error',
       'put-attributes',
       [{ nmae: 'kernel', value: 1 }],

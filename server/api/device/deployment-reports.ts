@@ -3,6 +3,8 @@
  * map, which can pause the update.
  * Spec: Device deployments v1, v2
  */
+import * as v from 'valibot';
+import { isPlaceholder } from '../../../fixtures/placeholder.ts';
 import { type Refusal, refuse } from '../../http/refusal.ts';
 import {
   type CallingDevice,
@@ -77,8 +79,13 @@ function notOffered(id: string, { store, device }: ReportingDevice): Refusal {
 
 function meaningOf(id: string, { store, device }: ReportingDevice): string | undefined {
   if (id === device.id) return 'the id of the device itself';
-  if (store.artifacts.find(id)) {
-    return 'the id of an artifact; that of a deployment is the member id of the instructions';
+  const inInstructions = 'that of a deployment is the member id of the instructions';
+  if (store.artifacts.find(id)) return `the id of an artifact; ${inInstructions}`;
+  if (isPlaceholder(id))
+    return `a placeholder, as of a variable that is not set; ${inInstructions}`;
+  if (!v.is(v.pipe(v.string(), v.uuid()), id)) {
+    const isName = store.artifacts.findByName(id).length > 0;
+    return `${isName ? 'the name of an artifact' : 'which is no UUID'}; ${inInstructions}`;
   }
   if (!store.deployments.find(id)) return undefined;
   const own = store.deviceDeployments.find(id, device.id);
