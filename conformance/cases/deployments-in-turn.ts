@@ -170,8 +170,35 @@ const turns = defineScenario<void>({
         expectEqual('deployment', instructedId(again), next.id);
       },
     },
+    ...(['success', 'failure', 'abort'] as const).map(waitingCase),
   ],
 });
+
+/** Deploys again while a device updates, and asserts that the second update follows the first. */
+function waitingCase(end: 'success' | 'failure' | 'abort'): JudgingCase<void> {
+  return {
+    id: `waiting-deployment-follows-${end}`,
+    title: `A deployment that waits while a device updates is offered after the ${end} of the other.`,
+    requirements: ['next.get-pending-is-200', 'next.post-pending-is-200'],
+    run: async (_, context) => {
+      const former = await activeDeployment(context);
+      const { artifact, device } = former;
+      await reportOnTheWay(former, 'downloading');
+      const made = await context.deploy({ artifact_name: artifact.name, devices: [device.id] });
+      if (end === 'abort') await abortOnTheWay(context, former);
+      else await reportOnTheWay(former, end);
+      const query = factoryProvides;
+      for (const [requirement, answer] of [
+        ['next.get-pending-is-200', await device.call('get-next-deployment', { query })],
+        ['next.post-pending-is-200', await device.call('post-next-deployment', { body: query })],
+      ] as const) {
+        if (offersAny(answer)) continue;
+        const waiting = `the waiting deployment ${made.name}`;
+        throw new ExpectationFailure(waiting, shownAnswer(answer), [requirement]);
+      }
+    },
+  };
+}
 
 /** Asserts that users read in the log of a deployment only what was uploaded for it. */
 async function expectOwnLog(
@@ -251,6 +278,25 @@ const together = defineScenario<SharedDeployment>({
           const over = ['next.aborted-is-over'] as const;
           if (!offersAny(answer)) continue;
           throw new ExpectationFailure('no deployment', shownAnswer(answer), over);
+        }
+      },
+    },
+    {
+      id: 'report-of-one-device-leaves-the-other',
+      title:
+        'A report of one device changes neither status nor substate of another in its deployment.',
+      requirements: ['status.own-part-only'],
+      run: async ({ one, other }, context) => {
+        const own = { status: 'downloading', substate: 'of the other device' };
+        needStatus('a report', await report(other, own), 204);
+        await shownDeviceDeployment(context, other, own.status);
+        needStatus('a report', await report(one, { status: 'installing', substate: 'mine' }), 204);
+        await shownDeviceDeployment(context, one, 'installing');
+        const seen = await context.admin.deviceDeployment(other.deploymentId, other.device.id);
+        if (seen === undefined) throw new NotObservable('users do not see the device');
+        expectEqual('status of the other device', seen.status, own.status);
+        if (seen.substate !== undefined) {
+          expectEqual('substate of the other device', seen.substate, own.substate);
         }
       },
     },

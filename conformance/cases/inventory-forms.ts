@@ -46,6 +46,22 @@ const combinations: readonly Attribute[] = values.flatMap((value, row) =>
 /** The attributes without descriptions, which another case judges. */
 const plain: readonly Attribute[] = combinations.map(({ name, value }) => ({ name, value }));
 
+/** Names that careless storage refuses or changes: punctuation, letter case, beyond ASCII, length. */
+const named: readonly Attribute[] = [
+  'two words',
+  'mem_total.kB',
+  'network/eth0:mac',
+  'CPU-Model',
+  'cpu-model',
+  '100%41+1',
+  '$count',
+  `quote ' and "`,
+  'größe',
+  '日本 😀',
+  '__proto__x',
+  'x'.repeat(200),
+].map((name, index) => ({ name, value: index }));
+
 /** Half of the attributes, so that each value is in both halves. */
 const halves = [0, 1].map((half) => plain.filter((_, index) => index % 2 === half));
 
@@ -145,6 +161,18 @@ export const inventoryFormCases = defineScenario({
           expected: plain,
           missedBy: (name) => (isFirst(name) ? 'inventory.patch-keeps' : 'inventory.patch-adds'),
         });
+      },
+    },
+    {
+      id: 'names-of-every-kind',
+      title: 'Attributes whose names have spaces, signs or letters beyond ASCII are kept as sent.',
+      requirements: ['inventory.name', 'inventory.put-assigns', 'inventory.patch-upserts'],
+      run: async (device, context) => {
+        for (const operation of ['put-attributes', 'patch-attributes'] as const) {
+          expectStatus(await write(device, operation, ...named), 200);
+          const missedBy: MissedBy = () => 'inventory.name';
+          await expectExactly(context, device, { expected: named, missedBy });
+        }
       },
     },
     {

@@ -1,6 +1,6 @@
 /** Cases: the request id of the caller in the refusals of every operation. Spec: Error */
 import type { OperationId } from '../../fixtures/contract/operations.ts';
-import { type OperationCalls, tokenCalls } from '../context/every-call.ts';
+import { deviceCalls, type OperationCalls, tokenCalls } from '../context/every-call.ts';
 import { acceptedDevice } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
@@ -81,6 +81,12 @@ export const requestIdCases = [
         title: 'The 400 of malformed attributes has the request id that the device sent.',
         requirements: ['errors.request-id-of-the-caller'],
         run: ({ token }, context) => expectOwnIds(context, refusedToDevices, bearer(token)),
+      },
+      {
+        id: 'what-is-missing-names-the-request',
+        title: 'The 404 for an artifact or deployment that is not there has the id that was sent.',
+        requirements: ['errors.request-id-of-the-caller'],
+        run: ({ token }, context) => expectOwnIds(context, deviceCalls, bearer(token)),
       },
     ],
   }),

@@ -39,6 +39,18 @@ const tokens = defineScenario({
       },
     },
     {
+      id: 'renewed-token-has-a-week-of-its-own',
+      title: 'A token that was granted while another was valid lasts a week from then on.',
+      requirements: ['tokens.device-token-lasts-a-week'],
+      run: async (device, context) => {
+        await context.control.advance(WEEK_SECONDS / 2);
+        const renewed = context.caller(expectToken(await device.authenticate()));
+        await context.control.advance(WEEK_SECONDS - MINUTE_SECONDS);
+        const query = factoryProvides;
+        expectStatus(await renewed.call('get-next-deployment', { query }), ...anySuccess);
+      },
+    },
+    {
       id: 'token-ends-on-time',
       title: 'A token is refused right after the second that it names as its end.',
       requirements: ['tokens.end-on-time'],

@@ -158,6 +158,17 @@ export const updateControlMapContentCases = defineScenario<SuiteDevice>({
       },
     },
     {
+      id: 'given-id-gives-way-to-that-of-the-deployment',
+      title: 'A map that a user gave an id of its own has the id of its deployment.',
+      requirements: ids,
+      run: async (device, context) => {
+        const id = '5f1e7a3c-9b0d-4c2e-8a6f-3d4b5c6e7f80';
+        const offered = await offeredMap(context, device, { id, ...maps[1] });
+        expectMap('in the instructions', offered.instructed, offered);
+        await expectServed(offered);
+      },
+    },
+    {
       id: 'each-device-has-the-map-of-its-deployment',
       title: 'Of two devices in two deployments, each gets the map of its own, at the same time.',
       requirements: [inInstructions, ofDeployment, ...ids, 'map.of-active-deployment'],

@@ -1,7 +1,7 @@
 /** Reports, aborts and reads the status of a deployment on one device. */
 
 import type { Answer } from '../target/answer.ts';
-import { NotObservable } from '../target/expectations.ts';
+import { NotObservable, shownAnswer } from '../target/expectations.ts';
 import {
   acceptedDevice,
   factoryProvides,
@@ -76,7 +76,7 @@ export async function shownStatus(
   return deviceDeployment.status;
 }
 
-/** Aborts the deployment, and waits until users see it aborted on the device. */
+/** Aborts the deployment, and waits until users or the device see it aborted. */
 export async function abortOnTheWay(
   context: TestContext,
   arranged: OfferedDeployment,
@@ -84,9 +84,17 @@ export async function abortOnTheWay(
   await context.admin.abort(arranged.deploymentId);
   const deviceDeployment = await shownDeviceDeployment(context, arranged, 'aborted');
   if (deviceDeployment?.status === 'aborted') return;
+  // The server has acknowledged the abort, so it owes the device a 409, whatever users see.
+  const answer = await report(arranged, { status: 'installing' });
+  if (answer.status === 409) return;
+  const seen = deviceDeployment?.status ?? 'no device deployment';
   throw new StartStateMissed(
     'an aborted deployment',
-    `users see ${deviceDeployment?.status ?? 'no device deployment'}`,
+    `users see ${seen}, and a report is answered ${shownAnswer(answer)}`,
+    'status 409',
+    answer.status === 204
+      ? { operation: 'put-deployment-status', requirements: ['status.aborted-is-409'], answer }
+      : undefined,
   );
 }
 

@@ -70,6 +70,25 @@ function substateBecomes(
   });
 }
 
+/** Forgets the deployments that wait while a device updates, once it has reported its end. */
+function waitingIsForgotten(): Alteration {
+  const forgotten = new Set<string>();
+  return {
+    answer: async (answer, request, ask) => {
+      if (request.operation !== 'put-deployment-status') {
+        return forgotten.has(String(objectOf(answer).id)) ? ownAnswer(204) : answer;
+      }
+      const isEnd = ['success', 'failure'].includes(String(sentAt(request, 'status')));
+      if (!isEnd || !isSuccess(answer)) return answer;
+      const query = { artifact_name: 'conformance-factory', device_type: 'conformance-board' };
+      const own = { query, token: tokenOf(request) };
+      const { id } = objectOf(await ask(requestFor('get-next-deployment', own)));
+      if (typeof id === 'string') forgotten.add(id);
+      return answer;
+    },
+  };
+}
+
 export const deploymentInTurnDefects: readonly Defect[] = [
   {
     id: 'late-report-lands-on-the-next-deployment',
@@ -84,6 +103,14 @@ export const deploymentInTurnDefects: readonly Defect[] = [
     violates: ['status.only-the-named-deployment', 'next.repeatable'],
     operations,
     alter: alsoFor((offered, id) => offered[offered.indexOf(id) - 1]),
+  },
+  {
+    id: 'waiting-deployment-is-forgotten',
+    title:
+      'A deployment that waits while a device updates is not offered once the device has ended.',
+    violates: ['next.get-pending-is-200', 'next.post-pending-is-200'],
+    operations,
+    alter: waitingIsForgotten,
   },
   {
     id: 'late-report-is-dropped',

@@ -51,6 +51,24 @@ function onceAndNeverAgain(): Alteration {
   };
 }
 
+/** Grants a device the token that it got before, as long as that one is valid. */
+function grantsTheEarlierToken(): Alteration {
+  const earlier = new Map<string, { readonly token: ProxiedAnswer; readonly fromMs: number }>();
+  return {
+    answer: (answer, { body }) => {
+      if (answer.status !== 200) return answer;
+      const key = body.toString();
+      const nowMs = answeredMs(answer);
+      const known = earlier.get(key);
+      const ageMs = known ? nowMs - known.fromMs : 0;
+      // A younger one may have been revoked in the meantime.
+      if (known && ageMs > DAY_MS && ageMs < 7 * DAY_MS) return known.token;
+      earlier.set(key, { token: answer, fromMs: nowMs });
+      return answer;
+    },
+  };
+}
+
 /** Ends links at half their lifetime, counted from the first answer that the proxy saw. */
 function linkEndsEarly(status: number): () => Alteration {
   return () => {
@@ -118,6 +136,13 @@ export const timeDefects: readonly Defect[] = [
     violates: ['tokens.expired-is-renewed'],
     operations: ['post-auth-request'],
     alter: onceAndNeverAgain,
+  },
+  {
+    id: 'token-is-granted-again-while-it-is-valid',
+    title: 'A device whose token of some days ago is still valid is granted the same token again.',
+    violates: ['tokens.device-token-lasts-a-week'],
+    operations: ['post-auth-request'],
+    alter: grantsTheEarlierToken,
   },
   {
     id: 'artifact-link-outlives-its-time',

@@ -15,6 +15,7 @@ import { isObject, sentAt } from '../sent.ts';
 const fetches = ['get-update-control-map'] as const;
 const polls = ['post-next-deployment-v2'] as const;
 const assigned = ['map.is-the-assigned-one'] as const;
+const ofAnotherId = ['next.control-map-id', 'map.id-is-the-deployment'] as const;
 const instructed = ['next.control-map-as-given'] as const;
 
 function firstOf(states: unknown): unknown {
@@ -40,6 +41,27 @@ function cached(keyOf: (token: string) => string): () => Alteration {
   };
 }
 
+/** Keeps the id of a map that a user gave it, in place of the id of its deployment. */
+function keepsTheGivenId(): Alteration {
+  const given = new Map<unknown, unknown>();
+  return {
+    answer: (answer, request) => {
+      if (request.operation === 'create-deployment') {
+        const { update_control_map: map } = objectOf(request);
+        const id = answer.headers.location?.split('/').at(-1);
+        if (isSuccess(answer) && isObject(map) && map.id !== undefined) given.set(id, map.id);
+        return answer;
+      }
+      return changedJson(answer, (body) =>
+        ['update_control_map.id', 'artifact.update_control_map.id'].reduce(
+          (changed, path) => changedAt(changed, path, (id) => given.get(id) ?? id),
+          body,
+        ),
+      );
+    },
+  };
+}
+
 /** Changes answers to a device whose last report was one of the pauses after the installation. */
 function whilePaused(change: (answer: ProxiedAnswer) => ProxiedAnswer): () => Alteration {
   return () => {
@@ -59,6 +81,13 @@ function whilePaused(change: (answer: ProxiedAnswer) => ProxiedAnswer): () => Al
 }
 
 export const updateControlMapContentDefects: readonly Defect[] = [
+  {
+    id: 'map-keeps-the-id-that-a-user-gave',
+    title: 'A map that a user gave an id has that id instead of the one of its deployment.',
+    violates: ofAnotherId,
+    operations: ['create-deployment', ...polls, ...fetches],
+    alter: keepsTheGivenId,
+  },
   {
     id: 'map-is-that-of-the-first-deployment',
     title: 'A device gets the map of its first deployment for later ones too.',

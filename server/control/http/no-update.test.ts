@@ -247,7 +247,7 @@ describe('a poll without an update', () => {
     const text = await answer.text();
     expect(text.match(/was aborted/g)).toHaveLength(1);
     expect(text).toMatch(/^outcome {5}no update: deployment spring .* was aborted/m);
-    expect(text).toMatch(/^condition {8}aborted$/m);
+    expect(text).toMatch(/^condition {3}aborted$/m);
     expect(text).toMatch(/^other {7}the device finished deployment spring .* with success/m);
     expect(text).toContain(device.id);
   });
