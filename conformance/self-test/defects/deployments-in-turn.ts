@@ -202,6 +202,30 @@ export const deploymentInTurnDefects: readonly Defect[] = [
     ),
   },
   {
+    id: 'substate-reaches-every-device',
+    title: 'A substate that one device reports is stored for every device of the deployment.',
+    violates: ['status.own-part-only'],
+    operations: ['put-deployment-status'],
+    alter: () => {
+      const statuses = new Map<string, Map<string, unknown>>();
+      return {
+        answer: async (answer, request, ask) => {
+          const { id = '' } = request.parameters;
+          const { status, substate } = objectOf(request);
+          if (!isSuccess(answer)) return answer;
+          const known = statuses.get(id) ?? new Map<string, unknown>();
+          for (const [token, reported] of known) {
+            if (token === tokenOf(request) || substate === undefined) continue;
+            const own = { parameters: { id }, token, json: { status: reported, substate } };
+            await ask(requestFor('put-deployment-status', own));
+          }
+          statuses.set(id, known.set(tokenOf(request), status));
+          return answer;
+        },
+      };
+    },
+  },
+  {
     id: 'abort-reaches-one-device-only',
     title: 'After an abort only the device that was offered the deployment first is refused.',
     violates: ['status.aborted-is-409'],

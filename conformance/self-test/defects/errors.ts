@@ -58,6 +58,16 @@ export const errorDefects: readonly Defect[] = [
     alter: answerBecomes((answer) => withRequestId(answer, 'another'), hasRequestId),
   },
   {
+    id: 'request-id-of-the-caller-is-replaced-in-a-404',
+    title: 'The 404 has a request id of the server although the caller sent one.',
+    violates: ['errors.request-id-of-the-caller'],
+    operations: ['put-deployment-log', 'get-artifact'],
+    alter: answerBecomes(
+      (answer) => (answer.status === 404 ? withRequestId(answer, 'another') : answer),
+      hasRequestId,
+    ),
+  },
+  {
     id: 'request-id-is-always-the-same',
     title: 'Every request without an id gets the same one.',
     violates: ['errors.request-id-of-the-server'],

@@ -374,6 +374,15 @@ const refusals: readonly Defect[] = [
     }),
   },
   {
+    id: 'attribute-names-are-identifiers',
+    title: 'An attribute whose name has a space or a letter beyond ASCII is answered 400.',
+    violates: ['inventory.name'],
+    operations: both,
+    alter: statusBecomes(200, 400, (request) =>
+      listOf(request).some((one) => /[^!-~]/.test(String(membersOf(one).name ?? ''))),
+    ),
+  },
+  {
     id: 'attributes-need-no-body',
     title: 'A request without a body is answered 200.',
     violates: ['inventory.body-is-required'],

@@ -103,6 +103,22 @@ export const timeDefects: readonly Defect[] = [
     alter: expiryBecomes(204),
   },
   {
+    id: 'expiry-is-checked-once',
+    title: 'A token that was accepted once is accepted for ever.',
+    violates: ['tokens.expired-is-refused'],
+    operations: ['get-configuration', 'put-configuration'],
+    alter: () => {
+      const known = new Set<string>();
+      return {
+        answer: (answer, request) => {
+          if (answer.status < 300) known.add(tokenOf(request));
+          const isExpiry = answer.status >= 400 && expired.test(answer.body.toString());
+          return isExpiry && known.has(tokenOf(request)) ? withStatus(answer, 204) : answer;
+        },
+      };
+    },
+  },
+  {
     id: 'expired-token-reports-alerts',
     title: 'An expired token is still accepted for alerts.',
     violates: ['tokens.expired-is-refused'],
