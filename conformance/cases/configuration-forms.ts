@@ -147,6 +147,8 @@ const together = defineScenario<SuiteDevice>({
             'configuration.set-by-user',
           ]);
         };
+        await userSets('by a user alone');
+        await expectSet(device, { shared: 'by a user alone' }, { shared: '' });
         await userSets('by a user');
         await expectSet(device, { shared: 'by a user' }, { shared: 'by the device' });
         await userSets('by a user again');

@@ -4,6 +4,7 @@
  */
 import {
   abortOnTheWay,
+  offeredId,
   report,
   reportOnTheWay,
   type SharedDeployment,
@@ -12,6 +13,7 @@ import {
 } from '../context/deployment-life.ts';
 import { offersAny } from '../context/instructions.ts';
 import {
+  acceptedDevice,
   activeDeployment,
   factoryProvides,
   instructedId,
@@ -297,6 +299,26 @@ const together = defineScenario<SharedDeployment>({
         expectEqual('status of the other device', seen.status, own.status);
         if (seen.substate !== undefined) {
           expectEqual('substate of the other device', seen.substate, own.substate);
+        }
+      },
+    },
+    {
+      id: 'end-of-one-device-leaves-one-that-has-not-asked',
+      title:
+        'After one device has ended a deployment, another that asks for the first time gets it.',
+      requirements: ['next.get-pending-is-200', 'status.own-part-only'],
+      run: async (_, context) => {
+        for (const end of ['failure', 'success'] as const) {
+          const devices = [await acceptedDevice(context), await acceptedDevice(context)] as const;
+          const { name } = await context.artifact('plain');
+          const ids = devices.map((device) => device.id);
+          await context.deploy({ artifact_name: name, devices: ids });
+          const [first, second] = devices;
+          await reportOnTheWay({ device: first, id: await offeredId(context, first) }, end);
+          const answer = await second.call('get-next-deployment', { query: factoryProvides });
+          if (offersAny(answer)) continue;
+          const pending = ['next.get-pending-is-200', 'status.own-part-only'] as const;
+          throw new ExpectationFailure('the deployment', shownAnswer(answer), pending);
         }
       },
     },

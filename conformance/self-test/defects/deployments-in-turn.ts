@@ -247,6 +247,32 @@ export const deploymentInTurnDefects: readonly Defect[] = [
     },
   },
   {
+    id: 'failure-ends-the-deployment-for-those-who-have-not-asked',
+    title:
+      'After a failure of one device, devices that ask for the first time are offered nothing.',
+    violates: ['next.get-pending-is-200', 'status.own-part-only'],
+    operations,
+    alter: () => {
+      const asked = new Map<string, Set<string>>();
+      const failed = new Set<string>();
+      return {
+        answer: (answer, request) => {
+          const token = tokenOf(request);
+          if (request.operation === 'put-deployment-status') {
+            const isEnd = isSuccess(answer) && sentAt(request, 'status') === 'failure';
+            if (isEnd) failed.add(request.parameters.id ?? '');
+            return answer;
+          }
+          const id = String(objectOf(answer).id);
+          const known = asked.get(id) ?? new Set<string>();
+          if (failed.has(id) && !known.has(token)) return ownAnswer(204);
+          asked.set(id, known.add(token));
+          return answer;
+        },
+      };
+    },
+  },
+  {
     id: 'end-of-one-device-ends-the-deployment',
     title: 'A failure of one device ends the deployment for all of its devices.',
     violates: ['next.repeatable'],
