@@ -57,14 +57,17 @@ function commandLinesOf(document: string): readonly (readonly string[])[] {
  * Returns the error in a command line: an unknown command, or an option that help does not show.
  */
 async function errorOf(words: readonly string[]): Promise<string | undefined> {
-  let command: Command = await programFor(words);
+  const program = await programFor(words);
+  let command: Command = program;
   const [first = ''] = words;
   if (!(first in commands) && first !== 'help' && !first.startsWith('-')) {
     return `unknown command: fleetbed ${first}`;
   }
   const shown = new Set(['--help', '--version']);
   for (const word of words) {
-    const subcommand = command.commands.find((each) => each.name() === word);
+    // What follows `config` is the command line of any command.
+    const from = command.name() === 'config' ? program : command;
+    const subcommand = from.commands.find((each) => each.name() === word);
     if (subcommand) await loadOptions(subcommand);
     command = subcommand ?? command;
     for (const { long, hidden } of command.options) if (long && !hidden) shown.add(long);

@@ -7,7 +7,7 @@ const permissive = [
   ...['Unlicense', 'Zlib'],
 ];
 /** Licences of tools, whose code is not part of the package: data, and changes file by file. */
-const ofTools = [...permissive, 'CC-BY-4.0', 'MPL-2.0', 'PSF-2.0'];
+const ofTools = [...permissive, 'CC0-1.0', 'CC-BY-4.0', 'MPL-2.0', 'PSF-2.0', 'Python-2.0'];
 
 interface LockedPackage {
   readonly integrity?: string;
