@@ -152,6 +152,11 @@ export class DocumentClient {
     return socket;
   }
 
+  /** Checks an answer that another client got; problems name the operation. */
+  see(id: string, answer: Pick<Response, 'status' | 'headers'>, text: string): void {
+    this.#check(this.#placed(id), answer, text);
+  }
+
   #placed(id: string): PlacedOperation {
     const placed = this.#operations.get(id);
     if (!placed) throw new Error(`the document has no operation ${id}`);
