@@ -223,7 +223,7 @@ describe('the clock and state in the console', () => {
   it('can be saved as a snapshot and restored after a confirmation', async () => {
     await openConsole(page, server, '/worlds');
     await page.getByLabel('Name', { exact: true }).fill('empty');
-    await press('Keep');
+    await press('Save');
     await said('The current state was saved.');
     await acceptedDevice(server, 'FB-3');
     await press('Restore');

@@ -66,7 +66,7 @@ export function JournalSection() {
             action: 'Clear',
           }}
         >
-          Empty
+          Clear
         </ActionButton>
       </div>
       <Entries filter={filter} isPaused={isPaused} />

@@ -35,7 +35,7 @@ function Snapshots() {
     loaded.reload();
   };
   return (
-    <Card title="Kept states">
+    <Card title="Snapshots">
       <div class="filters">
         <label class="kit-field">
           Name
@@ -47,13 +47,13 @@ function Snapshots() {
           done="The current state was saved."
           isDisabled={name === ''}
         >
-          Keep
+          Save
         </ActionButton>
         <ActionButton
           kind="danger"
           work={() => ask('POST /reset')}
           done="The tenant was reset to its start state."
-          asks={{ title: 'Reset to the start state state?', text: replaces, action: 'Reset' }}
+          asks={{ title: 'Reset to the start state?', text: replaces, action: 'Reset' }}
         >
           Reset to the start state
         </ActionButton>
