@@ -4,10 +4,13 @@
  * shows how the behaviour changed. Nothing is measured or judged.
  */
 import { writeFileSync } from 'node:fs';
-import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import {
+  type ManagementId,
+  managementOperations,
+} from '../../fixtures/contract/management/index.ts';
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
-import { operations } from '../../fixtures/contract/operations.ts';
+import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 import { publish } from '../../server/testing/test-artifacts.ts';
 import { namings } from '../../server/testing/test-belongings.ts';
 import { board, deploy, nextRequests } from '../../server/testing/test-deployments.ts';
@@ -33,8 +36,8 @@ const wrongCalls: readonly TestCall[] = [
   { token: 'x.y.z' },
 ];
 
-/** Calls of operations that have no parameters in their paths. */
-const bodies: Readonly<Record<string, TestCall>> = {
+/** Valid calls of operations whose calls need a body or a query, by the operation's ID. */
+const bodies: Readonly<Partial<Record<OperationId | ManagementId, TestCall>>> = {
   'create-user': { json: { email: 'walker@example.com' } },
   'create-user-v1': { json: { email: 'walker-1@example.com', password: 'long-password' } },
   'create-role': { json: { name: 'walkers', permission_sets_with_scope: [] } },
@@ -46,10 +49,10 @@ const bodies: Readonly<Record<string, TestCall>> = {
   'put-deployment-log': {
     json: { messages: [{ timestamp: '2026-11-21T12:00:00Z', level: 'info', message: 'walked' }] },
   },
-  'put-inventory-attributes': { json: [{ name: 'mem', value: '1' }] },
-  'patch-inventory-attributes': { json: [{ name: 'cpu', value: ['a', 'b'] }] },
+  'put-attributes': { json: [{ name: 'mem', value: '1' }] },
+  'patch-attributes': { json: [{ name: 'cpu', value: ['a', 'b'] }] },
   'put-configuration': { json: { tz: 'UTC' } },
-  'next-deployment': { query: { artifact_name: 'release-0', device_type: 'board' } },
+  'get-next-deployment': { query: { artifact_name: 'release-0', device_type: 'board' } },
   'post-next-deployment': { json: { artifact_name: 'release-0', device_type: 'board' } },
   'post-next-deployment-v2': { json: { device_provides: board } },
 };
@@ -68,13 +71,13 @@ const controlCalls: readonly (readonly [method: string, path: string, json?: unk
   ...['/await?count=1&timeoutSeconds=0', '/runs', '/nothing', '/journal?tenant=none'].map(
     (path) => ['GET', path] as const,
   ),
-  ['POST', '/clock', { advance: '1h' }],
-  ['POST', '/clock', { advance: 'x' }],
+  ['POST', '/clock', { advanceSeconds: 3600 }],
+  ['POST', '/clock', { advanceSeconds: 'x' }],
   ['DELETE', '/clock'],
   ['POST', '/faults', { rules: [{ operation: 'get-inventory', action: { status: 503 } }] }],
   ['POST', '/faults', { rules: [{}] }],
   ['DELETE', '/faults'],
-  ['POST', '/rate-limit', { requests: 5, seconds: 1 }],
+  ['POST', '/rate-limit', { requests: 5, windowSeconds: 1 }],
   ['DELETE', '/rate-limit'],
   ['PUT', '/snapshots/one'],
   ['POST', '/snapshots/one/restore'],
@@ -156,7 +159,7 @@ async function walkApi(opened: TestServer): Promise<void> {
     const parameters = isForDevices
       ? await offered(server, device)
       : ((await naming?.make?.(server, round)) ?? {});
-    const right = { ...bodies[row.id], ...naming?.call?.(parameters) };
+    const right = { ...bodies[row.id as keyof typeof bodies], ...naming?.call?.(parameters) };
     const call = (given: TestCall): Promise<Reply> =>
       server.request(row.method, targetOf(row, { parameters, ...given }), given);
     await call({});
