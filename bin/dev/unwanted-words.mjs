@@ -28,7 +28,11 @@ export const unwanted = [
       /\b\w*(Command|State|Yaml|Csv|Pattern|Result|Report|World|Transfer|Tenant|Player|File)Fault\b/g,
     instead: '…Error or …Problem; a fault is an injected failure',
   },
-  { pattern: /catch \(fault\b/g, instead: 'catch (error)' },
+  {
+    pattern: /\bcatch \(fault\b|\bfault instanceof\b|\bthrow fault\b|\(fault(, \w+)*\) =>/g,
+    instead: '"error"; a fault is an injected failure',
+    legal: ['bin/virtual/'],
+  },
   {
     pattern: /\b(herd\w*|booksOf|balanceOf|crew|muster\w*|[pP]layer\w*)\b/g,
     instead: 'backoffComparison, metrics, reconciliation, workers, buildDevices',

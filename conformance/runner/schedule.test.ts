@@ -65,15 +65,15 @@ describe('eachOf', () => {
     [3, 9, 3],
     [8, 2, 2],
     [4, 0, 0],
-  ])('with %i jobs and %i items has at most %i in progress', async (jobs, count, most) => {
+  ])('with %i jobs and %i items has at most %i in progress', async (jobs, count, max) => {
     const { begun, atHandMax, atHand } = await runAll(jobs, count);
-    expect([atHandMax, atHand]).toEqual([most, 0]);
+    expect([atHandMax, atHand]).toEqual([max, 0]);
     expect(begun).toEqual(Array.from({ length: count }, (_, index) => index));
   });
 
   it('rejects with the error of an item', async () => {
-    const fault = new Error('the engine broke');
-    await expect(eachOf([1], 2, () => Promise.reject(fault))).rejects.toBe(fault);
+    const error = new Error('the engine broke');
+    await expect(eachOf([1], 2, () => Promise.reject(error))).rejects.toBe(error);
   });
 });
 

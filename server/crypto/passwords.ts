@@ -54,8 +54,8 @@ async function derive(password: string, salt: Buffer): Promise<Buffer> {
   else await new Promise<void>((resolve) => waiting.push(resolve));
   try {
     return await new Promise((resolve, reject) => {
-      scrypt(password, salt, HASH_BYTES, scryptCost, (fault, hash) =>
-        fault ? reject(fault) : resolve(hash),
+      scrypt(password, salt, HASH_BYTES, scryptCost, (error, hash) =>
+        error ? reject(error) : resolve(hash),
       );
     });
   } finally {

@@ -76,7 +76,7 @@ async function endOf(socket: Socket): Promise<{ text: string; how: string }> {
     socket.once('error', () => resolve({ text, how: 'reset' }));
     // Node may report an RST that arrives with data as an end, but a write then fails.
     socket.once('end', () => {
-      socket.write('x', (fault) => resolve({ text, how: fault ? 'reset' : 'end' }));
+      socket.write('x', (error) => resolve({ text, how: error ? 'reset' : 'end' }));
     });
   });
 }

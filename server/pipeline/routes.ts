@@ -189,10 +189,10 @@ function addRoute(app: Express, { path, answer }: PathRoute): void {
 
 function addFallbacks(app: Express, pipeline: Pipeline, unknown: Answerer): void {
   app.use((request) => unknown((request as unknown as RequestWithExchange).exchange));
-  app.use(((fault, request, _response, _next) => {
+  app.use(((error, request, _response, _next) => {
     const { exchange } = request as unknown as RequestWithExchange;
     const refusal =
-      fault instanceof URIError
+      error instanceof URIError
         ? refuse.malformed('path: contains a percent escape that cannot be decoded', {
             path: 'path',
             expected: 'percent escapes of UTF-8, such as %20, and %25 for a percent sign',

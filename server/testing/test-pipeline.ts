@@ -44,8 +44,8 @@ export async function startPipeline(): Promise<TestPipeline> {
   const activity = new ActivityFeed();
   activity.subscribe(
     (seen) => activities.push(seen),
-    (fault) => {
-      throw fault;
+    (error) => {
+      throw error;
     },
   );
   const addresses = { own: 'http://own.example' };

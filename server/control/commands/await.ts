@@ -57,13 +57,13 @@ export async function awaitEntries(tenant: Tenant, awaited: AwaitedEntries): Pro
   if (gone?.aborted || timeoutSeconds === 0) return { matching, others };
   const enough = new AbortController();
   const end = (): void => enough.abort();
-  let failed: { readonly fault: unknown } | undefined;
+  let failed: { readonly error: unknown } | undefined;
   const unsubscribe = journal.subscribe(
     (entry) => {
       if (!enough.signal.aborted && take(entry)) end();
     },
-    (fault) => {
-      failed = { fault };
+    (error) => {
+      failed = { error };
       end();
     },
   );
@@ -71,6 +71,6 @@ export async function awaitEntries(tenant: Tenant, awaited: AwaitedEntries): Pro
   await clock.sleep(timeoutSeconds * 1000, enough.signal);
   gone?.removeEventListener('abort', end);
   unsubscribe();
-  if (failed) throw failed.fault;
+  if (failed) throw failed.error;
   return { matching, others };
 }

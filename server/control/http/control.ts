@@ -34,9 +34,9 @@ import { awaitHandlers } from './await.ts';
 import { boundBodies, jsonBodies, textBodies } from './bodies.ts';
 import { clientHandlers } from './clients.ts';
 import { doctorHandlers } from './doctor.ts';
+import { errorHandler } from './error-handler.ts';
 import { EventStreams } from './event-stream.ts';
 import { type ExplainSettings, explanationHandlers } from './explanations.ts';
-import { faults } from './faults.ts';
 import { fleetHandlers } from './fleet.ts';
 import { journalHandlers } from './journal.ts';
 import {
@@ -246,7 +246,7 @@ function controlApp(
     );
     refuse(404, `the path ${printable(path, PATH_MAX_CHARACTERS)} does not exist; ${known}`);
   });
-  app.use(faults(log, (fault) => storageErrors.refusalOf(fault)));
+  app.use(errorHandler(log, (error) => storageErrors.refusalOf(error)));
   return { app, admission };
 }
 

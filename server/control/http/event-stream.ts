@@ -47,8 +47,8 @@ export class EventStreams {
     }
     reader.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
     reader.write(': connected\n\n');
-    const ended: OnSubscriptionEnd = (fault) => {
-      this.#log.error('an event stream failed and was closed', fault);
+    const ended: OnSubscriptionEnd = (error) => {
+      this.#log.error('an event stream failed and was closed', error);
       this.#forget(reader);
       reader.destroy();
     };

@@ -43,7 +43,7 @@ describe('the activity feed', () => {
         seen.push('throws');
         throw new Error('broken');
       },
-      (fault) => seen.push(`${fault}`),
+      (error) => seen.push(`${error}`),
     );
     feed.subscribe(({ status }) => seen.push(`other ${status}`), fail);
     feed.publish(activity);

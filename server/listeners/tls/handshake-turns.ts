@@ -42,8 +42,8 @@ export function spreadHandshakes(server: Server, { turns, handshakeMaxMs }: Hand
   server.on('connection', (socket: Socket) => {
     const fail = (code: string, rawPacket?: Buffer): void => {
       const what = { code, ...(rawPacket && { rawPacket }) };
-      const fault = Object.assign(new Error('the TLS handshake was not started'), what);
-      server.emit('tlsClientError', fault, socket);
+      const error = Object.assign(new Error('the TLS handshake was not started'), what);
+      server.emit('tlsClientError', error, socket);
     };
     const beginIfOpen = (): void => {
       if (!socket.destroyed) for (const listener of begin) listener.call(server, socket);

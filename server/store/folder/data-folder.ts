@@ -150,9 +150,9 @@ export class DataFolder {
       // A disk error is about the whole folder, whichever file was written.
       const root = cause instanceof StateError ? cause.cause : cause;
       if (storageProblem(root) !== undefined) throw stateError(folder, root);
-      const fault = stateError(folder, cause);
-      if (!(fault instanceof StateError)) throw fault;
-      throw new StateError(fault.kind, fault.what, { folder, cause });
+      const error = stateError(folder, cause);
+      if (!(error instanceof StateError)) throw error;
+      throw new StateError(error.kind, error.what, { folder, cause });
     }
   }
 }

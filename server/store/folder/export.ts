@@ -280,8 +280,8 @@ class StateExport {
   }
 
   #lose(path: string, cause: unknown): void {
-    const fault = cause instanceof NotAFile ? stateError(path, cause) : cause;
-    const loss = fault instanceof StateError ? fault.what : `${path}: ${messageOf(fault)}`;
+    const error = cause instanceof NotAFile ? stateError(path, cause) : cause;
+    const loss = error instanceof StateError ? error.what : `${path}: ${messageOf(error)}`;
     if (!this.#lost.includes(loss)) this.#lost.push(loss);
   }
 }

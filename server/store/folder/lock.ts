@@ -34,8 +34,8 @@ export function lockFolder(path: string): FolderLock {
       },
     };
   } catch (cause) {
-    const fault = stateError(path, cause);
-    if (!(fault instanceof StateError) || fault.kind !== 'in use') throw fault;
+    const error = stateError(path, cause);
+    if (!(error instanceof StateError) || error.kind !== 'in use') throw error;
     throw new StateError('in use', `${dirname(path)} is in use by another process`, { cause });
   }
 }

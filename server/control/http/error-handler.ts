@@ -8,7 +8,7 @@ import { ControlRefusal } from './refusals.ts';
  * Responds to refusals and to unreadable bodies with their own status, and to any other error with
  * 500. `refusalOf` recognizes further errors that are refusals.
  */
-export function faults(
+export function errorHandler(
   log: Log,
   refusalOf: (error: unknown) => { status: number; error: string } | undefined,
 ): ErrorRequestHandler {
