@@ -253,7 +253,7 @@ function openBudgets({ connectionLimits }: Settings, log: Log) {
   };
 }
 
-function fewerConnections(most: number, wanted: number): string {
+function fewerConnections(max: number, wanted: number): string {
   const why = `this process can open ${openFilesLimit()} files`;
-  return `at most ${most} connections at a time, not ${wanted}: ${why}; raise the limit with ulimit -n`;
+  return `at most ${max} connections at a time, not ${wanted}: ${why}; raise the limit with ulimit -n`;
 }

@@ -364,9 +364,9 @@ export function connectionLimitsOf(settings: Settings): ConnectionLimits {
   return completeConnectionLimits({ transferIdleMs, transferRateMin, ...connectionLimits });
 }
 
-function wholeNumberProblem(name: string, least: number, most: number) {
+function wholeNumberProblem(name: string, min: number, max: number) {
   return (value: number) =>
-    Number.isInteger(value) && value >= least && value <= most
+    Number.isInteger(value) && value >= min && value <= max
       ? undefined
-      : `${name} must be a whole number from ${least} to ${most}, not ${value}`;
+      : `${name} must be a whole number from ${min} to ${max}, not ${value}`;
 }

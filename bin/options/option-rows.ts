@@ -76,7 +76,7 @@ export function parserOf(cli: OptionValue): OptionParser | undefined {
     case 'count':
       return values.count(cli.min, cli.max);
     case 'per-second':
-      return values.perSecond(cli.most);
+      return values.perSecond(cli.max);
     case 'names':
       return values.someOf(cli.of);
     case 'report-files':

@@ -172,6 +172,8 @@ function* smallerTrials(trial: VirtualTrial): Generator<VirtualTrial> {
  */
 function fewer(count: number, smallest: number): number[] {
   const half = Math.floor(count / 2);
-  const most = Math.floor((3 * count) / 4);
-  return [...new Set([smallest, half, most])].filter((each) => each >= smallest && each < count);
+  const threeQuarters = Math.floor((3 * count) / 4);
+  return [...new Set([smallest, half, threeQuarters])].filter(
+    (each) => each >= smallest && each < count,
+  );
 }

@@ -136,9 +136,9 @@ export function isOpened({ status, isSuccess }: JudgedExchange): boolean {
   return isSuccess || status === 400 || status === 404 || status === 409;
 }
 
-function keep<Value>(map: Map<string, Value>, key: string, value: Value, most: number): void {
+function keep<Value>(map: Map<string, Value>, key: string, value: Value, max: number): void {
   map.delete(key);
   map.set(key, value);
   const [oldest] = map.keys();
-  if (map.size > most && oldest !== undefined) map.delete(oldest);
+  if (map.size > max && oldest !== undefined) map.delete(oldest);
 }

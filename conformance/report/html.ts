@@ -56,9 +56,9 @@ function factsOf(
 
 /** Truncates all texts to the largest length at which the data fits. */
 function withShortTexts(facts: PageFacts): PageFacts {
-  for (const most of TEXT_MAX_CHARACTERS) {
+  for (const max of TEXT_MAX_CHARACTERS) {
     const cut = (_: string, value: unknown): unknown =>
-      typeof value === 'string' ? short(value, most) : value;
+      typeof value === 'string' ? short(value, max) : value;
     const shorter = JSON.parse(JSON.stringify(facts, cut)) as PageFacts;
     if (sizeOf(shorter) <= WORDS_MAX_BYTES) return shorter;
   }
@@ -174,7 +174,7 @@ function shortBody(body: string | undefined): { readonly body?: string } {
   return body === undefined ? {} : { body: short(body, BODY_MAX_CHARACTERS) };
 }
 
-function short(text: string, most: number): string {
-  const more = charactersIn(text) - most;
-  return more <= 0 ? text : `${firstCharacters(text, most)}<${more} more in the JSON report>`;
+function short(text: string, max: number): string {
+  const more = charactersIn(text) - max;
+  return more <= 0 ? text : `${firstCharacters(text, max)}<${more} more in the JSON report>`;
 }

@@ -86,7 +86,7 @@ export const suiteOptions = {
     flag: '--rate <number/s>',
     group: 'Load',
     help: 'maximum requests per second of the run',
-    cli: { kind: 'per-second', most: REQUESTS_PER_SECOND_MAX },
+    cli: { kind: 'per-second', max: REQUESTS_PER_SECOND_MAX },
     recorded: { as: v.nullable(v.number()), absent: null },
   },
   repeat: {

@@ -74,8 +74,8 @@ export class DeviceSession implements SessionEnd {
    */
   send(message: ConnectMessage): void {
     if (this.#isEnded || this.#session.send(message)) return;
-    const most = limits.connectDeviceMessageMaxBytes;
-    throw new DeviceSessionError(400, `the device reads at most ${most} bytes, path included`);
+    const max = limits.connectDeviceMessageMaxBytes;
+    throw new DeviceSessionError(400, `the device reads at most ${max} bytes, path included`);
   }
 
   /**

@@ -243,11 +243,11 @@ describe('a message above the size that devices read', () => {
 
   it('may have 8 MiB, or 20 KB of properties', async () => {
     const { user } = await userInSession();
-    const { websocketMessageMaxBytes: most } = limits;
+    const { websocketMessageMaxBytes: max } = limits;
     const note = 'n'.repeat(20_000);
     const message = { proto: shell, typ: 'shell', props: { note } };
     const frame = encodeConnectMessage({ ...message, body: Buffer.alloc(70_000) }).length - 70_000;
-    for (const body of [undefined, Buffer.alloc(most - frame)]) {
+    for (const body of [undefined, Buffer.alloc(max - frame)]) {
       user.say({ ...message, ...(body && { body }) });
       expect((await user.next()).typ).toBe('error');
     }

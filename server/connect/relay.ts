@@ -105,9 +105,9 @@ export class Relay implements SessionEnd {
    * terminal it was pasted into, and without an answer the user would not learn the reason.
    */
   #refuse({ proto, typ }: ConnectMessage): void {
-    const most = limits.connectDeviceMessageMaxBytes;
+    const max = limits.connectDeviceMessageMaxBytes;
     const body = encodeBody({
-      err: `the message was not forwarded: devices read at most ${most} bytes, headers included`,
+      err: `the message was not forwarded: devices read at most ${max} bytes, headers included`,
       close: false,
       msgproto: proto,
       ...(typ !== undefined && { msgtype: typ }),

@@ -17,7 +17,7 @@ interface KeyAlgorithm {
 }
 
 /** Shorter keys can be broken; longer keys make verification too expensive. */
-const RSA_MODULUS_BITS = { least: 1024, most: 8192 };
+const RSA_MODULUS_BITS = { min: 1024, max: 8192 };
 /**
  * Verification time grows with the bits of the exponent; an exponent of 3,072 bits makes it as slow
  * as signing.
@@ -31,9 +31,8 @@ export const keyAlgorithms: readonly KeyAlgorithm[] = [
     detects: (key) => key.asymmetricKeyType === 'rsa',
     unfit: (key) => {
       const { modulusLength: bits = 0, publicExponent = 0n } = key.asymmetricKeyDetails ?? {};
-      const { least, most } = RSA_MODULUS_BITS;
-      if (bits < least || bits > most)
-        return `is an RSA key of ${bits} bits; use ${least} to ${most}`;
+      const { min, max } = RSA_MODULUS_BITS;
+      if (bits < min || bits > max) return `is an RSA key of ${bits} bits; use ${min} to ${max}`;
       const exponentBits = publicExponent.toString(2).length;
       return exponentBits > RSA_EXPONENT_MAX_BITS
         ? `is an RSA key with a public exponent of ${exponentBits} bits; use 65537`

@@ -106,9 +106,9 @@ class CountedRule {
   }
 }
 
-function dropOldest(map: Map<string, unknown>, most: number): void {
+function dropOldest(map: Map<string, unknown>, max: number): void {
   const [oldest] = map.keys();
-  if (map.size >= most && oldest !== undefined) map.delete(oldest);
+  if (map.size >= max && oldest !== undefined) map.delete(oldest);
 }
 
 /** The rules of a tenant, in order. If several are due for a request, the first one acts. */

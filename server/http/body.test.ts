@@ -17,7 +17,7 @@ import {
 } from '../testing/test-device.ts';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
 
-const most = 1_048_576;
+const max = 1_048_576;
 
 let server: TestServer;
 let device: AcceptedDevice;
@@ -67,12 +67,12 @@ describe('a chunked request body', () => {
   });
 
   it('is read up to the size limit', async () => {
-    expect((await putChunked(configurationOf(most), 65_536)).status).toBe(204);
+    expect((await putChunked(configurationOf(max), 65_536)).status).toBe(204);
   });
 
   it('is 413 beyond the limit, without a change of state', async () => {
     const before = await configuration();
-    const reply = await putChunked(configurationOf(most + 1), 65_536);
+    const reply = await putChunked(configurationOf(max + 1), 65_536);
     expect(reply.status).toBe(413);
     expect(JSON.parse(reply.body).error).toContain('1048576 bytes');
     expect(await configuration()).toEqual(before);
@@ -92,12 +92,12 @@ describe('a chunked request body', () => {
 
 describe('a request body of known length', () => {
   it('is read up to the size limit', async () => {
-    const head = rawRequest(`PUT ${path}`, headersOf(`Content-Length: ${most}`));
-    const reply = await sendRaw(server, Buffer.concat([Buffer.from(head), configurationOf(most)]));
+    const head = rawRequest(`PUT ${path}`, headersOf(`Content-Length: ${max}`));
+    const reply = await sendRaw(server, Buffer.concat([Buffer.from(head), configurationOf(max)]));
     expect(reply.status).toBe(204);
   });
 
-  it.each([String(most + 1), '99999999999'])(
+  it.each([String(max + 1), '99999999999'])(
     'is 413 by its announced length, before any byte: %s',
     async (length) => {
       const text = rawRequest(`PUT ${path}`, headersOf(`Content-Length: ${length}`));

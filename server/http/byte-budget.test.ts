@@ -47,13 +47,13 @@ function heldBytes(): number {
 const HELD_MAX_MS = 15_000;
 
 /** Sends other requests until the server holds that many bytes. */
-async function untilHeld(least: number, most = least): Promise<void> {
+async function untilHeld(min: number, max = min): Promise<void> {
   const endMs = systemClock.monotonicMs() + HELD_MAX_MS;
   while (systemClock.monotonicMs() < endMs) {
-    if (heldBytes() >= least && heldBytes() <= most) return;
+    if (heldBytes() >= min && heldBytes() <= max) return;
     await server.call('count-devices', { token: server.adminToken });
   }
-  throw new Error(`${heldBytes()} bytes are held, never ${least} to ${most}`);
+  throw new Error(`${heldBytes()} bytes are held, never ${min} to ${max}`);
 }
 
 function reach(): Socket {

@@ -46,9 +46,9 @@ interface OpenFilesShares {
  */
 export function shareOpenFiles(openFiles: number, connectionsMax: number): OpenFilesShares {
   const reserve = Math.min(RESERVE_MAX, Math.max(RESERVE_MIN, Math.floor(openFiles / 4)));
-  const most = Math.max(CONNECTIONS_MIN, openFiles - reserve);
+  const max = Math.max(CONNECTIONS_MIN, openFiles - reserve);
   return {
-    api: Math.min(connectionsMax, most),
+    api: Math.min(connectionsMax, max),
     control: Math.min(connectionsMax, Math.floor(reserve / 4)),
     refused: Math.floor(reserve / 8),
   };

@@ -188,8 +188,8 @@ describe.each([
   });
 
   /** Returns the open sockets after the server has noticed which clients have closed. */
-  async function settled(most: number): Promise<number> {
-    for (let trip = 0; trip < 200 && openSockets() > most; trip += 1) {
+  async function settled(max: number): Promise<number> {
+    for (let trip = 0; trip < 200 && openSockets() > max; trip += 1) {
       await (await reach(server.baseUrl)).end().resume().toArray();
     }
     return openSockets();

@@ -15,12 +15,12 @@ afterAll(() => server.close());
 
 const headers = { 'Content-Type': 'application/json' };
 const members = (count: number) => Array.from({ length: count }, (_, at) => `"k${at}":1`).join(',');
-const most = limits.bodyValuesMax;
-const sentence = `body: holds more than ${most} values; send fewer in one request`;
+const max = limits.bodyValuesMax;
+const sentence = `body: holds more than ${max} values; send fewer in one request`;
 
 describe('a JSON body with more values than the limit', () => {
   it('is 413 from a device, and the connection stays open', async () => {
-    const body = `{${members(most + 1)}}`;
+    const body = `{${members(max + 1)}}`;
     const call = { token: device.token, headers, body };
     const reply = await server.call('put-configuration', call);
     expect([reply.status, reply.json().error]).toEqual([413, sentence]);
@@ -28,13 +28,13 @@ describe('a JSON body with more values than the limit', () => {
   });
 
   it('is 413 without a token, before its signature is checked', async () => {
-    const body = `{"id_data":"{}","pubkey":"x",${members(most + 1)}}`;
+    const body = `{"id_data":"{}","pubkey":"x",${members(max + 1)}}`;
     const reply = await server.call('post-auth-request', { headers, body });
     expect([reply.status, reply.json().error]).toEqual([413, sentence]);
   });
 
   it('is measured by values, so brackets in strings do not count', async () => {
-    const body = JSON.stringify({ key: '[{,'.repeat(most) });
+    const body = JSON.stringify({ key: '[{,'.repeat(max) });
     const reply = await server.call('put-configuration', { token: device.token, headers, body });
     expect(reply.status).toBe(400);
     expect(reply.json().error).not.toBe(sentence);

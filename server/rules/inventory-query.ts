@@ -22,9 +22,9 @@ const ownParameters = ['page', 'per_page', 'group', 'has_group', 'sort'];
 export function readListTerms(query: URLSearchParams): ListTerms | { readonly because: string } {
   const names = [...new Set(query.keys())].filter((name) => !ownParameters.includes(name));
   const keys = (query.get('sort') ?? '').split(',').filter((key) => key !== '');
-  const most = limits.searchTermsMax;
-  if (names.length > most) return { because: `must filter by at most ${most} attributes` };
-  if (keys.length > most) return { because: `sort: has more than ${most} attributes` };
+  const max = limits.searchTermsMax;
+  if (names.length > max) return { because: `must filter by at most ${max} attributes` };
+  if (keys.length > max) return { because: `sort: has more than ${max} attributes` };
   const sort = keys.map(sortKey);
   const wrong = keys.find((_, index) => sort[index] === undefined);
   if (wrong !== undefined) {

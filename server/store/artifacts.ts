@@ -122,12 +122,12 @@ export class ArtifactStore {
     );
   }
 
-  /** Returns the distinct types of all updates, sorted; at most `most`. */
-  updateTypes(most: number): string[] {
+  /** Returns the distinct types of all updates, sorted; at most `max`. */
+  updateTypes(max: number): string[] {
     const rows = this.#sql.all(
       `SELECT DISTINCT ${updateType} AS type FROM artifacts, json_each(document, '$.updates') u
        WHERE ${updateType} IS NOT NULL ORDER BY 1 LIMIT ?`,
-      [most],
+      [max],
     );
     return rows.map((row) => text(row, 'type'));
   }

@@ -144,13 +144,13 @@ export class AuditLogStore {
   }
 
   /** Yields the matching entries that exist now, a few at a time; other work may run in between. */
-  walk(search: Search, most: number): Generator<AuditLog[]> {
-    return this.#parts(search, most, this.#lastSeq());
+  walk(search: Search, max: number): Generator<AuditLog[]> {
+    return this.#parts(search, max, this.#lastSeq());
   }
 
-  *#parts(search: Search, most: number, lastSeq: number): Generator<AuditLog[]> {
+  *#parts(search: Search, max: number, lastSeq: number): Generator<AuditLog[]> {
     const known: KnownIdentities = new Map();
-    let left = most;
+    let left = max;
     for (const { after, upTo } of this.#stretches(search, lastSeq)) {
       let place: EntryPosition | undefined = after;
       while (place && left > 0) {

@@ -169,11 +169,11 @@ describe.each(engines)('an audit log %s', (engine, { openStore }) => {
     expect(seen).toEqual(all);
   });
 
-  it.each([1, 249, 250, 251, 600])('can be walked for %d entries at most', (most) => {
+  it.each([1, 249, 250, 251, 600])('can be walked for %d entries at most', (max) => {
     appendAll(setBack.slice(0, 700));
-    const walk = store.auditLogs.walk({ filter: {}, order: 'desc' }, most);
+    const walk = store.auditLogs.walk({ filter: {}, order: 'desc' }, max);
     const seen = [...walk].flat().map(({ change }) => change);
-    expect(seen).toEqual(expected('desc').slice(0, most));
+    expect(seen).toEqual(expected('desc').slice(0, max));
   });
 });
 

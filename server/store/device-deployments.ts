@@ -130,9 +130,9 @@ export class DeviceDeploymentStore {
   }
 
   /** Returns the newest device deployments in the device's history, newest first. */
-  newest(deviceId: string, most: number): DeviceDeployments {
+  newest(deviceId: string, max: number): DeviceDeployments {
     const ofDevice = 'NOT p.is_forgotten ORDER BY p.deployment_seq DESC';
-    const deviceDeployments = this.#uncounted(deviceId, ofDevice, most);
+    const deviceDeployments = this.#uncounted(deviceId, ofDevice, max);
     return this.#withCounts({ deviceDeployments, lastFinishedSeq: this.#lastFinished(deviceId) });
   }
 
@@ -257,9 +257,9 @@ export class DeviceDeploymentStore {
     return { deviceDeployments, lastFinishedSeq: mayBegin ? this.#lastFinished(deviceId) : 0 };
   }
 
-  #uncounted(deviceId: string, rest: string, most = OPEN_MAX): DeviceDeploymentWithFacts[] {
+  #uncounted(deviceId: string, rest: string, max = OPEN_MAX): DeviceDeploymentWithFacts[] {
     const query = `${deviceDeploymentQuery} WHERE p.device_id = ? AND ${rest} LIMIT ?`;
-    const rows = this.#sql.all(query, [deviceId, most]);
+    const rows = this.#sql.all(query, [deviceId, max]);
     return rows.map((row) => ({ offeredDevices: 0, ...deviceDeployment(row) }));
   }
 

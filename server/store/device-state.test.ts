@@ -27,9 +27,9 @@ describe('a stored device configuration', () => {
     expect(store.configurations.find('d')).toBeUndefined();
     store.configurations.save('d', whole);
     expect(store.configurations.find('d')).toEqual(whole);
-    const { deploymentId: _, reportedMs: __, ...least } = whole;
-    store.configurations.save('d', least);
-    expect(store.configurations.find('d')).toEqual(least);
+    const { deploymentId: _, reportedMs: __, ...minimal } = whole;
+    store.configurations.save('d', minimal);
+    expect(store.configurations.find('d')).toEqual(minimal);
   });
 
   it('belongs to one device and can be removed with it', () => {

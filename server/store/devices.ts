@@ -212,12 +212,12 @@ export class DeviceStore {
     return row && authSet(row);
   }
 
-  /** Returns at most `most` public keys: those of this identity first, then the newest. */
-  newestKeys(identity: string, most: number): Pick<StoredAuthSet, 'deviceId' | 'publicKeyPem'>[] {
+  /** Returns at most `max` public keys: those of this identity first, then the newest. */
+  newestKeys(identity: string, max: number): Pick<StoredAuthSet, 'deviceId' | 'publicKeyPem'>[] {
     const query = `SELECT device_id, pubkey FROM auth_sets JOIN devices ON devices.id = device_id
        ORDER BY identity = ? DESC, auth_sets.rowid DESC LIMIT ?`;
     return this.#sql
-      .all(query, [identity, most])
+      .all(query, [identity, max])
       .map((row) => ({ deviceId: text(row, 'device_id'), publicKeyPem: text(row, 'pubkey') }));
   }
 

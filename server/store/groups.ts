@@ -31,10 +31,10 @@ export class GroupStore {
     this.#sql.run('DELETE FROM device_groups WHERE device_id = ?', [deviceId]);
   }
 
-  /** Returns the names of all groups, sorted; at most `most`. */
-  names(most: number): string[] {
+  /** Returns the names of all groups, sorted; at most `max`. */
+  names(max: number): string[] {
     const query = 'SELECT DISTINCT name FROM device_groups ORDER BY name LIMIT ?';
-    return this.#sql.all(query, [most]).map((row) => text(row, 'name'));
+    return this.#sql.all(query, [max]).map((row) => text(row, 'name'));
   }
 
   /** Returns a page of the ids of a group's devices, sorted. */

@@ -38,17 +38,17 @@ export class MonitorStore {
   appendAlerts(deviceId: string, alerts: readonly NewAlert[]): void {
     this.#sql.atomically(() => {
       for (const alert of alerts) this.#append(deviceId, alert);
-      const most = ALERTS_KEPT_PER_DEVICE;
+      const max = ALERTS_KEPT_PER_DEVICE;
       this.#sql.run(
         `DELETE FROM alerts WHERE seq IN (
            SELECT seq FROM alerts WHERE device_id = ? ORDER BY seq DESC LIMIT -1 OFFSET ?)`,
-        [deviceId, most],
+        [deviceId, max],
       );
       this.#sql.run(
         `DELETE FROM alert_subjects WHERE device_id = ? AND (type, name) IN (
            SELECT type, name FROM alert_subjects WHERE device_id = ?
            ORDER BY issued_ms DESC, type, name LIMIT -1 OFFSET ?)`,
-        [deviceId, deviceId, most],
+        [deviceId, deviceId, max],
       );
     });
   }

@@ -16,8 +16,8 @@ export class TenantSettingStore {
   }
 
   /** Sets the tenant's limit of accepted devices; -1 for no limit. */
-  setDeviceLimit(most: number): void {
-    this.#save('device_limit', most);
+  setDeviceLimit(max: number): void {
+    this.#save('device_limit', max);
   }
 
   /** Returns true if alerts are sent by e-mail, which is the default. */

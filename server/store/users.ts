@@ -82,11 +82,11 @@ export class UserStore {
     return numberIn(this.#sql, `SELECT count(*) AS n FROM users ${where}`, values);
   }
 
-  /** Returns the users who have the role; at most `most`. */
-  holders(role: string, most: number): StoredUser[] {
+  /** Returns the users who have the role, at most `max`. */
+  holders(role: string, max: number): StoredUser[] {
     const query =
       'SELECT * FROM users WHERE EXISTS (SELECT 1 FROM json_each(roles) WHERE value = ?) LIMIT ?';
-    return this.#sql.all(query, [role, most]).map(user);
+    return this.#sql.all(query, [role, max]).map(user);
   }
 
   change(id: string, { email, passwordHash, roles }: UserChange, nowMs: number): void {

@@ -93,7 +93,7 @@ export function audit({ store, nowMs, settings }: AuditContext, act: AuditedActi
 
 /** Truncates a long description, because a page of the log has up to 500 entries. */
 function bounded(change: string): string {
-  const most = limits.auditChangeMaxCharacters;
-  const cut = shortened(change, most);
+  const max = limits.auditChangeMaxCharacters;
+  const cut = shortened(change, max);
   return cut === change ? change : `${cut} (${charactersIn(change)} characters)`;
 }

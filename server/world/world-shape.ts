@@ -29,9 +29,9 @@ const value = v.union(
   'must be a string, a number, or a list of them',
 );
 
-function list<const Item extends v.GenericSchema>(item: Item, most: number) {
+function list<const Item extends v.GenericSchema>(item: Item, max: number) {
   return v.optional(
-    v.pipe(v.array(item, 'must be a list'), v.maxLength(most, `must be at most ${most}`)),
+    v.pipe(v.array(item, 'must be a list'), v.maxLength(max, `must be at most ${max}`)),
     [],
   );
 }

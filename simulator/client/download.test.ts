@@ -245,7 +245,7 @@ describe('a download', () => {
     const uri = `${server.baseUrl}/storage/artifacts/a1`;
     const link = { transport, clock, caller: 'device 0', uri, fileMaxBytes: 2 ** 30, pause };
     const atFirst = process.memoryUsage().arrayBuffers;
-    let [bytes, most] = [0, 0];
+    let [bytes, max] = [0, 0];
     let unseen = 0;
     for await (const chunk of downloadedBytes(link)) {
       bytes += chunk.length;
@@ -253,11 +253,11 @@ describe('a download', () => {
       if (unseen < 8 * 2 ** 20) continue;
       unseen = 0;
       collectGarbage();
-      most = Math.max(most, process.memoryUsage().arrayBuffers - atFirst);
+      max = Math.max(max, process.memoryUsage().arrayBuffers - atFirst);
     }
     expect(bytes).toBe(large.length);
     // The fake server makes one copy of its own.
-    expect(most - large.length).toBeLessThan(large.length / 4);
+    expect(max - large.length).toBeLessThan(large.length / 4);
   });
 
   it('is refused before its first byte when the stated size is too large', async () => {

@@ -23,9 +23,9 @@ export function assignedByWeight<Choice>(
   const quotas = quotasOf(weighted, count);
   const given = quotas.map(() => 0);
   return Array.from({ length: count }, (_, position) => {
-    const most = mostBehind(quotas, given, (position + 1) / count);
-    given[most] = (given[most] ?? 0) + 1;
-    const row = weighted[most];
+    const chosen = mostBehind(quotas, given, (position + 1) / count);
+    given[chosen] = (given[chosen] ?? 0) + 1;
+    const row = weighted[chosen];
     if (row === undefined) throw new RangeError('there is nothing to assign');
     return row.choice;
   });
@@ -64,15 +64,15 @@ function quotasOf(weighted: readonly WeightedChoice<unknown>[], count: number): 
 
 /** Returns the index of the choice that is furthest below its quota. */
 function mostBehind(quotas: readonly number[], given: readonly number[], progress: number): number {
-  let most = 0;
+  let chosen = 0;
   let largestDue = Number.NEGATIVE_INFINITY;
   for (const [index, quota] of quotas.entries()) {
     const had = given[index] ?? 0;
     const due = had < quota ? quota * progress - had : Number.NEGATIVE_INFINITY;
     if (due > largestDue) {
       largestDue = due;
-      most = index;
+      chosen = index;
     }
   }
-  return most;
+  return chosen;
 }

@@ -126,7 +126,7 @@ const loadOptions = inGroup('Load', {
   pollRate: {
     flag: '--poll-rate <rate>',
     help: 'polls of the fleet at a fixed rate, whatever the server answers, instead of --poll: 500/s',
-    cli: { kind: 'per-second', most: ARRIVALS_PER_SECOND_MAX },
+    cli: { kind: 'per-second', max: ARRIVALS_PER_SECOND_MAX },
     value: rate(ARRIVALS_PER_SECOND_MAX),
     field: 'pollsPerSecond',
     result: v.exactOptional(number),

@@ -96,12 +96,12 @@ async function examine(options: EnvironmentOptions): Promise<ExitCode> {
     ...(await serverChecks(way)),
   ];
   const isFailed = checks.some(({ verdict }) => verdict === 'fail');
-  const bounds = checks.flatMap(({ connectedDevicesMax: most }) =>
-    most === undefined ? [] : [most],
+  const bounds = checks.flatMap(({ connectedDevicesMax: bound }) =>
+    bound === undefined ? [] : [bound],
   );
-  const most = bounds.length > 0 ? { connectedDevicesMax: Math.min(...bounds) } : {};
+  const lowestBound = bounds.length > 0 ? { connectedDevicesMax: Math.min(...bounds) } : {};
   const output = createOutput(options.json ?? false);
-  output.data({ devices, connect, verdict: isFailed ? 'fail' : 'pass', ...most, checks });
+  output.data({ devices, connect, verdict: isFailed ? 'fail' : 'pass', ...lowestBound, checks });
   if (!output.json) for (const line of linesOf(checks)) output.line(line);
   return isFailed ? exitCodes.failed : exitCodes.pass;
 }

@@ -58,9 +58,11 @@ class LineView implements LiveView {
     if (progress.elapsedMs < this.#dueMs) return;
     this.#dueMs = progress.elapsedMs + LINE_EVERY_MS;
     const [worst] = progress.causes;
-    const most =
+    const mostFrequent =
       worst === undefined ? '' : `, most frequent error: ${worst.operation} ${worst.cause}`;
-    this.#output.progress(`${progressLine(progress)}, ${rates.exchanges.toFixed(0)}/s${most}`);
+    this.#output.progress(
+      `${progressLine(progress)}, ${rates.exchanges.toFixed(0)}/s${mostFrequent}`,
+    );
   }
 
   above(say: () => void): void {

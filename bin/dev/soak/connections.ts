@@ -135,7 +135,7 @@ async function askTooMany(
       return message;
     }),
   );
-  const most = server.openFiles();
+  const peak = server.openFiles();
   const probes = await control.end();
   const ends = clients.map((client) => once(client, 'exit'));
   for (const client of clients) client.kill();
@@ -145,7 +145,7 @@ async function askTooMany(
   const others = answered.flatMap(({ problems }) => problems);
   say(
     `${count} websockets: ${sum('granted')} granted, ${sum('refused')} refused with 503, ` +
-      `${others.length} otherwise; open files ${before} before, ${most} then, ${after} after`,
+      `${others.length} otherwise; open files ${before} before, ${peak} then, ${after} after`,
   );
   say(
     `the control listener answered ${probes.answers} times, failed ${probes.problems.length} times; slowest ${probes.slowestMs} ms`,

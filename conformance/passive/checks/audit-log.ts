@@ -133,11 +133,11 @@ function wrongTotal(exchange: JudgedExchange): Violation | undefined {
     return { where: '200 body', must, seen: String(length), requirement: 'audit.per-page' };
   }
   // The contract does not define the content of a page past the end.
-  const least = before + length;
+  const min = before + length;
   const isEnd = typeof size === 'number' && length < size && total >= before;
-  const isRight = isEnd ? total === least : length === 0 ? total <= least : total >= least;
+  const isRight = isEnd ? total === min : length === 0 ? total <= min : total >= min;
   if (isRight) return undefined;
-  const must = `be ${isEnd ? '' : 'at least '}${least}, by the entries of the page`;
+  const must = `be ${isEnd ? '' : 'at least '}${min}, by the entries of the page`;
   return { where: '200 X-Total-Count', must, seen: String(total) };
 }
 

@@ -60,11 +60,11 @@ export class AuditFollower implements Follower {
   #twice(entries: readonly unknown[]): FollowedViolation | undefined {
     const counts = new Map<string, number>();
     for (const [index, key] of entries.map(keyOf).entries()) {
-      const most = this.#acts.get(key) ?? Number.POSITIVE_INFINITY;
+      const max = this.#acts.get(key) ?? Number.POSITIVE_INFINITY;
       const count = (counts.get(key) ?? 0) + 1;
       counts.set(key, count);
-      if (count <= most) continue;
-      const must = `be on another act than "${key}", which a user did ${most} times`;
+      if (count <= max) continue;
+      const must = `be on another act than "${key}", which a user did ${max} times`;
       const where = `200 body: /${index}`;
       return { where, must, seen: `entry ${count} on it`, requirement: 'audit.one-entry-an-act' };
     }

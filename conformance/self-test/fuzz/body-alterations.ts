@@ -182,13 +182,13 @@ function byteAltered(answer: ProxiedAnswer): ProxiedAnswer {
 
 /** Changes the lines of a text. Quoted line ends are not supported; the suite's data has none. */
 function inLines(
-  least: number,
+  min: number,
   change: (lines: readonly string[]) => readonly string[],
 ): ByteRow['change'] {
   return inText((text) => {
     const end = text.includes('\r\n') ? '\r\n' : '\n';
     const lines = text.split(end).filter((line) => line !== '');
-    return lines.length < least
+    return lines.length < min
       ? text
       : change(lines)
           .map((line) => line + end)

@@ -220,10 +220,10 @@ function wordsAt(place: string): readonly ValueVariant[] {
 }
 
 function ofList(
-  least: number,
+  min: number,
   change: (list: readonly unknown[]) => readonly unknown[],
 ): ValueVariant['of'] {
-  return (value) => (Array.isArray(value) && value.length >= least ? change(value) : value);
+  return (value) => (Array.isArray(value) && value.length >= min ? change(value) : value);
 }
 
 function listsAt(place: string, row: Operation): readonly ValueVariant[] {

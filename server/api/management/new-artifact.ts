@@ -100,11 +100,11 @@ async function take(context: UserContext, file: ReceivedFile, naming: UploadFiel
  * the header.
  */
 function refuseLarge(artifact: ReturnType<typeof artifactOf>): Refusal | undefined {
-  const most = limits.artifactViewMaxBytes;
-  if (isJsonWithin(artifact, most)) return undefined;
+  const max = limits.artifactViewMaxBytes;
+  if (isJsonWithin(artifact, max)) return undefined;
   return refuse.malformed(
-    `artifact: the header's data on the artifact and its updates can have at most ${most} bytes as JSON`,
-    { path: 'form.artifact', expected: `a header with at most ${most} bytes of JSON` },
+    `artifact: the header's data on the artifact and its updates can have at most ${max} bytes as JSON`,
+    { path: 'form.artifact', expected: `a header with at most ${max} bytes of JSON` },
   );
 }
 

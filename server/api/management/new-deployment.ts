@@ -157,6 +157,6 @@ function devicesOf({ store, user }: UserContext, group: string): TargetDevices |
 }
 
 function acceptedIn({ devices }: Store, filter: Pick<DeviceFilter, 'group'> = {}): string[] {
-  const most = { page: 1, perPage: limits.deploymentDevicesMax };
-  return devices.ids({ ...filter, status: ['accepted'] }, most);
+  const max = { page: 1, perPage: limits.deploymentDevicesMax };
+  return devices.ids({ ...filter, status: ['accepted'] }, max);
 }

@@ -25,10 +25,10 @@ export const createPersonalToken = defineEndpoint('create-personal-token', ({ bo
     );
   }
   if (store.userTokens.countPersonal(user.id, nowMs) >= limits.personalTokensMax) {
-    const most = limits.personalTokensMax;
+    const max = limits.personalTokensMax;
     return refuse.unprocessable(
-      `the user already has ${most} tokens, the maximum; revoke one first`,
-      inState(`fewer than ${most} tokens of the user`, `${most} tokens`),
+      `the user already has ${max} tokens, the maximum; revoke one first`,
+      inState(`fewer than ${max} tokens of the user`, `${max} tokens`),
     );
   }
   const wanted = { userId: user.id, kind: 'personal', name, nowMs, lifetimeSeconds } as const;

@@ -98,19 +98,19 @@ describe('a form that is too large', () => {
     ['of a plain file', generate, limits.generatedFileMaxBytes],
   ])(
     '%s returns 413 before the body arrives if its Content-Length exceeds the limit',
-    async (_, target, most) => {
+    async (_, target, max) => {
       const reply = await sendRaw(
         server,
         rawRequest(`POST ${target}`, [
           'Host: x',
           `Authorization: Bearer ${server.adminToken}`,
           'Content-Type: multipart/form-data; boundary=cut',
-          `Content-Length: ${most * 2}`,
+          `Content-Length: ${max * 2}`,
         ]),
       );
       expect([reply.status, JSON.parse(reply.body)]).toEqual([
         413,
-        { error: expect.stringContaining(String(most)), request_id: expect.any(String) },
+        { error: expect.stringContaining(String(max)), request_id: expect.any(String) },
       ]);
     },
   );

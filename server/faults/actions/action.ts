@@ -82,19 +82,19 @@ export function defineAction<const Entries extends v.ObjectEntries>(row: Action<
   return row as unknown as Action;
 }
 
-/** Returns the shape of whole numbers from `least` to `most`. */
-export function whole(least: number, most: number) {
-  const sentence = `must be a whole number from ${least} to ${most}`;
+/** Returns the shape of whole numbers from `min` to `max`. */
+export function whole(min: number, max: number) {
+  const sentence = `must be a whole number from ${min} to ${max}`;
   return v.pipe(
     v.number(sentence),
     v.integer(sentence),
-    v.minValue(least, sentence),
-    v.maxValue(most, sentence),
+    v.minValue(min, sentence),
+    v.maxValue(max, sentence),
   );
 }
 
-/** Returns the shape of strings of at most `most` characters. */
-export function textUpTo(most: number) {
-  const sentence = `must be a string of at most ${most} characters`;
-  return v.pipe(v.string(sentence), v.maxCodePoints(most, sentence));
+/** Returns the shape of strings of at most `max` characters. */
+export function textUpTo(max: number) {
+  const sentence = `must be a string of at most ${max} characters`;
+  return v.pipe(v.string(sentence), v.maxCodePoints(max, sentence));
 }

@@ -31,7 +31,7 @@ afterAll(async () => {
 function askWithOpenssl(url: string, caFile: string): Promise<string> {
   const { host } = new URL(url);
   const trust = ['-CAfile', caFile, '-no-CApath', '-verify_ip', '127.0.0.1'];
-  const least = ['-min_protocol', 'TLSv1.2'];
+  const minProtocol = ['-min_protocol', 'TLSv1.2'];
   return openssl(
     's_client',
     '-connect',
@@ -39,7 +39,7 @@ function askWithOpenssl(url: string, caFile: string): Promise<string> {
     '-verify_return_error',
     '-x509_strict',
     ...trust,
-    ...least,
+    ...minProtocol,
   );
 }
 

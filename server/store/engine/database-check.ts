@@ -121,14 +121,14 @@ function requireSizes(
   { header, saved, log }: { header: Buffer; saved: SavedSums | undefined; log: WriteAheadLog },
 ): void {
   const pages = Math.max(saved ? saved.sums.length : pagesByHead(header), log.databasePages);
-  const most = sizesOf(saved ? saved.pageBytes : pageBytesOf(header), pages);
+  const sizes = sizesOf(saved ? saved.pageBytes : pageBytesOf(header), pages);
   const bytes = sizeOf(path);
-  if (bytes > most.database) {
-    throw new StateError('damaged', `${path} has ${bytes} of ${most.database} bytes`);
+  if (bytes > sizes.database) {
+    throw new StateError('damaged', `${path} has ${bytes} of ${sizes.database} bytes`);
   }
   const journal = `${path}-journal`;
   const journalBytes = sizeOf(journal);
-  if (journalBytes > most.journal) {
+  if (journalBytes > sizes.journal) {
     const rest = `more than changes to ${path} can have`;
     throw new StateError('damaged', `${journal} has ${journalBytes} bytes, ${rest}`);
   }

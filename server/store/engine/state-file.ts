@@ -101,9 +101,9 @@ export function copyDatabase(from: string, to: string): void {
   const log = new WriteAheadLog(`${from}-wal`);
   try {
     log.follow();
-    const most = salvagedBytes(from, log);
-    copyStart(from, to, most.database);
-    copyStart(`${from}-journal`, `${to}-journal`, most.journal);
+    const salvaged = salvagedBytes(from, log);
+    copyStart(from, to, salvaged.database);
+    copyStart(`${from}-journal`, `${to}-journal`, salvaged.journal);
     copyStart(`${from}-wal`, `${to}-wal`, log.bytes);
   } finally {
     log.close();

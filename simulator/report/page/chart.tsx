@@ -85,9 +85,9 @@ function highestText({ lines, unit, seconds }: ShownChart): string {
   const words = lines.flatMap(({ name, values }) => {
     const known = values.filter((value) => value !== null);
     if (known.length === 0) return [];
-    const most = known.reduce((one, other) => Math.max(one, other));
-    const at = seconds[values.indexOf(most)] ?? 0;
-    return [`${name} ${exactNumber(most)}${unit} at ${clockText(at)}`];
+    const max = known.reduce((one, other) => Math.max(one, other));
+    const at = seconds[values.indexOf(max)] ?? 0;
+    return [`${name} ${exactNumber(max)}${unit} at ${clockText(at)}`];
   });
   return words.length > 0 ? `Highest: ${words.join(', ')}` : 'Nothing to show.';
 }

@@ -110,7 +110,7 @@ function noteOf(contenders: readonly LoadedServer[]): string {
     busy: Math.round(median(seen.map(({ generatorBusy }) => generatorBusy)) * 100),
   }));
   if (!ours || !bare) return '';
-  const [rate, most] = [ours, bare].map((each) => Math.round(each.rate).toLocaleString('en'));
+  const [rate, max] = [ours, bare].map((each) => Math.round(each.rate).toLocaleString('en'));
   const share = (ours.rate / bare.rate).toFixed(2);
-  return `by the clock ${rate} of ${most} answers/s, ${share}; ${CONNECTIONS} connections, generator ${ours.busy} % and ${bare.busy} % of its core`;
+  return `by the clock ${rate} of ${max} answers/s, ${share}; ${CONNECTIONS} connections, generator ${ours.busy} % and ${bare.busy} % of its core`;
 }

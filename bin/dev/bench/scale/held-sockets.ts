@@ -36,8 +36,8 @@ interface SocketsToHold {
 /** Measures memory per held socket in KB, with the same client on fleetbed and on bare ws. */
 export async function heldSocketRows(context: BenchContext): Promise<BenchRow[]> {
   const { children, output, quick } = context;
-  const most = openFilesLimit() >= SOCKETS + RESERVE ? SOCKETS : FEWER_SOCKETS;
-  const count = quick ? QUICK_SOCKETS : most;
+  const possible = openFilesLimit() >= SOCKETS + RESERVE ? SOCKETS : FEWER_SOCKETS;
+  const count = quick ? QUICK_SOCKETS : possible;
   const folder = await mkdtemp(join(tmpdir(), 'fleetbed-bench-'));
   const file = join(folder, 'tokens');
   try {

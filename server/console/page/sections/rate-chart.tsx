@@ -107,7 +107,7 @@ function optionsFor(element: HTMLElement): UPlot.Options {
     width: element.clientWidth,
     height: HEIGHT_PIXELS,
     legend: { show: false },
-    scales: { y: { range: (_, __, most) => [0, Math.max(most, 5)] } },
+    scales: { y: { range: (_, __, max) => [0, Math.max(max, 5)] } },
     axes: [
       { ...axis, space: 90, values: (_, moments) => moments.map(timeText) },
       { ...axis, size: 44 },

@@ -20,13 +20,13 @@ export default function SimulatorSection() {
     await startRun({ kind: 'simulation', devices: Number(devices), seconds: Number(seconds) });
     loaded.reload();
   };
-  const field = (label: string, value: string, [most, set]: [string, (value: string) => void]) => (
+  const field = (label: string, value: string, [max, set]: [string, (value: string) => void]) => (
     <label class="kit-field">
       {label}
       <input
         type="number"
         min="1"
-        max={most}
+        max={max}
         value={value}
         onInput={(event) => set(event.currentTarget.value)}
       />
