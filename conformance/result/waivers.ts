@@ -38,9 +38,10 @@ export class WaiverFileError extends SetupError {
 
 /**
  * Parses waivers from YAML or JSON. Throws a WaiverFileError with line and column of each problem,
- * and an UnknownIdError for waivers that match no case.
- * @param file the name of the file, for the messages. @param ids the ids that a waiver may name
- * @param what what has these ids, for the message
+ * and an UnknownIdError for waivers of an unknown id.
+ * @param file the name of the file, for the messages
+ * @param ids the ids that a waiver may name
+ * @param what the kind of these ids, for the messages: of cases, or of the duties of a client
  */
 export function readWaivers(
   text: string,

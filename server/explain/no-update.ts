@@ -54,7 +54,7 @@ export function explainPoll(
 /** Explains how the server would answer the device's last poll now. */
 export function explainDevice(deviceId: string, tenant: Tenant): NoUpdateExplanation {
   const device = { tenant, id: deviceId, nowMs: tenant.clock.now() };
-  const lastPoll = tenant.store.devices.facts(deviceId)?.lastPoll;
+  const lastPoll = tenant.store.devices.facts.find(deviceId)?.lastPoll;
   const request = lastPoll && requestOf(lastPoll.operation, lastPoll.content);
   const answer = answerNow(device, lastPoll, request);
   return {

@@ -42,7 +42,7 @@ export function safePoll(
   { devices, deviceDeployments }: KnownStore,
   deviceId: string,
 ): ExplainedPoll {
-  const last = devices.facts(deviceId)?.lastPoll?.answered;
+  const last = devices.facts.find(deviceId)?.lastPoll?.answered;
   const lastOperation = last && operationsById.get(last.operation);
   const again = lastOperation && { operation: lastOperation, asked: withSaid(asked, last) };
   const said = again && providesIn(again.asked);

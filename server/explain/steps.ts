@@ -72,7 +72,7 @@ function deviceToken({ asked, store }: PreparationInput): PreparationStep[] {
   if (!device) {
     return [...(owner?.isDevice ? [preauthorize] : []), { does: 'device-token' }];
   }
-  const sets = store.devices.authSets(device.id);
+  const sets = store.devices.listAuthSets(device.id);
   const set = sets.find(({ status }) => status === 'accepted') ?? sets[0];
   const key = set && readPublicKey(set.publicKeyPem);
   const keyType = key && 'keyType' in key ? key.keyType : undefined;
@@ -103,7 +103,7 @@ function acceptance({ asked, refusal, operation, store }: PreparationInput): Pre
  * Returns true if the device is accepted with another key, which accepting this key would replace.
  */
 export function hasOtherKey({ id, deviceId }: StoredAuthSet, { devices }: KnownStore): boolean {
-  return devices.authSets(deviceId).some((set) => set.status === 'accepted' && set.id !== id);
+  return devices.listAuthSets(deviceId).some((set) => set.status === 'accepted' && set.id !== id);
 }
 
 /** Returns true if an authentication request was refused because its device is not accepted. */

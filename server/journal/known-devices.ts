@@ -18,7 +18,7 @@ export interface Devices {
   readonly devices: {
     find(id: string): JournalDevice | undefined;
     findByIdentity(identity: string): JournalDevice | undefined;
-    portions(filter: {
+    readPortions(filter: {
       readonly identityHas?: readonly string[];
     }): Iterable<readonly JournalDevice[]>;
   };
@@ -40,7 +40,7 @@ export function deviceNamed({ devices }: Devices, wanted: string): NamedDevice {
   const same: JournalDevice[] = [];
   // A value in canonical JSON is either a string or any other value, so both spellings are
   // searched.
-  for (const some of devices.portions({
+  for (const some of devices.readPortions({
     identityHas: [`:${JSON.stringify(wanted)}`, `:${wanted}`],
   })) {
     same.push(...some.filter(({ identity }) => identityValues(identity).includes(wanted)));
@@ -64,7 +64,7 @@ export function notOneDevice(named: NamedDevice, ifNone: string): string {
 
 function namesIn(devices: Devices['devices']): string[] {
   const names: string[] = [];
-  for (const some of devices.portions({})) {
+  for (const some of devices.readPortions({})) {
     for (const { id, identity } of some) names.push(id, ...identityValues(identity));
     if (names.length >= COMPARED_MAX) break;
   }

@@ -7,9 +7,9 @@ import { operations } from '../../fixtures/contract/operations.ts';
 import type { ExchangeRecord } from '../http/exchange-record.ts';
 import type { LastPoll } from '../store/last-poll.ts';
 
-/** The part of a store that holds the last polls. */
-interface PollingDevices {
-  facts(deviceId: string): { lastPoll: LastPoll | undefined } | undefined;
+/** The facts of devices, which hold the last polls. */
+interface LastPolls {
+  find(deviceId: string): { lastPoll: LastPoll | undefined } | undefined;
 }
 
 /** Maximum length of the stored data of a poll. Real devices send far less. */
@@ -25,10 +25,10 @@ const polls: ReadonlySet<string> = new Set(
 const inUrl = operations['get-next-deployment'].id;
 
 /** Stores a poll. If it has the same data as the last one, only its time and status are updated. */
-export function keepLastPoll(record: ExchangeRecord, devices: PollingDevices): void {
+export function keepLastPoll(record: ExchangeRecord, devices: LastPolls): void {
   const { operation, deviceId, atMs, status } = record;
   if (deviceId === undefined || operation === undefined || !polls.has(operation)) return;
-  const facts = devices.facts(deviceId);
+  const facts = devices.find(deviceId);
   if (!facts) return;
   const { lastPoll } = facts;
   const refused = refusedIn(record);

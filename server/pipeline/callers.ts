@@ -199,7 +199,7 @@ function deviceOf({ claims, tenant, nowMs }: VerifiedToken): Caller | Refusal {
     const detail = tokenDetail("a device's token", "a user's token");
     return refuse.unauthorized("the token is a user's; this operation is for devices", detail);
   }
-  const facts = tenant.store.devices.acceptedDevice(claims.id);
+  const facts = tenant.store.devices.facts.findByAcceptedSet(claims.id);
   if (!facts) {
     const detail = tokenDetail(
       'a token of an accepted device',

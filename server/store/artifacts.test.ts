@@ -33,7 +33,7 @@ function save(id: string, fields: Partial<StoredArtifact['artifact']> = {}, modi
 }
 
 function idsOf(filter: ArtifactFilter, page = wide): readonly string[] {
-  const found = store.artifacts.ids(filter, page);
+  const found = store.artifacts.listIds(filter, page);
   if (page === wide) expect(store.artifacts.count(filter)).toBe(found.length);
   return found;
 }

@@ -62,6 +62,8 @@ const orders: Record<ArtifactOrder, string> = {
  * Number of releases whose artifacts are cached: every device that receives a deployment reads one.
  */
 const RELEASES_KEPT = 100;
+/** Maximum number of artifacts of one name that are read; later ones do not count. */
+const RELEASE_MAX = 1000;
 
 /** Reads and writes the artifacts of a tenant. */
 export class ArtifactStore {
@@ -90,20 +92,21 @@ export class ArtifactStore {
     return row && stored(row);
   }
 
-  /** Returns the artifacts of one name, which form a release; at most 1000. */
+  /** Returns the artifacts of one name, which form a release; at most `RELEASE_MAX`. */
   findByName(name: string): readonly StoredArtifact[] {
-    const query = 'SELECT * FROM artifacts WHERE name = ? ORDER BY modified_ms, id LIMIT 1000';
-    return this.#releases.get(name, () => this.#sql.all(query, [name]).map(stored));
+    const query = 'SELECT * FROM artifacts WHERE name = ? ORDER BY modified_ms, id LIMIT ?';
+    const read = () => this.#sql.all(query, [name, RELEASE_MAX]).map(stored);
+    return this.#releases.get(name, read);
   }
 
-  /** Returns the ids of the artifacts of one name; at most 1000. */
-  idsOf(name: string): string[] {
-    const query = 'SELECT id FROM artifacts WHERE name = ? ORDER BY modified_ms, id LIMIT 1000';
-    return this.#sql.all(query, [name]).map((row) => text(row, 'id'));
+  /** Returns the ids of the artifacts of one name; at most `RELEASE_MAX`. */
+  listIdsOfName(name: string): string[] {
+    const query = 'SELECT id FROM artifacts WHERE name = ? ORDER BY modified_ms, id LIMIT ?';
+    return this.#sql.all(query, [name, RELEASE_MAX]).map((row) => text(row, 'id'));
   }
 
   /** Returns ids of artifacts; newest first by default. */
-  ids(filter: ArtifactFilter, page: Page, order: ArtifactOrder = 'modified:desc'): string[] {
+  listIds(filter: ArtifactFilter, page: Page, order: ArtifactOrder = 'modified:desc'): string[] {
     const { where, values } = filterBy(...artifactConditions(filter));
     const query = `SELECT id FROM artifacts ${where} ORDER BY ${orders[order]} LIMIT ? OFFSET ?`;
     return this.#sql.all(query, [...values, ...bounds(page)]).map((row) => text(row, 'id'));

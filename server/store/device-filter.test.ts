@@ -39,7 +39,7 @@ describe('a device filter in the store', () => {
   ])('%j finds and counts the devices %j', (filter, expected) => {
     const page = { page: 1, perPage: 100 };
     expect(store.devices.list(filter, page).map(({ id }) => id)).toEqual([...expected]);
-    expect(store.devices.ids(filter, page)).toEqual([...expected]);
+    expect(store.devices.listIds(filter, page)).toEqual([...expected]);
     expect(store.devices.count(filter)).toBe(expected.length);
   });
 });

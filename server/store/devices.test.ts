@@ -38,7 +38,7 @@ function setOf(name: string, key: string): StoredAuthSet {
 }
 
 function statusesOf(name: string): readonly AuthSetStatus[] {
-  return devices.authSets(`d-${name}`).map(({ status }) => status);
+  return devices.listAuthSets(`d-${name}`).map(({ status }) => status);
 }
 
 describe('the first contact of a device', () => {
@@ -66,7 +66,7 @@ describe('the first contact of a device', () => {
     const again = { id: 'd-other', identity: '{"mac":"a"}' };
     const set = { authSetId: 's-other', publicKeyPem: 'k', status: 'pending', nowMs: 1 } as const;
     expect(() => devices.recordFirstContact(again, set)).toThrow('UNIQUE');
-    expect(devices.authSets('d-other')).toEqual([]);
+    expect(devices.listAuthSets('d-other')).toEqual([]);
     expect(devices.count()).toBe(1);
   });
 
@@ -135,10 +135,10 @@ describe('accepting an authentication set', () => {
 
   it('admits the set and excludes the previous one', () => {
     const old = meet('a', 'accepted');
-    expect(devices.acceptedDevice(old.id)?.deviceId).toBe('d-a');
+    expect(devices.facts.findByAcceptedSet(old.id)?.deviceId).toBe('d-a');
     devices.setAuthSetStatus(addKey('a', 'k2'), 'accepted', 2);
-    expect(devices.acceptedDevice(old.id)).toBeUndefined();
-    expect(devices.acceptedDevice('s-a-k2')?.deviceId).toBe('d-a');
+    expect(devices.facts.findByAcceptedSet(old.id)).toBeUndefined();
+    expect(devices.facts.findByAcceptedSet('s-a-k2')?.deviceId).toBe('d-a');
   });
 
   it.each<AuthSetStatus>(['pending', 'rejected', 'preauthorized'])(
@@ -146,14 +146,14 @@ describe('accepting an authentication set', () => {
     (status) => {
       const set = meet('a', 'accepted');
       devices.setAuthSetStatus(set, status, 2);
-      expect(devices.acceptedDevice(set.id)).toBeUndefined();
+      expect(devices.facts.findByAcceptedSet(set.id)).toBeUndefined();
     },
   );
 
   it.each<AuthSetStatus>(['pending', 'rejected', 'preauthorized'])(
     'is required, since a set that is %s is not admitted',
     (status) => {
-      expect(devices.acceptedDevice(meet('a', status).id)).toBeUndefined();
+      expect(devices.facts.findByAcceptedSet(meet('a', status).id)).toBeUndefined();
     },
   );
 });
@@ -165,8 +165,8 @@ describe('a device that is removed', () => {
     devices.remove('d-a');
     expect(devices.find('d-a')).toBeUndefined();
     expect(devices.findByIdentity('{"mac":"a"}')).toBeUndefined();
-    expect(devices.authSets('d-a')).toEqual([]);
-    expect(devices.acceptedDevice(set.id)).toBeUndefined();
+    expect(devices.listAuthSets('d-a')).toEqual([]);
+    expect(devices.facts.findByAcceptedSet(set.id)).toBeUndefined();
     expect(devices.find('d-b')).toBeDefined();
   });
 
@@ -210,7 +210,7 @@ describe('the list of devices', () => {
   it('can return only the ids of a page', () => {
     meet('e', 'accepted');
     const accepted = (page: number, perPage: number) =>
-      devices.ids({ status: ['accepted'] }, { page, perPage });
+      devices.listIds({ status: ['accepted'] }, { page, perPage });
     expect(accepted(1, 10)).toEqual(['d-d', 'd-e']);
     expect(accepted(2, 1)).toEqual(['d-e']);
   });
@@ -219,7 +219,7 @@ describe('the list of devices', () => {
 describe('the device data held in memory', () => {
   it('includes the check-in time, which survives a status change', () => {
     const set = meet('a', 'accepted');
-    const facts = devices.acceptedDevice(set.id);
+    const facts = devices.facts.findByAcceptedSet(set.id);
     if (facts) facts.checkInMs = 500;
     devices.setAuthSetStatus(set, 'rejected', 600);
     expect(devices.find('d-a')).toMatchObject({ checkInMs: 500, status: 'rejected' });
@@ -233,8 +233,8 @@ describe('the device data held in memory', () => {
       throw new Error('undone');
     };
     expect(() => store.atomically(undone)).toThrow('undone');
-    expect(devices.acceptedDevice(set.id)).toBeUndefined();
-    expect(devices.acceptedDevice('s-b')).toBeUndefined();
+    expect(devices.facts.findByAcceptedSet(set.id)).toBeUndefined();
+    expect(devices.facts.findByAcceptedSet('s-b')).toBeUndefined();
     expect([devices.find('d-a')?.status, devices.find('d-b')]).toEqual(['pending', undefined]);
   });
 
@@ -245,7 +245,7 @@ describe('the device data held in memory', () => {
       throw new Error('undone');
     };
     expect(() => store.atomically(undone)).toThrow('undone');
-    expect(devices.acceptedDevice(set.id)?.deviceId).toBe('d-a');
+    expect(devices.facts.findByAcceptedSet(set.id)?.deviceId).toBe('d-a');
   });
 });
 
@@ -266,10 +266,10 @@ describe('the tokens of an authentication set', () => {
   it('are revoked up to the following second, repeatedly', () => {
     const set = meet('a', 'accepted');
     devices.revokeTokens(set, 5_900);
-    expect([from('a'), devices.acceptedDevice(set.id)?.tokensFromSeconds]).toEqual([6, 6]);
+    expect([from('a'), devices.facts.findByAcceptedSet(set.id)?.tokensFromSeconds]).toEqual([6, 6]);
     devices.revokeTokens(set, 5_950);
     devices.revokeTokens(set, 4_000);
-    expect([from('a'), devices.acceptedDevice(set.id)?.tokensFromSeconds]).toEqual([8, 8]);
+    expect([from('a'), devices.facts.findByAcceptedSet(set.id)?.tokensFromSeconds]).toEqual([8, 8]);
   });
 
   it.each<AuthSetStatus>(['pending', 'rejected', 'preauthorized'])(
@@ -278,7 +278,9 @@ describe('the tokens of an authentication set', () => {
       const set = meet('a', 'accepted');
       devices.setAuthSetStatus(set, status, 5_000);
       devices.setAuthSetStatus(set, 'accepted', 9_000);
-      expect([from('a'), devices.acceptedDevice(set.id)?.tokensFromSeconds]).toEqual([6, 6]);
+      expect([from('a'), devices.facts.findByAcceptedSet(set.id)?.tokensFromSeconds]).toEqual([
+        6, 6,
+      ]);
     },
   );
 
@@ -287,7 +289,7 @@ describe('the tokens of an authentication set', () => {
     const other = addKey('a', 'k2');
     devices.setAuthSetStatus(other, 'accepted', 5_000);
     expect([from('a'), from('a', 'k2')]).toEqual([6, 0]);
-    expect(devices.acceptedDevice(other.id)?.tokensFromSeconds).toBe(0);
+    expect(devices.facts.findByAcceptedSet(other.id)?.tokensFromSeconds).toBe(0);
   });
 
   it('are restored when the revocation is undone', () => {
@@ -297,7 +299,7 @@ describe('the tokens of an authentication set', () => {
       throw new Error('undone');
     };
     expect(() => store.atomically(undone)).toThrow('undone');
-    expect([from('a'), devices.acceptedDevice(set.id)?.tokensFromSeconds]).toEqual([0, 0]);
+    expect([from('a'), devices.facts.findByAcceptedSet(set.id)?.tokensFromSeconds]).toEqual([0, 0]);
   });
 });
 
@@ -306,7 +308,7 @@ describe('an authentication set that is removed', () => {
     const set = meet('a', 'accepted');
     addKey('a', 'k2');
     devices.removeAuthSet(set, 700);
-    expect(devices.acceptedDevice(set.id)).toBeUndefined();
+    expect(devices.facts.findByAcceptedSet(set.id)).toBeUndefined();
     expect(devices.findAuthSetById(set.id)).toBeUndefined();
     expect(devices.find('d-a')).toMatchObject({ status: 'pending', updatedMs: 700 });
   });
@@ -323,14 +325,14 @@ describe('the number of accepted devices', () => {
     const other = addKey('a', 'k2');
     meet('b');
     meet('c', 'accepted');
-    expect(devices.acceptedCount()).toBe(2);
+    expect(devices.facts.countAccepted()).toBe(2);
     devices.setAuthSetStatus(other, 'accepted', 1);
-    expect(devices.acceptedCount()).toBe(2);
+    expect(devices.facts.countAccepted()).toBe(2);
     devices.setAuthSetStatus(other, 'rejected', 1);
     devices.remove('d-c');
-    expect(devices.acceptedCount()).toBe(0);
+    expect(devices.facts.countAccepted()).toBe(0);
     devices.setAuthSetStatus(set, 'accepted', 1);
-    expect(devices.acceptedCount()).toBe(devices.count({ status: ['accepted'] }));
+    expect(devices.facts.countAccepted()).toBe(devices.count({ status: ['accepted'] }));
   });
 });
 

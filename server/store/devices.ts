@@ -6,12 +6,11 @@ import {
   tokensFromAfter,
   tokensFromRevocation,
 } from '../rules/auth-set-status.ts';
+import { DeviceFactsCache } from './device-facts.ts';
 import { type DeviceFilter, deviceFilter } from './device-filter.ts';
-import type { SqlCondition } from './engine/filter.ts';
 import { bounds, type Page } from './engine/page.ts';
 import { number, numberIn, numberOrNothing, text, textOrNothing } from './engine/row.ts';
 import type { Sql, SqlRow } from './engine/sql.ts';
-import type { LastPoll } from './last-poll.ts';
 import { type UnacceptedKeys, UnacceptedKeyTotals } from './unaccepted-keys.ts';
 
 export interface StoredAuthSet {
@@ -38,17 +37,6 @@ export interface StoredDevice {
   readonly checkInMs?: number;
 }
 
-/** In-memory facts of a device that has or had an accepted set. */
-export interface DeviceFacts {
-  readonly deviceId: string;
-  /** Time of the last authenticated request; 0 before the first. */
-  checkInMs: number;
-  /** Tokens issued before this time, in seconds since the Unix epoch, are revoked. */
-  tokensFromSeconds: number;
-  /** The last poll since the server was started. */
-  lastPoll: LastPoll | undefined;
-}
-
 /**
  * An authentication set to be stored, for an identity and a key that were not seen together before.
  */
@@ -59,39 +47,25 @@ export interface NewAuthSet {
   readonly nowMs: number;
 }
 
-/** Number of devices that `portions` reads at a time. */
+/** Number of devices that `readPortions` reads at a time. */
 const PORTION_DEVICES = 500;
+
+/**
+ * Number of sets of a device that are read. No device has as many (`limits.authSetsMax`), but every
+ * read has a limit.
+ */
+const AUTH_SETS_READ_MAX = 1000;
 
 /** Reads and writes the devices of a tenant. */
 export class DeviceStore {
+  readonly facts: DeviceFactsCache;
   readonly #sql: Sql;
-  readonly #accepted = new Map<string, DeviceFacts>();
-  readonly #facts = new Map<string, DeviceFacts>();
   readonly #unacceptedKeys: UnacceptedKeyTotals;
 
   constructor(sql: Sql) {
     this.#sql = sql;
+    this.facts = new DeviceFactsCache(sql);
     this.#unacceptedKeys = new UnacceptedKeyTotals(sql);
-  }
-
-  /**
-   * Returns the facts of the device with this accepted set. Does not read the database, because
-   * every authenticated request calls it.
-   */
-  acceptedDevice(authSetId: string): DeviceFacts | undefined {
-    return this.#accepted.get(authSetId);
-  }
-
-  /**
-   * Returns the in-memory facts of a device; undefined if it had no accepted set since the start.
-   */
-  facts(deviceId: string): DeviceFacts | undefined {
-    return this.#facts.get(deviceId);
-  }
-
-  /** Discards the last poll of every device. */
-  forgetPolls(): void {
-    for (const facts of this.#facts.values()) facts.lastPoll = undefined;
   }
 
   /** Number and size of the keys that were never accepted. */
@@ -99,38 +73,16 @@ export class DeviceStore {
     return this.#unacceptedKeys.totals;
   }
 
-  /** Rebuilds the facts, including check-ins, after the tables were replaced. */
+  /** Rebuilds what is kept in memory, after the tables were replaced. */
   load(): void {
-    const before = new Map(this.#facts);
-    this.#facts.clear();
-    this.#accepted.clear();
-    this.#loadAccepted(['']);
-    this.#keepLastPolls(before);
+    this.facts.load();
     this.#unacceptedKeys.load();
   }
 
-  /** Rebuilds the facts of some devices, including check-ins. */
+  /** Rebuilds what is kept in memory of some devices. */
   loadDevices(ids: readonly string[]): void {
-    const before = new Map(ids.map((id) => [id, this.#facts.get(id)]));
-    for (const [authSetId, { deviceId }] of this.#accepted) {
-      if (ids.includes(deviceId)) this.#accepted.delete(authSetId);
-    }
-    for (const id of ids) {
-      this.#facts.delete(id);
-      this.#loadAccepted(['AND s.device_id = ?', id]);
-    }
-    this.#keepLastPolls(before);
+    this.facts.loadDevices(ids);
     this.#unacceptedKeys.load();
-  }
-
-  /** Writes the check-ins, which are kept in memory, to the table. */
-  saveCheckIns(): void {
-    const save = 'UPDATE devices SET checked_in_ms = ? WHERE id = ? AND checked_in_ms IS NOT ?';
-    this.#sql.atomically(() => {
-      for (const { deviceId, checkInMs } of this.#facts.values()) {
-        if (checkInMs > 0) this.#sql.run(save, [checkInMs, deviceId, checkInMs]);
-      }
-    });
   }
 
   findByIdentity(identity: string): StoredDevice | undefined {
@@ -151,7 +103,7 @@ export class DeviceStore {
   }
 
   /** Returns a page of device ids in order of first contact. */
-  ids(filter: DeviceFilter, page: Page): string[] {
+  listIds(filter: DeviceFilter, page: Page): string[] {
     const { where, values } = deviceFilter(filter);
     const query = `SELECT id FROM devices ${where} ORDER BY seq LIMIT ? OFFSET ?`;
     return this.#sql.all(query, [...values, ...bounds(page)]).map((row) => text(row, 'id'));
@@ -170,7 +122,7 @@ export class DeviceStore {
    * Yields all devices in order of first contact. Reads a few hundred at a time, so that other work
    * can run in between.
    */
-  *portions(filter: DeviceFilter): Generator<StoredDevice[]> {
+  *readPortions(filter: DeviceFilter): Generator<StoredDevice[]> {
     for (let afterSeq = 0; ; ) {
       const { where, values } = deviceFilter({ ...filter, afterSeq });
       const query = `SELECT * FROM devices ${where} ORDER BY seq LIMIT ${PORTION_DEVICES}`;
@@ -187,18 +139,9 @@ export class DeviceStore {
     return numberIn(this.#sql, `SELECT count(*) AS n FROM devices ${where}`, values);
   }
 
-  /**
-   * Returns the number of accepted devices. Does not read the database, because every acceptance
-   * may call it.
-   */
-  acceptedCount(): number {
-    return this.#accepted.size;
-  }
-
-  authSets(deviceId: string): StoredAuthSet[] {
-    const query =
-      'SELECT * FROM auth_sets WHERE device_id = ? ORDER BY created_ms, rowid LIMIT 1000';
-    return this.#sql.all(query, [deviceId]).map(authSet);
+  listAuthSets(deviceId: string): StoredAuthSet[] {
+    const query = 'SELECT * FROM auth_sets WHERE device_id = ? ORDER BY created_ms, rowid LIMIT ?';
+    return this.#sql.all(query, [deviceId, AUTH_SETS_READ_MAX]).map(authSet);
   }
 
   findAuthSet(deviceId: string, publicKeyPem: string): StoredAuthSet | undefined {
@@ -258,7 +201,7 @@ export class DeviceStore {
     nowMs: number,
   ): void {
     this.#unacceptedKeys.during(deviceId, () => {
-      for (const set of this.authSets(deviceId)) {
+      for (const set of this.listAuthSets(deviceId)) {
         const next = set.id === id ? status : statusOfOtherSet(set.status, status);
         if (next === set.status) continue;
         this.#sql.run('UPDATE auth_sets SET status = ?, tokens_from = ? WHERE id = ?', [
@@ -277,16 +220,16 @@ export class DeviceStore {
     if (!set) return;
     const tokensFromSeconds = tokensFromRevocation(set, seconds(nowMs));
     this.#sql.run('UPDATE auth_sets SET tokens_from = ? WHERE id = ?', [tokensFromSeconds, id]);
-    this.#restoreWhenUndone(set.deviceId, [id]);
-    if (set.status === 'accepted') this.#accept({ ...set, tokensFromSeconds });
+    this.facts.restoreAfterUndo(set.deviceId, [id]);
+    if (set.status === 'accepted') this.facts.addAcceptedSet({ ...set, tokensFromSeconds });
   }
 
   /** Removes one set; the device remains. */
   removeAuthSet(set: StoredAuthSet, nowMs: number): void {
     this.#unacceptedKeys.during(set.deviceId, () => {
       this.#sql.run('DELETE FROM auth_sets WHERE id = ?', [set.id]);
-      this.#restoreWhenUndone(set.deviceId, [set.id]);
-      this.#accepted.delete(set.id);
+      this.facts.restoreAfterUndo(set.deviceId, [set.id]);
+      this.facts.removeAcceptedSet(set.id);
       this.#refreshStatus(set.deviceId, nowMs);
     });
   }
@@ -294,84 +237,38 @@ export class DeviceStore {
   /** Removes the device and its sets. */
   remove(deviceId: string): void {
     this.#unacceptedKeys.during(deviceId, () => {
-      const ids = this.authSets(deviceId).map(({ id }) => id);
-      this.#restoreWhenUndone(deviceId, ids);
-      for (const id of ids) this.#accepted.delete(id);
+      const ids = this.listAuthSets(deviceId).map(({ id }) => id);
+      this.facts.restoreAfterUndo(deviceId, ids);
+      for (const id of ids) this.facts.removeAcceptedSet(id);
       this.#sql.run('DELETE FROM auth_sets WHERE device_id = ?', [deviceId]);
       this.#sql.run('DELETE FROM devices WHERE id = ?', [deviceId]);
-      this.#facts.delete(deviceId);
+      this.facts.removeDevice(deviceId);
     });
-  }
-
-  /**
-   * If the transaction is rolled back, restores the in-memory facts of the device from its rows.
-   */
-  #restoreWhenUndone(deviceId: string, authSetIds: readonly string[]): void {
-    const facts = this.#facts.get(deviceId);
-    this.#sql.afterUndo(() => {
-      for (const id of authSetIds) this.#accepted.delete(id);
-      if (facts) this.#facts.set(deviceId, facts);
-      else this.#facts.delete(deviceId);
-      this.#loadAccepted(['AND s.device_id = ?', deviceId]);
-    });
-  }
-
-  #keepLastPolls(before: ReadonlyMap<string, DeviceFacts | undefined>): void {
-    for (const [id, known] of before) {
-      const facts = this.#facts.get(id);
-      if (facts) facts.lastPoll = known?.lastPoll;
-    }
-  }
-
-  #loadAccepted([more, ...values]: SqlCondition): void {
-    const query = `SELECT s.id, s.device_id, s.tokens_from, d.checked_in_ms
-      FROM auth_sets s JOIN devices d ON d.id = s.device_id WHERE s.status = 'accepted' ${more}`;
-    for (const row of this.#sql.all(query, values)) {
-      const set = { id: text(row, 'id'), deviceId: text(row, 'device_id') };
-      const tokensFromSeconds = number(row, 'tokens_from');
-      this.#accept({ ...set, tokensFromSeconds }, numberOrNothing(row, 'checked_in_ms'));
-    }
   }
 
   #refreshStatus(deviceId: string, nowMs: number): void {
-    const sets = this.authSets(deviceId);
+    const sets = this.listAuthSets(deviceId);
     const status = deviceStatusOf(sets.map((set) => set.status));
     this.#sql.run(
       `UPDATE devices SET status = ?, updated_ms = ?, accepted_ms = coalesce(accepted_ms, ?)
        WHERE id = ?`,
       [status, nowMs, status === 'accepted' ? nowMs : null, deviceId],
     );
-    this.#restoreWhenUndone(
+    this.facts.restoreAfterUndo(
       deviceId,
       sets.map(({ id }) => id),
     );
     for (const set of sets) {
-      if (set.status === 'accepted') this.#accept(set);
-      else this.#accepted.delete(set.id);
+      if (set.status === 'accepted') this.facts.addAcceptedSet(set);
+      else this.facts.removeAcceptedSet(set.id);
     }
-  }
-
-  /** A check-in in memory is newer than the one in the table. */
-  #accept(
-    {
-      id,
-      deviceId,
-      tokensFromSeconds,
-    }: Pick<StoredAuthSet, 'id' | 'deviceId' | 'tokensFromSeconds'>,
-    checkInMs = 0,
-  ): void {
-    const made = { deviceId, checkInMs, tokensFromSeconds, lastPoll: undefined };
-    const facts: DeviceFacts = this.#facts.get(deviceId) ?? made;
-    facts.tokensFromSeconds = tokensFromSeconds;
-    this.#facts.set(deviceId, facts);
-    this.#accepted.set(id, facts);
   }
 
   #device(row: SqlRow): StoredDevice {
     const id = text(row, 'id');
     const externalId = textOrNothing(row, 'external_id');
     const acceptedMs = numberOrNothing(row, 'accepted_ms');
-    const checkInMs = this.#facts.get(id)?.checkInMs;
+    const checkInMs = this.facts.find(id)?.checkInMs;
     return {
       id,
       identity: text(row, 'identity'),

@@ -107,16 +107,16 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       store.deviceDeployments.expectNothing('a', noDeployment);
       meet('b');
       await store.restore(snapshot);
-      expect(store.devices.acceptedDevice('set-a')?.deviceId).toBe('a');
-      expect(store.devices.acceptedDevice('set-b')).toBeUndefined();
-      expect(store.devices.acceptedCount()).toBe(1);
+      expect(store.devices.facts.findByAcceptedSet('set-a')?.deviceId).toBe('a');
+      expect(store.devices.facts.findByAcceptedSet('set-b')).toBeUndefined();
+      expect(store.devices.facts.countAccepted()).toBe(1);
       expect(store.deviceDeployments.whyNothing('a')).toBeUndefined();
     });
 
     it('restores when a device was last heard of', async () => {
       meet('a');
       const checkIn = (ms: number): void => {
-        const facts = store.devices.acceptedDevice('set-a');
+        const facts = store.devices.facts.findByAcceptedSet('set-a');
         if (facts) facts.checkInMs = ms;
       };
       checkIn(5);
@@ -134,14 +134,14 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       };
       const snapshot = await store.snapshot();
       meet('b');
-      for (const id of ['a', 'b']) Object.assign(store.devices.facts(id) ?? {}, { lastPoll });
+      for (const id of ['a', 'b']) Object.assign(store.devices.facts.find(id) ?? {}, { lastPoll });
       store.resetDevice('a', snapshot, NOW_MS);
-      expect(store.devices.facts('a')?.lastPoll).toBe(lastPoll);
+      expect(store.devices.facts.find('a')?.lastPoll).toBe(lastPoll);
       await store.restore(snapshot);
-      expect(store.devices.facts('a')?.lastPoll).toBe(lastPoll);
-      expect(store.devices.facts('b')).toBeUndefined();
+      expect(store.devices.facts.find('a')?.lastPoll).toBe(lastPoll);
+      expect(store.devices.facts.find('b')).toBeUndefined();
       store.devices.remove('a');
-      expect(store.devices.facts('a')).toBeUndefined();
+      expect(store.devices.facts.find('a')).toBeUndefined();
     });
 
     it('can be restored repeatedly and is unaffected by later changes', async () => {
@@ -271,7 +271,7 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       succeed('d', 'b');
       expect(store.resetDevice('a', snapshot, NOW_MS)).toBe('gone');
       expect(store.devices.find('a')).toBeUndefined();
-      expect(store.devices.acceptedDevice('set-a')).toBeUndefined();
+      expect(store.devices.facts.findByAcceptedSet('set-a')).toBeUndefined();
       expect(mac('a')).toBeUndefined();
       expect(store.deviceDeployments.find('d', 'a')).toBeUndefined();
       expect(store.deployments.find('d')?.finishedMs).toBe(NOW_MS);
@@ -288,8 +288,8 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       meet('again', '{"mac":"same"}');
       expect(store.resetDevice('again', snapshot, NOW_MS)).toBe('restored');
       expect(store.devices.list({}, wide).map(({ id }) => id)).toEqual(['a']);
-      expect(store.devices.acceptedDevice('set-a')?.deviceId).toBe('a');
-      expect(store.devices.acceptedDevice('set-again')).toBeUndefined();
+      expect(store.devices.facts.findByAcceptedSet('set-a')?.deviceId).toBe('a');
+      expect(store.devices.facts.findByAcceptedSet('set-again')).toBeUndefined();
     });
 
     it('assigns another place in the order if the former is taken', async () => {
@@ -333,7 +333,7 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       meet('a');
       meet('b');
       const snapshot = await store.snapshot();
-      const facts = store.devices.acceptedDevice('set-b');
+      const facts = store.devices.facts.findByAcceptedSet('set-b');
       if (facts) facts.checkInMs = 77;
       store.resetDevice('a', snapshot, NOW_MS);
       expect(store.devices.find('b')?.checkInMs).toBe(77);

@@ -119,7 +119,7 @@ function storeOver(sql: Sql, files: FileStore): Store {
     ...areas,
     atomically: (work) => sql.atomically(work),
     snapshot: () => {
-      devices.saveCheckIns();
+      devices.facts.saveCheckIns();
       return snapshots.take();
     },
     restore: (snapshot, options = {}) => {
@@ -138,7 +138,7 @@ function storeOver(sql: Sql, files: FileStore): Store {
       return reset;
     },
     close: () => {
-      ignoreUnwritable(() => devices.saveCheckIns());
+      ignoreUnwritable(() => devices.facts.saveCheckIns());
       snapshots.discardAll();
       sql.close();
       files.close();

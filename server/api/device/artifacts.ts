@@ -18,7 +18,7 @@ const noSuchArtifact = refuse.notFound('no artifact has this id', {
 export const listArtifacts = defineEndpoint('list-artifacts', async ({ query }, context) => {
   const deviceType = { how: 'exact', text: query.device_type } as const;
   const filter = { release: query.release_name, deviceType };
-  const ids = context.store.artifacts.ids(filter, { page: 1, perPage: limits.artifactListMax });
+  const ids = context.store.artifacts.listIds(filter, { page: 1, perPage: limits.artifactListMax });
   return { status: 200, body: await artifactList(ids, context) };
 });
 

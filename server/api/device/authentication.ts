@@ -118,7 +118,7 @@ function gather(
     autoAccept: context.settings.autoAccept,
     // Getters, because these values cost a query and most requests are decided without them.
     get keyCount() {
-      return device ? devices.authSets(device.id).length : 0;
+      return device ? devices.listAuthSets(device.id).length : 0;
     },
     get mayBeAccepted() {
       return isWithinDeviceLimit(context, device);

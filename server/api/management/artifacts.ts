@@ -35,7 +35,7 @@ export const listAllArtifacts = defineEndpoint('list-all-artifacts', ({ query },
 /** Returns the list in one response of limited length, because version 1 had no pages. */
 export const listArtifactsV1 = defineEndpoint('list-artifacts-v1', async ({ query }, context) => {
   const page: Page = { page: 1, perPage: limits.unpagedListMax };
-  const ids = context.store.artifacts.ids(filterOfV1(query), page, byName);
+  const ids = context.store.artifacts.listIds(filterOfV1(query), page, byName);
   return { status: 200, body: await artifactList(ids, context) };
 });
 
@@ -67,7 +67,7 @@ function pageOf(
   const { artifacts } = context.store;
   return pagedAnswer(context, query, {
     total: artifacts.count(filter),
-    list: (page) => artifactList(artifacts.ids(filter, page, query.sort), context),
+    list: (page) => artifactList(artifacts.listIds(filter, page, query.sort), context),
   });
 }
 

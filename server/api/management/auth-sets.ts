@@ -6,7 +6,7 @@ import { authSetChanges } from '../../rules/auth-set-status.ts';
 import type { StoredAuthSet, StoredDevice } from '../../store/devices.ts';
 import { audit, deviceObject, userActor } from '../../tenants/audit.ts';
 import { isWithinDeviceLimit } from '../../tenants/device-limit.ts';
-import { forgetDevice } from './devices.ts';
+import { removeDevice } from './devices.ts';
 import { type UserContext, visibleDevice } from './visible-devices.ts';
 
 const ofThisDevice = inPath('aid', 'an id from the auth_sets of this device');
@@ -70,10 +70,10 @@ export const deleteAuthSet = defineEndpoint('delete-auth-set', ({ parameters }, 
   if (place instanceof Refusal) return place;
   const { device, set } = place;
   const { devices } = context.store;
-  const isOnly = devices.authSets(device.id).length === 1;
+  const isOnly = devices.listAuthSets(device.id).length === 1;
   // A preauthorized device that never connected has no other data, so it is deleted with its only
   // key.
-  if (isOnly && set.status === 'preauthorized') forgetDevice(context, device.id);
+  if (isOnly && set.status === 'preauthorized') removeDevice(context, device.id);
   else devices.removeAuthSet(set, context.nowMs);
   audit(context, {
     actor: userActor(context.user),

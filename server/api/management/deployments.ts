@@ -85,7 +85,7 @@ export function shownDeployment(store: Store, deployment: StoredDeployment) {
   return deploymentView(deployment, {
     counts: store.deviceDeployments.statistics(deployment),
     offered: deployment.phases ? store.deviceDeployments.countOffered(deployment) : 0,
-    artifactIds: isSoftware ? store.artifacts.idsOf(deployment.artifactName) : [],
+    artifactIds: isSoftware ? store.artifacts.listIdsOfName(deployment.artifactName) : [],
     configuration: isSoftware ? undefined : store.deployments.configurationOf(deployment),
   });
 }

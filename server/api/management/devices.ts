@@ -37,7 +37,7 @@ async function devicePage(context: UserContext, wanted: DeviceFilter, page: Page
     status: 200,
     headers: linkHeader({ url: request.url ?? '', total, ...page }),
     body: await JsonList.ofEach(
-      store.devices.ids(filter, page),
+      store.devices.listIds(filter, page),
       (id) => viewOf(store, id),
       context,
     ),
@@ -46,13 +46,13 @@ async function devicePage(context: UserContext, wanted: DeviceFilter, page: Page
 
 function viewOf({ devices }: Store, id: string): DeviceView | undefined {
   const device = devices.find(id);
-  return device && deviceView(device, devices.authSets(id));
+  return device && deviceView(device, devices.listAuthSets(id));
 }
 
 export const getDevice = defineEndpoint('get-device', ({ parameters }, context) => {
   const device = visibleDevice(context, parameters.id);
   if (device instanceof Refusal) return device;
-  return { status: 200, body: deviceView(device, context.store.devices.authSets(device.id)) };
+  return { status: 200, body: deviceView(device, context.store.devices.listAuthSets(device.id)) };
 });
 
 export const countDevices = defineEndpoint('count-devices', ({ query }, { store, user }) => {
@@ -65,7 +65,7 @@ export const decommissionDevice = defineEndpoint(
   ({ parameters }, context) => {
     const device = visibleDevice(context, parameters.id);
     if (device instanceof Refusal) return device;
-    forgetDevice(context, device.id);
+    removeDevice(context, device.id);
     audit(context, {
       actor: userActor(context.user),
       action: 'decommission',
@@ -76,7 +76,7 @@ export const decommissionDevice = defineEndpoint(
 );
 
 /** Removes a device and all its data. Its deployments end with the status decommissioned. */
-export function forgetDevice({ store, sockets, nowMs }: UserContext, deviceId: string): void {
+export function removeDevice({ store, sockets, nowMs }: UserContext, deviceId: string): void {
   store.devices.remove(deviceId);
   store.deviceDeployments.endAllOf(deviceId, 'decommissioned', nowMs);
   store.groups.clear(deviceId);

@@ -37,7 +37,7 @@ export function isSearch({ filters, sort, words }: DeviceSearch): boolean {
 
 /** Returns a page of devices in the order of their first contact, and the total number. */
 export function pageOf({ devices }: Store, filter: DeviceFilter, page: Page): FoundDevices {
-  return { total: devices.count(filter), ids: devices.ids(filter, page) };
+  return { total: devices.count(filter), ids: devices.listIds(filter, page) };
 }
 
 /**
@@ -53,7 +53,7 @@ export function* findDevices(
   const { filter, filters, sort, words } = wanted;
   const conditions = yield* conditionsOf(filters);
   const found = new SortedIds(sort);
-  for (const portion of store.devices.portions(filter)) {
+  for (const portion of store.devices.readPortions(filter)) {
     for (const device of portion) {
       yield;
       const read = valueReader(store, device);

@@ -33,7 +33,7 @@ export const createGroupDeployment = defineEndpoint(
 
 function create(context: UserContext, body: NewGroupDeployment, audience: TargetDevices | Refusal) {
   if (audience instanceof Refusal) return audience;
-  if (context.store.artifacts.idsOf(body.artifact_name).length === 0) {
+  if (context.store.artifacts.listIdsOfName(body.artifact_name).length === 0) {
     return refuse.unprocessable(`no artifact has the name ${body.artifact_name}`, {
       path: 'body.artifact_name',
       expected: 'the name of an uploaded artifact',
@@ -158,5 +158,5 @@ function devicesOf({ store, user }: UserContext, group: string): TargetDevices |
 
 function acceptedIn({ devices }: Store, filter: Pick<DeviceFilter, 'group'> = {}): string[] {
   const max = { page: 1, perPage: limits.deploymentDevicesMax };
-  return devices.ids({ ...filter, status: ['accepted'] }, max);
+  return devices.listIds({ ...filter, status: ['accepted'] }, max);
 }

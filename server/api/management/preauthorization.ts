@@ -28,7 +28,7 @@ export const preauthorizeDevice = defineEndpoint('preauthorize-device', ({ body 
   const own = known && devices.findAuthSet(known.id, key.pem);
   if (known && own?.status === 'accepted' && !body.force) {
     const because = 'the device is already accepted with this key';
-    return refuse.conflict(because, deviceView(known, devices.authSets(known.id)), {
+    return refuse.conflict(because, deviceView(known, devices.listAuthSets(known.id)), {
       path: 'state',
       expected: 'a device that is not accepted with this key',
       actual: 'a device that is accepted with this key',
@@ -38,7 +38,7 @@ export const preauthorizeDevice = defineEndpoint('preauthorize-device', ({ body 
   if (known && !body.force) {
     const because =
       'the identity is already known; send force: true to preauthorize the key anyway';
-    const sets = devices.authSets(known.id);
+    const sets = devices.listAuthSets(known.id);
     const isAccepted = sets.some(({ status }) => status === 'accepted');
     const isRejected = known.status === 'rejected';
     return refuse.conflict(because, deviceView(known, sets), {

@@ -167,7 +167,7 @@ function releaseViewV1(context: UserContext, release: StoredRelease): ReleaseV1 
  * entry names the release's first artifact.
  */
 function auditRelease(context: UserContext, release: StoredRelease, change: string): void {
-  const [first] = context.store.artifacts.idsOf(release.name);
+  const [first] = context.store.artifacts.listIdsOfName(release.name);
   if (first === undefined) return;
   const object = { id: first, name: `release ${release.name}: ${change}` };
   auditArtifact(context, { action: 'update' }, object);

@@ -54,7 +54,7 @@ function Shown({ device, reload }: { device: Device; reload: () => void }) {
   const [asked, setTab] = useQuery('tab');
   const tab = tabs.find(({ id }) => id === asked)?.id ?? 'identity';
   const name = deviceName(JSON.stringify(device.identity_data));
-  const forget = async (): Promise<void> => {
+  const decommissionAndLeave = async (): Promise<void> => {
     await decommission(device.id);
     goTo('/devices');
   };
@@ -65,7 +65,7 @@ function Shown({ device, reload }: { device: Device; reload: () => void }) {
         <StateBadge state={device.status} />
         <ActionButton
           kind="danger"
-          work={forget}
+          work={decommissionAndLeave}
           done="The device was decommissioned."
           asks={{
             title: 'Decommission this device?',

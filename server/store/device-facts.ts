@@ -1,0 +1,136 @@
+/** Keeps in memory what every authenticated request needs to know of its device. */
+import type { SqlCondition } from './engine/filter.ts';
+import { number, numberOrNothing, text } from './engine/row.ts';
+import type { Sql } from './engine/sql.ts';
+import type { LastPoll } from './last-poll.ts';
+
+/** In-memory facts of a device that has or had an accepted set. */
+export interface DeviceFacts {
+  readonly deviceId: string;
+  /** Time of the last authenticated request; 0 before the first. */
+  checkInMs: number;
+  /** Tokens issued before this time, in seconds since the Unix epoch, are revoked. */
+  tokensFromSeconds: number;
+  /** The last poll since the server was started. */
+  lastPoll: LastPoll | undefined;
+}
+
+/** The facts of an accepted authentication set. */
+interface AcceptedSet {
+  readonly id: string;
+  readonly deviceId: string;
+  readonly tokensFromSeconds: number;
+}
+
+/** The facts of a tenant's devices, by device and by accepted authentication set. */
+export class DeviceFactsCache {
+  readonly #sql: Sql;
+  readonly #byAcceptedSet = new Map<string, DeviceFacts>();
+  readonly #byDevice = new Map<string, DeviceFacts>();
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  /** Returns the facts of the device with this accepted set. */
+  findByAcceptedSet(authSetId: string): DeviceFacts | undefined {
+    return this.#byAcceptedSet.get(authSetId);
+  }
+
+  /** Returns the facts of a device; undefined if it had no accepted set since the start. */
+  find(deviceId: string): DeviceFacts | undefined {
+    return this.#byDevice.get(deviceId);
+  }
+
+  /** Returns the number of accepted devices; every acceptance may call it. */
+  countAccepted(): number {
+    return this.#byAcceptedSet.size;
+  }
+
+  /** Rebuilds the facts, including check-ins, after the tables were replaced. */
+  load(): void {
+    const before = new Map(this.#byDevice);
+    this.#byDevice.clear();
+    this.#byAcceptedSet.clear();
+    this.#loadAccepted(['']);
+    this.#keepLastPolls(before);
+  }
+
+  /** Rebuilds the facts of some devices, including check-ins. */
+  loadDevices(ids: readonly string[]): void {
+    const before = new Map(ids.map((id) => [id, this.#byDevice.get(id)]));
+    for (const [authSetId, { deviceId }] of this.#byAcceptedSet) {
+      if (ids.includes(deviceId)) this.#byAcceptedSet.delete(authSetId);
+    }
+    for (const id of ids) {
+      this.#byDevice.delete(id);
+      this.#loadAccepted(['AND s.device_id = ?', id]);
+    }
+    this.#keepLastPolls(before);
+  }
+
+  /** Writes the check-ins to the table of devices. */
+  saveCheckIns(): void {
+    const save = 'UPDATE devices SET checked_in_ms = ? WHERE id = ? AND checked_in_ms IS NOT ?';
+    this.#sql.atomically(() => {
+      for (const { deviceId, checkInMs } of this.#byDevice.values()) {
+        if (checkInMs > 0) this.#sql.run(save, [checkInMs, deviceId, checkInMs]);
+      }
+    });
+  }
+
+  /** Discards the last poll of every device. */
+  discardPolls(): void {
+    for (const facts of this.#byDevice.values()) facts.lastPoll = undefined;
+  }
+
+  /**
+   * Adds an accepted set. A known check-in of its device is kept, because it is newer than the
+   * stored one.
+   */
+  addAcceptedSet({ id, deviceId, tokensFromSeconds }: AcceptedSet, checkInMs = 0): void {
+    const created = { deviceId, checkInMs, tokensFromSeconds, lastPoll: undefined };
+    const facts: DeviceFacts = this.#byDevice.get(deviceId) ?? created;
+    facts.tokensFromSeconds = tokensFromSeconds;
+    this.#byDevice.set(deviceId, facts);
+    this.#byAcceptedSet.set(id, facts);
+  }
+
+  /** Removes a set that is no longer accepted. The facts of its device remain. */
+  removeAcceptedSet(id: string): void {
+    this.#byAcceptedSet.delete(id);
+  }
+
+  /** Removes a device, after its sets. */
+  removeDevice(id: string): void {
+    this.#byDevice.delete(id);
+  }
+
+  /** Restores the facts of the device from its rows if the current transaction is rolled back. */
+  restoreAfterUndo(deviceId: string, authSetIds: readonly string[]): void {
+    const facts = this.#byDevice.get(deviceId);
+    this.#sql.afterUndo(() => {
+      for (const id of authSetIds) this.#byAcceptedSet.delete(id);
+      if (facts) this.#byDevice.set(deviceId, facts);
+      else this.#byDevice.delete(deviceId);
+      this.#loadAccepted(['AND s.device_id = ?', deviceId]);
+    });
+  }
+
+  #keepLastPolls(before: ReadonlyMap<string, DeviceFacts | undefined>): void {
+    for (const [id, known] of before) {
+      const facts = this.#byDevice.get(id);
+      if (facts) facts.lastPoll = known?.lastPoll;
+    }
+  }
+
+  #loadAccepted([more, ...values]: SqlCondition): void {
+    const query = `SELECT s.id, s.device_id, s.tokens_from, d.checked_in_ms
+      FROM auth_sets s JOIN devices d ON d.id = s.device_id WHERE s.status = 'accepted' ${more}`;
+    for (const row of this.#sql.all(query, values)) {
+      const set = { id: text(row, 'id'), deviceId: text(row, 'device_id') };
+      const tokensFromSeconds = number(row, 'tokens_from');
+      this.addAcceptedSet({ ...set, tokensFromSeconds }, numberOrNothing(row, 'checked_in_ms'));
+    }
+  }
+}
