@@ -51,12 +51,12 @@ function progressOf(change: Partial<FleetProgress> = {}, figures = shardFiguresO
     latenessP99Ms: 0,
     ...change,
   };
-  return { say: 'progress', progress, figures } as const;
+  return { type: 'progress', progress, figures } as const;
 }
 
-const ready = { say: 'ready' } as const;
-const result = { say: 'result', result: sampleResult } as const;
-const accepted = (...deviceIds: string[]) => ({ say: 'accepted', deviceIds }) as const;
+const ready = { type: 'ready' } as const;
+const result = { type: 'result', result: sampleResult } as const;
+const accepted = (...deviceIds: string[]) => ({ type: 'accepted', deviceIds }) as const;
 
 describe('the coordinator of a run', () => {
   it('starts all workers at the same time, once all are ready', () => {
@@ -66,7 +66,7 @@ describe('the coordinator of a run', () => {
     clock.advance(60_000);
     expect(messages).toEqual([]);
     coordinator.onMessage(1, 'a', ready);
-    expect(messages).toEqual([{ say: 'start', atMs: clock.now() + 500 }]);
+    expect(messages).toEqual([{ type: 'start', atMs: clock.now() + 500 }]);
   });
 
   it('creates one deployment for the devices of all shards, in their order', async () => {
@@ -85,7 +85,7 @@ describe('the coordinator of a run', () => {
     coordinator.onMessage(0, 'a', accepted('one', 'two'));
     await made;
     expect(asked).toEqual([['one', 'two', 'three', 'four']]);
-    expect(messages).toEqual([{ say: 'deployment', target }]);
+    expect(messages).toEqual([{ type: 'deployment', target }]);
   });
 
   it('creates no second deployment when the devices remember one', async () => {
@@ -96,7 +96,7 @@ describe('the coordinator of a run', () => {
     coordinator.onMessage(0, 'a', { ...accepted('one'), kept });
     coordinator.onMessage(1, 'a', accepted('two'));
     await Promise.resolve();
-    expect(messages).toEqual([{ say: 'deployment', target: kept }]);
+    expect(messages).toEqual([{ type: 'deployment', target: kept }]);
   });
 
   it('reports the progress of the whole fleet, and nothing while a shard is missing', () => {
@@ -151,12 +151,12 @@ describe('the coordinator of a run', () => {
     };
     const until = { untilMs: noonMs + 9 };
     coordinator.onMessage(1, 'a', {
-      say: 'events',
+      type: 'events',
       events: [opened(5, noonMs + 2)],
       ...until,
       lost: 7,
     });
-    coordinator.onMessage(0, 'a', { say: 'events', events: [opened(0, noonMs + 1)], ...until });
+    coordinator.onMessage(0, 'a', { type: 'events', events: [opened(0, noonMs + 1)], ...until });
     for (const shard of [0, 1]) coordinator.onMessage(shard, 'a', result);
     await coordinator.outcome;
     expect(seen.map(({ device }) => device)).toEqual([0, 5]);
@@ -177,7 +177,7 @@ describe('the coordinator of a run', () => {
   it('tells its workers to stop when it is stopped', () => {
     const { coordinator, messages } = headOf(1);
     coordinator.stop();
-    expect(messages).toEqual([{ say: 'stop' }]);
+    expect(messages).toEqual([{ type: 'stop' }]);
   });
 });
 
@@ -190,7 +190,7 @@ describe('a lost worker of a run', () => {
     expect(coordinator.lost(1, 'a', 'a was ended by SIGKILL')).toBe(true);
     coordinator.begun(1, 'b');
     coordinator.onMessage(1, 'b', ready);
-    coordinator.onMessage(1, 'b', { say: 'adopted', devices: 3 });
+    coordinator.onMessage(1, 'b', { type: 'adopted', devices: 3 });
     coordinator.onMessage(0, 'a', result);
     coordinator.onMessage(1, 'b', result);
     expect((await coordinator.outcome).spread.takeovers).toEqual([
@@ -203,7 +203,7 @@ describe('a lost worker of a run', () => {
         adopted: 3,
       },
     ]);
-    expect(messages.map(({ say }) => say)).toEqual(['start']);
+    expect(messages.map(({ type }) => type)).toEqual(['start']);
   });
 
   it('leaves its measurements, and the outcome says what is missing', async () => {
@@ -298,7 +298,7 @@ describe('a lost worker of a run', () => {
     coordinator.onMessage(0, 'a', accepted('one'));
     coordinator.lost(1, 'a', 'gone');
     coordinator.giveUp(1, 'nobody took it');
-    expect(messages.map(({ say }) => say)).toEqual(['start']);
+    expect(messages.map(({ type }) => type)).toEqual(['start']);
     expect(asked).toEqual([['one']]);
     coordinator.onMessage(0, 'a', result);
     expect(await coordinator.outcome).toMatchObject({
@@ -342,7 +342,7 @@ describe('the thresholds of a run in shards', () => {
   }
 
   it('end the run once when all shards together miss one', () => {
-    const end = { say: 'end', because: 'threshold' };
+    const end = { type: 'end', because: 'threshold' };
     expect(messagesFor('errors <= 10', [shardFiguresOf([1], 6), shardFiguresOf([1], 6)])).toEqual([
       end,
     ]);
@@ -398,11 +398,11 @@ describe('the thresholds of a run in shards', () => {
 describe('a run in shards that cannot continue', () => {
   it('ends with the message and the exit code of the worker that failed', async () => {
     const { coordinator, messages } = headOf(2);
-    coordinator.onMessage(1, 'a', { say: 'failed', sentence: 'there is no server', exitCode: 3 });
+    coordinator.onMessage(1, 'a', { type: 'failed', sentence: 'there is no server', exitCode: 3 });
     const thrown = await coordinator.outcome.catch((error: unknown) => error);
     expect(thrown).toBeInstanceOf(WorkerFailed);
     expect(thrown).toMatchObject({ message: 'there is no server', exitCode: 3 });
-    expect(messages).toEqual([{ say: 'stop' }]);
+    expect(messages).toEqual([{ type: 'stop' }]);
   });
 
   it('ends before it starts when one worker has read different files', async () => {
@@ -412,7 +412,7 @@ describe('a run in shards that cannot continue', () => {
     const thrown = await coordinator.outcome.catch((error: unknown) => error);
     expect(thrown).toBeInstanceOf(MergeError);
     expect(thrown).toMatchObject({ message: expect.stringMatching(/^a runs a different plan/) });
-    expect(messages[0]).toEqual({ say: 'stop' });
+    expect(messages[0]).toEqual({ type: 'stop' });
   });
 
   it('ends with the error of a refused deployment', async () => {

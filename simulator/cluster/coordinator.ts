@@ -67,15 +67,15 @@ export interface CoordinatorOptions {
 export const SILENCE_MAX_MS = 30_000;
 const WATCH_PERIOD_MS = 1000;
 
-type AcceptedMessage = Extract<WorkerMessage, { readonly say: 'accepted' }>;
-type EventsMessage = Extract<WorkerMessage, { readonly say: 'events' }>;
-type ProgressMessage = Extract<WorkerMessage, { readonly say: 'progress' }>;
+type AcceptedMessage = Extract<WorkerMessage, { readonly type: 'accepted' }>;
+type EventsMessage = Extract<WorkerMessage, { readonly type: 'events' }>;
+type ProgressMessage = Extract<WorkerMessage, { readonly type: 'progress' }>;
 
 interface ShardState {
   worker: string | undefined;
   lastWorker: string | undefined;
   lostBecause: string | undefined;
-  heardMs: number;
+  lastMessageMs: number;
   isReady: boolean;
   deviceIds: readonly string[] | undefined;
   takeover: Takeover | undefined;
@@ -149,7 +149,7 @@ export class Coordinator {
     state.worker = worker;
     state.lastWorker = worker;
     state.lostBecause = undefined;
-    state.heardMs = this.#options.clock.monotonicMs();
+    state.lastMessageMs = this.#options.clock.monotonicMs();
   }
 
   /**
@@ -158,15 +158,15 @@ export class Coordinator {
   onMessage(shard: number, worker: string, message: WorkerMessage): void {
     const state = this.#shards[shard];
     if (state === undefined || state.worker !== worker || state.result) return;
-    state.heardMs = this.#options.clock.monotonicMs();
-    if (message.say === 'ready') this.#noteReady(shard, worker, message.plan);
-    else if (message.say === 'accepted') this.#noteAccepted(state, message);
-    else if (message.say === 'progress') this.#noteProgress(shard, worker, message);
-    else if (message.say === 'adopted') this.#noteAdopted(state, message.devices);
-    else if (message.say === 'events') this.#noteEvents(shard, message);
-    else if (message.say === 'failed')
+    state.lastMessageMs = this.#options.clock.monotonicMs();
+    if (message.type === 'ready') this.#noteReady(shard, worker, message.plan);
+    else if (message.type === 'accepted') this.#noteAccepted(state, message);
+    else if (message.type === 'progress') this.#noteProgress(shard, worker, message);
+    else if (message.type === 'adopted') this.#noteAdopted(state, message.devices);
+    else if (message.type === 'events') this.#noteEvents(shard, message);
+    else if (message.type === 'failed')
       this.fail(new WorkerFailed(message.sentence, message.exitCode));
-    else if (message.say === 'result') this.#noteResult(shard, message.result);
+    else if (message.type === 'result') this.#noteResult(shard, message.result);
     this.#advance();
   }
 
@@ -196,12 +196,12 @@ export class Coordinator {
 
   /** Ends the run cleanly. The workers send the results that they have then. */
   stop(): void {
-    this.#options.send({ say: 'stop' });
+    this.#options.send({ type: 'stop' });
   }
 
   /** Ends a stopping run without waiting for deployments in progress. */
   forceStop(): void {
-    this.#options.send({ say: 'forceStop' });
+    this.#options.send({ type: 'forceStop' });
   }
 
   /** Ends the run with an error. */
@@ -228,7 +228,7 @@ export class Coordinator {
     const { clock, startLeadMs, send } = this.#options;
     this.#startedMs = clock.monotonicMs() + startLeadMs;
     this.#reports.started(this.#startedMs);
-    send({ say: 'start', atMs: clock.now() + startLeadMs });
+    send({ type: 'start', atMs: clock.now() + startLeadMs });
   }
 
   #deploy(shards: readonly ShardState[]): void {
@@ -241,7 +241,7 @@ export class Coordinator {
         ? deploy(deviceIds)
         : Promise.resolve(this.#earlierDeployment);
     made.then(
-      (target) => send({ say: 'deployment', target }),
+      (target) => send({ type: 'deployment', target }),
       (error: unknown) => {
         if (!(error instanceof FleetStopped)) this.fail(error);
       },
@@ -288,8 +288,8 @@ export class Coordinator {
       this.#judge(whole);
     }
     const minMs = clock.monotonicMs() - SILENCE_MAX_MS;
-    for (const [shard, { worker, heardMs, result }] of this.#shards.entries()) {
-      const isSilent = worker !== undefined && !result && heardMs < minMs;
+    for (const [shard, { worker, lastMessageMs, result }] of this.#shards.entries()) {
+      const isSilent = worker !== undefined && !result && lastMessageMs < minMs;
       if (isSilent) onSilence(shard, worker);
     }
   }
@@ -304,7 +304,7 @@ export class Coordinator {
     if (!measures || !isUnderway || this.#isEnding) return;
     if (!this.#thresholds.look(measures)) return;
     this.#isEnding = true;
-    this.#options.send({ say: 'end', because: 'threshold' });
+    this.#options.send({ type: 'end', because: 'threshold' });
   }
 
   #noteReady(shard: number, worker: string, plan: string | undefined): void {
@@ -367,7 +367,7 @@ function newShardState(): ShardState {
     worker: undefined,
     lastWorker: undefined,
     lostBecause: undefined,
-    heardMs: 0,
+    lastMessageMs: 0,
     isReady: false,
     deviceIds: undefined,
     takeover: undefined,

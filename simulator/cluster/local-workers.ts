@@ -19,11 +19,11 @@ export async function runInProcesses(
   processes: number,
 ): Promise<ClusterOutcome> {
   const workers = new WorkerPool(plan, hooks, processes);
-  const unlisten = forwardStops(hooks, workers);
+  const removeListeners = forwardStops(hooks, workers);
   try {
     return await workers.run();
   } finally {
-    unlisten();
+    removeListeners();
     workers.close();
   }
 }
@@ -81,12 +81,12 @@ class WorkerPool {
   #begin(shard: number): void {
     const begun = this.#begun.get(shard) ?? 0;
     this.#begun.set(shard, begun + 1);
-    const order = {
+    const assignment = {
       plan: { ...this.#plan, shard: { index: shard, of: this.#processes } },
       isTakeover: begun > 0,
       sendsEvents: this.#sendsEvents,
     };
-    const worker = startShardProcess(order, {
+    const worker = startShardProcess(assignment, {
       onMessage: (message) => this.#coordinator.onMessage(shard, nameOf(worker), message),
       onEnd: (how) => this.#lost(shard, nameOf(worker), how),
     });
@@ -97,7 +97,7 @@ class WorkerPool {
 
   #lost(shard: number, name: string, how: string): void {
     if (!this.#coordinator.lost(shard, name, `${name} ${how}`)) return;
-    const isOver = this.#sent.some(({ say }) => say === 'stop' || say === 'end');
+    const isOver = this.#sent.some(({ type }) => type === 'stop' || type === 'end');
     const mayTry = !isOver && (this.#begun.get(shard) ?? 0) <= TAKEOVERS_MAX;
     if (mayTry) this.#begin(shard);
     else this.#coordinator.giveUp(shard, `${name} ${how}`);
@@ -118,14 +118,14 @@ export function forwardStops(
   run: { stop(): void; forceStop(): void },
 ): () => void {
   const stop = (): void => run.stop();
-  const end = (): void => run.forceStop();
+  const forceStopAll = (): void => run.forceStop();
   if (signal.aborted) stop();
-  if (forceStop?.aborted) end();
+  if (forceStop?.aborted) forceStopAll();
   signal.addEventListener('abort', stop, { once: true });
-  forceStop?.addEventListener('abort', end, { once: true });
+  forceStop?.addEventListener('abort', forceStopAll, { once: true });
   return () => {
     signal.removeEventListener('abort', stop);
-    forceStop?.removeEventListener('abort', end);
+    forceStop?.removeEventListener('abort', forceStopAll);
   };
 }
 

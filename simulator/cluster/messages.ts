@@ -10,7 +10,7 @@ import type { EndReason, FleetProgress, FleetResult } from '../result/result.ts'
 import type { ShardFigures } from '../result/shard-figures.ts';
 
 /** The task of a worker. */
-export interface ShardOrder {
+export interface ShardAssignment {
   /** The plan of the run, with the worker's shard. */
   readonly plan: FleetPlan;
   readonly isTakeover: boolean;
@@ -23,43 +23,43 @@ export type CoordinatorMessage =
   /**
    * Start at this time, in milliseconds since the Unix epoch by the clock that all processes share.
    */
-  | { readonly say: 'start'; readonly atMs: number }
-  | { readonly say: 'deployment'; readonly target: RunDeployment }
+  | { readonly type: 'start'; readonly atMs: number }
+  | { readonly type: 'deployment'; readonly target: RunDeployment }
   /** End cleanly, because a threshold of the whole run can no longer be met. */
-  | { readonly say: 'end'; readonly because: Extract<EndReason, 'threshold'> }
+  | { readonly type: 'end'; readonly because: Extract<EndReason, 'threshold'> }
   /** End cleanly and send the result. */
-  | { readonly say: 'stop' }
+  | { readonly type: 'stop' }
   /** Do not wait for deployments in progress; sent after `stop`. */
-  | { readonly say: 'forceStop' };
+  | { readonly type: 'forceStop' };
 
 /** A message from a worker to the coordinator. */
 export type WorkerMessage =
   /** The shard is ready. `plan` is the digest of the plan, including the files that it names. */
-  | { readonly say: 'ready'; readonly plan?: string | undefined }
+  | { readonly type: 'ready'; readonly plan?: string | undefined }
   | {
-      readonly say: 'accepted';
+      readonly type: 'accepted';
       readonly deviceIds: readonly string[];
       /** The deployment that the devices remember from an earlier run. */
       readonly kept?: RunDeployment | undefined;
     }
-  | { readonly say: 'adopted'; readonly devices: number }
+  | { readonly type: 'adopted'; readonly devices: number }
   | {
-      readonly say: 'progress';
+      readonly type: 'progress';
       readonly progress: FleetProgress;
       /** Figures of the shard; with many shards, not every progress message contains them. */
       readonly figures?: ShardFigures | undefined;
     }
   | {
-      readonly say: 'events';
+      readonly type: 'events';
       readonly events: readonly FleetEvent[];
       /** Time before which all events have been sent, in milliseconds since the Unix epoch. */
       readonly untilMs: number;
       /** Number of earlier events that were dropped because the queue was full. */
       readonly lost?: number;
     }
-  | { readonly say: 'result'; readonly result: FleetResult }
+  | { readonly type: 'result'; readonly result: FleetResult }
   /**
    * No worker can run the shard. `sentence` is for the user; `exitCode` is the exit code of the
    * run.
    */
-  | { readonly say: 'failed'; readonly sentence: string; readonly exitCode: number };
+  | { readonly type: 'failed'; readonly sentence: string; readonly exitCode: number };

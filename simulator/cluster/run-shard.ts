@@ -11,20 +11,20 @@ import type { ExchangeJudge } from '../metrics/check-metrics.ts';
 import { FleetStopped } from '../network/errors.ts';
 import type { EndReason } from '../result/result.ts';
 import { figuresPeriodSeconds, type ShardFigures } from '../result/shard-figures.ts';
-import type { CoordinatorMessage, ShardOrder, WorkerMessage } from './messages.ts';
+import type { CoordinatorMessage, ShardAssignment, WorkerMessage } from './messages.ts';
 
 /** The connection of a shard's process to the coordinator. It keeps the order of messages. */
-export interface WorkerLine {
-  say(message: WorkerMessage): void;
+export interface WorkerChannel {
+  send(message: WorkerMessage): void;
   /** Number of sent messages that the receiver has not accepted yet. */
-  readonly underway: number;
-  /** Calls `hear` for every message of the coordinator, including earlier ones. */
-  listen(hear: (message: CoordinatorMessage) => void): void;
+  readonly unsentCount: number;
+  /** Calls `listener` for every message of the coordinator, including earlier ones. */
+  onMessage(listener: (message: CoordinatorMessage) => void): void;
 }
 
-/** Options of the run of a shard that its order does not contain. */
+/** Options of the run of a shard that its assignment does not contain. */
 export interface ShardRunOptions {
-  readonly line: WorkerLine;
+  readonly channel: WorkerChannel;
   readonly clock: Clock;
   /** Version of Fleetbed, for the result. */
   readonly version?: string;
@@ -38,36 +38,39 @@ export interface ShardRunOptions {
 }
 
 /** Runs a shard and sends its result or its error. It never throws. */
-export async function runShard(order: ShardOrder, options: ShardRunOptions): Promise<void> {
-  const { line, clock, version, describeError } = options;
-  const talk = new ShardLink(order, line, clock);
-  const events = order.sendsEvents ? new EventBatches(line, clock) : undefined;
+export async function runShard(
+  assignment: ShardAssignment,
+  options: ShardRunOptions,
+): Promise<void> {
+  const { channel, clock, version, describeError } = options;
+  const link = new ShardLink(assignment, channel, clock);
+  const events = assignment.sendsEvents ? new EventBatches(channel, clock) : undefined;
   try {
-    const result = await simulateFleet(order.plan, {
-      signal: talk.signal,
-      forceStop: talk.forceStop,
+    const result = await simulateFleet(assignment.plan, {
+      signal: link.signal,
+      forceStop: link.forceStop,
       clock,
-      coordinator: talk,
+      coordinator: link,
       ...(version !== undefined && { version }),
       onProgress: (progress) => {
-        const figures = talk.figuresOnce();
-        line.say({ say: 'progress', progress, ...(figures && { figures }) });
+        const figures = link.figuresOnce();
+        channel.send({ type: 'progress', progress, ...(figures && { figures }) });
       },
       judge: options.judge,
       ...(events && { onEvent: (event: FleetEvent) => events.add(event) }),
     });
     events?.close();
-    line.say({ say: 'result', result });
+    channel.send({ type: 'result', result });
   } catch (error) {
     events?.close();
     const { sentence, exitCode } = describeError(error);
-    line.say({ say: 'failed', sentence, exitCode });
+    channel.send({ type: 'failed', sentence, exitCode });
   }
 }
 
 /** Implements the shard's interface to the coordinator with messages. */
 class ShardLink implements CoordinatorLink {
-  readonly #line: WorkerLine;
+  readonly #channel: WorkerChannel;
   readonly #clock: Clock;
   readonly #stop = new AbortController();
   readonly #forceStop = new AbortController();
@@ -80,16 +83,16 @@ class ShardLink implements CoordinatorLink {
   #figures: ShardFigures | undefined;
   readonly isTakeover: boolean;
 
-  constructor(order: ShardOrder, line: WorkerLine, clock: Clock) {
-    this.isTakeover = order.isTakeover;
-    this.#looksBetween = figuresPeriodSeconds(order.plan.shard?.of ?? 1);
-    this.#line = line;
+  constructor(assignment: ShardAssignment, channel: WorkerChannel, clock: Clock) {
+    this.isTakeover = assignment.isTakeover;
+    this.#looksBetween = figuresPeriodSeconds(assignment.plan.shard?.of ?? 1);
+    this.#channel = channel;
     this.#clock = clock;
-    line.listen((message) => {
-      if (message.say === 'start') this.#startAtMs.resolve(message.atMs);
-      else if (message.say === 'deployment') this.#target.resolve(message.target);
-      else if (message.say === 'end') this.#ended.resolve(message.because);
-      else if (message.say === 'forceStop') this.#forceStop.abort();
+    channel.onMessage((message) => {
+      if (message.type === 'start') this.#startAtMs.resolve(message.atMs);
+      else if (message.type === 'deployment') this.#target.resolve(message.target);
+      else if (message.type === 'end') this.#ended.resolve(message.because);
+      else if (message.type === 'forceStop') this.#forceStop.abort();
       else this.#giveUp();
     });
   }
@@ -128,7 +131,7 @@ class ShardLink implements CoordinatorLink {
   }
 
   async started(signal: AbortSignal): Promise<number> {
-    this.#line.say({ say: 'ready', plan: this.#plan });
+    this.#channel.send({ type: 'ready', plan: this.#plan });
     const atMs = await this.#startAtMs.value;
     if (atMs === undefined) return 0;
     await this.#clock.sleep(atMs - this.#clock.now(), signal);
@@ -139,12 +142,12 @@ class ShardLink implements CoordinatorLink {
     deviceIds: readonly string[],
     kept: RunDeployment | undefined,
   ): Promise<RunDeployment> {
-    this.#line.say({ say: 'accepted', deviceIds, kept });
+    this.#channel.send({ type: 'accepted', deviceIds, kept });
     return this.#target.value;
   }
 
   adopted(devices: number): void {
-    this.#line.say({ say: 'adopted', devices });
+    this.#channel.send({ type: 'adopted', devices });
   }
 
   #giveUp(): void {
@@ -163,21 +166,21 @@ const SILENCE_MAX_MS = 500;
 /** Maximum number of events in a message, which then has a few tens of kilobytes. */
 const BATCH_EVENTS_MAX = 500;
 /** Maximum number of messages that wait for a slow coordinator; beyond it, events are dropped. */
-const UNDERWAY_MAX = 200;
+const UNSENT_MAX = 200;
 
 /**
  * Sends events in batches, because a message for each event would cost more than the event itself.
  */
 class EventBatches {
-  readonly #line: WorkerLine;
+  readonly #channel: WorkerChannel;
   readonly #clock: Clock;
   readonly #timer: Timer;
   #unsentEvents: FleetEvent[] = [];
   #lost = 0;
   #reportedMs = 0;
 
-  constructor(line: WorkerLine, clock: Clock) {
-    this.#line = line;
+  constructor(channel: WorkerChannel, clock: Clock) {
+    this.#channel = channel;
     this.#clock = clock;
     this.#timer = clock.every(BATCH_PERIOD_MS, () => this.#flush());
   }
@@ -190,7 +193,7 @@ class EventBatches {
   close(): void {
     this.#timer.cancel();
     this.#flush();
-    if (this.#lost > 0) this.#say([]);
+    if (this.#lost > 0) this.#send([]);
   }
 
   #flush(): void {
@@ -198,14 +201,19 @@ class EventBatches {
     const hasJustReported = this.#clock.now() - this.#reportedMs < SILENCE_MAX_MS;
     if (events.length === 0 && hasJustReported) return;
     this.#unsentEvents = [];
-    if (this.#line.underway >= UNDERWAY_MAX) this.#lost += events.length;
-    else this.#say(events);
+    if (this.#channel.unsentCount >= UNSENT_MAX) this.#lost += events.length;
+    else this.#send(events);
   }
 
-  #say(events: readonly FleetEvent[]): void {
+  #send(events: readonly FleetEvent[]): void {
     const lost = this.#lost;
     this.#lost = 0;
     this.#reportedMs = this.#clock.now();
-    this.#line.say({ say: 'events', events, untilMs: this.#reportedMs, ...(lost > 0 && { lost }) });
+    this.#channel.send({
+      type: 'events',
+      events,
+      untilMs: this.#reportedMs,
+      ...(lost > 0 && { lost }),
+    });
   }
 }

@@ -1,7 +1,7 @@
 /** A child process that runs one shard, as its parent uses it. */
 import { fork } from 'node:child_process';
-import type { CoordinatorMessage, ShardOrder, WorkerMessage } from './messages.ts';
-import type { ParentMessage } from './parent-line.ts';
+import type { CoordinatorMessage, ShardAssignment, WorkerMessage } from './messages.ts';
+import type { ParentMessage } from './parent-channel.ts';
 
 /** Callbacks for the messages and the end of a shard process. */
 export interface ShardProcessListener {
@@ -22,7 +22,10 @@ export interface ShardProcess {
 }
 
 /** Starts a process that runs a shard. */
-export function startShardProcess(order: ShardOrder, listener: ShardProcessListener): ShardProcess {
+export function startShardProcess(
+  assignment: ShardAssignment,
+  listener: ShardProcessListener,
+): ShardProcess {
   const [, script = ''] = process.argv;
   const child = fork(script, ['run-shard'], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   let hasEnded = false;
@@ -39,6 +42,6 @@ export function startShardProcess(order: ShardOrder, listener: ShardProcessListe
     // A process that has exited receives nothing; the `exit` event reports its end.
     if (child.connected) child.send(message, () => undefined);
   };
-  send({ say: 'order', order });
+  send({ type: 'assignment', assignment });
   return { pid: child.pid, send, kill: () => child.kill('SIGKILL') };
 }

@@ -9,7 +9,7 @@ import { release, SmallServer } from '../testing/small-server.ts';
 import { type ClusterOutcome, Coordinator, type CoordinatorOptions } from './coordinator.ts';
 import { deployForAll } from './deploy-for-all.ts';
 import type { CoordinatorMessage, WorkerMessage } from './messages.ts';
-import { runShard, type WorkerLine } from './run-shard.ts';
+import { runShard, type WorkerChannel } from './run-shard.ts';
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
@@ -56,12 +56,12 @@ class RunInShards {
   readonly #plan: FleetPlan;
   readonly #of: number;
   readonly #sent: CoordinatorMessage[] = [];
-  readonly #ears: ((message: CoordinatorMessage) => void)[] = [];
+  readonly #listeners: ((message: CoordinatorMessage) => void)[] = [];
   /** Messages waiting for the coordinator, as every worker sees it. */
-  underway = 0;
+  unsentCount = 0;
   sendsEvents = false;
   /** Called before the coordinator receives a message. */
-  onSaid: (shard: number, message: WorkerMessage) => void = () => undefined;
+  onWorkerMessage: (shard: number, message: WorkerMessage) => void = () => undefined;
 
   constructor(plan: FleetPlan, of: number, deploy: CoordinatorOptions['deploy'] = deploying(plan)) {
     this.#plan = plan;
@@ -73,7 +73,7 @@ class RunInShards {
       startLeadMs: 0,
       send: (message) => {
         this.#sent.push(message);
-        for (const hear of this.#ears) hear(message);
+        for (const listener of this.#listeners) listener(message);
       },
       deploy,
       onSilence: () => undefined,
@@ -83,21 +83,21 @@ class RunInShards {
 
   begin(shard: number, worker = 'first', isTakeover = false): void {
     this.coordinator.begun(shard, worker);
-    const line: WorkerLine = {
-      underway: this.underway,
-      say: (message) => {
-        this.onSaid(shard, message);
+    const channel: WorkerChannel = {
+      unsentCount: this.unsentCount,
+      send: (message) => {
+        this.onWorkerMessage(shard, message);
         this.coordinator.onMessage(shard, worker, message);
       },
-      listen: (hear) => {
-        this.#ears.push(hear);
-        for (const message of this.#sent) hear(message);
+      onMessage: (listener) => {
+        this.#listeners.push(listener);
+        for (const message of this.#sent) listener(message);
       },
     };
     const plan = { ...this.#plan, shard: { index: shard, of: this.#of } };
     const describeError = (error: unknown) => ({ sentence: String(error), exitCode: 3 });
-    const order = { plan, isTakeover, sendsEvents: this.sendsEvents };
-    const run = runShard(order, { line, clock, describeError });
+    const assignment = { plan, isTakeover, sendsEvents: this.sendsEvents };
+    const run = runShard(assignment, { channel, clock, describeError });
     closers.push(() => run);
   }
 
@@ -116,15 +116,30 @@ function rows(results: readonly FleetResult[]) {
   );
 }
 
+/** Runs a fleet in two shards and counts the events that reach the coordinator and the lost ones. */
+async function eventsWith({ unsentCount }: { unsentCount: number }) {
+  const small = await serverOf();
+  const run = new RunInShards(planFor(small.server.baseUrl), 2);
+  Object.assign(run, { unsentCount, sendsEvents: true });
+  let [received, lost] = [0, 0];
+  run.onWorkerMessage = (_shard, message) => {
+    if (message.type !== 'events') return;
+    received += message.events.length;
+    lost += message.lost ?? 0;
+  };
+  await run.outcome();
+  return { received, lost };
+}
+
 describe('a fleet in shards', () => {
   it('is the same fleet with one, two and three workers, device by device', async () => {
     const whole = await serverOf();
     const alone = await simulateFleet(planFor(whole.server.baseUrl), { clock, signal });
     expect(new Set(alone.devices.map(({ outcome }) => outcome)).size).toBe(3);
-    for (const of of [2, 3]) {
+    for (const shards of [2, 3]) {
       const small = await serverOf();
-      const { results } = await new RunInShards(planFor(small.server.baseUrl), of).outcome();
-      expect(results).toHaveLength(of);
+      const { results } = await new RunInShards(planFor(small.server.baseUrl), shards).outcome();
+      expect(results).toHaveLength(shards);
       expect(rows(results)).toEqual(rows([alone]));
       const keysOf = ({ devices }: SmallServer) =>
         [...devices.values()].map(({ pubkey }) => pubkey).sort();
@@ -144,9 +159,9 @@ describe('a fleet in shards', () => {
   it('adopts the finished updates of a lost worker and agrees with the server', async () => {
     const small = await serverOf();
     const run = new RunInShards(planFor(small.server.baseUrl), 2);
-    run.onSaid = (shard, { say }) => {
+    run.onWorkerMessage = (shard, { type }) => {
       // The first worker of this shard is lost after its updates are done, but before it reports.
-      if (shard !== 1 || say !== 'result') return;
+      if (shard !== 1 || type !== 'result') return;
       if (run.coordinator.lost(1, 'first', 'it was lost')) run.begin(1, 'second', true);
     };
     const { results, spread } = await run.outcome();
@@ -191,23 +206,16 @@ describe('a fleet in shards', () => {
     expect(results.map(({ ended }) => ended)).toEqual(['duration', 'duration']);
   });
 
-  it.each([
-    ['tells every event', 0],
-    ['counts the events that a coordinator too slow for them does not get', 200],
-  ])('%s', async (_what, underway) => {
-    const small = await serverOf();
-    const run = new RunInShards(planFor(small.server.baseUrl), 2);
-    Object.assign(run, { underway, sendsEvents: true });
-    let [received, lost] = [0, 0];
-    run.onSaid = (_shard, message) => {
-      if (message.say !== 'events') return;
-      received += message.events.length;
-      lost += message.lost ?? 0;
-    };
-    await run.outcome();
-    const [expected, none] = underway === 0 ? [received, lost] : [lost, received];
-    expect(none).toBe(0);
-    expect(expected).toBeGreaterThan(100);
+  it('sends every event of its devices to the coordinator', async () => {
+    const { received, lost } = await eventsWith({ unsentCount: 0 });
+    expect(lost).toBe(0);
+    expect(received).toBeGreaterThan(100);
+  });
+
+  it('counts the events that a coordinator too slow for them does not get', async () => {
+    const { received, lost } = await eventsWith({ unsentCount: 200 });
+    expect(received).toBe(0);
+    expect(lost).toBeGreaterThan(100);
   });
 
   it('fails with the reason why a shard cannot run', async () => {

@@ -8,13 +8,13 @@ const WAITED_MS = 3000;
 
 /** Watches the progress of a run. */
 export class AcceptanceHint {
-  readonly #say: (text: string) => void;
+  readonly #print: (text: string) => void;
   #isNeeded: boolean;
   #pendingSinceMs: number | undefined;
 
-  constructor({ acceptWith }: FleetPlan, say: (text: string) => void) {
+  constructor({ acceptWith }: FleetPlan, print: (text: string) => void) {
     this.#isNeeded = acceptWith === undefined;
-    this.#say = say;
+    this.#print = print;
   }
 
   see({ funnel, elapsedMs }: FleetProgress): void {
@@ -23,6 +23,6 @@ export class AcceptanceHint {
     const sinceMs = this.#pendingSinceMs;
     if (!this.#isNeeded || sinceMs === undefined || elapsedMs - sinceMs < WAITED_MS) return;
     this.#isNeeded = false;
-    this.#say(acceptanceHint(funnel.pending));
+    this.#print(acceptanceHint(funnel.pending));
   }
 }

@@ -1,10 +1,10 @@
 /**
  * `fleetbed run-shard`: runs one shard for its parent process, which is a simulator with
- * `--processes` or a worker. Not for users: the order arrives over the channel to the parent.
+ * `--processes` or a worker. Not for users: the assignment arrives over the channel to the parent.
  */
 import type { Command } from 'commander';
 import { systemClock } from '../../../fixtures/clock.ts';
-import { ParentLine } from '../../../simulator/cluster/parent-line.ts';
+import { ParentChannel } from '../../../simulator/cluster/parent-channel.ts';
 import { runShard } from '../../../simulator/cluster/run-shard.ts';
 import { CommandError, describeError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
@@ -15,11 +15,11 @@ import { judgeFor } from './checks.ts';
 /** Adds the action of `fleetbed run-shard`. */
 export function configure(command: Command): void {
   command.action(async () => {
-    process.exitCode = await obey();
+    process.exitCode = await runAssignedShard();
   });
 }
 
-async function obey(): Promise<number> {
+async function runAssignedShard(): Promise<number> {
   if (process.send === undefined) {
     const sentence = 'run-shard is started by fleetbed simulate --processes and by fleetbed worker';
     throw new CommandError(sentence, exitCodes.usage);
@@ -28,15 +28,15 @@ async function obey(): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
   // The result of a shard is lost without its parent.
   process.once('disconnect', () => process.exit(exitCodes.interrupted));
-  const line = new ParentLine();
-  const order = await line.order;
-  await runShard(order, {
-    line,
+  const channel = new ParentChannel();
+  const assignment = await channel.assignment;
+  await runShard(assignment, {
+    channel,
     clock: systemClock,
     version: packageVersion(),
-    judge: await judgeFor(order.plan),
-    describeError: (error) => describeError(fleetError(error, order.plan)),
+    judge: await judgeFor(assignment.plan),
+    describeError: (error) => describeError(fleetError(error, assignment.plan)),
   });
-  await line.delivered;
+  await channel.delivered;
   return exitCodes.pass;
 }

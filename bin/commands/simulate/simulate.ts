@@ -163,12 +163,12 @@ async function simulate(
   output.progress(title);
   const watch = new ReadyWatch(plan, options.readyFile);
   const audience = await openAudience(options, { clock: systemClock, output, title, signal });
-  const say = (text: string): void => audience.output.progress(text);
-  signal.addEventListener('abort', () => say(stoppingLine(plan)), { once: true });
-  forceStop.addEventListener('abort', () => say('stopping now; the summary follows'), {
+  const print = (text: string): void => audience.output.progress(text);
+  signal.addEventListener('abort', () => print(stoppingLine(plan)), { once: true });
+  forceStop.addEventListener('abort', () => print('stopping now; the summary follows'), {
     once: true,
   });
-  const acceptance = new AcceptanceHint(plan, say);
+  const acceptance = new AcceptanceHint(plan, print);
   let last: FleetProgress | undefined;
   const hooks = {
     signal,
@@ -177,7 +177,7 @@ async function simulate(
     version: packageVersion(),
     ...audience.hooks,
     onKeys: printKeyProgress(audience.output),
-    say,
+    print,
     onProgress: (progress: FleetProgress) => {
       last = progress;
       watch.see(progress);

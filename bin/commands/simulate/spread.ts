@@ -101,9 +101,9 @@ export function spreadProblem(
   return isUseless ? "option '--redis <url>' needs --shards COUNT" : undefined;
 }
 
-/** The functions that print messages about a run on workers. */
+/** Prints messages about a run on workers. */
 export interface SpreadOutput {
-  readonly say: (text: string) => void;
+  readonly print: (text: string) => void;
 }
 
 /**
@@ -153,7 +153,7 @@ async function runSpread(
     workerWaitMs: workerWait,
     random: systemRandom,
     version: packageVersion(),
-    say: hooks.say,
+    print: hooks.print,
   });
 }
 

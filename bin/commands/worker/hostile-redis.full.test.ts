@@ -256,13 +256,13 @@ describe('a writer to Redis without the secret', { timeout: RUN_MAX_MS }, () => 
     const { client } = redis;
     const forger = new Forger((key, text) => client.xadd(key, '*', 'message', text));
     const endMonitor = await redis.monitor((words) => forger.see(words));
-    await forger.add('down', JSON.stringify({ sequence: 0, message: { say: 'stop' } }));
+    await forger.add('down', JSON.stringify({ sequence: 0, message: { type: 'stop' } }));
     await queue.add('shard', signedJob, { jobId: 'shard-0', attempts: 4 });
     const { code, stdout, stderr } = await coordinator.ended;
     endMonitor();
     expect(code, stderr).toBe(0);
     // The result message is long, so it is compressed.
-    expect(forger.heard).toEqual(expect.arrayContaining(['asks', 'owner', 'start', 'H4sI']));
+    expect(forger.types).toEqual(expect.arrayContaining(['request', 'owner', 'start', 'H4sI']));
     expect(forger.count).toBeGreaterThan(50);
     const result = JSON.parse(stdout) as FleetResult;
     expect(result.spread).toEqual({ takeovers: [], lost: [] });
@@ -303,7 +303,7 @@ function exchangesIn({ operations }: FleetResult): number {
 class Forger {
   readonly #put: (key: string, text: string) => Promise<unknown>;
   readonly #seen = new Set<string>();
-  readonly heard: string[] = [];
+  readonly types: string[] = [];
   count = 0;
 
   constructor(put: (key: string, text: string) => Promise<unknown>) {
@@ -322,12 +322,12 @@ class Forger {
     if (command !== 'xadd' || this.#seen.has(signed)) return;
     const text = signed.slice(64);
     if (direction === 'down') downs.push(signed);
-    this.heard.push(/"say":"(\w+)"/.exec(text)?.[1] ?? text.slice(0, 4));
+    this.types.push(/"type":"(\w+)"/.exec(text)?.[1] ?? text.slice(0, 4));
     const next = text.replace(
       /"sequence":(\d+)/,
       (_, digits) => `"sequence":${Number(digits) + 1}`,
     );
-    const because = { say: direction === 'up' ? 'lost' : 'stop', because: 'forged' };
+    const because = { type: direction === 'up' ? 'lost' : 'stop', because: 'forged' };
     const forged = next.replace(/"message":.*/s, `"message":${JSON.stringify(because)}}`);
     const other = new RunSigner('another-secret-of-others', run);
     const forgeries = [forged, next].flatMap((each) => [

@@ -67,7 +67,7 @@ async function followedRuns(
     const random = systemRandom;
     const version = packageVersion();
     await followRuns(
-      { link, clock: systemClock, random, secret, own, version, say: progress },
+      { link, clock: systemClock, random, secret, own, version, print: progress },
       signal,
     );
   } finally {

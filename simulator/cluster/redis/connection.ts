@@ -50,18 +50,18 @@ export class RedisLink {
    * @throws ClusterError
    */
   async lost(signal: AbortSignal): Promise<never> {
-    let heardMs = this.#clock.monotonicMs();
+    let lastReplyMs = this.#clock.monotonicMs();
     for (;;) {
       const asked = this.client.ping().then(
         () => {
-          heardMs = this.#clock.monotonicMs();
+          lastReplyMs = this.#clock.monotonicMs();
         },
         () => undefined,
       );
       await Promise.race([asked, this.#clock.sleep(PULSE_PERIOD_MS, signal)]);
       await this.#clock.sleep(PULSE_PERIOD_MS, signal);
       if (signal.aborted) return new Promise(() => undefined);
-      if (this.#clock.monotonicMs() - heardMs < LOST_MAX_MS) continue;
+      if (this.#clock.monotonicMs() - lastReplyMs < LOST_MAX_MS) continue;
       const seconds = LOST_MAX_MS / 1000;
       throw setUpProblem(this.shown, `has not answered for ${seconds} s; the run cannot continue`);
     }

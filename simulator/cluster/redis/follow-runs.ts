@@ -5,8 +5,8 @@ import type { Clock } from '../../../fixtures/clock.ts';
 import type { Random } from '../../../fixtures/random.ts';
 import { missingIn, needsShape, type OwnPlan } from '../../plan/divided-plan.ts';
 import type { RedisLink } from './connection.ts';
+import { isReply, sendOn, unreadable } from './run-channel.ts';
 import { FORGOTTEN_AFTER_SECONDS, isRunId, RUNS_KEY, runKeys } from './run-keys.ts';
-import { isReply, sendOn, unreadable } from './run-line.ts';
 import { RunSigner } from './run-signer.ts';
 import { WorkerRun } from './worker-run.ts';
 
@@ -20,7 +20,7 @@ export interface FollowOptions {
   /** Secret shared with the coordinators of the runs. */
   readonly secret: string;
   readonly own: OwnPlan;
-  readonly say: (text: string) => void;
+  readonly print: (text: string) => void;
 }
 
 const LOOK_PERIOD_MS = 250;
@@ -119,7 +119,7 @@ class Follower {
     } catch (error) {
       if (!isReply(error)) throw error;
       const { message } = unreadable(what, error);
-      if (message !== this.#lookError) this.#options.say(`${this.#name}: ${message}`);
+      if (message !== this.#lookError) this.#options.print(`${this.#name}: ${message}`);
       this.#lookError = message;
     }
   }
@@ -159,14 +159,19 @@ class Follower {
 
   async #refuse(run: string, reason: string): Promise<void> {
     this.#refused.add(run);
-    const { link, secret, say } = this.#options;
+    const { link, secret, print } = this.#options;
     const refuses = `does not take part in run ${run}: ${reason}`;
-    say(`${this.#name} ${refuses}`);
+    print(`${this.#name} ${refuses}`);
     const left = this.#runs.get(run);
     if (left) await this.#leave(run, left.close());
     const signer = new RunSigner(secret, run);
-    const line = { client: link.client, stream: runKeys(run).up, signer, direction: 'up' } as const;
-    await sendOn(line, { worker: this.#name, refuses });
+    const channel = {
+      client: link.client,
+      stream: runKeys(run).up,
+      signer,
+      direction: 'up',
+    } as const;
+    await sendOn(channel, { worker: this.#name, refuses });
   }
 
   async #join(run: string, { needs, takeoverAfterMs }: RunInfo): Promise<WorkerRun> {
@@ -182,7 +187,7 @@ class Follower {
       name: this.#name,
       needs,
       takeoverAfterMs,
-      broken: (reason) => this.#unlessRefused(this.#refuse(run, reason), `run ${run}`),
+      onBroken: (reason) => this.#unlessRefused(this.#refuse(run, reason), `run ${run}`),
     });
     this.#runs.set(run, joined);
     return joined;

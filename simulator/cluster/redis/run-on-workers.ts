@@ -9,6 +9,15 @@ import { type ClusterOutcome, Coordinator } from '../coordinator.ts';
 import { deploymentOf, forwardStops } from '../local-workers.ts';
 import type { RedisLink } from './connection.ts';
 import {
+  type DownMessage,
+  isReply,
+  listenOn,
+  sendOn,
+  type UpMessage,
+  unreadable,
+  unsignedAt,
+} from './run-channel.ts';
+import {
   COORDINATOR_SILENCE_MAX_MS,
   FORGOTTEN_AFTER_SECONDS,
   jobIdOf,
@@ -19,15 +28,6 @@ import {
   removeKeys,
   runKeys,
 } from './run-keys.ts';
-import {
-  type DownMessage,
-  isReply,
-  listenOn,
-  sendOn,
-  type UpMessage,
-  unreadable,
-  unsignedAt,
-} from './run-line.ts';
 import { RunSigner } from './run-signer.ts';
 import { ShardAssignments } from './shard-assignments.ts';
 
@@ -47,7 +47,7 @@ export interface WorkersRunOptions {
   readonly workerWaitMs: number;
   readonly random: Random;
   /** Prints a message to the user. */
-  readonly say: (text: string) => void;
+  readonly print: (text: string) => void;
 }
 
 /**
@@ -94,13 +94,13 @@ export async function runOnWorkers(
 ): Promise<ClusterOutcome> {
   const lead = new RedisCoordinator(plan, hooks, run);
   const over = new AbortController();
-  const unlisten = forwardStops(hooks, lead);
+  const removeListeners = forwardStops(hooks, lead);
   try {
     const lost = run.link.lost(over.signal);
     return await Promise.race([lead.run(), lost]);
   } finally {
     over.abort();
-    unlisten();
+    removeListeners();
     await lead.close();
   }
 }
@@ -116,7 +116,7 @@ class RedisCoordinator {
   readonly #sendsEvents: boolean;
   readonly #coordinator: Coordinator;
   readonly #queue: Queue;
-  readonly #seats: ShardAssignments;
+  readonly #assignments: ShardAssignments;
   readonly #refusals = new Set<string>();
   #pulse: Timer | undefined;
   #pulses = 0;
@@ -148,13 +148,13 @@ class RedisCoordinator {
       // Not needed: the worker watches its process, and `ShardAssignments` watches the worker.
       onSilence: () => undefined,
     });
-    this.#seats = new ShardAssignments({
+    this.#assignments = new ShardAssignments({
       coordinator: this.#coordinator,
       clock,
       shards: run.shards,
       silenceMaxMs: run.takeoverAfterMs,
       send: (message) => this.#send(message),
-      say: run.say,
+      print: run.print,
     });
     const { prefix } = this.#keys;
     const connection = run.link.client;
@@ -164,14 +164,14 @@ class RedisCoordinator {
   }
 
   async run(): Promise<ClusterOutcome> {
-    const { link, say, shards } = this.#run;
-    const line = { stream: this.#keys.up, signer: this.#signer, direction: 'up' } as const;
+    const { link, print, shards } = this.#run;
+    const channel = { stream: this.#keys.up, signer: this.#signer, direction: 'up' } as const;
     const listening = listenOn<UpMessage>(
-      { ...line, client: link.another() },
+      { ...channel, client: link.another() },
       {
-        hear: (message) => this.#hear(message),
-        refuse: () => this.#refuse(unsignedAt(link.shown)),
-        heardAll: () => this.#seats.look(),
+        onMessage: (message) => this.#receive(message),
+        onUnsigned: () => this.#refuse(unsignedAt(link.shown)),
+        onAllRead: () => this.#assignments.endSilent(),
         consumes: true,
       },
     );
@@ -179,7 +179,7 @@ class RedisCoordinator {
     await this.#publish().catch((error: unknown) => {
       throw isReply(error) ? unreadable(`what begins with ${this.#keys.prefix}`, error) : error;
     });
-    say(`run ${this.#id}: ${shards} shards wait for workers at ${link.shown}`);
+    print(`run ${this.#id}: ${shards} shards wait for workers at ${link.shown}`);
     this.#pulse = this.#clock.every(PULSE_PERIOD_MS, () => this.#beat());
     return this.#coordinator.outcome;
   }
@@ -221,10 +221,10 @@ class RedisCoordinator {
     const { words } = dividedPlan(this.#run.words);
     const jobs = Array.from({ length: shards }, (_, index) => {
       const shard = { index, of: shards };
-      const order = JSON.stringify({ plan: { ...words, shard }, sendsEvents: this.#sendsEvents });
+      const job = JSON.stringify({ plan: { ...words, shard }, sendsEvents: this.#sendsEvents });
       return {
         name: 'shard',
-        data: this.#signer.sign(['job', index], order),
+        data: this.#signer.sign(['job', index], job),
         opts: { jobId: jobIdOf(index), attempts: ATTEMPTS_MAX },
       };
     });
@@ -279,15 +279,15 @@ class RedisCoordinator {
   }
 
   #shareAfterMs(): number {
-    return this.#seats.haveAllBegun ? SHARE_AFTER_LOSS_MS : SHARE_AFTER_MS * this.#atOnce;
+    return this.#assignments.haveAllBegun ? SHARE_AFTER_LOSS_MS : SHARE_AFTER_MS * this.#atOnce;
   }
 
   /** Allows each worker to run one more shard at the same time. */
   #share(begun: number): void {
-    const { shards, say } = this.#run;
+    const { shards, print } = this.#run;
     if (this.#atOnce >= shards) return;
     this.#atOnce++;
-    say(
+    print(
       `${begun} of ${shards} shards have a worker; each worker may now run ${this.#atOnce} shards`,
     );
     this.#publishInfo().catch(() => undefined);
@@ -310,8 +310,8 @@ class RedisCoordinator {
     this.#coordinator.fail(new ClusterError(sentence));
   }
 
-  #hear(message: UpMessage): void {
-    if (!('refuses' in message)) this.#seats.hear(message);
+  #receive(message: UpMessage): void {
+    if (!('refuses' in message)) this.#assignments.onMessage(message);
     else if (this.#refusals.size < REFUSALS_MAX) {
       this.#refuse(`${message.worker} ${message.refuses}`);
     }
@@ -319,13 +319,13 @@ class RedisCoordinator {
 
   #send(message: DownMessage['message']): void {
     const { client } = this.#run.link;
-    const line = { stream: this.#keys.down, signer: this.#signer, direction: 'down' } as const;
-    void sendOn({ ...line, client }, { sequence: this.#nextSequence++, message });
+    const channel = { stream: this.#keys.down, signer: this.#signer, direction: 'down' } as const;
+    void sendOn({ ...channel, client }, { sequence: this.#nextSequence++, message });
   }
 
   #refuse(because: string): void {
     if (this.#refusals.has(because)) return;
     this.#refusals.add(because);
-    this.#run.say(because);
+    this.#run.print(because);
   }
 }

@@ -7,7 +7,7 @@
 import type { Clock } from '../../../fixtures/clock.ts';
 import { ClusterError } from '../cluster-error.ts';
 import type { Coordinator } from '../coordinator.ts';
-import type { FromWorker, OwnerMessage } from './run-line.ts';
+import type { FromWorker, OwnerMessage } from './run-channel.ts';
 
 export interface ShardAssignmentsOptions {
   readonly coordinator: Coordinator;
@@ -17,25 +17,25 @@ export interface ShardAssignmentsOptions {
   readonly silenceMaxMs: number;
   readonly send: (message: OwnerMessage) => void;
   /** Prints a message to the user. */
-  readonly say: (text: string) => void;
+  readonly print: (text: string) => void;
 }
 
 /** Maximum number of restarts of each shard. */
 const TAKEOVERS_MAX = 3;
 
-interface ShardAssignment {
+interface AssignedWorker {
   readonly worker: string;
   readonly token: string;
   /** Sequence number that the worker's next message must have. */
   next: number;
-  heardMs: number;
+  lastMessageMs: number;
 }
 
 /** The assignments of the shards of a run. */
 export class ShardAssignments {
   readonly #options: ShardAssignmentsOptions;
   /** The current worker of each shard. */
-  readonly #seats = new Map<number, ShardAssignment>();
+  readonly #assigned = new Map<number, AssignedWorker>();
   /** For each shard, a worker that requested it while it was assigned to another worker. */
   readonly #requesters = new Map<number, FromWorker>();
   readonly #losses = new Map<number, number>();
@@ -56,57 +56,58 @@ export class ShardAssignments {
   }
 
   /** Handles a message from a worker that runs or requests a shard. */
-  hear(said: FromWorker): void {
-    const seat = this.#seats.get(said.shard);
-    if (said.message.say === 'asks') this.#asked(said);
+  onMessage(received: FromWorker): void {
+    const assigned = this.#assigned.get(received.shard);
+    if (received.message.type === 'request') this.#request(received);
     // The shard is assigned to another worker, or the message is a duplicate.
-    else if (seat?.token !== said.token || said.sequence < seat.next) return;
-    else if (said.sequence > seat.next) this.#options.coordinator.fail(missing(said.worker));
-    else this.#heard(said, seat);
+    else if (assigned?.token !== received.token || received.sequence < assigned.next) return;
+    else if (received.sequence > assigned.next)
+      this.#options.coordinator.fail(missing(received.worker));
+    else this.#handle(received, assigned);
   }
 
   /** Ends the assignments of silent workers. Call it once all pending messages have been read. */
-  look(): void {
+  endSilent(): void {
     const { clock, silenceMaxMs } = this.#options;
     const minMs = clock.monotonicMs() - silenceMaxMs;
-    for (const [shard, { heardMs, worker }] of this.#seats) {
-      if (heardMs >= minMs) continue;
-      this.#options.say(`${worker} is lost; shard ${shard} waits for another worker`);
+    for (const [shard, { lastMessageMs, worker }] of this.#assigned) {
+      if (lastMessageMs >= minMs) continue;
+      this.#options.print(`${worker} is lost; shard ${shard} waits for another worker`);
       this.#lose(shard, `its worker was silent for ${silenceMaxMs / 1000} s`);
     }
   }
 
-  #heard({ shard, worker, message }: FromWorker, seat: ShardAssignment): void {
-    seat.next++;
-    seat.heardMs = this.#options.clock.monotonicMs();
-    if (message.say === 'asks' || message.say === 'alive') return;
-    if (message.say === 'lost') this.#lose(shard, message.because);
+  #handle({ shard, worker, message }: FromWorker, assigned: AssignedWorker): void {
+    assigned.next++;
+    assigned.lastMessageMs = this.#options.clock.monotonicMs();
+    if (message.type === 'request' || message.type === 'heartbeat') return;
+    if (message.type === 'lost') this.#lose(shard, message.because);
     else this.#options.coordinator.onMessage(shard, worker, message);
-    if (message.say === 'result') this.#end(shard);
+    if (message.type === 'result') this.#end(shard);
   }
 
-  #asked(asking: FromWorker): void {
+  #request(asking: FromWorker): void {
     const { shard, token } = asking;
     const isShard = shard >= 0 && shard < this.#options.shards;
     if (!isShard || this.#over.has(shard) || this.#tokens.has(token)) return;
     this.#tokens.add(token);
-    if (this.#seats.has(shard)) this.#requesters.set(shard, asking);
+    if (this.#assigned.has(shard)) this.#requesters.set(shard, asking);
     else this.#give(asking);
   }
 
   #give({ shard, worker, token }: FromWorker): void {
     const { coordinator, clock, send } = this.#options;
     coordinator.begun(shard, worker);
-    this.#seats.set(shard, { worker, token, next: 1, heardMs: clock.monotonicMs() });
-    send({ say: 'owner', shard, token, isTakeover: this.#begun.has(shard) });
+    this.#assigned.set(shard, { worker, token, next: 1, lastMessageMs: clock.monotonicMs() });
+    send({ type: 'owner', shard, token, isTakeover: this.#begun.has(shard) });
     this.#begun.add(shard);
   }
 
   #lose(shard: number, because: string): void {
     const { coordinator, send } = this.#options;
-    const seat = this.#seats.get(shard);
-    this.#seats.delete(shard);
-    if (seat === undefined || !coordinator.lost(shard, seat.worker, because)) return;
+    const assigned = this.#assigned.get(shard);
+    this.#assigned.delete(shard);
+    if (assigned === undefined || !coordinator.lost(shard, assigned.worker, because)) return;
     const losses = (this.#losses.get(shard) ?? 0) + 1;
     this.#losses.set(shard, losses);
     const waiting = this.#requesters.get(shard);
@@ -116,12 +117,12 @@ export class ShardAssignments {
       coordinator.giveUp(shard, because);
     } else if (waiting) this.#give(waiting);
     // The lost worker may still be running; this message makes it stop.
-    if (!this.#seats.has(shard)) send({ say: 'owner', shard, isTakeover: false });
+    if (!this.#assigned.has(shard)) send({ type: 'owner', shard, isTakeover: false });
   }
 
   #end(shard: number): void {
     this.#over.add(shard);
-    this.#seats.delete(shard);
+    this.#assigned.delete(shard);
   }
 }
 

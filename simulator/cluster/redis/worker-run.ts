@@ -8,12 +8,12 @@ import { printable } from '../../../fixtures/printable.ts';
 import type { Random } from '../../../fixtures/random.ts';
 import type { OwnPlan, WorkerNeeds } from '../../plan/divided-plan.ts';
 import { SILENCE_MAX_MS } from '../coordinator.ts';
-import type { CoordinatorMessage, ShardOrder, WorkerMessage } from '../messages.ts';
+import type { CoordinatorMessage, ShardAssignment, WorkerMessage } from '../messages.ts';
 import { type ShardProcess, startShardProcess } from '../shard-process.ts';
 import type { RedisLink } from './connection.ts';
-import { CoordinatorLine, type MessageSender } from './coordinator-line.ts';
+import { CoordinatorChannel, type MessageSender } from './coordinator-channel.ts';
+import { type OwnerMessage, unsignedAt } from './run-channel.ts';
 import { QUEUE_NAME, type RunKeys } from './run-keys.ts';
-import { type OwnerMessage, unsignedAt } from './run-line.ts';
 import type { RunSigner } from './run-signer.ts';
 import { jobIn, type ShardJob } from './shard-job.ts';
 
@@ -29,11 +29,11 @@ export interface WorkerRunOptions {
   readonly needs: WorkerNeeds;
   readonly own: OwnPlan;
   readonly takeoverAfterMs: number;
-  readonly say: (text: string) => void;
+  readonly print: (text: string) => void;
   /**
    * Called once when the worker can no longer take part in the run, with the reason as a clause.
    */
-  readonly broken: (reason: string) => void;
+  readonly onBroken: (reason: string) => void;
 }
 
 /** Number of heartbeats within the time after which a silent worker counts as lost. */
@@ -49,11 +49,11 @@ const STALLED_MAX = 1000;
  * has found the previous worker lost.
  */
 const ANSWER_MIN_MS = 2000;
-const alive = { say: 'alive' } as const;
+const heartbeat = { type: 'heartbeat' } as const;
 
 /** A running shard process, and its identity towards the coordinator. */
 interface AssignedShard {
-  readonly speaker: MessageSender;
+  readonly sender: MessageSender;
   readonly process: ShardProcess;
 }
 
@@ -61,46 +61,46 @@ interface AssignedShard {
 export class WorkerRun {
   readonly #options: WorkerRunOptions;
   /** BullMQ workers; each runs one shard at a time. */
-  readonly #seats: Worker<unknown>[] = [];
+  readonly #queueWorkers: Worker<unknown>[] = [];
   /** The shards that are running, by job ID. */
   readonly #workers = new Map<string, AssignedShard>();
   /** For each shard, the token of the worker to which the coordinator has assigned it. */
   readonly #granted = new Map<number, string | undefined>();
   readonly #sent: CoordinatorMessage[] = [];
-  readonly #talk: CoordinatorLine;
+  readonly #channel: CoordinatorChannel;
   #begun = 0;
 
   constructor(options: WorkerRunOptions) {
     this.#options = options;
-    this.#talk = new CoordinatorLine({
+    this.#channel = new CoordinatorChannel({
       ...options,
-      hear: (message) => this.#hear(message),
+      onMessage: (message) => this.#receive(message),
       onOwner: (message) => this.#onOwner(message),
-      refused: () => options.say(`${options.name}: ${unsignedAt(options.link.shown)}`),
+      onUnsigned: () => options.print(`${options.name}: ${unsignedAt(options.link.shown)}`),
     });
   }
 
   /** Sets the number of shards that run at the same time. The number is never lowered. */
   takeAtOnce(count: number): void {
-    while (this.#seats.length < count) this.#seats.push(this.#seat());
+    while (this.#queueWorkers.length < count) this.#queueWorkers.push(this.#newQueueWorker());
   }
 
   /** Accepts no more shards and waits until those in progress have ended. */
   async finish(): Promise<void> {
-    await Promise.all(this.#seats.map((seat) => seat.close()));
+    await Promise.all(this.#queueWorkers.map((queueWorker) => queueWorker.close()));
     await this.close();
   }
 
   /** Kills all shard processes and closes the connections, without waiting for running jobs. */
   async close(): Promise<void> {
     for (const { process } of this.#workers.values()) process.kill();
-    await Promise.all(this.#seats.map((seat) => seat.close(true)));
-    this.#talk.close();
+    await Promise.all(this.#queueWorkers.map((queueWorker) => queueWorker.close(true)));
+    this.#channel.close();
   }
 
-  #seat(): Worker<unknown> {
+  #newQueueWorker(): Worker<unknown> {
     const { link, keys, name, takeoverAfterMs } = this.#options;
-    const seat = new Worker<unknown>(QUEUE_NAME, (job) => this.#take(job), {
+    const queueWorker = new Worker<unknown>(QUEUE_NAME, (job) => this.#take(job), {
       connection: link.another(),
       prefix: keys.prefix,
       name,
@@ -114,12 +114,12 @@ export class WorkerRun {
     });
     // Errors can be ignored here: the link reports the loss of Redis, and invalid jobs need no
     // handling.
-    seat.on('error', () => undefined);
+    queueWorker.on('error', () => undefined);
     // Another worker may run the shard by now, so this process must not continue.
-    seat.on('lockRenewalFailed', (jobIds) => {
+    queueWorker.on('lockRenewalFailed', (jobIds) => {
       for (const jobId of jobIds) this.#workers.get(jobId)?.process.kill();
     });
-    return seat;
+    return queueWorker;
   }
 
   get #pulseMs(): number {
@@ -128,51 +128,55 @@ export class WorkerRun {
 
   /** Runs a job. A job that the coordinator did not write fails, and the worker reports it. */
   async #take(job: Job<unknown>): Promise<void> {
-    const { signer, needs, own, name, say } = this.#options;
+    const { signer, needs, own, name, print } = this.#options;
     const read = jobIn(job, { signer, needs, own });
     if (typeof read === 'string') {
       const refuses = `refuses the job ${printable(job.id ?? '', 40)}: ${read}`;
-      say(`${name} ${refuses}`);
-      await this.#talk.refuse(name, refuses);
+      print(`${name} ${refuses}`);
+      await this.#channel.refuse(name, refuses);
       throw new UnrecoverableError(refuses);
     }
     const worker = `${name}/${++this.#begun}`;
-    const speaker = { shard: read.shard, worker, token: this.#options.random.uuid() };
+    const sender = { shard: read.shard, worker, token: this.#options.random.uuid() };
     try {
-      await this.#runShard(job.id ?? '', read, speaker);
+      await this.#runShard(job.id ?? '', read, sender);
     } finally {
-      this.#talk.forget(speaker);
+      this.#channel.forget(sender);
     }
   }
 
-  async #runShard(jobId: string, { shard, plan, sendsEvents }: ShardJob, speaker: MessageSender) {
-    const { takeoverAfterMs, say } = this.#options;
-    const { worker, token } = speaker;
-    const grant = await this.#talk.asked(speaker, ANSWER_MIN_MS + 2 * takeoverAfterMs);
+  async #runShard(jobId: string, { shard, plan, sendsEvents }: ShardJob, sender: MessageSender) {
+    const { takeoverAfterMs, print } = this.#options;
+    const { worker, token } = sender;
+    const grant = await this.#channel.requestShard(sender, ANSWER_MIN_MS + 2 * takeoverAfterMs);
     if (grant === undefined || this.#granted.get(shard) !== token) {
       throw new UnrecoverableError(`the coordinator did not give shard ${shard} to ${worker}`);
     }
     const { isTakeover } = grant;
-    say(`${worker} ${isTakeover ? 'takes over' : 'runs'} shard ${shard} of ${plan.shard?.of}`);
-    const end = await this.#shardEnd(jobId, { plan, isTakeover, sendsEvents }, speaker);
-    say(`${worker} ${end.kind === 'result' ? 'has completed the shard' : end.because}`);
+    print(`${worker} ${isTakeover ? 'takes over' : 'runs'} shard ${shard} of ${plan.shard?.of}`);
+    const end = await this.#shardEnd(jobId, { plan, isTakeover, sendsEvents }, sender);
+    print(`${worker} ${end.kind === 'result' ? 'has completed the shard' : end.because}`);
     if (end.kind === 'failed') throw new UnrecoverableError(end.because);
     if (end.kind === 'result') return;
     const because = `${worker} ${end.because}`;
-    await this.#talk.say(speaker, { say: 'lost', because });
+    await this.#channel.send(sender, { type: 'lost', because });
     throw new Error(because);
   }
 
-  #shardEnd(jobId: string, order: ShardOrder, speaker: MessageSender): Promise<ProcessEnd> {
+  #shardEnd(
+    jobId: string,
+    assignment: ShardAssignment,
+    sender: MessageSender,
+  ): Promise<ProcessEnd> {
     const { clock } = this.#options;
     return new Promise((resolve) => {
       let end: ProcessEnd | undefined;
-      let heardMs = clock.monotonicMs();
-      const process = startShardProcess(order, {
+      let lastMessageMs = clock.monotonicMs();
+      const process = startShardProcess(assignment, {
         onMessage: (message) => {
-          heardMs = clock.monotonicMs();
+          lastMessageMs = clock.monotonicMs();
           end ??= endIn(message);
-          const sent = this.#talk.say(speaker, this.#sharedTime(message));
+          const sent = this.#channel.send(sender, this.#sharedTime(message));
           // The process has nothing to do after its last message, so it is killed once that message
           // has been sent.
           if (end) sent.finally(() => process.kill());
@@ -185,29 +189,29 @@ export class WorkerRun {
         },
       });
       const watch = clock.every(WATCH_PERIOD_MS, () => {
-        if (clock.monotonicMs() - heardMs > SILENCE_MAX_MS) process.kill();
+        if (clock.monotonicMs() - lastMessageMs > SILENCE_MAX_MS) process.kill();
       });
-      const pulse = clock.every(this.#pulseMs, () => void this.#talk.say(speaker, alive));
-      this.#workers.set(jobId, { speaker, process });
+      const pulse = clock.every(this.#pulseMs, () => void this.#channel.send(sender, heartbeat));
+      this.#workers.set(jobId, { sender, process });
       for (const message of this.#sent) process.send(this.#localTime(message));
     });
   }
 
   #onOwner({ shard, token }: OwnerMessage): void {
     this.#granted.set(shard, token);
-    for (const { speaker, process } of this.#workers.values()) {
-      if (speaker.shard === shard && speaker.token !== token) process.kill();
+    for (const { sender, process } of this.#workers.values()) {
+      if (sender.shard === shard && sender.token !== token) process.kill();
     }
   }
 
-  #hear(message: CoordinatorMessage): void {
+  #receive(message: CoordinatorMessage): void {
     this.#sent.push(message);
     for (const { process } of this.#workers.values()) process.send(this.#localTime(message));
   }
 
   /** Converts the start time from the clock of Redis to the local clock. */
   #localTime(message: CoordinatorMessage): CoordinatorMessage {
-    if (message.say !== 'start') return message;
+    if (message.type !== 'start') return message;
     return { ...message, atMs: message.atMs - this.#options.link.offsetMs };
   }
 
@@ -216,7 +220,7 @@ export class WorkerRun {
    * workers.
    */
   #sharedTime(message: WorkerMessage): WorkerMessage {
-    if (message.say !== 'events') return message;
+    if (message.type !== 'events') return message;
     const { offsetMs } = this.#options.link;
     const events = message.events.map((event) => {
       return { ...event, atMs: Math.round(event.atMs + offsetMs) };
@@ -230,6 +234,6 @@ type ProcessEnd =
   | { readonly kind: 'failed' | 'lost'; readonly because: string };
 
 function endIn(message: WorkerMessage): ProcessEnd | undefined {
-  if (message.say === 'result') return { kind: 'result' };
-  return message.say === 'failed' ? { kind: 'failed', because: message.sentence } : undefined;
+  if (message.type === 'result') return { kind: 'result' };
+  return message.type === 'failed' ? { kind: 'failed', because: message.sentence } : undefined;
 }

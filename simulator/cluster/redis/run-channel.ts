@@ -26,16 +26,16 @@ export interface FromWorker {
 }
 
 interface WorkerRequest {
-  readonly say: 'asks';
+  readonly type: 'request';
 }
 
 /** Heartbeat of a worker's process, which is sent even when there is nothing to report. */
 interface WorkerHeartbeat {
-  readonly say: 'alive';
+  readonly type: 'heartbeat';
 }
 
 interface WorkerLoss {
-  readonly say: 'lost';
+  readonly type: 'lost';
   readonly because: string;
 }
 
@@ -56,7 +56,7 @@ export interface DownMessage {
  * once.
  */
 export interface OwnerMessage {
-  readonly say: 'owner';
+  readonly type: 'owner';
   readonly shard: number;
   /** Token of the worker; absent when no worker runs the shard. */
   readonly token?: string;
@@ -82,16 +82,16 @@ const MESSAGE_MAX_BYTES = 256 * 2 ** 20;
 const WAITING_MAX = 20_000;
 
 /** One end of the connection, for one direction. */
-export interface LineEnd {
+export interface ChannelEnd {
   readonly client: Redis;
   readonly stream: string;
   readonly signer: RunSigner;
   readonly direction: 'up' | 'down';
 }
 
-/** Sends a message. */
+/** Appends a signed message to the stream. */
 export async function sendOn(
-  { client, stream, signer, direction }: LineEnd,
+  { client, stream, signer, direction }: ChannelEnd,
   message: UpMessage | DownMessage,
 ): Promise<void> {
   const text = JSON.stringify(message);
@@ -99,20 +99,20 @@ export async function sendOn(
   const signed = signer.sign([direction], isLong ? gzipSync(text).toString('base64') : text);
   // The stream of the coordinator is not trimmed: it is short, and workers that join later read it
   // from the start.
-  const said =
+  const added =
     direction === 'up'
       ? client.xadd(stream, 'MAXLEN', '~', WAITING_MAX, '*', FIELD, signed)
       : client.xadd(stream, '*', FIELD, signed);
-  await Promise.all([said, client.expire(stream, FORGOTTEN_AFTER_SECONDS)]);
+  await Promise.all([added, client.expire(stream, FORGOTTEN_AFTER_SECONDS)]);
 }
 
-/** Callbacks for incoming messages. */
-export interface LineListener<Message> {
-  readonly hear: (message: Message) => void;
+/** Receives the messages of a stream. */
+export interface ChannelListener<Message> {
+  readonly onMessage: (message: Message) => void;
   /** Called for a message without a valid signature. */
-  readonly refuse: () => void;
+  readonly onUnsigned: () => void;
   /** Called each time all pending messages have been read. */
-  readonly heardAll?: () => void;
+  readonly onAllRead?: () => void;
   /** True deletes each message once it has been read, for a stream with a single reader. */
   readonly consumes: boolean;
 }
@@ -122,20 +122,20 @@ export interface LineListener<Message> {
  * @throws ClusterError when the key of the stream contains other data
  */
 export async function listenOn<Message>(
-  { client, stream, signer, direction }: LineEnd,
-  { hear, refuse, heardAll, consumes }: LineListener<Message>,
+  { client, stream, signer, direction }: ChannelEnd,
+  { onMessage, onUnsigned, onAllRead, consumes }: ChannelListener<Message>,
 ): Promise<void> {
   for (let lastId = '0'; client.status !== 'end'; ) {
     const entries = await nextEntries(client, stream, lastId);
     if (entries === undefined) return;
     for (const [id, fields] of entries) {
       const text = signer.open([direction], fields[1] ?? '', SIGNED_MAX_CHARACTERS);
-      if (text === undefined) refuse();
-      else hear(messageIn(text) as Message);
+      if (text === undefined) onUnsigned();
+      else onMessage(messageIn(text) as Message);
       lastId = id;
     }
     if (consumes && entries.length > 0) client.xdel(stream, ...entries.map(([id]) => id));
-    if (entries.length < READ_COUNT_MAX) heardAll?.();
+    if (entries.length < READ_COUNT_MAX) onAllRead?.();
   }
 }
 
@@ -166,8 +166,8 @@ export function isReply(error: unknown): error is Error {
 
 /** Returns the error for a key that contains foreign data. */
 export function unreadable(what: string, error: Error): ClusterError {
-  const said = printable(error.message);
-  const sentence = `${what} cannot be used: Redis says ${said}; give Fleetbed a database of its own`;
+  const reply = printable(error.message);
+  const sentence = `${what} cannot be used: Redis says ${reply}; give Fleetbed a database of its own`;
   return new ClusterError(sentence, 'set-up', error);
 }
 
