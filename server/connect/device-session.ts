@@ -11,7 +11,7 @@ import {
   ConnectMessageError,
   connectProtocols,
 } from '../../fixtures/formats/connect-message.ts';
-import type { DeviceEnd, DeviceLink, SessionEnd } from './device-link.ts';
+import type { DeviceEnd, DeviceSocket, SessionEnd } from './device-socket.ts';
 
 const { control } = connectProtocols;
 /**
@@ -58,9 +58,9 @@ export class DeviceSession implements SessionEnd {
   #pendingRead: PendingRead | undefined;
   #isEnded = false;
 
-  constructor(link: DeviceLink, options: { id: string; userId: string; clock: Clock }) {
+  constructor(deviceSocket: DeviceSocket, options: { id: string; userId: string; clock: Clock }) {
     this.#clock = options.clock;
-    this.#session = link.openSession(options, this);
+    this.#session = deviceSocket.openSession(options, this);
   }
 
   /** True when `next` resolves at once. */

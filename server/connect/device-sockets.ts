@@ -19,8 +19,8 @@ import { connectActions, type RecordAction } from './acts.ts';
 import { closeAll, closeCodes, closeWith } from './closing.ts';
 import type { DeviceAccess, DeviceSessions } from './device-access.ts';
 import { DeviceFileAccess } from './device-files.ts';
-import { DeviceLink } from './device-link.ts';
 import { DeviceSession, DeviceSessionError, type SessionFailure } from './device-session.ts';
+import { DeviceSocket } from './device-socket.ts';
 import { Handshakes } from './handshakes.ts';
 import { watchHeartbeat } from './heartbeat.ts';
 import { Relay } from './relay.ts';
@@ -51,8 +51,8 @@ export class DeviceSockets implements DeviceSessions {
   readonly #handshakes: Handshakes;
   readonly #underway: ByteBudget;
   readonly #observers: readonly SocketObserver[];
-  /** Open links by device id. Device ids are UUIDs, so one map serves all tenants. */
-  readonly #links = new Map<string, DeviceLink>();
+  /** Open sockets by device id. Device ids are UUIDs, so one map serves all tenants. */
+  readonly #open = new Map<string, DeviceSocket>();
   /** Every open websocket, with the store of its tenant. */
   readonly #sockets = new Map<WebSocket, Store>();
   #userSockets = 0;
@@ -85,11 +85,11 @@ export class DeviceSockets implements DeviceSessions {
 
   /** Ends the device's socket, for example when it is decommissioned. */
   drop(deviceId: string, reason = 'decommissioned'): void {
-    this.#links.get(deviceId)?.close(closeCodes.policyViolation, reason);
+    this.#open.get(deviceId)?.close(closeCodes.policyViolation, reason);
   }
 
   isConnected(deviceId: string): boolean {
-    return this.#links.get(deviceId)?.isOpen === true;
+    return this.#open.get(deviceId)?.isOpen === true;
   }
 
   /**
@@ -97,9 +97,9 @@ export class DeviceSockets implements DeviceSessions {
    * status 409 or 429.
    */
   refusalFor(deviceId: string): SessionFailure | undefined {
-    const link = this.#links.get(deviceId);
-    if (!link?.isOpen) return disconnected;
-    if (!link.hasRoom) return tooManyOfDevice;
+    const deviceSocket = this.#open.get(deviceId);
+    if (!deviceSocket?.isOpen) return disconnected;
+    if (!deviceSocket.hasRoom) return tooManyOfDevice;
     return this.#userSockets < limits.userSocketsMax ? undefined : tooManyOfUsers;
   }
 
@@ -119,9 +119,9 @@ export class DeviceSockets implements DeviceSessions {
       socket.on('close', () => {
         this.#userSockets -= 1;
       });
-      const link = this.#links.get(device.id);
+      const deviceSocket = this.#open.get(device.id);
       const refusal = this.refusalFor(device.id);
-      if (!link || refusal) {
+      if (!deviceSocket || refusal) {
         closeWith(socket, closeCodes.goingAway, refusal?.because ?? disconnected.because);
         return;
       }
@@ -129,7 +129,7 @@ export class DeviceSockets implements DeviceSessions {
       const keep = this.recorderOf(access);
       const record: typeof keep = (...act) => ignoreUnwritable(() => keep(...act));
       const underway = this.#underway;
-      new Relay({ socket, link, sessionId, userId: user.id, record, underway });
+      new Relay({ socket, deviceSocket, sessionId, userId: user.id, record, underway });
     });
   }
 
@@ -138,10 +138,10 @@ export class DeviceSockets implements DeviceSessions {
    * message is too large.
    */
   command(deviceId: string, command: DeviceCommand, userId: string): boolean {
-    const link = this.#links.get(deviceId);
-    if (!link?.isOpen) return false;
+    const deviceSocket = this.#open.get(deviceId);
+    if (!deviceSocket?.isOpen) return false;
     const session = { id: this.#random.uuid(), userId };
-    return link.send(session, { proto: connectProtocols.menderClient, typ: command });
+    return deviceSocket.send(session, { proto: connectProtocols.menderClient, typ: command });
   }
 
   /**
@@ -152,11 +152,11 @@ export class DeviceSockets implements DeviceSessions {
     { device, user, tenant }: DeviceAccess,
     lead: (session: DeviceSession) => Promise<Result>,
   ): Promise<Result | SessionFailure> {
-    const link = this.#links.get(device.id);
-    if (!link?.isOpen) return disconnected;
-    if (!link.hasRoom) return tooManyOfDevice;
+    const deviceSocket = this.#open.get(device.id);
+    if (!deviceSocket?.isOpen) return disconnected;
+    if (!deviceSocket.hasRoom) return tooManyOfDevice;
     const options = { id: this.#random.uuid(), userId: user.id, clock: tenant.clock };
-    const session = new DeviceSession(link, options);
+    const session = new DeviceSession(deviceSocket, options);
     try {
       return await lead(session);
     } catch (error) {
@@ -208,16 +208,16 @@ export class DeviceSockets implements DeviceSessions {
     const { store, clock } = tenant;
     // As in the reference implementation, the older socket ends without a close frame, and the
     // device remains connected.
-    this.#links.get(deviceId)?.terminate();
-    const link = new DeviceLink(socket);
-    this.#links.set(deviceId, link);
+    this.#open.get(deviceId)?.terminate();
+    const deviceSocket = new DeviceSocket(socket);
+    this.#open.set(deviceId, deviceSocket);
     this.#keep(socket, store);
     ignoreUnwritable(() => store.connections.record(deviceId, 'connected', clock.now()));
     const stopHeartbeat = watchHeartbeat(socket, clock);
     socket.on('close', () => {
       stopHeartbeat();
-      if (this.#links.get(deviceId) !== link) return;
-      this.#links.delete(deviceId);
+      if (this.#open.get(deviceId) !== deviceSocket) return;
+      this.#open.delete(deviceId);
       // A decommissioned device has no connection state to record.
       if (!store.devices.find(deviceId)) return;
       ignoreUnwritable(() => store.connections.record(deviceId, 'disconnected', clock.now()));

@@ -15,7 +15,7 @@ import {
 import type { ByteBudget, HeldBytes } from '../http/byte-budget.ts';
 import type { RecordAction } from './acts.ts';
 import { closeCodes, closeWith, dropSocket } from './closing.ts';
-import type { DeviceEnd, DeviceLink, SessionEnd } from './device-link.ts';
+import type { DeviceEnd, DeviceSocket, SessionEnd } from './device-socket.ts';
 import { messageIn, noMessage } from './received-message.ts';
 import { closeFor } from './violations.ts';
 
@@ -25,7 +25,7 @@ const SHELL_ERROR = 2;
 
 interface RelayOptions {
   readonly socket: WebSocket;
-  readonly link: DeviceLink;
+  readonly deviceSocket: DeviceSocket;
   readonly sessionId: string;
   readonly userId: string;
   readonly record: RecordAction;
@@ -46,11 +46,11 @@ export class Relay implements SessionEnd {
    */
   #place: 'none' | 'asked' | 'taken' = 'none';
 
-  constructor({ socket, link, sessionId, userId, record, underway }: RelayOptions) {
+  constructor({ socket, deviceSocket, sessionId, userId, record, underway }: RelayOptions) {
     this.#socket = socket;
     this.#unread = underway.open(() => dropSocket(socket));
     this.#record = record;
-    this.#session = link.openSession({ id: sessionId, userId }, this);
+    this.#session = deviceSocket.openSession({ id: sessionId, userId }, this);
     // With the library's default binaryType, each message is a single Buffer.
     socket.on('message', (data, isBinary) => this.#forward(data as Buffer, isBinary));
     // A close event follows every error and does the clean-up.

@@ -5,7 +5,7 @@
  */
 import type { Alert, DeploymentLog } from '../../fixtures/contract/resources.ts';
 import type { Random } from '../../fixtures/random.ts';
-import type { LinkShape } from '../plan/policy.ts';
+import type { NetworkShape } from '../plan/policy.ts';
 
 /**
  * Numeric parameters of a behaviour. The suffix of each name is its unit (see `parameterUnits`).
@@ -116,7 +116,7 @@ export interface BehaviourHooks<Parameters extends BehaviourParameters = Behavio
    */
   installedAtStart?(facts: StartFacts): string | undefined;
   /** Returns the simulated network of the device, which replaces the network of its cohort. */
-  link?(parameters: Parameters): LinkShape;
+  link?(parameters: Parameters): NetworkShape;
   /** Returns how far the device's clock is ahead of the run's clock; negative when it is behind. */
   clockSkewMs?(parameters: Parameters): number;
   /** Returns true when the device requests a new token after its token expired or was refused. */

@@ -12,13 +12,13 @@ import {
 } from '../../fixtures/formats/connect-message.ts';
 import { type ConnectionFiles, tlsSettings } from '../network/connections.ts';
 import { noAnswerKindOf } from '../network/errors.ts';
-import type { FrameLink } from '../network/frame-link.ts';
+import type { FrameNetwork } from '../network/frame-network.ts';
 import type { ExchangeMeter } from '../network/transport.ts';
 
 /** The links of the device's network that carry the messages of one socket in each direction. */
 export interface SocketFrames {
-  readonly up: FrameLink;
-  readonly down: FrameLink;
+  readonly up: FrameNetwork;
+  readonly down: FrameNetwork;
 }
 
 /** The address and the settings of a device's connection. */

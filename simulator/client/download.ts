@@ -7,7 +7,7 @@
 import type { Clock } from '../../fixtures/clock.ts';
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import { AnswerError, ClientError, DownloadError, type ErrorContext } from '../network/errors.ts';
-import type { Exchanger } from '../network/link.ts';
+import type { Exchanger } from '../network/simulated-network.ts';
 import type { OpenAnswer } from '../network/transport.ts';
 import { statusError } from './answers.ts';
 

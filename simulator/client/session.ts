@@ -1,7 +1,7 @@
 /** A device's session with the server: its identity, its token, and the endpoint it uses. */
 import type { DeviceKey } from '../identity/device-key.ts';
 import type { ExchangeTap } from '../network/exchange-tap.ts';
-import type { Exchanger, Link } from '../network/link.ts';
+import type { Exchanger, SimulatedNetwork } from '../network/simulated-network.ts';
 
 /**
  * The three endpoints for the next deployment, newest first. After a 404 a device tries the next
@@ -28,7 +28,7 @@ export interface ClientSession {
   /** When to renew the token, in milliseconds of the device's clock; undefined until computed. */
   renewAtMs: number | undefined;
   /** Simulated network of the device; undefined when requests go directly to the server. */
-  link: Link | undefined;
+  network: SimulatedNetwork | undefined;
   /** Observer of the device's exchanges; undefined unless the device is watched. */
   tap: ExchangeTap | undefined;
 }
@@ -56,16 +56,16 @@ export function newSession(caller: string, idData: string, key: DeviceKey): Clie
     nextEndpoint: nextEndpoints[0],
     renewsToken: true,
     renewAtMs: undefined,
-    link: undefined,
+    network: undefined,
     tap: undefined,
     plannedMs: undefined,
   };
 }
 
-/** Returns the transport with the device's network link and tap in front of it. */
-export function exchangerOf({ link, tap }: ClientSession, transport: Exchanger): Exchanger {
+/** Returns the transport with the device's simulated network and tap in front of it. */
+export function exchangerOf({ network, tap }: ClientSession, transport: Exchanger): Exchanger {
   const way = tap?.over(transport) ?? transport;
-  return link?.over(way) ?? way;
+  return network?.over(way) ?? way;
 }
 
 /**

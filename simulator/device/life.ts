@@ -7,7 +7,7 @@ import type { RunDeployment } from '../client/management.ts';
 import { type ClientSession, deviceCaller, newSession, tokenSubject } from '../client/session.ts';
 import { idDataOf } from '../identity/identity.ts';
 import { ClientError, PowerLoss } from '../network/errors.ts';
-import { Link } from '../network/link.ts';
+import { SimulatedNetwork } from '../network/simulated-network.ts';
 import { beginDeployment, type SimulatedDevice } from './device.ts';
 import { deviceTimeMs } from './device-time.ts';
 import type { DeviceEnvironment, UpdateSubject } from './environment.ts';
@@ -56,7 +56,7 @@ async function sessionFor(
   const key = await environment.keyFor(device, device.keyGeneration);
   const session = newSession(deviceCaller(device.index), idDataOf(device.idData), key);
   session.renewsToken = hooks.renewsToken?.(parameters) ?? true;
-  session.link = linkOf(device, environment);
+  session.network = networkOf(device, environment);
   session.tap = environment.exchangeTap?.(device);
   Object.assign(session, device.remembered);
   return session;
@@ -66,7 +66,10 @@ async function sessionFor(
  * Returns the network that the behaviour defines, or else the network of the cohort. Returns
  * undefined when neither simulates a network.
  */
-function linkOf(device: SimulatedDevice, environment: DeviceEnvironment): Link | undefined {
+function networkOf(
+  device: SimulatedDevice,
+  environment: DeviceEnvironment,
+): SimulatedNetwork | undefined {
   const { hooks, parameters } = device.behaviour;
   const shape = hooks.link?.(parameters) ?? device.cohort.policy.link;
   if (shape === undefined) return undefined;
@@ -74,7 +77,7 @@ function linkOf(device: SimulatedDevice, environment: DeviceEnvironment): Link |
   const { requestTimeLimitMs } = transport;
   const chance = random.stream(`device/${device.index}/link`);
   const rest = (waitMs: number): Promise<void> => environment.rest(waitMs);
-  return new Link(shape, { clock, random: chance, rest, requestTimeLimitMs });
+  return new SimulatedNetwork(shape, { clock, random: chance, rest, requestTimeLimitMs });
 }
 
 /**

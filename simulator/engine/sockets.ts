@@ -182,9 +182,9 @@ export class FleetSockets {
    * passes before that.
    */
   #passesNetwork(device: SimulatedDevice, line: SocketState): boolean {
-    const link = device.session?.link;
-    if (link === undefined || line.isOnWay) return true;
-    const waitMs = link.handshakeMs(line.openings++);
+    const network = device.session?.network;
+    if (network === undefined || line.isOnWay) return true;
+    const waitMs = network.handshakeMs(line.openings++);
     if (waitMs === undefined) {
       this.#unreached(device, line, 'transport/LINK_LOST');
       return false;
@@ -232,7 +232,7 @@ export class FleetSockets {
   }
 
   #open(device: SimulatedDevice, line: SocketState): void {
-    const { token, link } = device.session ?? {};
+    const { token, network } = device.session ?? {};
     if (token === undefined) return;
     line.isOnWay = false;
     const { metrics: _, events, wiring, ...options } = this.#options;
@@ -253,7 +253,7 @@ export class FleetSockets {
       observer,
       answer,
       onOpen,
-      frames: link && ((broken) => link.frames(line.openings, broken)),
+      frames: network && ((broken) => network.frames(line.openings, broken)),
     });
     line.socket = socket;
     this.#opening.add(socket);

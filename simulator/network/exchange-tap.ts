@@ -1,7 +1,7 @@
 /** Observes the exchanges between one device and the server, without changing them. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../../fixtures/clock.ts';
-import type { Exchanger } from './link.ts';
+import type { Exchanger } from './simulated-network.ts';
 import type { HttpRequest } from './transport.ts';
 
 /** Largest response body passed to the observer, in bytes; a larger body is left out. */

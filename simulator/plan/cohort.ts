@@ -4,7 +4,7 @@ import { isObject } from '../../fixtures/json.ts';
 import { cohortOptions, type mixtureOptions, policyOptions } from './cohort-options.ts';
 import { type FieldsOf, fieldsOf, overridesOf } from './option-row.ts';
 import { filled, weight } from './plan-values.ts';
-import type { BackOffKind, LinkShape } from './policy.ts';
+import type { BackOffKind, NetworkShape } from './policy.ts';
 
 /** Maximum number of cohorts in a plan; reports could not show more of them legibly. */
 const COHORTS_MAX = 100;
@@ -24,7 +24,7 @@ export interface Policy extends Readonly<Omit<PolicyFields, 'backOff' | 'link'>>
     /** True when a device waits as long as the server requests with Retry-After. */
     readonly obeysRetryAfter: boolean;
   };
-  readonly link?: LinkShape;
+  readonly link?: NetworkShape;
 }
 
 /**
@@ -118,7 +118,7 @@ function policyFieldsOf(
 
 /** Returns the policy that these options describe, with all defaults applied. */
 export function policyOf({ link, ...fields }: PolicyFields): Policy {
-  return { ...fields, backOff: backOffOf(fields), ...(link && { link: linkOf(link) }) };
+  return { ...fields, backOff: backOffOf(fields), ...(link && { link: networkOf(link) }) };
 }
 
 /**
@@ -132,7 +132,7 @@ function backOffOf({ backOff = {}, pollIntervalMs }: PolicyFields): Policy['back
   return { kind, minMs, maxMs, obeysRetryAfter };
 }
 
-function linkOf(link: NonNullable<PolicyFields['link']>): LinkShape {
+function networkOf(link: NonNullable<PolicyFields['link']>): NetworkShape {
   const { latencyMs = 0, jitterMs = 0, lossShare = 0, bytesPerSecond = 0 } = link;
   return { latencyMs, jitterMs, lossShare, bytesPerSecond };
 }

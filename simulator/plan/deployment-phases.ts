@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { GivenPhase } from '../../fixtures/contract/management/deployments.ts';
-import { duration, given, wholeNumber } from './plan-values.ts';
+import { duration, wholeNumber, withoutUndefined } from './plan-values.ts';
 
 /** Schema of a phase of a deployment: its share of the devices, and its start. */
 export const deploymentPhase = v.pipe(
@@ -12,7 +12,7 @@ export const deploymentPhase = v.pipe(
     /** Start of the phase, measured from the creation of the deployment. */
     after: v.optional(duration(0)),
   }),
-  v.transform(({ batch, after }) => given({ batchPercent: batch, afterMs: after })),
+  v.transform(({ batch, after }) => withoutUndefined({ batchPercent: batch, afterMs: after })),
 );
 
 /** Schema of the list of phases, in order. Together they include all devices. */

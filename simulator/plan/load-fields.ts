@@ -1,6 +1,14 @@
 /** Schemas of the load in a plan: stages, arrivals and incidents. */
 import * as v from 'valibot';
-import { duration, filled, given, oneOf, rate, wholeNumber, yesOrNo } from './plan-values.ts';
+import {
+  duration,
+  filled,
+  oneOf,
+  rate,
+  wholeNumber,
+  withoutUndefined,
+  yesOrNo,
+} from './plan-values.ts';
 import { backOff } from './policy.ts';
 
 /** Events that occur at a fixed rate, in addition to the devices' cycles. */
@@ -81,7 +89,7 @@ export const incident = v.pipe(
   ),
   v.transform(({ name, at, within, lasting, ...same }) => ({
     ...{ name, atMs: at },
-    ...given({ ...same, withinMs: within, lastingMs: lasting }),
+    ...withoutUndefined({ ...same, withinMs: within, lastingMs: lasting }),
   })),
 );
 

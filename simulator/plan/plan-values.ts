@@ -48,14 +48,14 @@ export function duration(min: number) {
   );
 }
 
-const linkDurationSaid = 'must be a duration with its unit, such as 300ms or 1.5s';
+const networkDurationProblem = 'must be a duration with its unit, such as 300ms or 1.5s';
 /**
  * Schema of a network delay. It requires a unit, because a bare number could mean milliseconds or
  * seconds.
  */
-export const linkDuration = v.pipe(
-  v.string(linkDurationSaid),
-  v.check((text) => /[a-z]$/.test(text) && durationMs(text) !== undefined, linkDurationSaid),
+export const networkDuration = v.pipe(
+  v.string(networkDurationProblem),
+  v.check((text) => /[a-z]$/.test(text) && durationMs(text) !== undefined, networkDurationProblem),
   v.transform((text) => durationMs(text) ?? 0),
   milliseconds(0),
 );
@@ -114,7 +114,7 @@ export const number = v.pipe(v.number(), v.finite(), v.minValue(0));
 export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
 /** Removes undefined members, because a plan leaves absent values out. */
-export function given<Members extends object>(members: Members): Partial<Members> {
+export function withoutUndefined<Members extends object>(members: Members): Partial<Members> {
   const entries = Object.entries(members).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as Partial<Members>;
 }

@@ -6,7 +6,7 @@ import { type CohortRow, cohortsOf } from './cohort.ts';
 import { stageName } from './load-fields.ts';
 import { entriesOf, type FieldsOf, fieldsOf, type PlanOption, type WordsOf } from './option-row.ts';
 import { options } from './options.ts';
-import { filled, given } from './plan-values.ts';
+import { filled, withoutUndefined } from './plan-values.ts';
 import { shardShape } from './shard.ts';
 import { thresholdOf } from './thresholds-parser.ts';
 
@@ -78,8 +78,8 @@ const planShape = v.pipe(
     const { seed, shard, acceptWith, deploymentId, tls } = words;
     return withComparedCohorts({
       ...fieldsOf(options, words),
-      ...given({ shard, acceptWith, deploymentId, tls }),
-      ...{ seed, rsaPool: given({ size, bits, folder }) },
+      ...withoutUndefined({ shard, acceptWith, deploymentId, tls }),
+      ...{ seed, rsaPool: withoutUndefined({ size, bits, folder }) },
     });
   }),
 );

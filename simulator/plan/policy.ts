@@ -1,12 +1,12 @@
-/** Schemas of policy values: back-off after errors, and simulated network. */
+/** The values of a policy: back-off after errors, spread of polls, downloads, and simulated network. */
 import * as v from 'valibot';
 import {
   duration,
-  given,
-  linkDuration,
+  networkDuration,
   oneOf,
   share,
   wholeNumber,
+  withoutUndefined,
   yesOrNo,
 } from './plan-values.ts';
 
@@ -24,25 +24,25 @@ export const backOff = v.pipe(
     max: v.optional(duration(1)),
     obeysRetryAfter: v.optional(yesOrNo),
   }),
-  v.transform(({ min, max, ...same }) => given({ ...same, minMs: min, maxMs: max })),
+  v.transform(({ min, max, ...same }) => withoutUndefined({ ...same, minMs: min, maxMs: max })),
 );
 
-/** Schema of a network that this process simulates. */
+/** Schema of the plan member `link`: the network that this process simulates for a device. */
 export const link = v.pipe(
   v.strictObject({
-    latency: v.optional(linkDuration),
-    jitter: v.optional(linkDuration),
+    latency: v.optional(networkDuration),
+    jitter: v.optional(networkDuration),
     /** Share of the exchanges that are lost, from 0 to 1. */
     loss: v.optional(share),
     bytesPerSecond: v.optional(wholeNumber(0, BYTES_PER_SECOND_MAX)),
   }),
   v.transform(({ latency, jitter, loss, bytesPerSecond }) =>
-    given({ latencyMs: latency, jitterMs: jitter, lossShare: loss, bytesPerSecond }),
+    withoutUndefined({ latencyMs: latency, jitterMs: jitter, lossShare: loss, bytesPerSecond }),
   ),
 );
 
 /** The properties of a simulated network. */
-export interface LinkShape {
+export interface NetworkShape {
   /** Delay from device to server in milliseconds; the way back has the same delay. */
   readonly latencyMs: number;
   /** Largest random deviation from the latency, up or down. */

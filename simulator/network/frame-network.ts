@@ -5,11 +5,11 @@
  */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import type { Random } from '../../fixtures/random.ts';
-import type { LinkShape } from '../plan/policy.ts';
+import type { NetworkShape } from '../plan/policy.ts';
 
-/** Options of a frame link. */
-export interface FrameLinkOptions {
-  readonly shape: LinkShape;
+/** Options of the network of one direction of a socket. */
+export interface FrameNetworkOptions {
+  readonly shape: NetworkShape;
   readonly clock: Clock;
   /** Random generator of this direction of this socket, shared with nothing else. */
   readonly random: Random;
@@ -21,17 +21,17 @@ export interface FrameLinkOptions {
 const UNDERWAY_MAX = 1000;
 
 /** One direction of one socket. The owner must close it together with the socket. */
-export class FrameLink {
-  readonly #options: FrameLinkOptions;
+export class FrameNetwork {
+  readonly #options: FrameNetworkOptions;
   readonly #timers = new Set<Timer>();
   /**
-   * Monotonic time at which the line is free again; the next field is the last message's arrival.
+   * Monotonic time at which the network is free again; the next field is the last message's arrival.
    */
   #freeAtMs = 0;
   #lastArrivalMs = 0;
   #isClosed = false;
 
-  constructor(options: FrameLinkOptions) {
+  constructor(options: FrameNetworkOptions) {
     this.#options = options;
   }
 

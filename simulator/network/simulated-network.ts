@@ -1,22 +1,22 @@
 /**
- * Simulates the network between one device and the server: latency, jitter, loss and bandwidth. A
- * link wraps the transport and opens no socket. Its waits use the clock of the run, and its random
+ * Simulates the network between one device and the server: latency, jitter, loss and bandwidth. It
+ * wraps the transport and opens no socket. Its waits use the clock of the run, and its random
  * numbers come from a generator of the device.
  */
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Random } from '../../fixtures/random.ts';
-import type { LinkShape } from '../plan/policy.ts';
+import type { NetworkShape } from '../plan/policy.ts';
 import { type ClientError, type ErrorContext, TimeoutError, TransportError } from './errors.ts';
-import { FrameLink } from './frame-link.ts';
+import { FrameNetwork } from './frame-network.ts';
 import type { HttpAnswer, HttpRequest, OpenAnswer } from './transport.ts';
 
-/** Sends requests; implemented by the transport, and by a link or tap in front of it. */
+/** Sends requests; implemented by the transport, and by a simulated network or a tap in front of it. */
 export interface Exchanger {
   exchange(request: HttpRequest): Promise<HttpAnswer>;
   open(request: HttpRequest): Promise<OpenAnswer>;
 }
 
-export interface LinkOptions {
+export interface SimulatedNetworkOptions {
   readonly clock: Clock;
   /** Random generator of the device; each exchange draws from it in order. */
   readonly random: Random;
@@ -51,11 +51,11 @@ interface Transmission {
 }
 
 /** The simulated network of one device: latency, jitter, loss and bandwidth. */
-export class Link {
-  readonly #shape: LinkShape;
-  readonly #options: LinkOptions;
+export class SimulatedNetwork {
+  readonly #shape: NetworkShape;
+  readonly #options: SimulatedNetworkOptions;
 
-  constructor(shape: LinkShape, options: LinkOptions) {
+  constructor(shape: NetworkShape, options: SimulatedNetworkOptions) {
     this.#shape = shape;
     this.#options = options;
   }
@@ -82,14 +82,14 @@ export class Link {
   }
 
   /**
-   * Returns a frame link for each direction of a socket.
+   * Returns the network of each direction of a socket.
    * @param opening number of sockets that the device opened before
    * @param broken called when the network breaks the connection
    */
   frames(opening: number, broken: () => void) {
     const { clock, random } = this.#options;
-    const way = (name: string): FrameLink =>
-      new FrameLink({ shape: this.#shape, clock, random: random.stream(name), broken });
+    const way = (name: string): FrameNetwork =>
+      new FrameNetwork({ shape: this.#shape, clock, random: random.stream(name), broken });
     return { up: way(`frames/${opening}/up`), down: way(`frames/${opening}/down`) };
   }
 

@@ -6,19 +6,19 @@ import { encodeConnectMessage } from '../../fixtures/formats/connect-message.ts'
 import { seededRandom } from '../../fixtures/random.ts';
 import { DeviceSocket } from '../client/device-socket.ts';
 import { RunMetrics } from '../metrics/run-metrics.ts';
-import type { LinkShape } from '../plan/policy.ts';
+import type { NetworkShape } from '../plan/policy.ts';
 import { noonMs, token } from '../testing/bench.ts';
-import { FrameLink } from './frame-link.ts';
-import { Link } from './link.ts';
+import { FrameNetwork } from './frame-network.ts';
+import { SimulatedNetwork } from './simulated-network.ts';
 
-const nothing: LinkShape = { latencyMs: 0, jitterMs: 0, lossShare: 0, bytesPerSecond: 0 };
+const nothing: NetworkShape = { latencyMs: 0, jitterMs: 0, lossShare: 0, bytesPerSecond: 0 };
 
-/** Returns one direction of a link, and its arrivals in milliseconds since the start. */
-function way(shape: Partial<LinkShape>) {
+/** Returns one direction of a network, and its arrivals in milliseconds since the start. */
+function way(shape: Partial<NetworkShape>) {
   const clock = new ManualClock(noonMs);
   const arrivals: [string, number][] = [];
   let breaks = 0;
-  const frames = new FrameLink({
+  const frames = new FrameNetwork({
     shape: { ...nothing, ...shape },
     clock,
     random: seededRandom('x'),
@@ -101,7 +101,7 @@ afterEach(() => {
 const question = { proto: 1, typ: 'question' };
 
 /** A device behind a network that answers each message, and the server's end of its socket. */
-async function connected(shape: Partial<LinkShape>) {
+async function connected(shape: Partial<NetworkShape>) {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
   closers.push(() => {
     for (const client of server.clients) client.terminate();
@@ -111,7 +111,7 @@ async function connected(shape: Partial<LinkShape>) {
   const opened = new Promise<WebSocket>((resolve) => server.once('connection', resolve));
   const clock = new ManualClock(noonMs);
   const random = seededRandom('x');
-  const link = new Link(
+  const network = new SimulatedNetwork(
     { ...nothing, ...shape },
     { clock, random, rest: () => Promise.resolve(), requestTimeLimitMs: 5000 },
   );
@@ -120,7 +120,7 @@ async function connected(shape: Partial<LinkShape>) {
     clock,
     observer: new RunMetrics(clock),
     requestTimeLimitMs: 5000,
-    frames: (broken) => link.frames(1, broken),
+    frames: (broken) => network.frames(1, broken),
     answer: () => [{ proto: 1, typ: 'answer' }],
   });
   closers.push(() => socket.close());
@@ -155,12 +155,12 @@ describe('a socket on the simulated network of a device', () => {
 });
 
 describe('the handshake of a simulated socket', () => {
-  const handshakes = (shape: Partial<LinkShape>) => {
+  const handshakes = (shape: Partial<NetworkShape>) => {
     const clock = new ManualClock(noonMs);
     const limits = { rest: () => Promise.resolve(), requestTimeLimitMs: 5000 };
     const options = { clock, random: seededRandom('x'), ...limits };
-    const link = new Link({ ...nothing, ...shape }, options);
-    return Array.from({ length: 200 }, (_, opening) => link.handshakeMs(opening));
+    const network = new SimulatedNetwork({ ...nothing, ...shape }, options);
+    return Array.from({ length: 200 }, (_, opening) => network.handshakeMs(opening));
   };
 
   it('takes one round trip, and its losses repeat with the seed', () => {

@@ -38,7 +38,7 @@ export interface DeviceEnd {
 }
 
 /** Passes messages between a device's socket and the sessions. */
-export class DeviceLink {
+export class DeviceSocket {
   readonly #socket: WebSocket;
   readonly #sessions = new Map<string, SessionEnd>();
   /** True after the first message of an unknown protocol; later ones are not reported. */

@@ -1,17 +1,17 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { seededRandom } from '../../fixtures/random.ts';
-import type { LinkShape } from '../plan/policy.ts';
+import type { NetworkShape } from '../plan/policy.ts';
 import { Bench } from '../testing/bench.ts';
 import { PretendServer } from '../testing/pretend-server.ts';
 import { ClientError } from './errors.ts';
-import { Link } from './link.ts';
+import { SimulatedNetwork } from './simulated-network.ts';
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-const still: LinkShape = { latencyMs: 0, jitterMs: 0, lossShare: 0, bytesPerSecond: 0 };
+const still: NetworkShape = { latencyMs: 0, jitterMs: 0, lossShare: 0, bytesPerSecond: 0 };
 const request = {
   operation: 'post-alerts',
   caller: 'device 0',
@@ -22,8 +22,8 @@ const request = {
 } as const;
 const file = Buffer.alloc(10_000, 3);
 
-/** Returns a transport behind a link. Its waits are recorded and take no time. */
-async function linked(shape: Partial<LinkShape>, seed = 'x') {
+/** Returns a transport behind a simulated network. Its waits are recorded and take no time. */
+async function behindNetwork(shape: Partial<NetworkShape>, seed = 'x') {
   const server = await PretendServer.start({
     'post-alerts': () => ({ status: 200, body: 'y'.repeat(1000) }),
     'download-artifact': () => ({ status: 200, body: file }),
@@ -40,9 +40,12 @@ async function linked(shape: Partial<LinkShape>, seed = 'x') {
     clock.advance(waitMs);
   };
   const random = seededRandom(seed);
-  const link = new Link({ ...still, ...shape }, { clock, random, rest, requestTimeLimitMs: 5000 });
+  const network = new SimulatedNetwork(
+    { ...still, ...shape },
+    { clock, random, rest, requestTimeLimitMs: 5000 },
+  );
   const total = (): number => Math.round(waitsMs.reduce((sum, each) => sum + each, 0));
-  return { server, metrics, clock, through: link.over(transport), waitsMs, total };
+  return { server, metrics, clock, through: network.over(transport), waitsMs, total };
 }
 
 async function fateOf(exchange: Promise<unknown>): Promise<string> {
@@ -52,31 +55,31 @@ async function fateOf(exchange: Promise<unknown>): Promise<string> {
   );
 }
 
-function fetchFile(through: ReturnType<Link['over']>) {
+function fetchFile(through: ReturnType<SimulatedNetwork['over']>) {
   const target = '/storage/artifacts/1';
   const { caller, headers } = request;
   return through.open({ operation: 'download-artifact', caller, method: 'GET', target, headers });
 }
 
-async function bytesOf(through: ReturnType<Link['over']>): Promise<number> {
+async function bytesOf(through: ReturnType<SimulatedNetwork['over']>): Promise<number> {
   let bytes = 0;
   for await (const chunk of (await fetchFile(through)).chunks()) bytes += chunk.length;
   return bytes;
 }
 
-describe('a simulated network link', () => {
+describe('a simulated network', () => {
   it('changes nothing when its shape is empty', async () => {
-    const { through, total } = await linked({});
+    const { through, total } = await behindNetwork({});
     const { status, body } = await through.exchange(request);
     expect([status, body.length, total()]).toEqual([200, 1000, 0]);
     expect(await bytesOf(through)).toBe(file.length);
   });
 
   it('adds its latency in both directions, with jitter around it', async () => {
-    const steady = await linked({ latencyMs: 300 });
+    const steady = await behindNetwork({ latencyMs: 300 });
     await steady.through.exchange(request);
     expect(steady.total()).toBe(600);
-    const jittery = await linked({ latencyMs: 300, jitterMs: 100 });
+    const jittery = await behindNetwork({ latencyMs: 300, jitterMs: 100 });
     for (let sent = 0; sent < 20; sent++) await jittery.through.exchange(request);
     const ways = jittery.waitsMs.filter((waitMs) => waitMs > 0);
     expect(Math.min(...ways)).toBeGreaterThanOrEqual(400);
@@ -85,7 +88,7 @@ describe('a simulated network link', () => {
   });
 
   it('transfers bodies at its bandwidth, in both directions', async () => {
-    const { through, total } = await linked({ bytesPerSecond: 1000 });
+    const { through, total } = await behindNetwork({ bytesPerSecond: 1000 });
     await through.exchange(request);
     expect(total()).toBe(500 + 1000);
     await bytesOf(through);
@@ -93,14 +96,14 @@ describe('a simulated network link', () => {
   });
 
   it('pauses the time limit of the request while it transfers bytes', async () => {
-    const { through, clock } = await linked({ bytesPerSecond: 100 });
+    const { through, clock } = await behindNetwork({ bytesPerSecond: 100 });
     expect(await bytesOf(through)).toBe(file.length);
     // The transfer takes a hundred seconds; the limit is five seconds for each pause of the server.
     expect(clock.monotonicMs()).toBeGreaterThanOrEqual(100_000);
   });
 
   it('loses its share of exchanges, by a reset or by silence until the time limit', async () => {
-    const { server, through, waitsMs } = await linked({ lossShare: 0.5 });
+    const { server, through, waitsMs } = await behindNetwork({ lossShare: 0.5 });
     const fates: string[] = [];
     for (let sent = 0; sent < 200; sent++) fates.push(await fateOf(through.exchange(request)));
     const count = (fate: string): number => fates.filter((each) => each === fate).length;
@@ -118,7 +121,7 @@ describe('a simulated network link', () => {
 
   it('loses the same exchanges for the same seed, and others for another seed', async () => {
     const fates = async (seed: string) => {
-      const { through } = await linked({ lossShare: 0.5 }, seed);
+      const { through } = await behindNetwork({ lossShare: 0.5 }, seed);
       const all: string[] = [];
       for (let sent = 0; sent < 40; sent++) all.push(await fateOf(through.exchange(request)));
       return all;
@@ -128,7 +131,7 @@ describe('a simulated network link', () => {
   });
 
   it('breaks off a file at different places, including its middle', async () => {
-    const { through } = await linked({ lossShare: 1 });
+    const { through } = await behindNetwork({ lossShare: 1 });
     const received: number[] = [];
     for (let sent = 0; sent < 30; sent++) {
       let bytes = 0;
@@ -144,7 +147,7 @@ describe('a simulated network link', () => {
   });
 
   it('adds no lateness: its latency is not a delay of the generator', async () => {
-    const { through, metrics, clock } = await linked({ latencyMs: 400 });
+    const { through, metrics, clock } = await behindNetwork({ latencyMs: 400 });
     await through.exchange({ ...request, plannedMs: clock.monotonicMs() });
     expect(metrics.latencies()[0]?.maxMs).toBeLessThan(400);
   });
