@@ -6,9 +6,9 @@ import { managementOperations } from '../../fixtures/contract/management/index.t
 import { operations } from '../../fixtures/contract/operations.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
+import { shellWord } from '../../fixtures/formats/shell-word.ts';
 import { valueText } from '../../fixtures/value-text.ts';
 import { readPublicKey } from '../crypto/public-key.ts';
-import { quoted } from '../pipeline/shell.ts';
 import type { Correction } from './correction.ts';
 import type { FormPart, PlannedRequest } from './planned.ts';
 import { jsonOf } from './received-request.ts';
@@ -82,7 +82,7 @@ function loginLine(variable: string): string {
 }
 
 function emailLine(email: string): string {
-  return `EMAIL=\${EMAIL-${quoted(email)}}`;
+  return `EMAIL=\${EMAIL-${shellWord(email)}}`;
 }
 
 function deviceTokenLines(
@@ -90,7 +90,7 @@ function deviceTokenLines(
   around: CommandFacts,
 ): string[] {
   const { names, namesTenant } = around;
-  const known = identity === undefined ? '"$ID_DATA"' : quoted(identity);
+  const known = identity === undefined ? '"$ID_DATA"' : shellWord(identity);
   const tenant = namesTenant ? ',"tenant_token":"%s"' : '';
   const values = [`"$(printf %s ${known} | sed 's/[\\\\"]/\\\\&/g')"`, '"$PUBLIC_KEY"'];
   if (namesTenant) values.push('"$TENANT_TOKEN"');

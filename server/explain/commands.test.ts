@@ -99,6 +99,7 @@ describe('the proposed command for a malformed request', () => {
     ['a missing member', [{ name: 'it\'s $(x) `y` "z" \\ !' }]],
     ['another kind', { name: 'kernel', value: '1' }],
     ['text that looks like a variable', [{ name: `$NONE it's "$OTHER"` }]],
+    ['an invisible character beside a quote and a variable', [{ name: `\u202eit's $NONE` }]],
   ])('sends a valid body: %s', async (_, json) => {
     const reply = await server.call('patch-attributes', { token: device.token, json });
     await expectAfter(reply, { refused: 400, answered: 200, VALUE_0: '"any"' });

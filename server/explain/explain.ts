@@ -191,7 +191,7 @@ function correctedView({ request }: Correction): CorrectedRequest {
  * Matches quoted literals, which bash does not expand: a body may contain text that looks like a
  * variable.
  */
-const literals = /\\'|\$?'[^']*'/g;
+const literals = /\\'|\$'(?:[^'\\]|\\.)*'|'[^']*'/g;
 
 /** Returns the variables that the lines use without setting them, with their meanings. */
 function needsOf(lines: string, base: string): Record<string, string> {

@@ -5,9 +5,9 @@ import { managementOperations } from '../../fixtures/contract/management/index.t
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { isPollOperation } from '../../fixtures/contract/operation-ids.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
+import { shellWord } from '../../fixtures/formats/shell-word.ts';
 import { isObject } from '../../fixtures/json.ts';
 import { type MountedServer, UnknownPath } from '../pipeline/mounted.ts';
-import { quoted } from '../pipeline/shell.ts';
 import { nearestOperation, operationAt } from './nearest.ts';
 import { neighbourOf, operationsOf } from './neighbour.ts';
 import { isInOtherForm } from './polls.ts';
@@ -212,7 +212,8 @@ function acceptanceWords(refused: RemedyInput, steps: readonly PreparationStep[]
   const fine = 'nothing is wrong with the request';
   const step = steps.find(({ does }) => does === 'accept');
   if (step?.does === 'accept') {
-    const user = otherTenant === undefined ? '' : ` --email <of a user of ${quoted(otherTenant)}>`;
+    const user =
+      otherTenant === undefined ? '' : ` --email <of a user of ${shellWord(otherTenant)}>`;
     return `${fine}: run "npx fleetbed accept ${step.deviceId}${user}", and send it again`;
   }
   const set = authSetIn(asked, store);

@@ -1,5 +1,5 @@
 /** Writes texts with variables as words of a shell command. */
-import { quoted } from '../pipeline/shell.ts';
+import { shellWord } from '../../fixtures/formats/shell-word.ts';
 import type { CommandText, ShellVariable } from './text.ts';
 
 /**
@@ -30,7 +30,7 @@ export function quotedText(text: CommandText): string {
     return `"${inner.join('').replace(/\$\{(\w+)\}(?!\w)/g, '$$$1')}"`;
   }
   const words = joined(text).map((part) =>
-    typeof part === 'string' ? quoted(part) : wordOf(part),
+    typeof part === 'string' ? shellWord(part) : wordOf(part),
   );
   return words.length === 0 ? "''" : words.join('');
 }

@@ -3,13 +3,13 @@
  * escaped.
  */
 import { type ConsolaInstance, createConsola } from 'consola/basic';
+import { shellWord } from '../../fixtures/formats/shell-word.ts';
 import { printable } from '../../fixtures/printable.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { MalformedRequest } from '../http/malformed-request.ts';
 import type { Refusal, RefusalDetail } from '../http/refusal.ts';
 import type { Success } from '../http/success.ts';
 import type { ServerLogLevel } from '../settings.ts';
-import { quoted } from './shell.ts';
 
 const consolaLevels: Record<ServerLogLevel, number> = {
   silent: -1,
@@ -64,7 +64,7 @@ export function refusalLine(exchange: Exchange, { status, error, detail }: Refus
   const { request, path, requestId } = exchange;
   const wrong = detail?.path === undefined ? '' : ` [${detail.path}: ${comparison(detail)}]`;
   const asked = `${status} ${request.method} ${path}`;
-  return `${asked}: ${error}${wrong} (${requestId}); explain with: npx fleetbed explain ${quoted(requestId)}`;
+  return `${asked}: ${error}${wrong} (${requestId}); explain with: npx fleetbed explain ${shellWord(requestId)}`;
 }
 
 /** Returns the log line of input that is not HTTP. */
@@ -76,7 +76,7 @@ export function unreadableLine(unreadable: {
 }): string {
   const { requestId, status, malformed } = unreadable;
   const answered = status === 0 ? 'not answered' : status;
-  return `${answered}: ${malformed.error} (${requestId}); explain with: npx fleetbed explain ${quoted(requestId)}`;
+  return `${answered}: ${malformed.error} (${requestId}); explain with: npx fleetbed explain ${shellWord(requestId)}`;
 }
 
 /** Returns the log line of an answer, with the reason why a device received no update. */

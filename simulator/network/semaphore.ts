@@ -1,5 +1,3 @@
-/** A semaphore. */
-
 /** Runs a limited number of tasks at a time; later ones wait for their turn. */
 export class Semaphore {
   readonly #width: number;

@@ -1,4 +1,5 @@
 /** Formats a fuzzed self-test as text for a terminal. */
+import { shellWord } from '../../../fixtures/formats/shell-word.ts';
 import { type FuzzResult, type FuzzRow, falseVerdicts, forbidden } from '../fuzz/fuzz.ts';
 
 const NOTICERS_SHOWN = 2;
@@ -44,7 +45,7 @@ export function fuzzText(result: FuzzResult, floor: number): string {
     ...baselineFailures.map((id) => `! ${id} fails without any alteration`),
     ...problems.flatMap((row) => [
       fuzzRowText(row),
-      `    npx fleetbed conform self-test --fuzz ${count} --seed ${seedWord(seed)} ${row.id}`,
+      `    npx fleetbed conform self-test --fuzz ${count} --seed ${shellWord(seed)} ${row.id}`,
     ]),
     `${forbidden(rows).length} alterations break a must: ${noticed(forbidden(rows))} noticed, ` +
       `${percent(share)} (floor ${percent(floor)})`,
@@ -53,11 +54,6 @@ export function fuzzText(result: FuzzResult, floor: number): string {
     `${unexercised.length} altered nothing, since no answer has the place; ${broken.length} caused an error in the suite`,
     ...(interrupted ? ['! interrupted before every alteration was run'] : []),
   ].join('\n');
-}
-
-/** Returns the seed quoted for a shell. */
-function seedWord(seed: string): string {
-  return /^[\w.]+$/.test(seed) ? seed : `'${seed.replaceAll("'", "'\\''")}'`;
 }
 
 function exercised(rows: readonly FuzzRow[], bond: FuzzRow['bond']): readonly FuzzRow[] {

@@ -5,7 +5,7 @@
 import { nextStep, type SceneName } from '../../../../conformance/clients/scenes.ts';
 import { isObject } from '../../../../fixtures/json.ts';
 import type { ClientDuty, ClientFacts } from '../../../../server/clients/client-reader.ts';
-import { quoted } from '../../../../server/pipeline/shell.ts';
+import { shellWord } from '../../../../fixtures/formats/shell-word.ts';
 import type { Step } from './scene.ts';
 import { allScenes } from './scenes.ts';
 
@@ -38,7 +38,7 @@ export function nextOnServer(
   if (scene === undefined || scene === 'ordinary-traffic') return { text };
   const call = callOf(scene, device);
   const goesOn = deployment === undefined ? 'deploy to the client' : `let ${deployment} go on`;
-  const named = quoted(device ?? 'DEVICE');
+  const named = shellWord(device ?? 'DEVICE');
   const own = commands[scene]?.(named);
   const exercise = `npx fleetbed conform client --exercise ${scene} --device ${named}`;
   return {

@@ -1,4 +1,5 @@
 /** Formats a journal entry as a curl command. Masked secrets become shell variables. */
+import { shellWord } from '../../../../fixtures/formats/shell-word.ts';
 import type { EntryView } from '../api/types.ts';
 
 /** Headers that curl sets itself. */
@@ -16,24 +17,19 @@ export function curlOf(entry: EntryView): string {
     .map(([name, value]) =>
       name.toLowerCase() === 'authorization'
         ? '-H "Authorization: Bearer $TOKEN"'
-        : `-H ${quoted(`${name}: ${value}`)}`,
+        : `-H ${shellWord(`${name}: ${value}`)}`,
     );
   const body =
     requestBody === undefined
       ? []
       : [
-          `--data-binary ${quoted(typeof requestBody === 'string' ? requestBody : JSON.stringify(requestBody))}`,
+          `--data-binary ${shellWord(typeof requestBody === 'string' ? requestBody : JSON.stringify(requestBody))}`,
         ];
   return [
     'curl -i',
-    `-X ${quoted(method)}`,
+    `-X ${shellWord(method)}`,
     ...headers,
     ...body,
-    quoted(`http://${host}${path}`),
+    shellWord(`http://${host}${path}`),
   ].join(' ');
-}
-
-/** Quotes text for a shell. Between single quotes only the single quote itself needs an escape. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }
