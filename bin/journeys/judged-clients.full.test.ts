@@ -3,7 +3,7 @@ import { Lint } from '../../conformance/clients/lint.ts';
 import { FleetOnTestbed } from '../testing/fleet-on-testbed.ts';
 
 const RUN_MS = 15_000;
-/** Ordinary devices. */
+/** Behaviours of devices that keep every duty. */
 const steady = ['steady', 'already-installed', 'failing-install', 'wrong-checksum'];
 /** The duty that each badly written device breaks. */
 const wrong: Readonly<Record<string, string>> = {

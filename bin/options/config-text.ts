@@ -4,7 +4,7 @@ import { type BoundedDocument, boundedDocument } from '../../fixtures/yaml-docum
 import { CommandError } from '../output/command-error.ts';
 import { exitCodes } from '../output/exit-codes.ts';
 
-/** A file of settings. */
+/** A file of settings with a section for each command. */
 export interface ConfigFile {
   readonly path: string;
   /** The entries of the section of a command; the name is the words of the command. */

@@ -32,7 +32,7 @@ interface UrlOptionSettings {
   readonly isInEnvironment?: boolean;
 }
 
-/** Adds the option `--url`. */
+/** Adds the option `--url`, and unless excluded its environment variable. */
 export function addUrlOption(
   command: Command,
   { description, defaultUrl, isInEnvironment = true }: UrlOptionSettings,

@@ -18,7 +18,7 @@ export interface CommandEnd {
   readonly stderr: string;
 }
 
-/** A running command. */
+/** A running command of the built program, with its output so far. */
 export interface RunningCommand {
   readonly child: ChildProcess;
   /**

@@ -132,7 +132,7 @@ export class DocumentClient {
     return text;
   }
 
-  /** Opens a WebSocket. */
+  /** Opens a WebSocket at the path that the document gives for the operation. */
   async connect(id: string, call: DocumentCall = {}): Promise<WebSocket> {
     const placed = this.#placed(id);
     const { url, headers } = this.#requestOf(placed, call);

@@ -42,7 +42,7 @@ export const exportedModules: readonly string[] = Object.entries(manifest.export
   .filter(([, target]) => typeof target !== 'string')
   .map(([path]) => `fleetbed${path.slice(1)}`);
 
-/** A packed archive. */
+/** The archive that npm would publish. */
 export interface PackedArchive {
   readonly path: string;
   readonly bytes: number;

@@ -18,7 +18,7 @@ const [unpacked = ''] = ['../../.fleetbed/redis', '../../../.fleetbed/redis']
 
 type OnRedisMessage = (words: readonly string[]) => void;
 
-/** A running Redis. */
+/** A Redis process of a test, with a password. */
 export interface RedisServer {
   /** URL with the password. */
   readonly url: string;

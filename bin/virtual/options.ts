@@ -75,7 +75,7 @@ export function addVirtualOptions(command: Command): void {
   addOptionRow(command, restartRow, listed(readRestart));
 }
 
-/** Parses a repeatable option. */
+/** Returns a parser that adds each use of a repeatable option to the earlier ones. */
 function listed<Value>(read: (text: string) => Value) {
   return (text: string, previous: readonly Value[] = []): Value[] => {
     try {

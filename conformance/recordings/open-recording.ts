@@ -20,7 +20,7 @@ interface RecordingLimits {
   readonly journalMaxBytes?: number;
 }
 
-/** The default limits. */
+/** Limits that apply unless a caller gives others. */
 export const recordingLimits: RecordingLimits = {
   harMaxBytes: 134_217_728,
   lineMaxCharacters: 16_777_216,

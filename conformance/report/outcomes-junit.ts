@@ -4,7 +4,7 @@ import { builder, within } from './junit.ts';
 
 const TEXT_MAX_BYTES = 4096;
 
-/** One judged duty. */
+/** The outcome of one case or duty, as a test case of JUnit. */
 export interface JunitOutcome {
   /** Area and name, such as `get.checksum`. */
   readonly id: string;

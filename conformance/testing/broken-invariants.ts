@@ -17,7 +17,7 @@ export interface InventedParts {
   readonly plansFaults?: boolean;
 }
 
-/** An invented exchange. */
+/** An exchange that no server had, as a request and its answer. */
 export type InventedExchange = readonly [
   operation: OperationId,
   status: number,

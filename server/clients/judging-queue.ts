@@ -55,7 +55,7 @@ export class JudgingQueue {
     this.#schedule();
   }
 
-  /** Begins to judge. */
+  /** Begins to judge the events that wait; until then, they only wait. */
   start(): void {
     this.#isScheduled = false;
     this.#schedule();
@@ -77,7 +77,7 @@ export class JudgingQueue {
     }
   }
 
-  /** Forgets everything that waits. */
+  /** Drops the events that wait, and accepts no more. */
   close(): void {
     this.#isClosed = true;
     this.#waiting = [];

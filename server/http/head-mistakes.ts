@@ -161,7 +161,7 @@ const requestLines: readonly HttpMistake[] = [
 const isOfName = ({ code, reason }: Input): boolean =>
   code === 'HPE_INVALID_HEADER_TOKEN' && reason === 'Invalid header token';
 
-/** Header lines. */
+/** Mistakes in the header lines of a request. */
 const headers: readonly HttpMistake[] = [
   {
     id: 'line-end-in-url',

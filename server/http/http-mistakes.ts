@@ -196,7 +196,7 @@ function isLeftover({ code, before, rest }: Input): boolean {
 
 const isOfSize = ({ code }: Input): boolean => code === 'HPE_INVALID_CHUNK_SIZE';
 
-/** Bodies in chunks. */
+/** Mistakes in a body that is sent in chunks. */
 const chunks: readonly HttpMistake[] = [
   {
     id: 'chunk-size-with-prefix',

@@ -19,7 +19,7 @@ export interface Framing {
 export interface ReadStop {
   /** Node's error code, such as HPE_INVALID_METHOD. */
   readonly code: string;
-  /** The parser's reason. */
+  /** The text of the parser's error. */
   readonly reason: string;
   /** The last chunk that was read; empty when it is unknown. */
   readonly piece: Buffer;

@@ -1,6 +1,6 @@
 /** Types of requests and answers that are passed within one process. */
 
-/** A complete request. */
+/** A request with its whole body. */
 export interface MemoryRequest {
   readonly method: string;
   /** Path and query of the request. */

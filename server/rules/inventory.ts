@@ -6,7 +6,7 @@ import { limits } from '../../fixtures/contract/limits.ts';
 import type { Attribute, AttributeValue } from '../../fixtures/contract/resources.ts';
 import { isJsonWithin } from '../../fixtures/contract/text.ts';
 
-/** A stored attribute. */
+/** An inventory attribute of a device, with the time of its last change. */
 export interface StoredAttribute {
   readonly name: string;
   readonly value: AttributeValue;

@@ -53,7 +53,7 @@ export type TenantProblem = 'too many tenants' | 'name taken' | 'e-mail taken';
 /** Maximum number of tenants; each needs an open database and a folder. */
 export const TENANTS_MAX = 50;
 
-/** The dependencies of tenants. */
+/** What each tenant is made with: clock, random numbers, storage, and what is done with a new one. */
 interface TenantDependencies {
   readonly clock: Clock;
   readonly random: Random;

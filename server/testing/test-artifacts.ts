@@ -5,7 +5,7 @@ import type { Artifact, ArtifactLink } from '../../fixtures/contract/resources.t
 import { writeArtifact } from '../../fixtures/formats/mender-artifact.ts';
 import { type Reply, startOfTest, type TestServer } from './test-server.ts';
 
-/** Contents of an artifact. */
+/** What `writeArtifact` writes: names, device types, payloads. */
 type ArtifactSpec = Parameters<typeof writeArtifact>[0];
 
 /** The answer to a link's file. */

@@ -9,7 +9,7 @@ import { type RunningServer, type ServerOptions, startServer } from '../server.t
 /** Start time of every test server's clock. */
 export const startOfTest = Date.parse('2026-11-21T12:00:00.000Z');
 
-/** Contents of a request. */
+/** The parts of a request; those that are absent are not sent. */
 export interface TestCall {
   readonly parameters?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>> | URLSearchParams;

@@ -70,7 +70,7 @@ export interface FetchedArtifact {
 /** Software and configuration that are installed on a device. */
 export type InstalledSoftware = Pick<SimulatedDevice, 'provides' | 'configuration'>;
 
-/** A simulated device. */
+/** A simulated device with its plan, its state, and what it remembers of its updates. */
 export interface SimulatedDevice {
   readonly index: number;
   readonly cohort: Cohort;

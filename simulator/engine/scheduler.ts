@@ -12,7 +12,7 @@ interface Wait {
   readonly outlivesDrain: boolean;
 }
 
-/** A wait in progress. */
+/** A device that waits, and how its wait can be ended early. */
 interface WaitInProgress extends ItemInProgress {
   readonly outlivesDrain: boolean;
   /** Ends the wait as if its time had passed. */

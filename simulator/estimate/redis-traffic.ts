@@ -30,7 +30,7 @@ export interface RedisCosts {
   readonly histogramBytes: number;
 }
 
-/** Redis traffic per second. */
+/** Commands and bytes per second between a run on workers and Redis. */
 export interface RedisTraffic {
   readonly commands: number;
   readonly bytes: number;

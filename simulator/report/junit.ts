@@ -23,7 +23,7 @@ const builder = new XMLBuilder({
   suppressEmptyNode: true,
 });
 
-/** Renders the XML document. */
+/** Renders a result as JUnit XML, with a test case for each finding. */
 export function fleetJunit(result: FleetResult): string {
   const checks = outcomeOf(result).findings.map(checkOf);
   const counts = {

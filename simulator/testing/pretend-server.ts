@@ -12,7 +12,7 @@ const rows = { ...operations, ...managementOperations, ...storageOperations };
 /** ID of an operation for which a test can define a response. */
 export type AnyOperationId = keyof typeof rows;
 
-/** A recorded request. */
+/** A request that the server of a test received. */
 export interface PretendRequest {
   readonly operation: AnyOperationId;
   /** Values of the path parameters, decoded. */

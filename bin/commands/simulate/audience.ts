@@ -19,7 +19,7 @@ import { listenForScrapes, type MetricsListener } from './metrics-listener.ts';
 /** The value of `--events` that selects standard output. */
 export const STANDARD_OUTPUT = '-';
 
-/** Which observers to open. */
+/** Where the events and the metrics of a run go; absent for nowhere. */
 export interface RunObserversOptions {
   /** File of the event stream; `-` for standard output. */
   readonly events?: string;

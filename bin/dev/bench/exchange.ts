@@ -5,7 +5,6 @@ import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { Request } from 'autocannon';
 
-/** A response as received. */
 export interface BenchAnswer {
   readonly status: number;
   /** Alternating names and values. */

@@ -23,7 +23,7 @@ const frequencies = [
   { each: 3, says: 'every third time' },
 ] as const;
 
-/** A randomly drawn defect. */
+/** A defect whose alteration was drawn at random, with what it alters. */
 export interface FuzzDefect extends Defect {
   readonly kind: string;
   readonly operation: OperationId;

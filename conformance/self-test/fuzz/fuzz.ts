@@ -40,7 +40,7 @@ export interface FuzzResult {
   readonly interrupted: boolean;
 }
 
-/** Inputs of `runFuzz`. */
+/** The alterations to run, and what runs them. */
 export interface FuzzOptions {
   readonly defects: readonly FuzzDefect[];
   /** Total number of alterations; `defects` may be a part of them. */

@@ -22,7 +22,7 @@ export interface ConsoleAddress {
   readonly controlToken: string;
 }
 
-/** Starts the browser. */
+/** Starts the browser of a test. @throws Error that says how to install it */
 export async function launchBrowser(): Promise<Browser> {
   if (!existsSync(chromiumPath)) {
     throw new Error(
@@ -46,7 +46,7 @@ interface PageOptions {
   readonly colorScheme?: 'light' | 'dark';
 }
 
-/** Opens an empty page. */
+/** Opens an empty page, and collects what the browser reports about it. */
 export async function newPage(
   browser: Browser,
   { controlUrl }: Pick<ConsoleAddress, 'controlUrl'>,

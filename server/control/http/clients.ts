@@ -5,7 +5,7 @@ import { clientsView, clientView, JUDGING_MAX_MS, unknownClient } from '../sourc
 import type { Handlers } from './mount.ts';
 import { refuse } from './refusals.ts';
 
-/** Creates the handlers. */
+/** Creates the handlers of the endpoints about device clients. */
 export function clientHandlers(feed: ClientFeed | undefined, clock: Clock) {
   return {
     'GET /clients': async ({ tenant }) => clientsView(feed ?? notJudged(), tenant),

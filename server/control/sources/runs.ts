@@ -12,7 +12,7 @@ import {
 
 export type RunRequest = BodyOf<'POST /runs'>;
 
-/** A run in progress. */
+/** The process of a run that the console started. */
 interface StartedRun {
   stop(): void;
   /** Resolves with the exit code, or null if the run was stopped; never rejects. */

@@ -10,7 +10,7 @@ import { StateError, stateError } from '../engine/state-error.ts';
 
 const BUSY_TIMEOUT_MS = 200;
 
-/** A held lock. */
+/** The lock of a data folder, held until it is released or the process ends. */
 export interface FolderLock {
   release(): void;
 }

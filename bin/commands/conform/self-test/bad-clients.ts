@@ -13,7 +13,7 @@ import type { Output } from '../../../output/output.ts';
 /** The least share of random alterations that the judge must notice, by default. */
 const FLOOR = 0.9;
 
-/** Which clients are played. */
+/** The bad clients to run, and the share that must be noticed. */
 interface BadClients {
   /** Beginnings of the ids of duties; every badly written client if empty. */
   readonly beginnings: readonly string[];

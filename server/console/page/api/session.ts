@@ -34,7 +34,7 @@ export function signOut(reason = ''): void {
   token.value = '';
 }
 
-/** Selects another tenant. */
+/** Shows this tenant from now on, also after the page is reloaded. */
 export function chooseTenant(id: string): void {
   sessionStorage.setItem(TENANT_KEY, id);
   tenant.value = id;
