@@ -10,8 +10,9 @@ import {
   ConnectMessageError,
   encodeConnectMessage,
 } from '../../fixtures/formats/connect-message.ts';
+import { printable } from '../../fixtures/printable.ts';
 import { closeWith } from './closing.ts';
-import { messageIn, noMessage, unknownProtocol } from './received-message.ts';
+import { messageIn, noMessage, withoutEffect } from './received-message.ts';
 import { closeFor, remarkOn } from './violations.ts';
 
 /** The user's end of a session. */
@@ -37,11 +38,17 @@ export interface DeviceEnd {
   end(): void;
 }
 
+const ENDED_MAX = 100;
+/** The length of a UUID. */
+const SHOWN_SID_CHARACTERS = 36;
+
 /** Passes messages between a device's socket and the sessions. */
 export class DeviceSocket {
   readonly #socket: WebSocket;
   readonly #sessions = new Map<string, SessionEnd>();
-  /** True after the first message of an unknown protocol; later ones are not reported. */
+  /** Ids of sessions that have ended, the newest ones. */
+  readonly #ended = new Set<string>();
+  /** True after the first message without effect; later ones are not reported. */
   #isRemarked = false;
 
   constructor(socket: WebSocket) {
@@ -73,7 +80,7 @@ export class DeviceSocket {
         return socket.bufferedAmount;
       },
       send: (message, flushed) => this.send({ id, userId }, message, flushed),
-      end: () => this.#sessions.delete(id),
+      end: () => this.#end(id),
     };
   }
 
@@ -110,13 +117,27 @@ export class DeviceSocket {
       this.#loseSessions();
       return;
     }
-    const problem = this.#isRemarked ? undefined : unknownProtocol(message);
-    if (problem !== undefined) {
-      this.#isRemarked = true;
-      remarkOn(this.#socket, problem);
-    }
+    const session = this.#sessions.get(message.sid ?? '');
+    session?.onMessage(message, bytes);
+    const problem = this.#isRemarked ? undefined : this.#problemOf(message);
+    if (problem === undefined) return;
+    this.#isRemarked = true;
+    remarkOn(this.#socket, problem);
+  }
+
+  #problemOf(message: ConnectMessage): string | undefined {
+    const { sid = '' } = message;
+    const problem = withoutEffect(message, 'device');
     // A device may still answer a session that has ended; this is not an error of the device.
-    this.#sessions.get(message.sid ?? '')?.onMessage(message, bytes);
+    if (problem !== undefined || this.#sessions.has(sid) || this.#ended.has(sid)) return problem;
+    return `no session of this websocket has the hdr.sid "${printable(sid, SHOWN_SID_CHARACTERS)}", so the message reaches nobody; copy hdr.sid from the message that it answers`;
+  }
+
+  #end(id: string): void {
+    this.#sessions.delete(id);
+    this.#ended.add(id);
+    const [oldest] = this.#ended;
+    if (this.#ended.size > ENDED_MAX && oldest !== undefined) this.#ended.delete(oldest);
   }
 
   #loseSessions(): void {

@@ -3,7 +3,10 @@ import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { limits } from '../../fixtures/contract/limits.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { encodeConnectMessage } from '../../fixtures/formats/connect-message.ts';
+import {
+  type ConnectMessage,
+  encodeConnectMessage,
+} from '../../fixtures/formats/connect-message.ts';
 import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
 import { journalPage } from '../testing/test-journal.ts';
 import { startOfTest, startTestServer, type TestServer } from '../testing/test-server.ts';
@@ -301,8 +304,13 @@ describe('a misbehaving device', () => {
       /reason of the close frame is not UTF-8/,
     ],
     ['text that is not UTF-8', [0x81, 0x82, 0, 0, 0, 0, 0xc3, 0x28], 1007, /binary frames/],
-    ['a message of 16 MiB', [0x82, 0xff, 0, 0, 0, 0, 1, 0, 0, 0], 1009, /send a smaller/],
-    ['a message beyond 53 bits', [0x82, 0xff, 0x7f, 0, 0, 0, 0, 0, 0, 0], 1009, /send a smaller/],
+    ['a message of 16 MiB', [0x82, 0xff, 0, 0, 0, 0, 1, 0, 0, 0], 1009, /announces 16777216; send/],
+    [
+      'a length in the wrong order',
+      [0x82, 0xff, 3, 0, 0, 0, 0, 0, 0, 0],
+      1009,
+      /highest byte first/,
+    ],
     ['plain HTTP', [...Buffer.from('GET / HTTP/1.1\r\n\r\n')], 1002, /RSV1 is set/],
   ])('is closed with a reason that the journal has too: %s', async (_, bytes, code, what) => {
     const socket = await bareConnection();
@@ -323,18 +331,34 @@ describe('a misbehaving device', () => {
     expect(text).toContain(`the server closed its websocket with ${code}`);
   });
 
-  it('finds the problem of a message in the journal, though the socket stays open', async () => {
+  it.each<[string, ConnectMessage, RegExp]>([
+    [
+      'of an unknown protocol',
+      { proto: 999, sid: 'a' },
+      /^the protocol 999 is unknown; the known ones are 1 \(shell\)/,
+    ],
+    ['without a session', { proto: 1, typ: 'shell' }, /^the message has no hdr.sid/],
+  ])('finds the problem of a message in the journal: %s', async (_, message, problem) => {
     const socket = await openSocket(server, device);
-    socket.send(encodeConnectMessage({ proto: 999 }));
+    socket.send(encodeConnectMessage(message));
     socket.ping();
     await once(socket, 'pong');
     const { entries } = await journalPage(server, `device=${device.id}&kind=frame`);
     expect(entries.find(({ opcode }) => opcode === 'message')).toMatchObject({
-      proto: 999,
-      problem: expect.stringMatching(
-        /^the protocol 999 is unknown; the known ones are 1 \(shell\)/,
-      ),
+      proto: message.proto,
+      problem: expect.stringMatching(problem),
     });
+  });
+
+  it('that vanishes has ended the connection without a close frame in the journal', async () => {
+    const socket = await openSocket(server, device);
+    socket.terminate();
+    await presenceAs(server, device, 'disconnected');
+    const { entries } = await journalPage(server, `device=${device.id}&kind=frame`);
+    const reason = 'the client ended the connection without a close frame';
+    expect(entries.at(-1)).toMatchObject({ from: 'client', code: 1006, reason });
+    const { text } = await control(server, 'GET', `/explanations/${entries.at(-1)?.requestId}`);
+    expect(text).toContain(`the client closed its websocket with 1006: ${reason}`);
   });
 
   it('that the server cuts for silence is cut by the server in the journal', async () => {

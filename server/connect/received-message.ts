@@ -6,6 +6,7 @@ import {
   decodeConnectMessage,
 } from '../../fixtures/formats/connect-message.ts';
 import { closeCodes } from './closing.ts';
+import type { SocketOrigin } from './socket-observer.ts';
 import type { Violation } from './violations.ts';
 
 /** Bytes that show whether a message is JSON. */
@@ -59,8 +60,18 @@ export function noMessage(
 const names = Object.entries(connectProtocols).map(([name, number]) => `${number} (${name})`);
 const numbers = new Set<number>(Object.values(connectProtocols));
 
-/** Returns what is wrong with a message of a protocol that is not one of the field. */
-export function unknownProtocol({ proto }: ConnectMessage): string | undefined {
-  if (numbers.has(proto)) return undefined;
-  return `the protocol ${proto} is unknown; the known ones are ${names.join(', ')}`;
+/**
+ * Returns why a message has no effect: its protocol is not one of the field, or a device names no
+ * session. The server adds the session to messages of users.
+ */
+export function withoutEffect(
+  { proto, sid }: ConnectMessage,
+  owner: SocketOrigin['socket'],
+): string | undefined {
+  if (!numbers.has(proto)) {
+    return `the protocol ${proto} is unknown; the known ones are ${names.join(', ')}`;
+  }
+  return sid === undefined && owner === 'device'
+    ? 'the message has no hdr.sid, so it reaches nobody; copy hdr.sid from the message that it answers'
+    : undefined;
 }

@@ -40,6 +40,8 @@ interface Receiving {
     prependListener(event: 'error', act: (error: FrameError) => void): void;
     /** Opcode of the current frame. */
     readonly _opcode: number;
+    /** Bytes of the message that the frames read so far announce. */
+    readonly _totalPayloadLength: number;
   };
 }
 
@@ -53,22 +55,24 @@ export function refuseBadFrames(socket: WebSocket): void {
   const { _receiver: receiver } = socket as unknown as Receiving;
   // The library's own listener follows, and finds the socket closing.
   receiver.prependListener('error', ({ code = '', message }) => {
-    const opcode = receiver._opcode;
+    const { _opcode: opcode, _totalPayloadLength: bytes } = receiver;
     const row = rows[code];
-    closeFor(socket, row?.({ opcode, message }) ?? broken(message));
+    closeFor(socket, row?.({ opcode, message, bytes }) ?? broken(message));
   });
 }
 
 const CLOSE = 8;
 const CONTINUATION = 0;
 const DATA_OPCODES_MAX = 2;
-const tooLarge = `a message has at most ${limits.websocketMessageMaxBytes} bytes; send a smaller one`;
+const messageMax = limits.websocketMessageMaxBytes;
 
 /** The frame that cannot be read. */
 interface BadFrame {
   /** Opcode of the frame, or of the one before if its first two bytes were refused. */
   readonly opcode: number;
   readonly message: string;
+  /** Bytes that the message has by the headers of its frames. */
+  readonly bytes: number;
 }
 
 /** Violations by the library's error code. */
@@ -98,8 +102,15 @@ const rows: Readonly<Record<string, (frame: BadFrame) => Violation>> = {
         ? 'the reason of the close frame is not UTF-8'
         : 'a text frame is not UTF-8; send msgpack in binary frames (opcode 2)',
   }),
-  WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: () => ({ code: closeCodes.tooLarge, reason: tooLarge }),
-  WS_ERR_UNSUPPORTED_DATA_PAYLOAD_LENGTH: () => ({ code: closeCodes.tooLarge, reason: tooLarge }),
+  WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: ({ bytes }) => ({
+    code: closeCodes.tooLarge,
+    reason: `a message has at most ${messageMax} bytes, and this one announces ${bytes}; send a smaller one`,
+  }),
+  WS_ERR_UNSUPPORTED_DATA_PAYLOAD_LENGTH: () => ({
+    code: closeCodes.tooLarge,
+    reason:
+      'a frame announces more than 2^53 bytes; write its length in network byte order, highest byte first',
+  }),
   WS_ERR_TOO_MANY_BUFFERED_PARTS: () => ({
     code: closeCodes.policyViolation,
     reason: 'a message has too many fragments; send it in fewer',

@@ -3,7 +3,7 @@ import {
   type ConnectMessage,
   ConnectMessageError,
 } from '../../fixtures/formats/connect-message.ts';
-import { messageIn, noMessage, unknownProtocol } from '../connect/received-message.ts';
+import { messageIn, noMessage, withoutEffect } from '../connect/received-message.ts';
 import type { SocketOrigin } from '../connect/socket-observer.ts';
 import { BODY_KEPT_BYTES, keptBytes } from '../http/exchange-record.ts';
 import type { EntryFields } from './entry-fields.ts';
@@ -71,12 +71,13 @@ export class FrameRecord implements EntryFields {
    * message.
    */
   get problem(): string | undefined {
-    const { opcode, from, payload: bytes, isText } = this;
+    const { opcode, from, payload: bytes, isText, origin } = this;
     if (opcode !== 'message' || from === 'server' || this.bytes > bytes.length) return undefined;
     const message = messageIn(bytes);
-    return message instanceof ConnectMessageError
-      ? noMessage(message, { bytes, isBinary: !isText }).reason
-      : unknownProtocol(message);
+    if (message instanceof ConnectMessageError) {
+      return noMessage(message, { bytes, isBinary: !isText }).reason;
+    }
+    return withoutEffect(message, origin.socket);
   }
 
   get sizeBytes(): number {

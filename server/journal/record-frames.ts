@@ -6,7 +6,8 @@ import type { Journal } from './journal.ts';
 
 /** The code of RFC 6455, section 7.4.1, for a connection that ended without a close frame. */
 const WITHOUT_CLOSE_FRAME = 1006;
-const cut = Buffer.from('the server ended the connection without a close frame');
+const cutBy = (side: 'client' | 'server'): Buffer =>
+  Buffer.from(`the ${side} ended the connection without a close frame`);
 
 /** Adds every later frame of the socket, in both directions, to the journal. */
 export function recordFrames(
@@ -36,7 +37,8 @@ export function recordFrames(
   socket.on('ping', (data) => file('client', 'ping', data));
   socket.on('pong', (data) => file('client', 'pong', data));
   socket.on('close', (code, reason) => {
-    if (!isClosed) file('client', 'close', reason, { code });
+    const isCut = code === WITHOUT_CLOSE_FRAME && reason.length === 0;
+    if (!isClosed) file('client', 'close', isCut ? cutBy('client') : reason, { code });
   });
   const { send, ping, close, terminate } = socket;
   socket.send = (data: unknown, ...rest: unknown[]) => {
@@ -57,7 +59,7 @@ export function recordFrames(
     Reflect.apply(close, socket, how);
   };
   socket.terminate = () => {
-    if (socket.readyState === socket.OPEN) closes(WITHOUT_CLOSE_FRAME, cut);
+    if (socket.readyState === socket.OPEN) closes(WITHOUT_CLOSE_FRAME, cutBy('server'));
     Reflect.apply(terminate, socket, []);
   };
 }

@@ -34,7 +34,7 @@ const wordsOf: Record<ShownEntry['kind'], (entry: ShownEntry) => string[]> = {
       [operation ?? path, report].filter((word) => word !== undefined).join(' '),
       `${tookMs} ms`,
       deployment === undefined ? '' : `deployment ${deployment}`,
-      cut === true ? 'cut' : '',
+      cut === true ? cutWords(status, rest.responseBytes) : '',
       fault ? `fault ${fault.name}: ${fault.act}` : '',
       varied ? `varied ${varied.map(({ id }) => id).join(', ')}` : '',
       refusal ? `refused: ${refusal.error}` : '',
@@ -55,6 +55,10 @@ const wordsOf: Record<ShownEntry['kind'], (entry: ShownEntry) => string[]> = {
     `refused: ${(refusal as { error: string }).error}`,
   ],
 };
+
+function cutWords(status: unknown, bytes: unknown): string {
+  return status === 0 ? 'cut' : `cut after ${bytes} bytes`;
+}
 
 /** Prints an entry as one line of JSON or of text. */
 export function show(entry: ShownEntry, output: Output): void {

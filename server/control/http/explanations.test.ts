@@ -1,6 +1,12 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { operations } from '../../../fixtures/contract/operations.ts';
+import { linkTo, publish } from '../../testing/test-artifacts.ts';
+import { createDeployment } from '../../testing/test-deployments.ts';
 import { acceptedDevice, authenticate, decide, signatureOf } from '../../testing/test-device.ts';
+import { journalPage } from '../../testing/test-journal.ts';
 import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
 import { control, secondTenant } from '../../testing/test-tenants.ts';
 
@@ -42,6 +48,25 @@ describe('GET /explanations/{requestId}', () => {
     await authenticate(server, device, named('rejected'));
     expect((await explained('rejected')).first).toMatch(
       /^nothing is wrong with the request, but a user has rejected the device; to allow it again, run "npx fleetbed accept /,
+    );
+  });
+
+  it('says after how many bytes a download was cut off', async () => {
+    const device = await acceptedDevice(server, 'FB-1');
+    const content = randomBytes(8_000_000);
+    const id = await publish(server, { files: [{ name: 'app.bin', content }] });
+    await createDeployment(server, [device], { artifact_name: 'release-1' });
+    const { uri } = await linkTo(server, device.token, id);
+    const download = request(uri, { agent: false });
+    download.end();
+    const [answer] = (await once(download, 'response')) as [IncomingMessage];
+    await once(answer, 'readable');
+    download.destroy();
+    await control(server, 'GET', '/await?operation=download-artifact&whole=true&after=0');
+    const { entries } = await journalPage(server, 'operation=download-artifact');
+    const { text } = await control(server, 'GET', `/explanations/${entries[0]?.requestId}`);
+    expect(JSON.parse(text).error).toMatch(
+      /it was answered with 200, and the connection was closed after [\d,]+ bytes of the body$/,
     );
   });
 

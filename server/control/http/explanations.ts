@@ -1,6 +1,7 @@
 /** Explains why a request was refused or got no update, and why a device gets no update now. */
 
 import type { Request, Response } from 'express';
+import { counted } from '../../../fixtures/counted.ts';
 import type { ExplainFacts } from '../../explain/explain.ts';
 import type { RefusedRecord } from '../../explain/wrong.ts';
 import type { ExchangeRecord } from '../../http/exchange-record.ts';
@@ -51,19 +52,26 @@ export function explanationHandlers(tenants: Tenants, settings: ExplainSettings)
       const answer =
         status === 0
           ? 'its connection was cut'
-          : `it was answered with ${status}${closeOf(tenant, record.requestId)}`;
+          : `it was answered with ${status}${endOf(tenant, record)}`;
       return refuse(404, `the request ${cause}; ${answer}`);
     },
   } satisfies Partial<Handlers>;
 }
 
-/** Says how the server closed the websocket of a handshake; empty if it did not. */
-function closeOf(tenant: Tenant, requestId: string): string {
+/**
+ * Says how a file that was cut off ended, or the websocket of a handshake; empty if nothing ended
+ * it.
+ */
+function endOf(tenant: Tenant, record: FoundRequest['record']): string {
+  if (record.kind === 'exchange' && record.isCut) {
+    return `, and the connection was closed after ${counted(record.answerBytes, 'byte')} of the body`;
+  }
   for (const entry of journalOf(tenant).newestFirst()) {
-    if (entry.kind !== 'frame' || entry.origin.requestId !== requestId) continue;
-    if (entry.opcode !== 'close' || entry.from !== 'server') return '';
-    const { code, payload } = entry;
-    return `, and the server closed its websocket with ${code}: ${maskText(payload.toString())}`;
+    if (entry.kind !== 'frame' || entry.origin.requestId !== record.requestId) continue;
+    if (entry.opcode !== 'close') return '';
+    const { code, payload, from } = entry;
+    const reason = payload.length === 0 ? '' : `: ${maskText(payload.toString())}`;
+    return `, and the ${from} closed its websocket with ${code}${reason}`;
   }
   return '';
 }
