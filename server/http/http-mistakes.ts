@@ -5,6 +5,7 @@
  */
 import { counted } from '../../fixtures/counted.ts';
 import { type HttpMistake, headMistakes } from './head-mistakes.ts';
+import { tlsMistakes } from './tls-mistakes.ts';
 import { type Input, requestLikeText } from './unread-input.ts';
 
 /** Node's code for a connection that ends within a request. */
@@ -26,44 +27,7 @@ const protocols: readonly HttpMistake[] = [
     what: ({ requestLine }) => `plain HTTP was sent to the port for TLS: ${requestLine}`,
     remedy: 'use the scheme https:// in the URL, or start the server without TLS',
   },
-  {
-    id: 'certificate-not-trusted',
-    is: ({ code }) =>
-      /UNKNOWN_CA|CERTIFICATE_(?:UNKNOWN|EXPIRED|REVOKED)|BAD_CERTIFICATE/.test(code),
-    what: () => "the client does not accept the server's certificate",
-    remedy:
-      'give the client the CA certificate of the server, and call it by a name in its certificate',
-  },
-  {
-    id: 'tls-version',
-    is: ({ code }) => /UNSUPPORTED_PROTOCOL|PROTOCOL_VERSION|VERSION_TOO_LOW/.test(code),
-    what: () => 'the client offers no TLS version that the server accepts',
-    remedy: 'use TLS 1.2 or 1.3',
-  },
-  {
-    id: 'tls-cipher',
-    is: ({ code }) => /NO_SHARED_CIPHER|NO_SUITABLE_SIGNATURE/.test(code),
-    what: () => 'client and server have no cipher suite or signature algorithm in common',
-    remedy: 'offer the suites of TLS 1.3, or ECDHE with AES-GCM',
-  },
-  {
-    id: 'no-client-certificate',
-    is: ({ code }) => /PEER_DID_NOT_RETURN_A_CERTIFICATE/.test(code),
-    what: () => 'the client sent no certificate, and --tls-client-ca requires one',
-    remedy: 'send a certificate of that CA',
-  },
-  {
-    id: 'tls-handshake-timed-out',
-    is: ({ code }) => code === 'ERR_TLS_HANDSHAKE_TIMEOUT',
-    what: () => 'the TLS handshake did not end in time',
-    remedy: 'send the ClientHello at once, and use the scheme https:// in the URL',
-  },
-  {
-    id: 'tls-failed',
-    is: ({ code }) => /^ERR_(?:SSL|TLS)_/.test(code),
-    what: ({ code }) => `the TLS handshake failed (${code})`,
-    remedy: 'begin with a complete ClientHello of TLS 1.2 or 1.3',
-  },
+  ...tlsMistakes,
   {
     id: 'http-2',
     is: ({ code }) => code === 'HPE_PAUSED_H2_UPGRADE',

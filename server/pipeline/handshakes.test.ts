@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
+import { connect as connectSecurely } from 'node:tls';
 import express from 'express';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../fixtures/clock.ts';
@@ -72,6 +73,31 @@ describe('a TLS handshake', () => {
     if (bytes.length > 0) socket.write(bytes);
     await once(socket, 'close');
     expect(lines).toEqual([expect.stringContaining('the TLS handshake did not end in time')]);
+  });
+
+  it('is logged when the client closes the connection within its first message', async () => {
+    const { port, lines } = await listen(5000);
+    const socket = connect(port, '127.0.0.1');
+    socket.end(Buffer.from([0x16, 3, 1, 0, 200, 1, 0, 0, 196, 3, 3]));
+    socket.resume();
+    await once(socket, 'close');
+    expect(lines).toEqual([expect.stringContaining('closed the connection during the TLS')]);
+  });
+
+  it('is not logged when the client closes the connection before it', async () => {
+    const { port, lines } = await listen(5000);
+    const socket = connect(port, '127.0.0.1');
+    socket.end();
+    socket.resume();
+    await once(socket, 'close');
+    expect(lines).toEqual([]);
+  });
+
+  it('is refused and logged when the client offers only HTTP/2', async () => {
+    const { port, lines } = await listen(5000);
+    const client = connectSecurely({ port, ALPNProtocols: ['h2'], rejectUnauthorized: false });
+    await once(client, 'error');
+    expect(lines).toEqual([expect.stringContaining('by ALPN the client offers no protocol')]);
   });
 
   it.each([

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemRandom } from '../../../fixtures/random.ts';
 import { acceptedDevice } from '../../testing/test-device.ts';
+import { journalPage } from '../../testing/test-journal.ts';
 import { startOfTest, type TestServer } from '../../testing/test-server.ts';
 import {
   type ClientTls,
@@ -61,13 +62,19 @@ describe('a server that requires client certificates', () => {
     expect((await acceptedDevice(server, 'with-certificate')).token).toMatch(/\./);
   });
 
-  it.each<[string, () => ClientTls, RegExp]>([
-    ['without any', () => ({}), /CERTIFICATE_REQUIRED/],
-    ['without any, over TLS 1.2', () => ({ maxVersion: 'TLSv1.2' }), /ECONNRESET|EPROTO|ERR_SSL/],
+  it.each<[string, () => ClientTls, RegExp, string]>([
+    ['without any', () => ({}), /CERTIFICATE_REQUIRED/, 'the client sent no certificate'],
+    [
+      'without any, over TLS 1.2',
+      () => ({ maxVersion: 'TLSv1.2' }),
+      /ECONNRESET|EPROTO|ERR_SSL/,
+      'the client sent no certificate',
+    ],
     [
       'of another authority of the same title',
       () => ({ key: key.pem, cert: clientCertificate({ by: unknownCa }) }),
       /UNKNOWN_CA|ECONNRESET/,
+      'is not from a CA of --tls-client-ca',
     ],
     [
       'signed by itself',
@@ -77,6 +84,7 @@ describe('a server that requires client certificates', () => {
         return { key: key.pem, cert: selfSigned({ ...plan, validity }, systemRandom) };
       },
       /UNKNOWN_CA|BAD_CERTIFICATE|ECONNRESET/,
+      'is not from a CA of --tls-client-ca',
     ],
     [
       'that has expired',
@@ -85,15 +93,20 @@ describe('a server that requires client certificates', () => {
         return { key: key.pem, cert: clientCertificate({ validity }) };
       },
       /CERTIFICATE_EXPIRED|ECONNRESET/,
+      'has expired',
     ],
     [
       'that is for servers',
       () => ({ key: key.pem, cert: clientCertificate({ purpose: 'server' }) }),
       /UNSUPPORTED_CERTIFICATE|ECONNRESET/,
+      'is not for clients',
     ],
-  ])('refuses a client by its certificate: %s', async (_, client, code) => {
+  ])('refuses a client by its certificate: %s', async (_, client, code, said) => {
     const tls = { ca: caOf(server), ...client() };
+    const { added } = (await journalPage(server)).size;
     expect(await refusalOf(server.baseUrl, tls)).toMatch(code);
+    const { entries } = await journalPage(server, `kind=unreadable&after=${added}`);
+    expect(entries).toMatchObject([{ refusal: { error: expect.stringContaining(said) } }]);
   });
 
   it('requests none in the gallery of TLS mistakes', async () => {

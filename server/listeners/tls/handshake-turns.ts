@@ -5,6 +5,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { systemClock } from '../../../fixtures/clock.ts';
+import { cutOffHandshakeCode, refusedCertificateCode } from '../../http/tls-mistakes.ts';
 import { requestLikeText } from '../../http/unread-input.ts';
 import type { Turns } from '../../pipeline/turns.ts';
 import { plainHttpCode } from '../unreadable.ts';
@@ -37,6 +38,7 @@ interface HandshakeLimits {
  * arrived. A connection without a timely first message fails with the same error as in Node.
  */
 export function spreadHandshakes(server: Server, { turns, handshakeMaxMs }: HandshakeLimits): void {
+  nameLostHandshakes(server);
   const begin = server.listeners('connection');
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
@@ -52,7 +54,8 @@ export function spreadHandshakes(server: Server, { turns, handshakeMaxMs }: Hand
     const timer = systemClock.after(handshakeMaxMs, tooLate, true);
     socket.on('error', () => socket.destroy());
     socket.once('close', () => timer.cancel());
-    onceHello(socket, (isWhole, read) => {
+    const cutOff = (): void => fail(cutOffHandshakeCode);
+    onceHello(socket, cutOff, (isWhole, read) => {
       timer.cancel();
       // It is answered here, because the TLS code would take the connection with it.
       if (requestLikeText.test(read.toString('latin1', 0, LINE_BYTES))) fail(plainHttpCode, read);
@@ -63,16 +66,44 @@ export function spreadHandshakes(server: Server, { turns, handshakeMaxMs }: Hand
 }
 
 /**
- * Calls `act` once the first message is complete or recognized as something else, or, with false,
- * when it is too long. The bytes are put back for the TLS code to read.
+ * Gives Node's error for a connection that ended during the handshake a code that says why: the
+ * server refused the client's certificate, or the client closed the connection.
  */
-function onceHello(socket: Socket, act: (isWhole: boolean, read: Buffer) => void): void {
+function nameLostHandshakes(server: Server): void {
+  server.prependListener('tlsClientError', (fault: HandshakeFault, { authorizationError }) => {
+    // A server that closes ends its connections itself.
+    if (fault.code !== 'ECONNRESET' || !server.listening) return;
+    fault.code = authorizationError ? refusedCertificateCode : cutOffHandshakeCode;
+    if (authorizationError) fault.reason = String(authorizationError);
+  });
+}
+
+interface HandshakeFault extends Error {
+  code?: string;
+  reason?: string;
+}
+
+/**
+ * Calls `act` once the first message is complete or recognized as something else, or, with false,
+ * when it is too long. The bytes are put back for the TLS code to read. Calls `cutOff` when the
+ * connection ends within the message; one that ends before it, as a probe does, is just closed.
+ */
+function onceHello(
+  socket: Socket,
+  cutOff: () => void,
+  act: (isWhole: boolean, read: Buffer) => void,
+): void {
   let read: Buffer = Buffer.alloc(0);
+  const end = (): void => {
+    if (read.length > 0) cutOff();
+  };
+  socket.once('end', end);
   const look = (piece: Buffer): void => {
     read = read.length === 0 ? piece : Buffer.concat([read, piece]);
     const isWhole = holdsHello(read);
     if (!isWhole && read.length <= HELLO_MAX_BYTES) return;
     socket.off('data', look);
+    socket.off('end', end);
     socket.pause();
     socket.unshift(read);
     act(isWhole, read);
