@@ -11,6 +11,7 @@ import {
   inGroup,
   offSwitch,
   optionProblem,
+  type RateLimit,
   type UngroupedRows,
   type ValuesOf,
 } from '../fixtures/option-row.ts';
@@ -252,12 +253,6 @@ export const settingRows = {
   ...bounds,
   ...records,
 } as const;
-
-/** Maximum number of requests of one caller in a time window. */
-export interface RateLimit {
-  readonly requests: number;
-  readonly windowSeconds: number;
-}
 
 /** Limits of one listener, measured in system time, independent of tenant clocks. */
 export interface ConnectionLimits {

@@ -10,7 +10,8 @@ import { limits } from '../../fixtures/contract/limits.ts';
 import { isTimestamp, timestampMs } from '../../fixtures/contract/text.ts';
 import { headerPrefixPattern } from '../../fixtures/contract/vendor-names.ts';
 import { durationMs as millisecondsOf } from '../../fixtures/duration.ts';
-import { type RateLimit, rateLimitProblem } from '../../server/settings.ts';
+import type { RateLimit } from '../../fixtures/option-row.ts';
+import { rateLimitProblem } from '../../server/settings.ts';
 
 const MS_PER_SECOND = 1000;
 const PORT_MAX = 65_535;

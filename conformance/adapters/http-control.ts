@@ -6,12 +6,12 @@ import * as v from 'valibot';
 import type { ManagementId } from '../../fixtures/contract/management/index.ts';
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 import { controlPaths, unexpectedFault } from '../../fixtures/control-listener.ts';
+import type { RateLimit } from '../../fixtures/option-row.ts';
 import { type Capability, capabilitiesOf } from '../context/capabilities.ts';
 import {
   type Control,
   ControlFailure,
   type ControlledTenant,
-  type RateLimit,
   type TenantOrder,
 } from '../context/control.ts';
 import { ManagementAdmin } from '../context/management-admin.ts';

@@ -4,16 +4,11 @@
  */
 import type { ManagementId } from '../../fixtures/contract/management/index.ts';
 import type { OperationId } from '../../fixtures/contract/operations.ts';
+import type { RateLimit } from '../../fixtures/option-row.ts';
 import type { LearnSecret } from '../target/mask.ts';
 import type { TargetSession } from '../target/target.ts';
 import type { Capability } from './capabilities.ts';
 import type { TargetAdmin } from './target-admin.ts';
-
-/** A number of requests per window, separately for each caller. */
-export interface RateLimit {
-  readonly requests: number;
-  readonly windowSeconds: number;
-}
 
 /** Input for the creation of a tenant. */
 export interface TenantOrder {

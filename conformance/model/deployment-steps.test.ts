@@ -5,7 +5,7 @@ import { serve } from '../testing/tiny-server.ts';
 import { asks, reports } from './deployment-steps.ts';
 import { startOf } from './identity-steps.ts';
 import { ExpectedState } from './life.ts';
-import type { Step, TargetSide } from './step.ts';
+import type { ModelStep, TargetSide } from './step.ts';
 
 /** Starts a server that accepts every report and offers deployments with these IDs in order. */
 function serverOffering(...ids: readonly string[]): Promise<string> {
@@ -20,7 +20,7 @@ function serverOffering(...ids: readonly string[]): Promise<string> {
 }
 
 /** Takes these steps with one accepted device that has two deployments, `one` and `two`. */
-async function take(baseUrl: string, steps: readonly Step[]): Promise<void> {
+async function take(baseUrl: string, steps: readonly ModelStep[]): Promise<void> {
   const context = contextOn(baseUrl);
   const life = new ExpectedState(['accepted']);
   const reality: TargetSide = {

@@ -9,17 +9,17 @@ import type { ExpectedDeployment, ExpectedState } from './life.ts';
 import {
   isLetIn,
   judge,
+  type ModelStep,
   miss,
   type RealDeployment,
   realDevice,
-  type Step,
   type TargetSide,
 } from './step.ts';
 
 const DEPLOYMENTS_MAX = 3;
 
 /** A user creates a deployment for one device. */
-export function isDeployedTo(device: number): Step {
+export function isDeployedTo(device: number): ModelStep {
   return {
     words: `a user creates a deployment for device ${'AB'.charAt(device)}`,
     can: (life) =>
@@ -36,7 +36,7 @@ export function isDeployedTo(device: number): Step {
 }
 
 /** A user aborts a deployment that has not ended. */
-export function isAborted(number: number): Step {
+export function isAborted(number: number): ModelStep {
   return {
     words: `a user aborts deployment ${number + 1}`,
     can: (life) => {
@@ -56,7 +56,7 @@ export function isAborted(number: number): Step {
 }
 
 /** A device requests its next deployment. */
-export function asks(index: number, form: PollForm): Step {
+export function asks(index: number, form: PollForm): ModelStep {
   return {
     words: `device ${'AB'.charAt(index)} asks for an update by ${form.words}`,
     can: (life) => life.device(index).canCall,
@@ -188,7 +188,7 @@ function withoutArtifact(text: string): string {
 }
 
 /** A device reports a status for a deployment, its own or another's. */
-export function reports(index: number, number: number, status: ReportableStatus): Step {
+export function reports(index: number, number: number, status: ReportableStatus): ModelStep {
   return {
     words: `device ${'AB'.charAt(index)} reports ${status} for deployment ${number + 1}`,
     can: (life) => life.device(index).canCall && number < life.deployments.length,
@@ -255,7 +255,7 @@ function become(
 }
 
 /** A device reports a status that the contract does not know. */
-export function reportsWrongly(index: number, number: number, status: unknown): Step {
+export function reportsWrongly(index: number, number: number, status: unknown): ModelStep {
   return {
     words: `device ${'AB'.charAt(index)} reports ${shown(status)} for deployment ${number + 1}`,
     can: (life) => life.device(index).canCall && number < life.deployments.length,
@@ -275,7 +275,7 @@ export function reportsWrongly(index: number, number: number, status: unknown): 
 }
 
 /** A user reads the state of a deployment on its device. */
-export function isLookedAt(number: number): Step {
+export function isLookedAt(number: number): ModelStep {
   return {
     words: `a user reads the state of deployment ${number + 1}`,
     can: (life) => {
@@ -299,7 +299,7 @@ export function isLookedAt(number: number): Step {
 }
 
 /** A device uploads the log of a deployment. */
-export function uploadsLog(index: number, number: number, text: string): Step {
+export function uploadsLog(index: number, number: number, text: string): ModelStep {
   return {
     words: `device ${'AB'.charAt(index)} uploads the log "${text}" for deployment ${number + 1}`,
     can: (life) => life.device(index).canCall && number < life.deployments.length,
@@ -326,7 +326,7 @@ export function uploadsLog(index: number, number: number, text: string): Step {
 }
 
 /** A user reads the log of a deployment. */
-export function isRead(number: number): Step {
+export function isRead(number: number): ModelStep {
   return {
     words: `a user reads the log of deployment ${number + 1}`,
     can: (life) => {

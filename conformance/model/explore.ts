@@ -9,7 +9,7 @@ import type { TestContext } from '../context/test-context.ts';
 import { ExpectationFailure } from '../target/expectations.ts';
 import { startOf } from './identity-steps.ts';
 import { ExpectedState, type StartState } from './life.ts';
-import type { Step, TargetSide } from './step.ts';
+import type { ModelStep, TargetSide } from './step.ts';
 
 const STEPS_MAX = 24;
 const SHRINK_RUNS_MAX = 80;
@@ -23,7 +23,7 @@ const SHRINK_SETTLE_FACTOR = 3;
 /** The random sequences of steps to try on a target. */
 export interface Exploration {
   readonly starts: fc.Arbitrary<StartState>;
-  readonly steps: readonly fc.Arbitrary<Step>[];
+  readonly steps: readonly fc.Arbitrary<ModelStep>[];
   /** Number of sequences unless the run sets it. */
   readonly sequences: number;
   /** A fixed seed, for observations that are compared across runs; by default the run's seed. */
@@ -91,7 +91,7 @@ class Explorer {
   }
 
   /** Returns the step as a fast-check command. */
-  command({ words, can, take }: Step): Command {
+  command({ words, can, take }: ModelStep): Command {
     return {
       check: (life) => can(life),
       run: async (life, reality) => {

@@ -4,10 +4,10 @@ import { StartStateMissed } from '../context/start-states.ts';
 import { ExpectationFailure } from '../target/expectations.ts';
 import { expectToken } from '../target/token-claims.ts';
 import type { ExpectedDevice, ExpectedState } from './life.ts';
-import { isLetIn, judge, realDevice, type Step, type TargetSide } from './step.ts';
+import { isLetIn, judge, type ModelStep, realDevice, type TargetSide } from './step.ts';
 
 /** A device sends a valid authentication request. */
-export function authenticates(index: number): Step {
+export function authenticates(index: number): ModelStep {
   return {
     words: `device ${'AB'.charAt(index)} authenticates`,
     can: () => true,
@@ -37,7 +37,7 @@ export function authenticates(index: number): Step {
 }
 
 /** A device sends an authentication request signed with another key. */
-export function forges(index: number): Step {
+export function forges(index: number): ModelStep {
   return {
     words: `someone without its key authenticates as device ${'AB'.charAt(index)}`,
     // The contract leaves open if such a request makes a device known.
@@ -51,7 +51,7 @@ export function forges(index: number): Step {
 }
 
 /** A user preauthorizes a device before its first contact. */
-export function isTrustedBefore(index: number): Step {
+export function isTrustedBefore(index: number): ModelStep {
   return {
     words: `a user pre-authorizes device ${'AB'.charAt(index)}`,
     can: (life) => life.device(index).identity === 'unknown',
@@ -66,7 +66,7 @@ export function isTrustedBefore(index: number): Step {
 }
 
 /** A user accepts a pending or rejected device. */
-export function isAccepted(index: number): Step {
+export function isAccepted(index: number): ModelStep {
   return {
     words: `a user accepts device ${'AB'.charAt(index)}`,
     can: (life) => ['pending', 'rejected'].includes(life.device(index).identity),
@@ -82,7 +82,7 @@ export function isAccepted(index: number): Step {
 }
 
 /** A user rejects a device. */
-export function isRejected(index: number): Step {
+export function isRejected(index: number): ModelStep {
   return {
     words: `a user rejects device ${'AB'.charAt(index)}`,
     // A key that was never used is removed, not rejected, which is another action.
@@ -99,7 +99,7 @@ export function isRejected(index: number): Step {
 }
 
 /** A user removes a device from the server. */
-export function isDecommissioned(index: number): Step {
+export function isDecommissioned(index: number): ModelStep {
   return {
     words: `a user decommissions device ${'AB'.charAt(index)}`,
     can: (life) => !['unknown', 'gone'].includes(life.device(index).identity),
@@ -116,7 +116,7 @@ export function isDecommissioned(index: number): Step {
 }
 
 /** A device calls with its newest token, or without one. */
-export function calls(index: number, withToken: boolean): Step {
+export function calls(index: number, withToken: boolean): ModelStep {
   const device = `device ${'AB'.charAt(index)}`;
   return {
     words: withToken ? `${device} calls with its token` : `${device} calls without a token`,

@@ -13,7 +13,7 @@ import * as deployment from './deployment-steps.ts';
 import { type Exploration, explore } from './explore.ts';
 import * as identity from './identity-steps.ts';
 import { attributeNames, configurationKeys, type StartState } from './life.ts';
-import type { Step } from './step.ts';
+import type { ModelStep } from './step.ts';
 import * as store from './store-steps.ts';
 
 const device = fc.nat({ max: 1 });
@@ -34,7 +34,7 @@ const deviceStatuses = [
 ] as const;
 const wrongStatuses = ['aborted', 'done', 'Success', '', null, 7, ['success']];
 
-const identitySteps: readonly fc.Arbitrary<Step>[] = [
+const identitySteps: readonly fc.Arbitrary<ModelStep>[] = [
   device.map(identity.authenticates),
   device.map(identity.forges),
   device.map(identity.isTrustedBefore),
@@ -52,7 +52,7 @@ const reporting = fc
   .map(([index, number, status]) => deployment.reports(index, number, status));
 
 /** Requesting and reporting are listed twice, since they advance a deployment. */
-const deploymentSteps: readonly fc.Arbitrary<Step>[] = [
+const deploymentSteps: readonly fc.Arbitrary<ModelStep>[] = [
   device.map(deployment.isDeployedTo),
   deploymentIndex.map(deployment.isAborted),
   asking,
@@ -85,7 +85,7 @@ const attributes = fc.dictionary(
   { minKeys: 1, maxKeys: 2, noNullPrototype: true },
 );
 
-const storeSteps: readonly fc.Arbitrary<Step>[] = [
+const storeSteps: readonly fc.Arbitrary<ModelStep>[] = [
   fc.tuple(device, pairs).map(([index, given]) => store.configures(index, given)),
   fc
     .tuple(device, fc.constantFrom<unknown>(7, true, null, ['one'], {}))
@@ -100,7 +100,7 @@ const storeSteps: readonly fc.Arbitrary<Step>[] = [
   device.map(store.isDescribed),
 ];
 
-const monitorSteps: readonly fc.Arbitrary<Step>[] = [
+const monitorSteps: readonly fc.Arbitrary<ModelStep>[] = [
   fc
     .tuple(device, fc.constantFrom('OK', 'CRITICAL', 'ok', 'WARNING', ''))
     .map(([index, level]) => store.alarms(index, level)),

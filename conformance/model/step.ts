@@ -25,7 +25,7 @@ export interface TargetSide {
 }
 
 /** One step. A missed requirement is thrown as an ExpectationFailure that names it. */
-export interface Step {
+export interface ModelStep {
   readonly words: string;
   readonly can: (life: ExpectedState) => boolean;
   readonly take: (life: ExpectedState, reality: TargetSide) => Promise<void>;

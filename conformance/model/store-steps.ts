@@ -4,7 +4,7 @@ import type { Answer } from '../target/answer.ts';
 import { shown } from '../target/expectations.ts';
 import type { ExpectedState, ModelAttributeValue } from './life.ts';
 import type { ImpossibleValue } from './possible-values.ts';
-import { isLetIn, judge, miss, realDevice, type Step, type TargetSide } from './step.ts';
+import { isLetIn, judge, type ModelStep, miss, realDevice, type TargetSide } from './step.ts';
 
 /** Requirements that a wrong value of a pair may break, besides the one by which it was set. */
 export const valueRequirements = [
@@ -33,7 +33,7 @@ type ConfigurationPairs = Readonly<Record<string, string>>;
 type AttributeValues = Readonly<Record<string, ModelAttributeValue>>;
 
 /** A device sets pairs of its configuration; an empty value removes its key. */
-export function configures(index: number, pairs: ConfigurationPairs): Step {
+export function configures(index: number, pairs: ConfigurationPairs): ModelStep {
   return {
     words: `device ${'AB'.charAt(index)} sets ${JSON.stringify(pairs)}`,
     can: (life) => life.device(index).canCall,
@@ -55,7 +55,7 @@ export function configures(index: number, pairs: ConfigurationPairs): Step {
 }
 
 /** A device sets a value that is not a string, which changes nothing. */
-export function configuresWrongly(index: number, name: string, value: unknown): Step {
+export function configuresWrongly(index: number, name: string, value: unknown): ModelStep {
   const body = { [name]: value };
   return {
     words: `device ${'AB'.charAt(index)} sets ${JSON.stringify(body)}`,
@@ -70,7 +70,7 @@ export function configuresWrongly(index: number, name: string, value: unknown): 
 }
 
 /** A user sets the configuration of a device. */
-export function isConfigured(index: number, pairs: ConfigurationPairs): Step {
+export function isConfigured(index: number, pairs: ConfigurationPairs): ModelStep {
   return {
     words: `a user sets ${JSON.stringify(pairs)} for device ${'AB'.charAt(index)}`,
     can: (life) => life.device(index).token === 'good',
@@ -87,7 +87,7 @@ export function isConfigured(index: number, pairs: ConfigurationPairs): Step {
 }
 
 /** A device reads its configuration. */
-export function readsConfiguration(index: number): Step {
+export function readsConfiguration(index: number): ModelStep {
   return {
     words: `device ${'AB'.charAt(index)} reads its configuration`,
     can: (life) => life.device(index).canCall,
@@ -115,7 +115,11 @@ export function readsConfiguration(index: number): Step {
 }
 
 /** A device writes attributes: PATCH adds to what it has, PUT replaces it. */
-export function describes(index: number, how: 'PATCH' | 'PUT', attributes: AttributeValues): Step {
+export function describes(
+  index: number,
+  how: 'PATCH' | 'PUT',
+  attributes: AttributeValues,
+): ModelStep {
   const isPatch = how === 'PATCH';
   return {
     words: `device ${'AB'.charAt(index)} describes itself by ${how} ${JSON.stringify(attributes)}`,
@@ -141,7 +145,7 @@ export function describes(index: number, how: 'PATCH' | 'PUT', attributes: Attri
 const noAttributes = { load: undefined, modes: undefined, place: undefined };
 
 /** A device writes an attribute of an invalid kind, which changes nothing. */
-export function describesWrongly(index: number, how: 'PATCH' | 'PUT', value: unknown): Step {
+export function describesWrongly(index: number, how: 'PATCH' | 'PUT', value: unknown): ModelStep {
   return {
     words: `device ${'AB'.charAt(index)} describes itself by ${how} load=${JSON.stringify(value)}`,
     can: (life) => life.device(index).canCall,
@@ -164,7 +168,7 @@ function kindRequirement(value: unknown): RequirementId {
 }
 
 /** A user reads the attributes of a device. */
-export function isDescribed(index: number): Step {
+export function isDescribed(index: number): ModelStep {
   return {
     words: `a user reads the attributes of device ${'AB'.charAt(index)}`,
     can: (life) => life.device(index).identity === 'accepted',
@@ -189,7 +193,7 @@ export function isDescribed(index: number): Step {
 }
 
 /** A device sends an alert. */
-export function alarms(index: number, level: string): Step {
+export function alarms(index: number, level: string): ModelStep {
   const subject = { name: 'disk', type: 'df', status: 'full' };
   const body = [{ name: 'disk', level, subject, timestamp: '2026-01-01T00:00:00Z' }];
   const isLegal = level === 'OK' || level === 'CRITICAL';

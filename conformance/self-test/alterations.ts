@@ -10,9 +10,7 @@ import {
 } from './alter.ts';
 import type { Alteration, AskTarget, ProxiedAnswer, ProxiedRequest } from './defect.ts';
 import { requestFor } from './requests.ts';
-
-/** Selects the requests on which a defect acts. */
-type RequestFilter = (request: ProxiedRequest) => boolean;
+import type { RequestFilter } from './sent.ts';
 
 const everyRequest: RequestFilter = () => true;
 

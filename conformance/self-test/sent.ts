@@ -4,7 +4,7 @@ import { jsonOf } from './alter.ts';
 import type { ProxiedRequest } from './defect.ts';
 
 /** Selects the requests on which a defect acts. */
-type RequestFilter = (request: ProxiedRequest) => boolean;
+export type RequestFilter = (request: ProxiedRequest) => boolean;
 
 export { isObject };
 

@@ -4,11 +4,11 @@
  */
 import type { Clock } from '../../fixtures/clock.ts';
 import type { tenantStatuses } from '../../fixtures/control/inputs.ts';
+import type { RateLimit } from '../../fixtures/option-row.ts';
 import type { Random } from '../../fixtures/random.ts';
 import { SteeredClock } from '../../fixtures/steered-clock.ts';
 import { hashPassword } from '../crypto/passwords.ts';
 import { isSameSecret } from '../crypto/same-secret.ts';
-import type { RateLimit } from '../settings.ts';
 import type { DataFolder, StoredTenant } from '../store/folder/data-folder.ts';
 import { openStore, type Store } from '../store/store.ts';
 import { RateLimits } from './rate-limits.ts';

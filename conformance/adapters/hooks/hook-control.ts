@@ -1,8 +1,9 @@
 /** Control of a target by hooks; it affects the whole target, unless a tenant was created. */
 import type { ManagementId } from '../../../fixtures/contract/management/index.ts';
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
+import type { RateLimit } from '../../../fixtures/option-row.ts';
 import type { Capability } from '../../context/capabilities.ts';
-import type { Control, ControlledTenant, RateLimit, TenantOrder } from '../../context/control.ts';
+import type { Control, ControlledTenant, TenantOrder } from '../../context/control.ts';
 import type { TargetSession } from '../../target/target.ts';
 import { MissingCapability } from '../missing-capability.ts';
 import { HookAdmin } from './hook-admin.ts';

@@ -4,7 +4,7 @@ import type { RequirementId } from '../../../fixtures/contract/requirements/inde
 import { isTimestamp } from '../../../fixtures/contract/text.ts';
 import { isSuccess, objectOf, ownAnswer, tokenOf, withJson, withStatus } from '../alter.ts';
 import { answerBecomes, sentFieldBecomes, statusBecomes } from '../alterations.ts';
-import type { Defect, ProxiedRequest } from '../defect.ts';
+import type { Defect } from '../defect.ts';
 import { type DeploymentRelation, relationOf } from '../own-deployment.ts';
 import {
   holds,
@@ -14,10 +14,9 @@ import {
   isObject,
   isText,
   lacks,
+  type RequestFilter,
   sentAt,
 } from '../sent.ts';
-
-type RequestFilter = (request: ProxiedRequest) => boolean;
 
 const uploads = ['put-deployment-log'] as const;
 

@@ -15,9 +15,8 @@ import {
   isObject,
   isText,
   lacks,
+  type RequestFilter,
 } from '../sent.ts';
-
-type RequestFilter = (request: ProxiedRequest) => boolean;
 
 const reports = ['put-deployment-status'] as const;
 

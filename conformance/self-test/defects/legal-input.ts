@@ -13,8 +13,7 @@ import {
 } from '../alter.ts';
 import { answerBecomes, requestBecomes } from '../alterations.ts';
 import type { Alteration, Defect, ProxiedRequest } from '../defect.ts';
-
-type RequestFilter = (request: ProxiedRequest) => boolean;
+import type { RequestFilter } from '../sent.ts';
 
 /** Refuses the requests that `picks` selects. */
 function refused(status: number, picks: RequestFilter): () => Alteration {

@@ -2,7 +2,7 @@
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { objectOf, ownAnswer, queryOf } from '../alter.ts';
 import { answerBecomes, statusBecomes } from '../alterations.ts';
-import type { Defect, ProxiedRequest } from '../defect.ts';
+import type { Defect } from '../defect.ts';
 import {
   both,
   holds,
@@ -12,10 +12,10 @@ import {
   isObject,
   isText,
   lacks,
+  type RequestFilter,
   sentAt,
 } from '../sent.ts';
 
-type RequestFilter = (request: ProxiedRequest) => boolean;
 type PollOperation = 'get-next-deployment' | 'post-next-deployment' | 'post-next-deployment-v2';
 
 /** A defect: a request that must be refused is answered as if there were no update. */

@@ -3,9 +3,9 @@
 import type * as v from 'valibot';
 import { clockCommandShape, rateLimitShape } from '../../../fixtures/control/inputs.ts';
 import { knownNames } from '../../../fixtures/nearest.ts';
+import type { RateLimit } from '../../../fixtures/option-row.ts';
 import type { SteeredClock } from '../../../fixtures/steered-clock.ts';
 import type { FaultPlans, RuleState, UnfiredFault } from '../../faults/fault-plans.ts';
-import type { RateLimit } from '../../settings.ts';
 import type { RateLimits } from '../../tenants/rate-limits.ts';
 import { applyClockCommand } from '../commands/clock.ts';
 import { addPlan } from '../commands/faults.ts';
