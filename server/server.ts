@@ -189,12 +189,12 @@ interface ControlledServer
 function openControl(controlled: ControlledServer) {
   const { services, adminEmail, internalApi, startRun, addresses, ...rest } = controlled;
   const { settings, tenants, outbox, log, storageErrors, clock, names } = services;
-  const { tokens, random, underway, turns } = services;
+  const { tokens, random, incompleteTransfers, turns } = services;
   const { controlHost: host, controlPort: port } = settings;
   return startControl({
     ...rest,
     ...{ host, port, connectionLimits: connectionLimitsOf(settings) },
-    ...{ tenants, outbox, log, storageErrors, clock, underway, turns },
+    ...{ tenants, outbox, log, storageErrors, clock, incompleteTransfers, turns },
     management: { internalApi, tokens, random, clock },
     runs: new Runs(startRun, clock),
     explainFacts: { names, adminEmail, mounts: { dialects: settings.dialects, addresses } },
@@ -248,7 +248,7 @@ function openBudgets({ connectionLimits }: Settings, log: Log) {
   }
   return {
     openFiles,
-    underway: new ByteBudget(underwayMaxBytes),
+    incompleteTransfers: new ByteBudget(underwayMaxBytes),
     unread: new ByteBudget(unreadMaxBytes),
   };
 }

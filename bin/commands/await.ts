@@ -22,7 +22,7 @@ interface AwaitOptions extends JournalOptions {
 const help = `
 Counts only new entries; with --after N also earlier ones, with --after 0 all that the journal keeps.
 
-Exit codes: 0 the entries arrived; 1 they did not arrive in time; 2 a filter is wrong; 3 the control
+Exit codes: 0 the entries arrived; 1 they did not arrive in time; 2 a filter is invalid; 3 the control
 listener cannot be reached, or refuses the token; 130 Ctrl-C.
 `;
 
@@ -59,11 +59,11 @@ async function awaitEntries(options: AwaitOptions): Promise<ExitCode> {
   try {
     const asked = { signal: stop, expected: [200, 408] };
     const { status, body } = await ask(options, `/await?${query}`, asked);
-    const { entries, instead = [], error } = (await body.json()) as AwaitAnswer;
+    const { entries, otherEntries = [], error } = (await body.json()) as AwaitAnswer;
     for (const entry of entries) show(entry, output);
     if (status === 200) return exitCodes.pass;
     output.warn(error ?? '');
-    if (!output.json) for (const entry of instead) show(entry, output);
+    if (!output.json) for (const entry of otherEntries) show(entry, output);
     return exitCodes.failed;
   } catch (error) {
     if (stop.aborted) return exitCodes.interrupted;
@@ -73,6 +73,6 @@ async function awaitEntries(options: AwaitOptions): Promise<ExitCode> {
 
 interface AwaitAnswer {
   readonly entries: readonly ShownEntry[];
-  readonly instead?: readonly ShownEntry[];
+  readonly otherEntries?: readonly ShownEntry[];
   readonly error?: string;
 }

@@ -16,7 +16,7 @@ interface Component {
 
 /** Parses a document strictly by RFC 5545, sections 3.1 and 3.4; throws at a violation. */
 function parsed(text: string): Component {
-  if (!text.endsWith('\r\n')) throw new Error('the last line has no end');
+  if (!text.endsWith('\r\n')) throw new Error('the text does not end with a line end');
   const physical = text.slice(0, -2).split('\r\n');
   for (const line of physical) {
     if (Buffer.byteLength(line) > 75) throw new Error(`more than 75 octets: ${line}`);

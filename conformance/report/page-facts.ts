@@ -64,8 +64,8 @@ interface ShownReading {
   readonly id: string;
   readonly heading: string;
   readonly question: string;
-  readonly ours: string;
-  readonly seen: readonly { readonly caseId: string; readonly text: string }[];
+  readonly reference: string;
+  readonly target: readonly { readonly caseId: string; readonly text: string }[];
 }
 
 /** The number of exchanges by operation that one requirement judged. */

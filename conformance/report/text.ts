@@ -241,13 +241,15 @@ function observationLine({ id, observation = '' }: CaseVerdict): string {
 }
 
 /** Returns the lines about an open point; none if no case could observe it. */
-function readingLines({ id, question, ours, seen }: OpenPointReading): readonly string[] {
-  const looked = seen.filter(({ verdict }) => !['skip', 'inconclusive', 'error'].includes(verdict));
+function readingLines({ id, question, reference, target }: OpenPointReading): readonly string[] {
+  const looked = target.filter(
+    ({ verdict }) => !['skip', 'inconclusive', 'error'].includes(verdict),
+  );
   if (looked.length === 0) return [];
   const lines = looked.map(
     ({ caseId, text }) => `  target            ${oneLine(text)} [${caseId}]`,
   );
-  return [`${question} [${id}]`, `  reference server  ${ours}`, ...lines];
+  return [`${question} [${id}]`, `  reference server  ${reference}`, ...lines];
 }
 
 /** Joins a text of several lines into one, with each run of white space as one space. */

@@ -95,7 +95,7 @@ describe('the observations of open points in a run', () => {
         .map(({ id }) => id)
         .toSorted(),
     ).toEqual([...ids].toSorted());
-    expect(observationsOf([]).flatMap(({ seen }) => seen)).toEqual([]);
+    expect(observationsOf([]).flatMap(({ target }) => target)).toEqual([]);
   });
 
   it('show the behaviour of the target beside that of the reference server', () => {
@@ -103,10 +103,10 @@ describe('the observations of open points in a run', () => {
       verdict: 'observed',
       observation: 'answered 404',
     });
-    const [reading] = observationsOf([verdict]).filter(({ seen }) => seen.length > 0);
+    const [reading] = observationsOf([verdict]).filter(({ target }) => target.length > 0);
     const point = openPoints.find(({ id }) => id === reading?.id);
-    expect(reading).toMatchObject({ question: point?.question, ours: point?.choice });
-    expect(reading?.seen).toEqual([
+    expect(reading).toMatchObject({ question: point?.question, reference: point?.choice });
+    expect(reading?.target).toEqual([
       { caseId: first?.id, verdict: 'observed', text: 'answered 404' },
     ]);
     const text = conformanceReport(resultOf([verdict], { openPoints: observationsOf([verdict]) }));
@@ -118,7 +118,7 @@ describe('the observations of open points in a run', () => {
   it('give the reason when nothing was observed', () => {
     const reason = { code: 'operator', text: 'the target does not offer operator' };
     const verdict = verdictOn(first?.id ?? '', { verdict: 'skip', reason });
-    const seen = observationsOf([verdict]).flatMap((reading) => reading.seen);
+    const seen = observationsOf([verdict]).flatMap((reading) => reading.target);
     expect(seen).toEqual([{ caseId: first?.id, verdict: 'skip', text: reason.text }]);
   });
 });

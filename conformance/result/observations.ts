@@ -14,14 +14,14 @@ export function observationsOf(verdicts: readonly CaseVerdict[]): readonly OpenP
   return openPoints.flatMap(({ id, heading, question, choice }) => {
     const observing = records.filter(({ openPoint }) => openPoint === id).map((each) => each.id);
     if (observing.length === 0) return [];
-    return [{ id, heading, question, ours: choice, seen: seenOf(observing, verdicts) }];
+    return [{ id, heading, question, reference: choice, target: observedBy(observing, verdicts) }];
   });
 }
 
-function seenOf(
+function observedBy(
   observing: readonly string[],
   verdicts: readonly CaseVerdict[],
-): OpenPointReading['seen'] {
+): OpenPointReading['target'] {
   return verdicts
     .filter(({ requirements: named }) => named.some((id) => observing.includes(id)))
     .map(({ id, verdict, observation, reason }) => ({

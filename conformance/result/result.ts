@@ -152,9 +152,9 @@ export interface OpenPointReading {
   readonly heading: string;
   readonly question: string;
   /** The choice of the reference server, in one sentence. */
-  readonly ours: string;
-  /** The observations of the cases, or the reasons why there are none. */
-  readonly seen: readonly {
+  readonly reference: string;
+  /** What the cases observed of the target, or the reasons why they did not. */
+  readonly target: readonly {
     readonly caseId: string;
     readonly verdict: VerdictName;
     readonly text: string;

@@ -144,8 +144,8 @@ const resultShape = v.pipe(
         id: text,
         heading: text,
         question: text,
-        ours: text,
-        seen: v.array(v.object({ caseId: text, verdict, text })),
+        reference: text,
+        target: v.array(v.object({ caseId: text, verdict, text })),
       }),
     ),
     waivers: v.array(

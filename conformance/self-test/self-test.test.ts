@@ -322,7 +322,9 @@ describe('a kill matrix', () => {
     const matrix = await matrixOf([defect, survivor]);
     const text = matrixText(matrix, true);
     expect(text).toContain('2 defects: 1 killed, 0 survived, 1 not exercised');
-    expect(text).toContain('configuration.set-by-user: 1 of 2 defects killed, 1 by its own name');
+    expect(text).toContain(
+      'configuration.set-by-user: 1 of 2 defects killed, 1 caught by a case that names it',
+    );
     const page = matrixHtml(matrix, true);
     for (const { id } of [defect, survivor]) expect(page).toContain(id);
     expect(page).toContain('configuration/set-by-user-is-read');
@@ -331,7 +333,7 @@ describe('a kill matrix', () => {
 
   it('counts unviolated MUSTs for selected defects, and lists them for all defects', async () => {
     const matrix = await matrixOf([defect]);
-    const counted = `${matrix.undefended.length} requirements are broken by none of the selected`;
+    const counted = `not broken by any selected defect: ${matrix.undefended.length} requirements`;
     expect(matrixText(matrix, false)).toContain(counted);
     expect(matrixText(matrix, false)).not.toContain('no defect breaks');
     expect(matrixText(matrix, true)).toContain('! no defect breaks audit.total');

@@ -49,7 +49,7 @@ export class DeviceSockets implements DeviceSessions {
   readonly #random: Random;
   readonly #settings: Pick<Settings, 'dialects'>;
   readonly #handshakes: Handshakes;
-  readonly #underway: ByteBudget;
+  readonly #incompleteTransfers: ByteBudget;
   readonly #observers: readonly SocketObserver[];
   /** Open sockets by device id. Device ids are UUIDs, so one map serves all tenants. */
   readonly #open = new Map<string, DeviceSocket>();
@@ -61,7 +61,7 @@ export class DeviceSockets implements DeviceSessions {
     random: Random;
     settings: Pick<Settings, 'dialects'>;
     requestIdHeader: string;
-    underway: ByteBudget;
+    incompleteTransfers: ByteBudget;
     observers: readonly SocketObserver[];
     log: SocketLog;
   }) {
@@ -69,8 +69,8 @@ export class DeviceSockets implements DeviceSessions {
     this.#observers = options.observers;
     this.#settings = options.settings;
     this.#random = options.random;
-    this.#handshakes = new Handshakes(options.requestIdHeader, options.underway);
-    this.#underway = options.underway;
+    this.#handshakes = new Handshakes(options.requestIdHeader, options.incompleteTransfers);
+    this.#incompleteTransfers = options.incompleteTransfers;
   }
 
   /** Completes a device's handshake; an earlier socket of the same device is dropped. */
@@ -128,8 +128,8 @@ export class DeviceSockets implements DeviceSessions {
       const sessionId = this.#random.uuid();
       const keep = this.recorderOf(access);
       const record: typeof keep = (...act) => ignoreUnwritable(() => keep(...act));
-      const underway = this.#underway;
-      new Relay({ socket, deviceSocket, sessionId, userId: user.id, record, underway });
+      const incompleteTransfers = this.#incompleteTransfers;
+      new Relay({ socket, deviceSocket, sessionId, userId: user.id, record, incompleteTransfers });
     });
   }
 

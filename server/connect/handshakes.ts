@@ -17,7 +17,7 @@ const subprotocol = 'protomsg/msgpack';
 /** Turns checked requests into open sockets. */
 export class Handshakes {
   readonly #requestIdHeader: string;
-  readonly #underway: ByteBudget;
+  readonly #incompleteTransfers: ByteBudget;
   /** Header lines to add to the library's 101 response, by request. */
   readonly #ownHeaders = new WeakMap<IncomingMessage, readonly string[]>();
   readonly #server = new WebSocketServer({
@@ -30,9 +30,9 @@ export class Handshakes {
     allowSynchronousEvents: false,
   });
 
-  constructor(requestIdHeader: string, underway: ByteBudget) {
+  constructor(requestIdHeader: string, incompleteTransfers: ByteBudget) {
     this.#requestIdHeader = requestIdHeader;
-    this.#underway = underway;
+    this.#incompleteTransfers = incompleteTransfers;
     this.#server.on('headers', (headers, request) => {
       headers.push(...(this.#ownHeaders.get(request) ?? []));
     });
@@ -50,7 +50,7 @@ export class Handshakes {
     // name.
     delete request.headers['sec-websocket-protocol'];
     this.#server.handleUpgrade(request, socket, head, (accepted) => {
-      boundMessages(accepted, socket, this.#underway);
+      boundMessages(accepted, socket, this.#incompleteTransfers);
       refuseBadFrames(accepted);
       opened(accepted);
       handover.opened?.(accepted);
@@ -87,11 +87,15 @@ interface SocketReceiver {
 }
 
 /**
- * Counts the memory that the library holds for an incomplete message as bytes underway. When the
+ * Counts the memory that the library holds for an incomplete message as an incomplete transfer. When the
  * budget is exhausted and this socket is the oldest in it, the socket is dropped.
  */
-function boundMessages(socket: WebSocket, connection: Socket, underway: ByteBudget): void {
-  const held = underway.open(() => dropSocket(socket));
+function boundMessages(
+  socket: WebSocket,
+  connection: Socket,
+  incompleteTransfers: ByteBudget,
+): void {
+  const held = incompleteTransfers.open(() => dropSocket(socket));
   const { _receiver: receiver } = socket as unknown as SocketReceiver;
   const count = (): void => {
     const pieces = receiver._buffers.length + receiver._fragments.length;

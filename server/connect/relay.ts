@@ -29,7 +29,7 @@ interface RelayOptions {
   readonly sessionId: string;
   readonly userId: string;
   readonly record: RecordAction;
-  readonly underway: ByteBudget;
+  readonly incompleteTransfers: ByteBudget;
 }
 
 /** Relays until either side disconnects. */
@@ -46,9 +46,16 @@ export class Relay implements SessionEnd {
    */
   #place: 'none' | 'asked' | 'taken' = 'none';
 
-  constructor({ socket, deviceSocket, sessionId, userId, record, underway }: RelayOptions) {
+  constructor({
+    socket,
+    deviceSocket,
+    sessionId,
+    userId,
+    record,
+    incompleteTransfers,
+  }: RelayOptions) {
     this.#socket = socket;
-    this.#unread = underway.open(() => dropSocket(socket));
+    this.#unread = incompleteTransfers.open(() => dropSocket(socket));
     this.#record = record;
     this.#session = deviceSocket.openSession({ id: sessionId, userId }, this);
     // With the library's default binaryType, each message is a single Buffer.

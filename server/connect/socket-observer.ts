@@ -1,4 +1,4 @@
-/** Observers of websockets. */
+/** The interface by which tests and the journal observe the websockets of devices and users. */
 import type { WebSocket } from 'ws';
 import type { Tenant } from '../tenants/tenants.ts';
 

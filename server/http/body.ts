@@ -89,7 +89,7 @@ export const tooManyBytes = refuse.unavailable(
 export function readBody(
   request: IncomingMessage,
   maxBytes: number,
-  underway: ByteBudget,
+  incompleteTransfers: ByteBudget,
 ): Buffer | Refusal | Promise<Buffer | Refusal> {
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > maxBytes) return refuse.tooLarge(maxBytes, announced);
@@ -118,7 +118,7 @@ export function readBody(
       // A body that is complete with its first chunk, as nearly all are, is never counted in the
       // budget; Node's end event comes later.
       if (received === announced || request.complete) return;
-      held ??= underway.open(() => drop(tooManyBytes));
+      held ??= incompleteTransfers.open(() => drop(tooManyBytes));
       held.set(received + chunks.length * PIECE_BYTES);
     });
     request.on('end', () => {

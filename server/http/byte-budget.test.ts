@@ -40,7 +40,7 @@ afterEach(() => {
 afterAll(() => inside.server.close());
 
 function heldBytes(): number {
-  return inside.services.underway.heldBytes;
+  return inside.services.incompleteTransfers.heldBytes;
 }
 
 /** This is longer than any request may take. */

@@ -16,7 +16,7 @@ export class ByteBudget {
   readonly #maxBytes: number;
   #heldBytes = 0;
   /** Holdings above 0 bytes with their `giveWay`, in the order in which they became so. */
-  readonly #underway = new Map<HeldBytes, () => void>();
+  readonly #incompleteTransfers = new Map<HeldBytes, () => void>();
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
@@ -35,8 +35,8 @@ export class ByteBudget {
         if (more === 0) return;
         this.#heldBytes += more;
         held = bytes;
-        if (bytes === 0) this.#underway.delete(holding);
-        else this.#underway.set(holding, giveWay);
+        if (bytes === 0) this.#incompleteTransfers.delete(holding);
+        else this.#incompleteTransfers.set(holding, giveWay);
         if (more > 0 && this.#heldBytes > this.#maxBytes) this.#makeRoom();
       },
     };
@@ -44,7 +44,7 @@ export class ByteBudget {
   }
 
   #makeRoom(): void {
-    for (const [oldest, giveWay] of this.#underway) {
+    for (const [oldest, giveWay] of this.#incompleteTransfers) {
       oldest.set(0);
       giveWay();
       if (this.#heldBytes <= this.#maxBytes) return;

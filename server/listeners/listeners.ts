@@ -152,11 +152,11 @@ class OpenServers {
     this.#observers = observers;
     this.#host = host;
     this.#services = services;
-    const { openFiles, underway, settings } = services;
+    const { openFiles, incompleteTransfers, settings } = services;
     const { refused } = shareOpenFiles(openFilesLimit(), openFiles.max);
     const closing = new StagedClosing(
       completeConnectionLimits(settings.connectionLimits),
-      underway,
+      incompleteTransfers,
     );
     this.#connections = new Connections({ openFiles, surplusMax: refused, closing });
     this.#noCrowds = services.turns.onCrowd(() => this.#connections.stopReading());

@@ -201,7 +201,7 @@ describe('a client that keeps sending after its answer', () => {
 
   it('counts in the byte budget until it disconnects', async () => {
     await start();
-    const held = () => inside.services.underway.heldBytes;
+    const held = () => inside.services.incompleteTransfers.heldBytes;
     const sending = await refused();
     sending.write(Buffer.alloc(10_000));
     await until(() => held() > 0);
@@ -213,7 +213,7 @@ describe('a client that keeps sending after its answer', () => {
     await start({ connectionLimits: { underwayMaxBytes: 100_000, discardMaxMs: 3_600_000 } });
     const sending = await refused();
     sending.write(Buffer.alloc(10_000));
-    await until(() => inside.services.underway.heldBytes > 0);
+    await until(() => inside.services.incompleteTransfers.heldBytes > 0);
     const other = await reach(server.baseUrl);
     open.push(other);
     other.write(put([], Buffer.alloc(limits.bodyMaxBytes, ' ')).subarray(0, 120_000));

@@ -19,12 +19,12 @@ interface SocketWithParser {
 /** Closes connections in stages. */
 export class StagedClosing {
   readonly #limits: DiscardLimits;
-  readonly #underway: ByteBudget;
+  readonly #incompleteTransfers: ByteBudget;
   readonly #closing = new WeakSet<object>();
 
-  constructor(limits: DiscardLimits, underway: ByteBudget) {
+  constructor(limits: DiscardLimits, incompleteTransfers: ByteBudget) {
     this.#limits = limits;
-    this.#underway = underway;
+    this.#incompleteTransfers = incompleteTransfers;
   }
 
   /**
@@ -64,7 +64,7 @@ export class StagedClosing {
     const cut = (): void => {
       socket.destroy();
     };
-    const held = this.#underway.open(cut);
+    const held = this.#incompleteTransfers.open(cut);
     const timer = systemClock.after(discardMaxMs, cut, true);
     let discardedBytes = 0;
     socket.on('data', (chunk: Buffer) => {

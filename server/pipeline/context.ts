@@ -42,7 +42,7 @@ export class RequestContext implements HandlerContext {
   readonly outbox: Services['outbox'];
   readonly log: Services['log'];
   readonly openFiles: Services['openFiles'];
-  readonly underway: Services['underway'];
+  readonly incompleteTransfers: Services['incompleteTransfers'];
   readonly turns: Services['turns'];
   readonly longWork: Services['longWork'];
   /** The first tenant until the request's own tenant is known. */
@@ -81,7 +81,7 @@ export class RequestContext implements HandlerContext {
     this.outbox = services.outbox;
     this.log = services.log;
     this.openFiles = services.openFiles;
-    this.underway = services.underway;
+    this.incompleteTransfers = services.incompleteTransfers;
     this.turns = services.turns;
     this.longWork = services.longWork;
     const { first } = services.tenants;

@@ -25,7 +25,7 @@ function linkOf(services = servicesOf()): URL {
 }
 
 /** Returns the status for a link, which is 200 when the link is valid. */
-function judged(link: URL, { services = servicesOf(), atMs = nowMs } = {}): number {
+function statusFor(link: URL, { services = servicesOf(), atMs = nowMs } = {}): number {
   const { pathname, searchParams: search } = link;
   return checkLink(services, { path: pathname, search, nowMs: atMs })?.status ?? 200;
 }
@@ -45,24 +45,24 @@ describe('a signed artifact link', () => {
   });
 
   it('is valid for repeated use until its expiry', () => {
-    expect(judged(linkOf())).toBe(200);
-    expect(judged(linkOf(), { atMs: Date.parse('2026-11-21T12:01:00.999Z') })).toBe(200);
+    expect(statusFor(linkOf())).toBe(200);
+    expect(statusFor(linkOf(), { atMs: Date.parse('2026-11-21T12:01:00.999Z') })).toBe(200);
   });
 
   it('is 403 from its expiry onwards', () => {
-    expect(judged(linkOf(), { atMs: Date.parse('2026-11-21T12:01:01.000Z') })).toBe(403);
-    expect(judged(linkOf(), { atMs: nowMs + 1e12 })).toBe(403);
+    expect(statusFor(linkOf(), { atMs: Date.parse('2026-11-21T12:01:01.000Z') })).toBe(403);
+    expect(statusFor(linkOf(), { atMs: nowMs + 1e12 })).toBe(403);
   });
 
   it('is valid with any spelling of the escapes in its path', () => {
-    expect(judged(altered((link) => (link.pathname = '/files/a%2fb%20%c3%a9')))).toBe(200);
+    expect(statusFor(altered((link) => (link.pathname = '/files/a%2fb%20%c3%a9')))).toBe(200);
   });
 
   it.each<[string, (link: URL) => void]>([
     ['another path', (link) => (link.pathname = '/files/other')],
-    ['a later end', (link) => link.searchParams.set('x-svc-expire', '2027-01-01T00:00:00.000Z')],
+    ['a later expiry', (link) => link.searchParams.set('x-svc-expire', '2027-01-01T00:00:00.000Z')],
     [
-      'the same end written otherwise',
+      'the same expiry in another notation',
       (link) => link.searchParams.set('x-svc-expire', '2026-11-21T12:01:01Z'),
     ],
     ['another tenant', (link) => link.searchParams.set('tenant_id', 'other')],
@@ -74,60 +74,60 @@ describe('a signed artifact link', () => {
       (link) => link.searchParams.set('x-svc-signature', `${signatureIn(link)}A`),
     ],
   ])('is 403 with %s', (_, change) => {
-    expect(judged(altered(change))).toBe(403);
+    expect(statusFor(altered(change))).toBe(403);
   });
 
   it('is 403 at another server with another secret', () => {
     const services = { ...servicesOf(), links: createLinkSigner(seededRandom('other').bytes(32)) };
-    expect(judged(linkOf(), { services })).toBe(403);
+    expect(statusFor(linkOf(), { services })).toBe(403);
   });
 
   it('cannot be forged by a path that imitates the signed fields', () => {
     const later = '2099-01-01T00:00:00.000Z';
     const type = encodeURIComponent(`x/device\nexpire=${later}\ntenant_id=t`);
     const given = new URL(makeLink({ ...servicesOf(), origin, nowMs }, `/${type}/device`).uri);
-    const end = given.searchParams.get('x-svc-expire');
-    const rest = `t/device\nexpire=${end}\ntenant_id=`;
+    const expiry = given.searchParams.get('x-svc-expire');
+    const rest = `t/device\nexpire=${expiry}\ntenant_id=`;
     const forged = altered((link) => {
       link.pathname = '/x/device';
       link.searchParams.set('x-svc-expire', later);
       link.searchParams.set('x-svc-signature', signatureIn(given));
       link.searchParams.set('tenant_id', rest);
     });
-    expect(judged(forged)).toBe(403);
+    expect(statusFor(forged)).toBe(403);
   });
 
   it('is 403 when an escaped slash becomes a real one', () => {
-    const parted = altered((link) => (link.pathname = link.pathname.replace('%2F', '/')));
-    expect(judged(parted)).toBe(403);
+    const unescaped = altered((link) => (link.pathname = link.pathname.replace('%2F', '/')));
+    expect(statusFor(unescaped)).toBe(403);
   });
 
   it.each<[string, (link: URL) => void]>([
-    ['no end', (link) => link.searchParams.delete('x-svc-expire')],
+    ['no expiry', (link) => link.searchParams.delete('x-svc-expire')],
     ['no signature', (link) => link.searchParams.delete('x-svc-signature')],
     ['an empty signature', (link) => link.searchParams.set('x-svc-signature', '')],
-    ['an end that is no time', (link) => link.searchParams.set('x-svc-expire', 'tomorrow')],
+    ['an expiry that is no date-time', (link) => link.searchParams.set('x-svc-expire', 'tomorrow')],
     [
-      'an end without an offset',
+      'an expiry without an offset',
       (link) => link.searchParams.set('x-svc-expire', '2026-11-21T12:01:01'),
     ],
-    ['an end in Unix seconds', (link) => link.searchParams.set('x-svc-expire', '1795262461')],
+    ['an expiry in Unix seconds', (link) => link.searchParams.set('x-svc-expire', '1795262461')],
     ['no query', (link) => (link.search = '')],
   ])('is 400 with %s', (_, change) => {
-    expect(judged(altered(change))).toBe(400);
+    expect(statusFor(altered(change))).toBe(400);
   });
 
   it('is valid without its empty tenant', () => {
-    expect(judged(altered((link) => link.searchParams.delete('tenant_id')))).toBe(200);
+    expect(statusFor(altered((link) => link.searchParams.delete('tenant_id')))).toBe(200);
   });
 
   it('is created and read under the configured prefix only', () => {
     const services = servicesOf('X-MEN');
     const link = linkOf(services);
-    expect(judged(link, { services })).toBe(200);
+    expect(statusFor(link, { services })).toBe(200);
     expect([...link.searchParams.keys()]).toEqual(['x-men-expire', 'x-men-signature', 'tenant_id']);
-    expect(judged(linkOf(), { services })).toBe(400);
-    expect(judged(link)).toBe(400);
+    expect(statusFor(linkOf(), { services })).toBe(400);
+    expect(statusFor(link)).toBe(400);
   });
 });
 

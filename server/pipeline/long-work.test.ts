@@ -9,7 +9,7 @@ const unlimited = new ByteBudget(Number.MAX_SAFE_INTEGER);
 class Gone extends Error {}
 
 /** Creates work that runs until the test releases it, and records which steps began and ended. */
-function workshop(work = new LongWork(unlimited)) {
+function controllableWork(work = new LongWork(unlimited)) {
   const events: string[] = [];
   const free = new Set<string>();
   const left = new Set<string>();
@@ -42,7 +42,7 @@ async function afterRounds(): Promise<void> {
 
 describe('long work', () => {
   it('runs for two callers at a time, one piece each, in turns', async () => {
-    const { events, run, finish } = workshop();
+    const { events, run, finish } = controllableWork();
     const all = [run('a', 'a1'), run('a', 'a2'), run('b', 'b1'), run('b', 'b2'), run('c', 'c1')];
     await afterRounds();
     expect(events).toEqual(['a1 begins', 'b1 begins']);
@@ -54,7 +54,7 @@ describe('long work', () => {
   });
 
   it('stops when its caller disconnects, and never starts if that happens before', async () => {
-    const { events, run, finish, leave } = workshop();
+    const { events, run, finish, leave } = controllableWork();
     const [first, second, third] = [run('a', 'a1'), run('a', 'a2'), run('a', 'a3')];
     await afterRounds();
     leave('a1');
@@ -67,7 +67,7 @@ describe('long work', () => {
   });
 
   it('refuses the longest waiting piece with 503 when the queue is full', async () => {
-    const { run, finish } = workshop(new LongWork(new ByteBudget(40_000)));
+    const { run, finish } = controllableWork(new LongWork(new ByteBudget(40_000)));
     const [first, ...waiting] = ['a1', 'a2', 'a3', 'a4'].map((name) => run('a', name));
     const refused = await waiting[0];
     expect(refused instanceof Refusal && refused.status).toBe(503);

@@ -18,7 +18,7 @@ interface LongRequest extends LongTaskOf {
 
 /** Runs and queues the long work of one server. */
 export class LongWork {
-  readonly #underway: ByteBudget;
+  readonly #incompleteTransfers: ByteBudget;
   readonly #working = new Set<string>();
   /**
    * Callbacks that start a caller's waiting work; they return false when the request no longer
@@ -27,11 +27,11 @@ export class LongWork {
   readonly #queue = new CallerQueue<() => boolean>();
 
   /**
-   * @param underway counts the memory of waiting work, and drops the oldest when its limit is
+   * @param incompleteTransfers counts the memory of waiting work, and drops the oldest when its limit is
    * reached
    */
-  constructor(underway: ByteBudget) {
-    this.#underway = underway;
+  constructor(incompleteTransfers: ByteBudget) {
+    this.#incompleteTransfers = incompleteTransfers;
   }
 
   /**
@@ -60,7 +60,7 @@ export class LongWork {
   #place({ caller, rawBody }: LongRequest): Promise<boolean> {
     return new Promise((resolve) => {
       let isWaiting = true;
-      const held = this.#underway.open(() => {
+      const held = this.#incompleteTransfers.open(() => {
         isWaiting = false;
         resolve(false);
       });

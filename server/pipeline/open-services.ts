@@ -34,12 +34,12 @@ interface ServiceInputs {
   readonly data?: DataFolder | undefined;
   /** Called with each tenant when it is created. */
   readonly onTenantCreated?: (tenant: Tenant) => void;
-  /** Called with each opened websocket. */
+  /** Observers of websockets. */
   readonly observers?: readonly SocketObserver[];
   /** Limit shared by everything that opens files or connections; unlimited when absent. */
   readonly openFiles?: Semaphore;
   /** Limit shared by all incomplete transfers; unlimited when absent. */
-  readonly underway?: ByteBudget;
+  readonly incompleteTransfers?: ByteBudget;
   /** Limit shared by all unread answers; unlimited when absent. */
   readonly unread?: ByteBudget;
 }
@@ -57,7 +57,7 @@ export async function openServices({
   onTenantCreated,
   observers = [],
   openFiles = new Semaphore(Number.MAX_SAFE_INTEGER),
-  underway = new ByteBudget(Number.MAX_SAFE_INTEGER),
+  incompleteTransfers = new ByteBudget(Number.MAX_SAFE_INTEGER),
   unread = new ByteBudget(Number.MAX_SAFE_INTEGER),
 }: ServiceInputs): Promise<Services> {
   const tenants = await Tenants.open({
@@ -68,7 +68,7 @@ export async function openServices({
     onTenantCreated,
   });
   const algorithm = tokenAlgorithms[settings.dialects.has('rs256') ? 'RS256' : 'EdDSA'];
-  const keep: SecretKeeper = data ? (name, make) => data.secret(name, make) : (_, make) => make();
+  const secret: SecretSource = data ? (name, make) => data.secret(name, make) : (_, make) => make();
   const names = vendorNames(settings.headerPrefix);
   const requestIdHeader = names.requestId;
   return {
@@ -77,13 +77,20 @@ export async function openServices({
     settings,
     names,
     tenants,
-    tokens: createTokenIssuer(await tokenKey(algorithm, random, keep)),
-    links: createLinkSigner(await keep('link signature', () => random.bytes(LINK_SECRET_BYTES))),
-    sockets: new DeviceSockets({ random, settings, requestIdHeader, underway, observers, log }),
+    tokens: createTokenIssuer(await tokenKey(algorithm, random, secret)),
+    links: createLinkSigner(await secret('link signature', () => random.bytes(LINK_SECRET_BYTES))),
+    sockets: new DeviceSockets({
+      random,
+      settings,
+      requestIdHeader,
+      incompleteTransfers,
+      observers,
+      log,
+    }),
     outbox: new Outbox(random),
     log,
     openFiles,
-    underway,
+    incompleteTransfers,
     storageErrors: new StorageErrors({
       log,
       clock,
@@ -91,12 +98,12 @@ export async function openServices({
     }),
     unread,
     turns: new Turns(clock),
-    longWork: new LongWork(underway),
+    longWork: new LongWork(incompleteTransfers),
   };
 }
 
-/** Returns the stored secret of this name; creates and stores one when it is missing. */
-type SecretKeeper = (
+/** Returns the secret of this name; creates it when it is missing, and stores it if there is a data folder. */
+type SecretSource = (
   name: string,
   make: () => Buffer | Promise<Buffer>,
 ) => Buffer | Promise<Buffer>;
@@ -105,9 +112,9 @@ type SecretKeeper = (
 async function tokenKey(
   algorithm: TokenAlgorithm,
   random: Random,
-  keep: SecretKeeper,
+  secret: SecretSource,
 ): Promise<TokenKey> {
-  const key = await keep(`token key ${algorithm.name}`, async () => {
+  const key = await secret(`token key ${algorithm.name}`, async () => {
     const made = await algorithm.makeKey(random);
     return made.export({ format: 'der', type: 'pkcs8' });
   });

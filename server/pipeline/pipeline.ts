@@ -28,7 +28,7 @@ interface PipelineOptions {
 }
 
 /** Stages for a request whose client has disconnected. */
-const gone: readonly Stage[] = [
+const disconnectedStages: readonly Stage[] = [
   (context) => {
     context.stopIfGone();
     return 'answered';
@@ -83,7 +83,7 @@ export class Pipeline {
     const lists = this.#listsOf(endpoint);
     const isArmed = transforms.some((transform) => transform.isArmed);
     // The client may have disconnected while the request waited for its turn.
-    if (exchange.request.socket.destroyed) this.#advance(context, gone, 0);
+    if (exchange.request.socket.destroyed) this.#advance(context, disconnectedStages, 0);
     else this.#advance(context, isArmed ? lists.transformed : lists.default, 0);
   }
 
@@ -197,7 +197,7 @@ export class Pipeline {
   }
 
   /** The error text for a user who opens the root of this listener in a browser. */
-  get whatLivesWhere(): string {
+  get rootHint(): string {
     const { device, management } = apiPrefixes;
     const { console } = this.#options.addresses;
     const there = console === undefined ? '' : `; the console is at ${new URL('/', console)}`;
@@ -205,7 +205,7 @@ export class Pipeline {
   }
 
   /** Answers with an HTML page; the exchange belongs to no operation. */
-  show(exchange: Exchange, page: string): void {
+  sendPage(exchange: Exchange, page: string): void {
     this.#recorder.begin(exchange);
     void this.#writer.succeed(exchange, { status: 200, body: page }, 'text/html; charset=utf-8');
     this.#recorder.end(exchange, 200);
@@ -214,12 +214,12 @@ export class Pipeline {
 
 /** Passes the connection to the upgrade function of the endpoint's 101 answer. */
 function upgrade({ exchange, interception }: RequestContext, answer: Success): void {
-  const { request, response, requestId, upgrade: bare } = exchange;
-  if (!bare || !answer.upgrade) throw new Error('101 for a request without an upgrade');
+  const { request, response, requestId, upgrade: pendingUpgrade } = exchange;
+  if (!pendingUpgrade || !answer.upgrade) throw new Error('101 for a request without an upgrade');
   // Node types the connection as any Duplex; an upgrade of this server always has a TCP socket.
-  const socket = bare.socket as Socket;
+  const socket = pendingUpgrade.socket as Socket;
   response.detachSocket(socket);
-  const { head } = bare;
+  const { head } = pendingUpgrade;
   answer.upgrade({ request, socket, head, requestId, ...interception?.onUpgrade() });
 }
 

@@ -12,18 +12,18 @@ import { mountedOperations } from './endpoint.ts';
 import { UnknownPath } from './mounted.ts';
 import type { Pipeline } from './pipeline.ts';
 
-type Answerer = (exchange: Exchange) => void;
+type Handler = (exchange: Exchange) => void;
 
 /** The routes of a listener. */
 export interface Routes {
   /** Returns the handler of a path in the tables. */
-  readonly find: (path: string) => Answerer | undefined;
+  readonly find: (path: string) => Handler | undefined;
   /**
    * Handles every path that `find` did not return; expects `exchange` as a property of the request.
    */
   readonly app: Express;
   /** Answers a path that no operation has. */
-  readonly unknown: Answerer;
+  readonly unknown: Handler;
   /** Refuses a request, whatever its path. */
   readonly refuse: (exchange: Exchange, refusal: Refusal) => void;
   /**
@@ -49,13 +49,13 @@ export function mountRoutes(
   app.set('query parser', false);
   app.enable('case sensitive routing');
   app.enable('strict routing');
-  const exact = new Map<string, Answerer>();
+  const exact = new Map<string, Handler>();
   const frequent: OneParameterRoute[] = [];
   const others: PathRoute[] = [];
   const paths = new Set(endpoints.map(({ operation }) => operation.path));
   for (const path of paths) {
     const group = endpoints.filter(({ operation }) => operation.path === path);
-    const answer = answererOf(group, pipeline, pages.get(path));
+    const answer = handlerOf(group, pipeline, pages.get(path));
     if (!path.includes('{')) exact.set(path, answer);
     else {
       const [prefix = '', name = '', suffix = '', ...more] = path.split(/[{}]/);
@@ -69,8 +69,8 @@ export function mountRoutes(
   const unknown = unknownIn(pipeline, new UnknownPath(operations, pipeline.mounts));
   const refuseAny = pipeline.refuseUnmatched.bind(pipeline);
   let isComplete = false;
-  const find = (path: string): Answerer | undefined => {
-    const answer = exact.get(path) ?? among(frequent, path);
+  const find = (path: string): Handler | undefined => {
+    const answer = exact.get(path) ?? findOneParameterRoute(frequent, path);
     // Express is set up on the first miss: most test servers, and devices that only poll, never
     // need it.
     if (!answer && !isComplete) {
@@ -80,10 +80,10 @@ export function mountRoutes(
     }
     return answer;
   };
-  return { find, app, unknown, refuse: refuseAny, opensSocket: socketsAmong(endpoints) };
+  return { find, app, unknown, refuse: refuseAny, opensSocket: socketMatcher(endpoints) };
 }
 
-function socketsAmong(endpoints: readonly Endpoint[]): Routes['opensSocket'] {
+function socketMatcher(endpoints: readonly Endpoint[]): Routes['opensSocket'] {
   const opening = endpoints
     .map(({ operation }) => operation)
     .filter(({ success }) => 101 in success)
@@ -93,7 +93,7 @@ function socketsAmong(endpoints: readonly Endpoint[]): Routes['opensSocket'] {
 
 interface PathRoute {
   readonly path: string;
-  readonly answer: Answerer;
+  readonly answer: Handler;
 }
 
 /** A path with one parameter. */
@@ -101,14 +101,17 @@ interface OneParameterRoute {
   readonly prefix: string;
   readonly name: string;
   readonly suffix: string;
-  readonly answer: Answerer;
+  readonly answer: Handler;
 }
 
 /**
  * Returns the handler of a path whose parameter is one segment without escapes; Express handles
  * others.
  */
-function among(frequent: readonly OneParameterRoute[], path: string): Answerer | undefined {
+function findOneParameterRoute(
+  frequent: readonly OneParameterRoute[],
+  path: string,
+): Handler | undefined {
   for (const { prefix, name, suffix, answer } of frequent) {
     if (!path.startsWith(prefix) || !path.endsWith(suffix)) continue;
     const value = path.slice(prefix.length, path.length - suffix.length);
@@ -145,11 +148,11 @@ export const severalHosts = refuse.malformed('the Host header was sent more than
   actual: 'several',
 });
 
-function answererOf(
+function handlerOf(
   group: readonly Endpoint[],
   pipeline: Pipeline,
   page: string | undefined,
-): Answerer {
+): Handler {
   const byMethod = new Map(
     group.map((endpoint) => [endpoint.operation.method as string, endpoint]),
   );
@@ -159,7 +162,7 @@ function answererOf(
     const endpoint = byMethod.get(method);
     if (endpoint) pipeline.run(endpoint, exchange);
     else if (method === 'OPTIONS') pipeline.preflight(exchange, methods);
-    else if (page !== undefined && isOpenedByBrowser(exchange)) pipeline.show(exchange, page);
+    else if (page !== undefined && isOpenedByBrowser(exchange)) pipeline.sendPage(exchange, page);
     else pipeline.reject(exchange, refuse.methodNotAllowed(methods, method));
   };
 }
@@ -168,10 +171,10 @@ function isOpenedByBrowser({ request }: Exchange): boolean {
   return request.method === 'GET' && /\btext\/html\b/.test(request.headers.accept ?? '');
 }
 
-function unknownIn(pipeline: Pipeline, evidence: UnknownPath): Answerer {
+function unknownIn(pipeline: Pipeline, evidence: UnknownPath): Handler {
   return (exchange) => {
     const detail = { path: 'path', actual: exchange.path, evidence };
-    const sentence = exchange.path === '/' ? pipeline.whatLivesWhere : 'this API has no such path';
+    const sentence = exchange.path === '/' ? pipeline.rootHint : 'this API has no such path';
     pipeline.reject(exchange, refuse.notFound(sentence, detail));
   };
 }
@@ -187,7 +190,7 @@ function addRoute(app: Express, { path, answer }: PathRoute): void {
   });
 }
 
-function addFallbacks(app: Express, pipeline: Pipeline, unknown: Answerer): void {
+function addFallbacks(app: Express, pipeline: Pipeline, unknown: Handler): void {
   app.use((request) => unknown((request as unknown as RequestWithExchange).exchange));
   app.use(((error, request, _response, _next) => {
     const { exchange } = request as unknown as RequestWithExchange;
@@ -218,7 +221,8 @@ export function assertComplete(endpoints: readonly Endpoint[]): void {
     // The first of two such paths would receive the requests of both.
     const form = operation.path.replace(/\{\w+\}/g, '{}');
     const known = paths.get(form) ?? operation.path;
-    if (known !== operation.path) throw new Error(`${operation.path} is also written ${known}`);
+    if (known !== operation.path)
+      throw new Error(`${operation.path} differs from ${known} only in parameter names`);
     paths.set(form, operation.path);
   }
 }

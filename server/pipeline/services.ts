@@ -29,7 +29,7 @@ export interface Services {
   /** Limits open connections, and files sent or received over them. */
   readonly openFiles: Semaphore;
   /** Limits the bytes of incomplete bodies and messages. */
-  readonly underway: ByteBudget;
+  readonly incompleteTransfers: ByteBudget;
   readonly storageErrors: StorageErrors;
   /** Limits the bytes of answers that clients have not read. */
   readonly unread: ByteBudget;

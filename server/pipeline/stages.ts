@@ -155,7 +155,7 @@ const limitRate: Stage = ({ tenant, device, user, exchange, nowMs }) => {
  * @throws RequestCutOff when the connection closes before the end of the body
  */
 const receiveBody: Stage = (context) => {
-  const read = readBody(context.request, limits.bodyMaxBytes, context.underway);
+  const read = readBody(context.request, limits.bodyMaxBytes, context.incompleteTransfers);
   if (read instanceof Promise) return read.then((received) => keepBody(context, received));
   return keepBody(context, read);
 };
@@ -203,9 +203,9 @@ const takeTurn: Stage = (context) => {
  * release.
  */
 function holdBody(context: RequestContext): () => void {
-  const { received, underway, exchange } = context;
+  const { received, incompleteTransfers, exchange } = context;
   if (!Buffer.isBuffer(received)) return () => undefined;
-  const held = underway.open(() => {
+  const held = incompleteTransfers.open(() => {
     context.received = tooManyBytes;
     exchange.record.body = undefined;
   });

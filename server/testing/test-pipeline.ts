@@ -83,7 +83,7 @@ export async function serveEndpoint(
   const find = (asked: string) => (asked === path ? run : undefined);
   const { names, random, log } = services;
   const { openFiles, turns } = services;
-  const closing = new StagedClosing(completeConnectionLimits({}), services.underway);
+  const closing = new StagedClosing(completeConnectionLimits({}), services.incompleteTransfers);
   const connections = new Connections({ openFiles, surplusMax: 1, closing });
   const nothing = () => undefined;
   const opensSocket = () => false;

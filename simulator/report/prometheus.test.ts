@@ -200,13 +200,16 @@ describe('the Prometheus metrics of a run', () => {
 
 describe('the exposition parser of these tests', () => {
   it.each([
-    ['a 1', 'the last line has no end'],
-    ['a 1\n', 'a sample of no type'],
-    ['# TYPE a gauge\na{b="c} 1\n', 'no sample|wrong labels'],
-    ['# TYPE a gauge\na x\n', 'no sample'],
-    ['# TYPE a gauge\na 1\na 2\n', 'said twice'],
-    ['# TYPE a histogram\na_bucket{le="1"} 2\na_bucket{le="+Inf"} 1\n', 'shrinks'],
-    ['# TYPE a histogram\na_bucket{le="+Inf"} 1\na_count 2\n', 'counts 2'],
+    ['a 1', 'the text does not end with a line feed'],
+    ['a 1\n', 'belongs to no metric with a type'],
+    ['# TYPE a gauge\na{b="c} 1\n', 'not a valid sample|invalid or repeated label'],
+    ['# TYPE a gauge\na x\n', 'not a valid sample'],
+    ['# TYPE a gauge\na 1\na 2\n', 'the sample repeats an earlier one'],
+    [
+      '# TYPE a histogram\na_bucket{le="1"} 2\na_bucket{le="+Inf"} 1\n',
+      'is smaller than the one before',
+    ],
+    ['# TYPE a histogram\na_bucket{le="+Inf"} 1\na_count 2\n', 'a_count is 2'],
   ])('refuses the text %j', (text, said) => {
     expect(() => parseExposition(text)).toThrow(new RegExp(said));
   });

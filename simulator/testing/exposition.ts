@@ -26,7 +26,7 @@ const suffixes: Readonly<Record<string, readonly string[]>> = {
  * @throws Error naming the invalid line
  */
 export function parseExposition(text: string): ReadonlyMap<string, MetricFamily> {
-  if (!text.endsWith('\n')) throw new Error('the last line has no end');
+  if (!text.endsWith('\n')) throw new Error('the text does not end with a line feed');
   const families = new Map<string, { type: string; help: string; samples: MetricSample[] }>();
   const helps = new Map<string, string>();
   const seen = new Set<string>();
@@ -34,12 +34,12 @@ export function parseExposition(text: string): ReadonlyMap<string, MetricFamily>
     const [, comment, about = '', rest = ''] = /^# (HELP|TYPE) (\S+) (.*)$/.exec(line) ?? [];
     if (comment === 'HELP') helps.set(about, rest);
     else if (comment === 'TYPE') {
-      if (families.has(about)) throw new Error(`a second type: ${line}`);
+      if (families.has(about)) throw new Error(`the metric already has a type: ${line}`);
       families.set(about, { type: rest, help: helps.get(about) ?? '', samples: [] });
     } else if (line !== '') {
       const sample = parsed(line);
       const key = JSON.stringify([sample.name, Object.entries(sample.labels).sort()]);
-      if (seen.has(key)) throw new Error(`said twice: ${line}`);
+      if (seen.has(key)) throw new Error(`the sample repeats an earlier one: ${line}`);
       seen.add(key);
       familyOf(sample.name, families).samples.push(sample);
     }
@@ -53,12 +53,13 @@ export function parseExposition(text: string): ReadonlyMap<string, MetricFamily>
 function parsed(line: string): MetricSample {
   const [, name, pairs = '', number = ''] = sampleLine.exec(line) ?? [];
   const value = number === '+Inf' ? Number.POSITIVE_INFINITY : Number(number);
-  if (name === undefined || Number.isNaN(value)) throw new Error(`no sample: ${line}`);
+  if (name === undefined || Number.isNaN(value)) throw new Error(`not a valid sample: ${line}`);
   const labels: Record<string, string> = {};
   labelPair.lastIndex = 0;
   while (labelPair.lastIndex < pairs.length) {
     const [, label, text = ''] = labelPair.exec(pairs) ?? [];
-    if (label === undefined || label in labels) throw new Error(`wrong labels: ${line}`);
+    if (label === undefined || label in labels)
+      throw new Error(`invalid or repeated label: ${line}`);
     labels[label] = text.replace(/\\(.)/g, (_, mark) => (mark === 'n' ? '\n' : mark));
   }
   return { name, labels, value };
@@ -69,7 +70,7 @@ function familyOf<Kind extends { type: string }>(name: string, families: Map<str
     if (name === family && kind.type !== 'histogram') return kind;
     if (suffixes[kind.type]?.some((suffix) => name === family + suffix)) return kind;
   }
-  throw new Error(`a sample of no type: ${name}`);
+  throw new Error(`the sample ${name} belongs to no metric with a type`);
 }
 
 /**
@@ -82,10 +83,11 @@ function checkHistogram(name: string, samples: readonly MetricSample[]): void {
     const { le, ...group } = labels;
     const key = JSON.stringify(group);
     if (own === `${name}_bucket`) {
-      if (le === undefined || value < (before.get(key) ?? 0)) throw new Error(`${name} shrinks`);
+      if (le === undefined || value < (before.get(key) ?? 0))
+        throw new Error(`a bucket of ${name} is smaller than the one before`);
       before.set(key, value);
     } else if (own === `${name}_count` && before.get(key) !== value) {
-      throw new Error(`${name} counts ${value}, not what its buckets hold`);
+      throw new Error(`${name}_count is ${value}, which differs from its last bucket`);
     }
   }
 }

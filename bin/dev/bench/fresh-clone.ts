@@ -30,7 +30,7 @@ export async function freshCloneRows(context: BenchContext): Promise<BenchRow[]>
     const [build, first, second] = await inRounds(context, {
       what: 'fresh clone',
       rounds: context.rounds,
-      contenders: [
+      programs: [
         {
           name: 'fleetbed',
           measure: async () => {

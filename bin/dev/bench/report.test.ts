@@ -46,7 +46,7 @@ describe('the text of a benchmark result', () => {
     ]);
   });
 
-  it('shows the other contenders with their ratios, without a verdict', () => {
+  it('shows the other programs with their ratios, without a verdict', () => {
     expect(text).toMatch(/│ 0\.10 \(0\.10\.\.0\.13\) +│ +│ +│ framework 10,000/);
   });
 
@@ -107,7 +107,7 @@ describe('the table of several benchmark results', () => {
     expect(resultMarkdown(joinedResult(server, suite)).split('\n')).toEqual([
       '2 x CPU, Node 20.1.0, 2026-11-25, Fleetbed 0.1.0:',
       '',
-      '| part | measured | ratio (range) | goal |  | ours | held against |',
+      '| part | measured | ratio (range) | goal |  | subject | baseline |',
       '| --- | --- | --- | --- | --- | --- | --- |',
       '| server | a poll | 0.50 (0.50..0.63) | 0.75 | missed | 50,000 answers/CPU s | bare 100,000; framework 0.10 |',
       '| conformance | a run | 2.00 | 1.00 | met | 10 s | limit 20 |',

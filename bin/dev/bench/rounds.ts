@@ -1,5 +1,5 @@
 /**
- * Measures contenders in alternating rounds, so that a ratio stays valid when the speed of the
+ * Measures programs in alternating rounds, so that a ratio stays valid when the speed of the
  * machine changes.
  */
 import type { Output } from '../../output/output.ts';
@@ -16,25 +16,25 @@ export interface BenchContext {
 }
 
 /** Something that is measured again in each round. */
-export interface Contender {
+export interface MeasuredProgram {
   readonly name: string;
   /** Returns one figure, in the unit of its row. */
   measure(): Promise<number>;
 }
 
 /**
- * Measures all contenders in turn, round by round. Every second round runs in reverse order, so
- * that no contender always follows the same one.
- * @returns the figures of each, in the order of the contenders
+ * Measures all programs in turn, round by round. Every second round runs in reverse order, so
+ * that no program always follows the same one.
+ * @returns the figures of each, in the order of the programs
  */
-export async function inRounds<const All extends readonly Contender[]>(
+export async function inRounds<const All extends readonly MeasuredProgram[]>(
   { output }: Pick<BenchContext, 'output'>,
-  { what, rounds, contenders }: { what: string; rounds: number; contenders: All },
+  { what, rounds, programs }: { what: string; rounds: number; programs: All },
 ): Promise<{ [At in keyof All]: RoundFigures }> {
-  const figures = contenders.map(({ name }) => ({ name, values: [] as number[] }));
+  const figures = programs.map(({ name }) => ({ name, values: [] as number[] }));
   for (let round = 1; round <= rounds; round++) {
     output.progress(`${what}, round ${round} of ${rounds}`);
-    const turns = contenders.map(({ measure }, at) => ({ measure, at }));
+    const turns = programs.map(({ measure }, at) => ({ measure, at }));
     for (const { measure, at } of round % 2 === 0 ? turns.toReversed() : turns) {
       figures[at]?.values.push(await measure());
     }

@@ -36,7 +36,7 @@ describe('a row of a benchmark', () => {
     expect(row.ratio.median).toBe(2.5);
   });
 
-  it('compares other contenders with the same baseline', () => {
+  it('compares other programs with the same baseline', () => {
     const others = [{ name: 'a framework', values: [20, 20, 30] }];
     expect(rowOf({ ...rates, others }).others).toEqual([
       {

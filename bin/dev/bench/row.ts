@@ -20,7 +20,7 @@ export const rowShape = v.object({
   /** Least ratio; null without a goal. */
   goal: v.nullable(v.number()),
   verdict: v.picklist(['met', 'missed', 'no goal']),
-  /** Further contenders, each with its own ratio to the baseline. */
+  /** Further programs, each with its own ratio to the baseline. */
   others: v.array(v.object({ ...figuresShape.entries, ratio: spreadShape })),
   /** Other observations, in one sentence; empty without any. */
   note: v.string(),
@@ -30,7 +30,7 @@ export const rowShape = v.object({
 export type FigureSpread = v.InferOutput<typeof spreadShape>;
 export type BenchRow = v.InferOutput<typeof rowShape>;
 
-/** A contender with one figure for each round, in order. */
+/** A measured program with one figure for each round, in order. */
 export interface RoundFigures {
   readonly name: string;
   readonly values: readonly number[];

@@ -20,7 +20,7 @@ export function resultText({ environment, parts }: BenchResult): string {
 export function resultMarkdown(result: BenchResult): string {
   const { machine = 'an unknown machine', node = 'unknown', fleetbed = '' } = result.environment;
   const head = `${machine}, Node ${node}, ${dayOf(result)}, Fleetbed ${fleetbed}:`;
-  const columns = ['part', 'measured', 'ratio (range)', 'goal', '', 'ours', 'held against'];
+  const columns = ['part', 'measured', 'ratio (range)', 'goal', '', 'subject', 'baseline'];
   const rows = result.parts.flatMap(({ name, rows: measured }) =>
     measured.map((row) => [name, ...markdownCells(row)]),
   );
@@ -31,11 +31,11 @@ export function resultMarkdown(result: BenchResult): string {
 function markdownCells(row: BenchRow): string[] {
   const { what, ratio, goal, verdict, subject, baseline, others, unit } = row;
   const isOnce = ratio.min === ratio.max;
-  const ours = `${shownFigure(subject.figures.median)} ${unit}`;
+  const subjectFigure = `${shownFigure(subject.figures.median)} ${unit}`;
   const rest = others.map(({ name, ratio: other }) => `${name} ${shownRatio(other.median)}`);
   return [
     ...[what, isOnce ? shownRatio(ratio.median) : shownSpread(ratio), shownRatio(goal), verdict],
-    ...[ours, [shownSide(baseline), ...rest].join('; ')],
+    ...[subjectFigure, [shownSide(baseline), ...rest].join('; ')],
   ];
 }
 
@@ -84,13 +84,13 @@ export function shownFigure(value: number): string {
   return String(Number(value.toPrecision(3)));
 }
 
-/** Returns the name of a contender with its median. */
+/** Returns the name of a measured program with its median. */
 function shownSide({ name, figures }: BenchRow['subject']): string {
   return `${name} ${shownFigure(figures.median)}`;
 }
 
 function partText(name: string, rows: readonly BenchRow[]): string {
-  const head = ['measured', 'ratio', 'goal', 'verdict', 'ours', 'held against', 'unit'];
+  const head = ['measured', 'ratio', 'goal', 'verdict', 'subject', 'baseline', 'unit'];
   const table = new Table({ head, ...plain });
   for (const row of rows) {
     const { what, ratio, goal, verdict, subject, baseline, others, unit } = row;

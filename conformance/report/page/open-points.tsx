@@ -9,7 +9,7 @@ export function OpenPoints({ facts: { openPoints } }: { facts: PageFacts }) {
   return (
     <div class="report-stack" id="open-points">
       {openPoints.length === 0 && <Empty title="This run observed no open point." />}
-      {openPoints.map(({ id, heading, question, ours, seen }) => (
+      {openPoints.map(({ id, heading, question, reference, target }) => (
         <section class="kit-card report-stack" key={id}>
           <h2>{question}</h2>
           <p class="report-hint">
@@ -19,9 +19,9 @@ export function OpenPoints({ facts: { openPoints } }: { facts: PageFacts }) {
             rows={[
               [
                 'the target',
-                seen.length > 0 && (
+                target.length > 0 && (
                   <ul class="report-list">
-                    {seen.map(({ caseId, text }) => (
+                    {target.map(({ caseId, text }) => (
                       <li key={caseId}>
                         {text} (<CaseLink id={caseId} />)
                       </li>
@@ -29,7 +29,7 @@ export function OpenPoints({ facts: { openPoints } }: { facts: PageFacts }) {
                   </ul>
                 ),
               ],
-              ['the reference server', ours],
+              ['the reference server', reference],
             ]}
           />
         </section>

@@ -1,6 +1,7 @@
 /** Formats a kill matrix as text for a terminal. */
 import { shortened } from '../../../fixtures/characters.ts';
 import { requirements } from '../../../fixtures/contract/requirements/index.ts';
+import { counted } from '../../../fixtures/counted.ts';
 import { isSound } from '../judgement.ts';
 import type { KillMatrix, MatrixRow } from '../matrix.ts';
 import { kindTable } from './kind-table.ts';
@@ -45,7 +46,7 @@ export function problemLines(matrix: KillMatrix, isWhole: boolean): readonly str
  */
 function notSelectedText({ undefended }: KillMatrix): string | undefined {
   if (undefended.length === 0) return undefined;
-  return `${undefended.length} requirements are broken by none of the selected defects`;
+  return `not broken by any selected defect: ${counted(undefended.length, 'requirement')}`;
 }
 
 /**
@@ -66,7 +67,7 @@ export function matrixText(matrix: KillMatrix, isWhole: boolean): string {
       `${unexercised} not exercised, ${equivalent} equivalent, ` +
       `${totals['stale-reason']} stale reasons, ${totals.falseCatches} false catches, ` +
       `${totals.suiteErrors} suite errors`,
-    `${totals.casesRun} case runs; ${totals.untouched} left out: not affected, or not in the sample of cases that name no broken requirement`,
+    `${totals.casesRun} case runs; ${totals.untouched} not run: unaffected, or not sampled`,
     ...(matrix.interrupted ? ['! interrupted before every defect was run'] : []),
   ].join('\n');
 }
@@ -82,7 +83,7 @@ function requirementLines({ rows }: KillMatrix): string[] {
         const own = rows.filter(({ violates }) => violates.includes(id));
         const killed = own.filter(({ outcome }) => outcome === 'killed').length;
         const named = own.filter(({ proves }) => proves.includes(id)).length;
-        return `  ${id}: ${killed} of ${own.length} defects killed, ${named} by its own name`;
+        return `  ${id}: ${killed} of ${own.length} defects killed, ${named} caught by a case that names it`;
       }),
   ]);
 }

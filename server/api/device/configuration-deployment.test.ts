@@ -282,9 +282,9 @@ describe('a download with an invalid configuration link', () => {
 
   it('returns 404 if the slash in the device type is unescaped', async () => {
     const uri = await linkOf({ secret: 'x' }, { ...board, device_type: 'a/b' });
-    const parted = uri.replace('a%2Fb', 'a/b');
-    expect(parted).not.toBe(uri);
-    expect((await fetchFile(parted)).status).toBe(404);
+    const unescaped = uri.replace('a%2Fb', 'a/b');
+    expect(unescaped).not.toBe(uri);
+    expect((await fetchFile(unescaped)).status).toBe(404);
   });
 
   it('returns 403 from the expiry of the link on', async () => {

@@ -28,7 +28,7 @@ interface ExpectedUpload {
 /** Maximum size of everything but the file: the text parts and the headers of all parts. */
 const FRAME_MAX_BYTES = limits.uploadPartsMax * limits.uploadFieldMaxBytes;
 
-type UploadContext = Pick<HandlerContext, 'request' | 'openFiles' | 'underway'>;
+type UploadContext = Pick<HandlerContext, 'request' | 'openFiles' | 'incompleteTransfers'>;
 
 /** Returns the parts, or a refusal. A refused upload leaves no file. @throws RequestCutOff */
 export async function receiveUpload(
@@ -45,7 +45,7 @@ export async function receiveUpload(
 }
 
 function readParts(
-  { request, underway }: UploadContext,
+  { request, incompleteTransfers }: UploadContext,
   form: ExpectedUpload,
 ): Promise<ReceivedUpload | Refusal> {
   const { files, filePart, fileMaxBytes } = form;
@@ -66,7 +66,7 @@ function readParts(
       request.resume();
       resolve(discarded(receiving, files, because));
     };
-    const fieldsAreWhole = holdFields(request, underway, () => {
+    const fieldsAreWhole = holdFields(request, incompleteTransfers, () => {
       fields.clear();
       parser.destroy();
       refuseRest(tooManyBytes);
@@ -124,11 +124,11 @@ function readParts(
  */
 function holdFields(
   request: IncomingMessage,
-  underway: HandlerContext['underway'],
+  incompleteTransfers: HandlerContext['incompleteTransfers'],
   giveWay: () => void,
 ): () => void {
   let bytes = 0;
-  const held = underway.open(() => {
+  const held = incompleteTransfers.open(() => {
     stop();
     giveWay();
   });

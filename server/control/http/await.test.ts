@@ -56,7 +56,7 @@ describe('waiting for a journal entry', () => {
   it('ignores older entries when given no sequence number', async () => {
     const { status, page } = await awaited(server, `deployment=${deployment}&timeoutSeconds=0`);
     expect(status).toBe(408);
-    expect(page).toMatchObject({ entries: [], instead: [] });
+    expect(page).toMatchObject({ entries: [], otherEntries: [] });
   });
 
   it('times out with 408 and lists what arrived instead', async () => {
@@ -65,8 +65,8 @@ describe('waiting for a journal entry', () => {
     const { status, page } = await awaited(server, query);
     expect(status).toBe(408);
     expect(page.error).toContain('no entry matched within 0 s');
-    expect(page.instead).toHaveLength(20);
-    expect(page.instead?.at(-1)?.sequence).toBe(page.next);
+    expect(page.otherEntries).toHaveLength(20);
+    expect(page.otherEntries?.at(-1)?.sequence).toBe(page.next);
   });
 
   it('reports on timeout how many of the expected entries matched', async () => {

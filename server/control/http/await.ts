@@ -73,8 +73,8 @@ function awaitedView(
   }
   const wanted =
     count === 1 ? 'no entry matched' : `${matching.length} of ${count} entries matched`;
-  const error = `${wanted} within ${timeoutSeconds} s; "instead" lists the entries that came instead`;
-  const instead = mapped(others, (entry) => entryView(entry, tenant));
+  const error = `${wanted} within ${timeoutSeconds} s; "otherEntries" lists the entries that came instead`;
+  const otherEntries = mapped(others, (entry) => entryView(entry, tenant));
   response.status(408);
-  return listing({ error, ...standing(tenant), next }, { entries, instead });
+  return listing({ error, ...standing(tenant), next }, { entries, otherEntries });
 }

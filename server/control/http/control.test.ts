@@ -81,7 +81,7 @@ function start(port = 0): Promise<RunningControl> {
   };
   const internalApi = { pass: refused, upgrade: refused, opensSocket: () => false };
   const management = { internalApi, tokens: services.tokens, random, clock };
-  const { underway, turns } = services;
+  const { incompleteTransfers, turns } = services;
   const rest = {
     outbox: new Outbox(random),
     log,
@@ -89,7 +89,7 @@ function start(port = 0): Promise<RunningControl> {
     storageErrors,
     clock,
     explainFacts,
-    underway,
+    incompleteTransfers,
     turns,
     variation: openVariation(undefined),
   };

@@ -77,7 +77,7 @@ export interface ControlListenerOptions {
   readonly variation: Variation;
   readonly clock: Clock;
   /** Counts the discarded bytes of refused requests. */
-  readonly underway: ByteBudget;
+  readonly incompleteTransfers: ByteBudget;
   /** The scheduler that gives requests their turns, shared by the whole process. */
   readonly turns: Turns;
   /** Facts for explanations that are not in a journal record. */
@@ -117,7 +117,7 @@ const pageHeaders = {
 export async function startControl(options: ControlListenerOptions): Promise<RunningControl> {
   const streams = new EventStreams(options);
   const connectionLimits = completeConnectionLimits(options.connectionLimits);
-  const closing = new StagedClosing(connectionLimits, options.underway);
+  const closing = new StagedClosing(connectionLimits, options.incompleteTransfers);
   const connections = ownConnections(connectionLimits, closing);
   const { app, admission } = controlApp(options, {
     streams,

@@ -75,7 +75,7 @@ export function runCommand(words: readonly string[], context: ShellContext): Com
   const output: Buffer[] = [];
   let outputBytes = 0;
   const errors: string[] = [];
-  const { flags, operands, unknownFlag } = sorted(rest, row.flags ?? '');
+  const { flags, operands, unknownFlag } = splitArguments(rest, row.flags ?? '');
   if (unknownFlag !== undefined) return failed(`${name}: invalid option -- '${unknownFlag}'`, 1);
   row.run({
     context,
@@ -100,7 +100,7 @@ function failed(error: string, status: number): CommandResult {
  * Splits arguments into flags and operands. Flags must come first. For a command without flags
  * every argument is an operand.
  */
-function sorted(
+function splitArguments(
   rest: readonly string[],
   known: string,
 ): {

@@ -22,13 +22,13 @@ export async function authRow(context: BenchContext, known: ServerWithDevices): 
   const { headerPrefix } = known.server.ready;
   const requests = devices.map((device) => [authRequest(device)]);
   const cpuSeconds = cpuSecondsOf(context);
-  const ours = underLoad('fleetbed', { ...placeOf(known), requests, status: 200, cpuSeconds });
-  await warmUp(context, [ours]);
+  const server = underLoad('fleetbed', { ...placeOf(known), requests, status: 200, cpuSeconds });
+  await warmUp(context, [server]);
   const alone = () => cryptoAlone(context, devices, headerPrefix);
   const [subject, baseline] = await inRounds(context, {
     what,
     rounds: context.rounds,
-    contenders: [ours, { name: 'node:crypto', measure: alone }],
+    programs: [server, { name: 'node:crypto', measure: alone }],
   });
   const note = 'Ed25519 on both sides; the baseline holds the key, verifies, and signs the token';
   return rowOf({ what, unit, better: 'higher', goal: GOAL, subject, baseline, note });

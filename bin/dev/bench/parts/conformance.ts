@@ -25,7 +25,7 @@ export async function conformanceRows(context: BenchContext): Promise<BenchRow[]
   const [subject] = await inRounds(context, {
     what,
     rounds: context.quick ? QUICK_ROUNDS : context.rounds,
-    contenders: [{ name: 'fleetbed', measure }],
+    programs: [{ name: 'fleetbed', measure }],
   });
   const rates = runs.map(({ footprint, durationMs }) => footprint.requests / (durationMs / 1000));
   const cases = runs[0]?.verdicts.length ?? 0;

@@ -31,13 +31,13 @@ export async function downloadRow(
     for (let time = 0; time < DOWNLOADS; time++) await download(agent, url, bytes);
     return (DOWNLOADS * bytes) / BYTES_PER_MB / ((spentMs(pid) - beforeMs) / 1000);
   };
-  const contenders = [
+  const programs = [
     { name: 'fleetbed', measure: measure(link, server.pid) },
     { name: 'node:http', measure: measure(place, bare.pid) },
   ] as const;
-  for (const { measure: warmUp } of contenders) await warmUp();
+  for (const { measure: warmUp } of programs) await warmUp();
   const what = `download of ${Math.round(bytes / BYTES_PER_MB)} MB`;
-  const [subject, baseline] = await inRounds(context, { what, rounds: context.rounds, contenders });
+  const [subject, baseline] = await inRounds(context, { what, rounds: context.rounds, programs });
   agent.destroy();
   await bare.end();
   return rowOf({ what, unit: 'MB/CPU s', better: 'higher', goal: GOAL, subject, baseline });

@@ -7,7 +7,7 @@ import type { PeerKind } from '../children/peer.ts';
 import type { Child } from '../children.ts';
 import { exchange, peerAnswerLike, requireSameBytes } from '../exchange.ts';
 import { type BenchLoad, CONNECTIONS, type LoadFigures, load } from '../load.ts';
-import { type BenchContext, type Contender, inRounds } from '../rounds.ts';
+import { type BenchContext, inRounds, type MeasuredProgram } from '../rounds.ts';
 import { type BenchRow, median, rowOf } from '../row.ts';
 import type { BenchExchange } from './exchanges.ts';
 import { cpuSecondsOf, placeOf, type ServerWithDevices } from './knowing-server.ts';
@@ -22,7 +22,7 @@ export const unit = 'answers/CPU s';
 const QUICK_WARM_UP_ROUNDS = 3;
 
 /** A server under load, with the figures of its rounds. */
-interface LoadedServer extends Contender {
+interface LoadedServer extends MeasuredProgram {
   /** Figures of each measured round. */
   readonly seen: LoadFigures[];
 }
@@ -43,20 +43,20 @@ export async function exchangeRow(
   if (!first) throw new Error('no device is known');
   const peers = await startPeers(context, placeOf(known).baseUrl, first);
   const rest = { requests, status, cpuSeconds: cpuSecondsOf(context) };
-  const contenders = [
+  const programs = [
     underLoad('fleetbed', { ...placeOf(known), ...rest }),
     ...peers.map(({ kind, baseUrl, pid }) => underLoad(kind, { baseUrl, pid, ...rest })),
   ];
-  await warmUp(context, contenders);
-  const figures = await inRounds(context, { what, rounds: context.rounds, contenders });
+  await warmUp(context, programs);
+  const figures = await inRounds(context, { what, rounds: context.rounds, programs });
   await Promise.all(peers.map((peer) => peer.end()));
   const [subject, baseline, ...others] = figures;
   if (!subject || !baseline) throw new Error('nothing was measured');
-  const note = noteOf(contenders);
+  const note = noteOf(programs);
   return rowOf({ what, unit, better: 'higher', goal, subject, baseline, others, note });
 }
 
-/** Returns a contender that is measured under this load. */
+/** Returns a program that is measured under this load. */
 export function underLoad(name: string, asked: BenchLoad): LoadedServer {
   const seen: LoadFigures[] = [];
   const measure = async (): Promise<number> => {
@@ -70,10 +70,10 @@ export function underLoad(name: string, asked: BenchLoad): LoadedServer {
 /** Runs rounds that are not counted, until V8 has compiled the hot code. */
 export async function warmUp(
   { quick }: BenchContext,
-  contenders: readonly LoadedServer[],
+  programs: readonly LoadedServer[],
 ): Promise<void> {
   const rounds = quick ? QUICK_WARM_UP_ROUNDS : 1;
-  for (const { measure, seen } of contenders) {
+  for (const { measure, seen } of programs) {
     for (let round = 0; round < rounds; round++) await measure();
     seen.length = 0;
   }
@@ -81,10 +81,10 @@ export async function warmUp(
 
 async function startPeers(
   { children, quick }: BenchContext,
-  ours: string,
+  subject: string,
   request: Request,
 ): Promise<readonly PeerServer[]> {
-  const example = await exchange(ours, request);
+  const example = await exchange(subject, request);
   const answer = JSON.stringify(peerAnswerLike(example, request));
   const kinds: readonly PeerKind[] = [
     'node:http',
@@ -104,13 +104,15 @@ async function startPeers(
  * Returns the wall-clock rates as a sentence. They are only a note, because a saturated generator
  * hides how fast the faster server is.
  */
-function noteOf(contenders: readonly LoadedServer[]): string {
-  const [ours, bare] = contenders.map(({ seen }) => ({
+function noteOf(programs: readonly LoadedServer[]): string {
+  const [subject, baseline] = programs.map(({ seen }) => ({
     rate: median(seen.map(({ perSecond }) => perSecond)),
     busy: Math.round(median(seen.map(({ generatorBusy }) => generatorBusy)) * 100),
   }));
-  if (!ours || !bare) return '';
-  const [rate, max] = [ours, bare].map((each) => Math.round(each.rate).toLocaleString('en'));
-  const share = (ours.rate / bare.rate).toFixed(2);
-  return `by the clock ${rate} of ${max} answers/s, ${share}; ${CONNECTIONS} connections, generator ${ours.busy} % and ${bare.busy} % of its core`;
+  if (!subject || !baseline) return '';
+  const [rate, baselineRate] = [subject, baseline].map((each) =>
+    Math.round(each.rate).toLocaleString('en'),
+  );
+  const share = (subject.rate / baseline.rate).toFixed(2);
+  return `by the clock ${rate} of ${baselineRate} answers/s, ${share}; ${CONNECTIONS} connections, generator ${subject.busy} % and ${baseline.busy} % of its core`;
 }

@@ -82,10 +82,10 @@ async function withoutRow(
       status: poll.status,
       cpuSeconds: cpuSecondsOf(context),
     });
-  const contenders = [polled(`${part} on`, known), polled(`${part} off`, without)] as const;
-  await warmUp(context, contenders);
+  const programs = [polled(`${part} on`, known), polled(`${part} off`, without)] as const;
+  await warmUp(context, programs);
   const what = `${poll.what}, ${part} on`;
-  const [subject, baseline] = await inRounds(context, { what, rounds: context.rounds, contenders });
+  const [subject, baseline] = await inRounds(context, { what, rounds: context.rounds, programs });
   await without.server.end();
   return rowOf({ what, unit, better: 'higher', goal, subject, baseline });
 }

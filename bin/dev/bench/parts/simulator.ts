@@ -70,7 +70,7 @@ export async function costRow(
   const [subject, baseline] = await inRounds(context, {
     what,
     rounds: context.rounds,
-    contenders: [
+    programs: [
       {
         name: 'fleetbed',
         measure: () => onServer(context, (server) => fleetRate(context, server, seconds), options),

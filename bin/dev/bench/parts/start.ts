@@ -30,7 +30,7 @@ export async function startRows(context: BenchContext): Promise<BenchRow[]> {
   const [bare, help, serveHelp, ready] = await inRounds(context, {
     what: 'starts',
     rounds: context.rounds,
-    contenders: [
+    programs: [
       start('node -e 0', ['-e', '0']),
       start('fleetbed', fleetbed('--help')),
       start('fleetbed', fleetbed('serve', '--help')),

@@ -86,13 +86,13 @@ async function atOnceRow(
     await all(url);
     return (AT_ONCE * bytes) / BYTES_PER_MB / ((spentMs(pid) - beforeMs) / 1000);
   };
-  const contenders = [
+  const programs = [
     { name: 'fleetbed', measure: measure(link, server.pid) },
     { name: 'node:http', measure: measure(`http://127.0.0.1:${bare.firstLine}`, bare.pid) },
   ] as const;
-  for (const { measure: warmUp } of contenders) await warmUp();
+  for (const { measure: warmUp } of programs) await warmUp();
   const what = `${AT_ONCE} downloads of ${Math.round(bytes / BYTES_PER_MB)} MB at once`;
-  const [subject, baseline] = await inRounds(context, { what, rounds: context.rounds, contenders });
+  const [subject, baseline] = await inRounds(context, { what, rounds: context.rounds, programs });
   await server.begin();
   await all(link);
   const seen = await server.seen();

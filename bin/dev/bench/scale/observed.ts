@@ -68,7 +68,7 @@ export function grownMegabytes({ memoryBefore, residentPeak }: ProcessObservatio
   return (residentPeak - memoryBefore.resident) / BYTES_PER_MB;
 }
 
-/** Returns the figures of a contender that is measured once. */
+/** Returns the figures of a program that is measured once. */
 export function once(name: string, value: number) {
   return { name, values: [value] };
 }

@@ -49,7 +49,7 @@ export async function pollUnderLoadRows(context: BenchContext): Promise<BenchRow
   );
   const bareUrl = `http://127.0.0.1:${bare.firstLine}`;
   const busy: number[] = [];
-  const contender = (name: string, loaded: PolledServer) => ({
+  const program = (name: string, loaded: PolledServer) => ({
     name,
     measure: async (): Promise<number> => {
       const [p99Ms, { serverBusy }] = await Promise.all([
@@ -64,9 +64,9 @@ export async function pollUnderLoadRows(context: BenchContext): Promise<BenchRow
   const [subject, baseline] = await inRounds(context, {
     what,
     rounds: context.rounds,
-    contenders: [
-      contender('fleetbed', { ...place, status: 200 }),
-      contender('node:http', { baseUrl: bareUrl, pid: bare.pid, status: poll.status }),
+    programs: [
+      program('fleetbed', { ...place, status: 200 }),
+      program('node:http', { baseUrl: bareUrl, pid: bare.pid, status: poll.status }),
     ],
   });
   await Promise.all([bare.end(), known.server.end()]);

@@ -35,7 +35,7 @@ const refusal: PeerAnswer = {
 export async function twoProcessRows(context: BenchContext): Promise<BenchRow[]> {
   const bare = await context.children.script('alone', 'peer', 'node:http', JSON.stringify(refusal));
   const folder = await mkdtemp(join(tmpdir(), 'fleetbed-bench-'));
-  const contender = (name: string, processes: number) => ({
+  const program = (name: string, processes: number) => ({
     name,
     measure: () => signaturesPerSecond(context, { processes, folder, port: bare.firstLine }),
   });
@@ -44,7 +44,7 @@ export async function twoProcessRows(context: BenchContext): Promise<BenchRow[]>
     const [subject, baseline] = await inRounds(context, {
       what,
       rounds: context.quick ? QUICK_ROUNDS : ROUNDS,
-      contenders: [contender('two processes', 2), contender('one process', 1)],
+      programs: [program('two processes', 2), program('one process', 1)],
     });
     const note =
       'RSA keys of 2048 bits, against node:http that refuses every device; no process has a core of its own';
