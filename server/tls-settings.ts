@@ -72,10 +72,12 @@ export function tlsSettingsProblem(tls: TlsSettings): string | undefined {
     return `TLS has a ${given} file but no ${missing} file; give both, or neither for a test CA`;
   }
   if (certFile !== undefined) {
-    if (names.length > 0) return alone('TLS names', 'its own names');
-    if (gallery) return alone('the TLS gallery', 'no test CA, which the gallery requires');
-    if (keyType !== undefined) return alone('the TLS key type', 'its own key');
-    if (caKeepFile !== undefined) return alone('the file of the test CA', 'no test CA to keep');
+    if (names.length > 0) return needlessSetting('TLS names', 'its own names');
+    if (gallery)
+      return needlessSetting('the TLS gallery', 'no test CA, which the gallery requires');
+    if (keyType !== undefined) return needlessSetting('the TLS key type', 'its own key');
+    if (caKeepFile !== undefined)
+      return needlessSetting('the file of the test CA', 'no test CA to keep');
   }
   if (names.length > certificateNamesMax) {
     return `a TLS certificate can have at most ${certificateNamesMax} names, not ${names.length}`;
@@ -86,7 +88,7 @@ export function tlsSettingsProblem(tls: TlsSettings): string | undefined {
 }
 
 /** Returns the refusal of a setting that a certificate file of one's own leaves without effect. */
-function alone(setting: string, has: string): string {
+function needlessSetting(setting: string, has: string): string {
   return `TLS with your own certificate file has ${has}; leave out ${setting}, or the certificate and key files`;
 }
 

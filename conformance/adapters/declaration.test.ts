@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../fixtures/clock.ts';
 import { Target } from '../target/target.ts';
-import { deserted, serve } from '../testing/tiny-server.ts';
+import { closedPortUrl, serve } from '../testing/tiny-server.ts';
 import { compareCapability, readDeclaration } from './declaration.ts';
 import { type ProbeResult, probePart } from './probe.ts';
 
@@ -94,7 +94,7 @@ describe('a capability probe', () => {
   });
 
   it('reports the part as unknown when no answer comes', async () => {
-    expect(await onTarget(await deserted())).toMatchObject({
+    expect(await onTarget(await closedPortUrl())).toMatchObject({
       found: 'unknown',
       evidence: expect.stringContaining('no answer'),
     });

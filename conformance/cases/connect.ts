@@ -32,16 +32,16 @@ const keys = [
   'dGhlIHNhbXBsZSBub25jZQ==',
 ];
 
-const noConnection = without('connection');
-const noUpgrade = without('upgrade');
+const noConnection = upgradeHeadersWithout('connection');
+const noUpgrade = upgradeHeadersWithout('upgrade');
 
-function without(...names: readonly string[]): Headers {
+function upgradeHeadersWithout(...names: readonly string[]): Headers {
   return Object.fromEntries(
     Object.entries(upgradeHeaders).filter(([each]) => !names.includes(each)),
   );
 }
 
-function but(headers: Headers): Headers {
+function upgradeHeadersWith(headers: Headers): Headers {
   return { ...upgradeHeaders, ...headers };
 }
 
@@ -77,7 +77,7 @@ const refused: readonly HandshakeRequirement[] = [
     requirement: 'connect.upgrade-is-needed',
     title: 'A request that does not ask for an upgrade to websocket is answered 400.',
     requests: {
-      'neither header': without('connection', 'upgrade'),
+      'neither header': upgradeHeadersWithout('connection', 'upgrade'),
       'no Connection': noConnection,
       'no Upgrade': noUpgrade,
       'none of the four': {},
@@ -89,12 +89,12 @@ const refused: readonly HandshakeRequirement[] = [
     requirement: 'connect.version-13-only',
     title: 'A websocket version other than 13 is answered 400 or 426.',
     requests: {
-      'version 0': but({ 'sec-websocket-version': '0' }),
-      'version 8': but({ 'sec-websocket-version': '8' }),
-      'version 12': but({ 'sec-websocket-version': '12' }),
-      'version 14': but({ 'sec-websocket-version': '14' }),
-      'version thirteen': but({ 'sec-websocket-version': 'thirteen' }),
-      'version 130': but({ 'sec-websocket-version': '130' }),
+      'version 0': upgradeHeadersWith({ 'sec-websocket-version': '0' }),
+      'version 8': upgradeHeadersWith({ 'sec-websocket-version': '8' }),
+      'version 12': upgradeHeadersWith({ 'sec-websocket-version': '12' }),
+      'version 14': upgradeHeadersWith({ 'sec-websocket-version': '14' }),
+      'version thirteen': upgradeHeadersWith({ 'sec-websocket-version': 'thirteen' }),
+      'version 130': upgradeHeadersWith({ 'sec-websocket-version': '130' }),
     },
     statuses: [400, 426],
   },
@@ -102,14 +102,14 @@ const refused: readonly HandshakeRequirement[] = [
     id: 'missing-version-is-refused',
     requirement: 'connect.version-is-needed',
     title: 'An upgrade without Sec-Websocket-Version is answered 400 or 426.',
-    requests: { 'no version': without('sec-websocket-version') },
+    requests: { 'no version': upgradeHeadersWithout('sec-websocket-version') },
     statuses: [400, 426],
   },
   {
     id: 'missing-key-is-400',
     requirement: 'connect.key-is-needed',
     title: 'An upgrade without Sec-Websocket-Key is answered 400.',
-    requests: { 'no key': without('sec-websocket-key') },
+    requests: { 'no key': upgradeHeadersWithout('sec-websocket-key') },
     statuses: [400],
   },
   {
@@ -117,11 +117,15 @@ const refused: readonly HandshakeRequirement[] = [
     requirement: 'connect.key-is-16-bytes',
     title: 'A Sec-Websocket-Key that is not 16 bytes in Base64 is answered 400.',
     requests: {
-      'an empty key': but({ 'sec-websocket-key': '' }),
-      'a key of 15 bytes': but({ 'sec-websocket-key': Buffer.alloc(15).toString('base64') }),
-      'a key of 17 bytes': but({ 'sec-websocket-key': Buffer.alloc(17).toString('base64') }),
-      'no Base64': but({ 'sec-websocket-key': 'sixteen bytes ok, but plain' }),
-      'no padding': but({ 'sec-websocket-key': key.replaceAll('=', '') }),
+      'an empty key': upgradeHeadersWith({ 'sec-websocket-key': '' }),
+      'a key of 15 bytes': upgradeHeadersWith({
+        'sec-websocket-key': Buffer.alloc(15).toString('base64'),
+      }),
+      'a key of 17 bytes': upgradeHeadersWith({
+        'sec-websocket-key': Buffer.alloc(17).toString('base64'),
+      }),
+      'no Base64': upgradeHeadersWith({ 'sec-websocket-key': 'sixteen bytes ok, but plain' }),
+      'no padding': upgradeHeadersWith({ 'sec-websocket-key': key.replaceAll('=', '') }),
     },
     statuses: [400],
   },
@@ -230,7 +234,7 @@ const handshake = defineScenario({
           'two words in Connection': { connection: 'keep-alive, Upgrade' },
         };
         await expectEach(101, forms, (form) =>
-          askUpgrade(context, { ...but(form), ...bearer(token) }),
+          askUpgrade(context, { ...upgradeHeadersWith(form), ...bearer(token) }),
         );
       },
     },
@@ -239,7 +243,10 @@ const handshake = defineScenario({
       title: 'The token may come in the cookie JWT instead of the Authorization header.',
       requirements: ['connect.cookie'],
       run: async ({ token }, context) =>
-        expectStatus(await askUpgrade(context, but({ cookie: `JWT=${token}` })), 101),
+        expectStatus(
+          await askUpgrade(context, upgradeHeadersWith({ cookie: `JWT=${token}` })),
+          101,
+        ),
     },
     {
       id: 'cookie-among-others-is-101',
@@ -250,7 +257,9 @@ const handshake = defineScenario({
           'before another': `JWT=${token}; theme=dark`,
           'after others': `theme=dark; XJWT=none; JWT=${token}`,
         };
-        await expectEach(101, cookies, (cookie) => askUpgrade(context, but({ cookie })));
+        await expectEach(101, cookies, (cookie) =>
+          askUpgrade(context, upgradeHeadersWith({ cookie })),
+        );
       },
     },
     {
@@ -264,7 +273,7 @@ const handshake = defineScenario({
           cookie: { cookie: `JWT=${stolen}` },
           'another cookie': { cookie: `TOKEN=${token}` },
         };
-        await expectEach(401, places, (place) => askUpgrade(context, but(place)));
+        await expectEach(401, places, (place) => askUpgrade(context, upgradeHeadersWith(place)));
       },
     },
     ...refused.map(refusedCase),
@@ -274,7 +283,10 @@ const handshake = defineScenario({
       requirements: ['connect.other-protocol'],
       run: async ({ token }, context) => {
         for (const upgrade of ['h2c', 'websocket2', 'http/2']) {
-          const answer = await askUpgrade(context, { ...but({ upgrade }), ...bearer(token) });
+          const answer = await askUpgrade(context, {
+            ...upgradeHeadersWith({ upgrade }),
+            ...bearer(token),
+          });
           expectThat(answer.status !== 101, `no websocket for ${upgrade}`, `${answer.status}`);
         }
       },
@@ -286,7 +298,10 @@ const handshake = defineScenario({
       observe: async ({ token }, context) => {
         const seen: string[] = [];
         for (const name of Object.keys(upgradeHeaders)) {
-          const { status } = await askUpgrade(context, { ...without(name), ...bearer(token) });
+          const { status } = await askUpgrade(context, {
+            ...upgradeHeadersWithout(name),
+            ...bearer(token),
+          });
           seen.push(`without ${name}: ${status}`);
         }
         return observed(seen.join(', '));

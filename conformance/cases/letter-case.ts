@@ -142,7 +142,7 @@ const settings = defineScenario<SuiteDevice>({
 /** The value on which the artifact depends, with capital and small letters. */
 const flavour = 'Vanilla-aB';
 
-async function flavoured(context: TestContext): Promise<SuiteDevice> {
+async function deviceWithFlavouredRelease(context: TestContext): Promise<SuiteDevice> {
   const device = await acceptedDevice(context);
   const name = context.newName();
   const depends = { flavour: [flavour] };
@@ -157,7 +157,7 @@ const offers = defineScenario<SuiteDevice>({
   start: 'a device with a pending artifact that depends on a string with letters',
   risk: 'write',
   needs: ['operator'],
-  arrange: flavoured,
+  arrange: deviceWithFlavouredRelease,
   cases: [
     {
       id: 'depends-in-other-letters-offers-nothing',

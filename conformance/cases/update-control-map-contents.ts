@@ -77,7 +77,7 @@ function fetchMap({ device, id }: Pick<OfferedMap, 'device' | 'id'>): Promise<An
 }
 
 /** Returns what the contract says of a map: its priority, and the action of each state. */
-function essence(map: unknown): unknown {
+function priorityAndActions(map: unknown): unknown {
   if (!isObject(map)) return map;
   const states = isObject(map.states) ? map.states : {};
   const actions = Object.entries(states).map(([name, state]) => [
@@ -101,7 +101,9 @@ function expectMap(
     const missed = isInInstructions ? 'next.control-map-id' : 'map.id-is-the-deployment';
     throw new ExpectationFailure(`the id ${deploymentId} in the map`, shown(own), [missed]);
   }
-  const [is, should] = [essence(map), essence(given)].map((each) => JSON.stringify(each));
+  const [is, should] = [priorityAndActions(map), priorityAndActions(given)].map((each) =>
+    JSON.stringify(each),
+  );
   if (is === should) return;
   const missed = isInInstructions ? inInstructions : ofDeployment;
   throw new ExpectationFailure(`the map ${should} ${where}`, shown(map), [missed]);

@@ -11,7 +11,7 @@ import {
   ControlRefusedError,
   LoginRefusedError,
 } from '../target/setup-error.ts';
-import { deserted, serve } from '../testing/tiny-server.ts';
+import { closedPortUrl, serve } from '../testing/tiny-server.ts';
 import { type CleanupOptions, cleanUp, LedgerUrlError } from './cleanup.ts';
 import { readLedger } from './ledger-reading.ts';
 
@@ -247,7 +247,7 @@ describe('a clean-up', () => {
   });
 
   it('does not start when nothing answers at the base URL of the run', async () => {
-    const nowhere = await deserted();
+    const nowhere = await closedPortUrl();
     await expect(clean(nowhere)).rejects.toThrow(`nothing answers at ${nowhere}`);
     await expect(clean(undefined as never)).rejects.toThrow('http://127.0.0.1:9');
   });

@@ -82,8 +82,8 @@ export class ExpectedState {
   /** Marks the data of a rejected device as unknown: the contract leaves open if it remains. */
   doubt(index: number): void {
     const { configuration, attributes } = this.device(index);
-    configuration.blur();
-    attributes.blur();
+    configuration.allowAbsence();
+    attributes.allowAbsence();
     doubtDeployments(this.deployments, index);
   }
 

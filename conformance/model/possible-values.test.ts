@@ -6,10 +6,10 @@ function possible(): PossibleValues<string> {
 }
 
 describe('the possible values of a name', () => {
-  it('are none at first, so any value is a misfit', () => {
-    const misfit = possible().misfit({ colour: 'red' });
-    expect(misfit).toMatchObject({ name: 'colour', found: 'red' });
-    expect(misfit?.because).toBe('configuration.own-store');
+  it('are none at first, so any value is impossible', () => {
+    const firstImpossible = possible().firstImpossible({ colour: 'red' });
+    expect(firstImpossible).toMatchObject({ name: 'colour', found: 'red' });
+    expect(firstImpossible?.because).toBe('configuration.own-store');
   });
 
   it.each([
@@ -18,42 +18,42 @@ describe('the possible values of a name', () => {
   ])('exclude that a name that was set is %s, and name the requirement', (_, found) => {
     const values = possible();
     values.set('colour', 'red', 'configuration.write');
-    expect(values.misfit(found)?.because).toBe('configuration.write');
-    expect(values.misfit({ colour: 'red' })).toBeUndefined();
+    expect(values.firstImpossible(found)?.because).toBe('configuration.write');
+    expect(values.firstImpossible({ colour: 'red' })).toBeUndefined();
   });
 
   it('exclude the former value of a removed name', () => {
     const values = possible();
     values.set('colour', undefined, 'configuration.empty-removes');
-    expect(values.misfit({ colour: 'red' })?.because).toBe('configuration.empty-removes');
+    expect(values.firstImpossible({ colour: 'red' })?.because).toBe('configuration.empty-removes');
   });
 
   it('are two where the contract is silent, and exclude a third', () => {
     const values = possible();
     values.set('colour', 'red', 'configuration.write');
-    values.blur(['volume']);
-    expect(values.misfit({ colour: 'red' })).toBeUndefined();
-    expect(values.misfit({})).toBeUndefined();
-    expect(values.misfit({ colour: 'green' })).toBeDefined();
+    values.allowAbsence(['volume']);
+    expect(values.firstImpossible({ colour: 'red' })).toBeUndefined();
+    expect(values.firstImpossible({})).toBeUndefined();
+    expect(values.firstImpossible({ colour: 'green' })).toBeDefined();
     expect(values.has('colour')).toBe(false);
   });
 
   it('are one again once the target has shown a value', () => {
     const values = possible();
     values.set('colour', 'red', 'configuration.write');
-    values.blur();
-    values.settle({});
-    expect(values.misfit({ colour: 'red' })).toBeDefined();
+    values.allowAbsence();
+    values.adopt({});
+    expect(values.firstImpossible({ colour: 'red' })).toBeDefined();
   });
 
   it('include any value once the former ones are forgotten', () => {
     const values = possible();
     values.set('colour', 'red', 'configuration.write');
     values.forget();
-    expect(values.misfit({ colour: 'green', volume: '7' })).toBeUndefined();
+    expect(values.firstImpossible({ colour: 'green', volume: '7' })).toBeUndefined();
   });
 
   it('do not restrict names that no step uses', () => {
-    expect(possible().misfit({ preset: 'by the vendor' })).toBeUndefined();
+    expect(possible().firstImpossible({ preset: 'by the vendor' })).toBeUndefined();
   });
 });

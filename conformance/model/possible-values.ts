@@ -38,7 +38,7 @@ export class PossibleValues<Value> {
   }
 
   /** Allows all names except `except` to have their value or to be absent. */
-  blur(except: readonly string[] = []): void {
+  allowAbsence(except: readonly string[] = []): void {
     for (const [name, { values, because }] of this.#possible) {
       if (except.includes(name) || values.includes(undefined)) continue;
       this.#possible.set(name, { values: [...values, undefined], because });
@@ -62,7 +62,7 @@ export class PossibleValues<Value> {
   }
 
   /** Returns the first name whose value is not possible. */
-  misfit(found: Readonly<Record<string, Value>>): ImpossibleValue | undefined {
+  firstImpossible(found: Readonly<Record<string, Value>>): ImpossibleValue | undefined {
     for (const [name, { values, because }] of this.#possible) {
       if (values.some((value) => isDeepStrictEqual(value, found[name]))) continue;
       return { name, allowed: values, found: found[name], because };
@@ -71,7 +71,7 @@ export class PossibleValues<Value> {
   }
 
   /** Adopts the found values as the target's choice. */
-  settle(found: Readonly<Record<string, Value>>): void {
+  adopt(found: Readonly<Record<string, Value>>): void {
     for (const [name, { because }] of this.#possible) this.set(name, found[name], because);
   }
 }

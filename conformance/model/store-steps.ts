@@ -44,7 +44,7 @@ export function configures(index: number, pairs: ConfigurationPairs): ModelStep 
       const isRemoval = Object.values(pairs).every((value) => value === '');
       judge(answer, [204], isRemoval ? 'configuration.remove-unknown' : 'configuration.write');
       const { configuration } = model;
-      configuration.blur(Object.keys(pairs));
+      configuration.allowAbsence(Object.keys(pairs));
       for (const [name, value] of Object.entries(pairs)) {
         if (value === '') configuration.set(name, undefined, 'configuration.empty-removes');
         else if (configuration.has(name)) configuration.set(name, value, 'configuration.update');
@@ -77,7 +77,7 @@ export function isConfigured(index: number, pairs: ConfigurationPairs): ModelSte
     take: async (life, reality) => {
       await reality.context.admin.configure(realDevice(reality, index).id, pairs);
       const { configuration } = life.device(index);
-      configuration.blur();
+      configuration.allowAbsence();
       life.device(index).awaitsUser = true;
       for (const [name, value] of Object.entries(pairs)) {
         configuration.set(name, value, 'configuration.set-by-user');
@@ -100,15 +100,15 @@ export function readsConfiguration(index: number): ModelStep {
           return { answer: given, pairs: pairsOf(given) };
         },
         ({ pairs: read }) =>
-          !model.awaitsUser || (read !== undefined && !configuration.misfit(read)),
+          !model.awaitsUser || (read !== undefined && !configuration.firstImpossible(read)),
       );
       if (!isLetIn(model, answer)) return;
       judge(answer, configuration.mayBeEmpty() ? [200, 404] : [200], 'configuration.read');
       if (answer.status === 404) return;
       if (!pairs) miss('a map of strings', shown(answer.text), 'configuration.read');
-      const misfit = configuration.misfit(pairs);
-      if (misfit) missValue(misfit, valueRequirements);
-      configuration.settle(pairs);
+      const firstImpossible = configuration.firstImpossible(pairs);
+      if (firstImpossible) missValue(firstImpossible, valueRequirements);
+      configuration.adopt(pairs);
       model.awaitsUser = false;
     },
   };
@@ -183,11 +183,11 @@ export function isDescribed(index: number): ModelStep {
             own.map(({ name, value }) => [name, value as ModelAttributeValue]),
           );
         },
-        (read) => attributes.misfit(read) === undefined,
+        (read) => attributes.firstImpossible(read) === undefined,
       );
-      const misfit = attributes.misfit(found);
-      if (misfit) missValue(misfit, attributeRequirements);
-      attributes.settle(found);
+      const firstImpossible = attributes.firstImpossible(found);
+      if (firstImpossible) missValue(firstImpossible, attributeRequirements);
+      attributes.adopt(found);
     },
   };
 }

@@ -85,8 +85,8 @@ export function compareReports(before: ComparedRun, after: ComparedRun): ResultC
     before: originOf(before),
     after: originOf(after),
     changes: changeKinds.flatMap((kind) => changes.filter((each) => each.kind === kind)),
-    newCases: after.verdicts.filter(({ id }) => !earlier.has(id)).map(lone),
-    vanishedCases: before.verdicts.filter(({ id }) => !later.has(id)).map(lone),
+    newCases: after.verdicts.filter(({ id }) => !earlier.has(id)).map(loneCase),
+    vanishedCases: before.verdicts.filter(({ id }) => !later.has(id)).map(loneCase),
     unchanged: pairs.length - changes.length,
   };
 }
@@ -131,7 +131,7 @@ function lasting(text: string): string {
     .replace(/\b\d+(?:\.\d+)? (ms|s|seconds?)\b/g, '<time>');
 }
 
-function lone({ id, verdict }: ComparedVerdict): LoneCase {
+function loneCase({ id, verdict }: ComparedVerdict): LoneCase {
   return { id, verdict };
 }
 

@@ -5,7 +5,7 @@ import { ManualClock } from '../../fixtures/clock.ts';
 import { SetupError } from '../target/setup-error.ts';
 import { selfSigned } from '../testing/certificate.ts';
 import { runAgainst } from '../testing/run-against.ts';
-import { deserted, serve } from '../testing/tiny-server.ts';
+import { closedPortUrl, serve } from '../testing/tiny-server.ts';
 
 const preflight = true;
 const welcome = '<!doctype html>\n<html><head><title>Welcome to nginx!</title></head></html>';
@@ -123,7 +123,7 @@ describe('a run that waits for its target', () => {
   });
 
   it.each<[string, () => Promise<string>, RegExp]>([
-    ['refuses connections', deserted, /within 1m: nothing answers at http:\S+ \(/],
+    ['refuses connections', closedPortUrl, /within 1m: nothing answers at http:\S+ \(/],
     [
       'stays behind its gateway',
       () => serve((_, answer) => answer.writeHead(502).end()),
@@ -156,7 +156,7 @@ describe('a run that waits for its target', () => {
     const interrupt = new AbortController();
     const { options } = waitingWith();
     const onWait = (): void => interrupt.abort();
-    const run = runAgainst(await deserted(), { ...options, onWait, signal: interrupt.signal });
+    const run = runAgainst(await closedPortUrl(), { ...options, onWait, signal: interrupt.signal });
     await expect(run).rejects.toThrow(SetupError);
   });
 });

@@ -176,13 +176,13 @@ export class SuiteRun {
     const attempts: CaseVerdict[] = [];
     for (let attempt = 1; attempt <= repeat; attempt += 1) {
       const stream = attempt === 1 ? each.id : `${each.id}, attempt ${attempt}`;
-      attempts.push(await this.#undisturbed(each, stream));
+      attempts.push(await this.#runDespiteCuts(each, stream));
     }
     return verdictOfAttempts(attempts);
   }
 
   /** Runs a case, and repeats it if a connection closed, since networks fail occasionally. */
-  async #undisturbed(each: RunnableCase, stream: string): Promise<CaseVerdict> {
+  async #runDespiteCuts(each: RunnableCase, stream: string): Promise<CaseVerdict> {
     const bar = this.#bar();
     if (bar) return notRun(each, bar, this.#elapsedMs());
     const attempts = [await this.#runRepeatedly(each, stream)];

@@ -42,7 +42,7 @@ export class DefectProbe implements ProxyObserver {
     return this.#line;
   }
 
-  attend(exchange: Promise<ProxiedExchange>): void {
+  examine(exchange: Promise<ProxiedExchange>): void {
     // A late result still belongs to the case that was running when the request arrived.
     const found = this.#current;
     const whole = exchange.then(

@@ -24,7 +24,7 @@ export async function readAll(message: IncomingMessage): Promise<Buffer> {
 /**
  * Returns the body of a message that is piped elsewhere, or the part received before it broke off.
  */
-export function overheard(message: IncomingMessage): Promise<Buffer> {
+export function bodyOfPiped(message: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   message.on('data', (chunk: Buffer) => chunks.push(chunk));
   return new Promise((resolve) => message.on('close', () => resolve(Buffer.concat(chunks))));

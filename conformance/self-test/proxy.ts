@@ -24,7 +24,7 @@ import { withHeaders } from './alter.ts';
 import type { AskTarget, ProxiedAnswer, ProxiedRequest } from './defect.ts';
 import {
   answerOf,
-  overheard,
+  bodyOfPiped,
   passOn,
   readAll,
   wireHeaders,
@@ -47,7 +47,7 @@ export interface ProxyOptions {
   readonly clock: Clock;
   readonly random: Random;
   /** Observes the exchanges while no defect is active. */
-  readonly attendant?: ProxyObserver;
+  readonly observer?: ProxyObserver;
 }
 
 /** A read-only observer of exchanges. */
@@ -56,7 +56,7 @@ export interface ProxyObserver {
    * Called for each request; `exchange` resolves to request and answer, or rejects without an
    * answer.
    */
-  attend(exchange: Promise<ProxiedExchange>): void;
+  examine(exchange: Promise<ProxiedExchange>): void;
 }
 
 /** A complete request and its answer. */
@@ -137,7 +137,7 @@ export class DefectProxy {
     if (!planted) {
       const outgoing = this.#open(request.method, request.url, [...request.rawHeaders]);
       const answered = responseTo(outgoing, response);
-      this.#options.attendant?.attend(
+      this.#options.observer?.examine(
         exchangeOf(seen, request, answered).then((each) => ({
           ...each,
           userToken: this.#ask.userToken,
@@ -171,7 +171,7 @@ export class DefectProxy {
     const { received, upgraded, rest } = await upgradeAnswerTo(outgoing, socket);
     const before = upgraded ? switched(received) : await answerOf(received);
     if (!planted) {
-      this.#options.attendant?.attend(
+      this.#options.observer?.examine(
         Promise.resolve({ request: asked, answer: before, userToken: this.#ask.userToken }),
       );
     }
@@ -265,9 +265,9 @@ async function exchangeOf(
   request: IncomingMessage,
   answered: Promise<IncomingMessage>,
 ): Promise<Omit<ProxiedExchange, 'userToken'>> {
-  const sent = overheard(request);
+  const sent = bodyOfPiped(request);
   const received = await answered;
-  const body = await overheard(received);
+  const body = await bodyOfPiped(received);
   const { statusCode = 0, rawHeaders } = received;
   const answer = { status: statusCode, headers: seenHeaders(rawHeaders), body };
   return { request: { ...seen, body: await sent }, answer };

@@ -80,7 +80,7 @@ export async function runBaseline(
   const verdicts = await throughProxy(options, {
     parallel: false,
     ...(ids && { ids }),
-    attend: probe,
+    observer: probe,
     onVerdict: ({ id }) => affectedCases.set(id, probe.begin()),
   });
   await probe.settled();
@@ -134,7 +134,7 @@ async function runOnce(
 
 interface ProxiedRun extends Pick<JudgeRequest, 'ids' | 'parallel' | 'onVerdict'> {
   readonly planted?: ActiveDefect;
-  readonly attend?: ProxyObserver;
+  readonly observer?: ProxyObserver;
 }
 
 /** Returns the verdicts of a run through the proxy; undefined when interrupted. */
@@ -156,7 +156,7 @@ async function throughProxy(
 
 async function judged(
   { openTarget, judge, clock, random, signal }: SelfTestOptions,
-  { planted, attend, ...request }: ProxiedRun,
+  { planted, observer, ...request }: ProxiedRun,
 ): Promise<ConformanceResult> {
   const target = await openTarget();
   try {
@@ -166,7 +166,7 @@ async function judged(
       userToken: target.userToken,
       clock,
       random,
-      ...(attend && { attendant: attend }),
+      ...(observer && { observer: observer }),
     });
     try {
       proxy.activate(planted);

@@ -44,7 +44,10 @@ export class Pace {
    * or pause the whole run and repeat.
    * @param repetition how often the request was repeated already
    */
-  heed(answer: Answer, repetition: number): 'repeat' | { readonly giveUp: string } | undefined {
+  handleThrottling(
+    answer: Answer,
+    repetition: number,
+  ): 'repeat' | { readonly giveUp: string } | undefined {
     const pauseMs = this.#pauseAskedFor(answer, repetition);
     if (pauseMs === undefined) return undefined;
     const wish = `the target answers ${answer.status} and asks to wait ${Math.ceil(pauseMs / 1000)} s`;

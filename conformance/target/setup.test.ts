@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { listCases } from '../conformance.ts';
 import { selfSigned } from '../testing/certificate.ts';
 import { runAgainst } from '../testing/run-against.ts';
-import { deserted, serve } from '../testing/tiny-server.ts';
+import { closedPortUrl, serve } from '../testing/tiny-server.ts';
 import {
   BaseUrlError,
   LoginRefusedError,
@@ -15,7 +15,7 @@ const selection = ['errors/error-says-why'];
 
 describe('the setup error of a run', () => {
   it('states that nothing answers at the base URL', async () => {
-    const baseUrl = await deserted();
+    const baseUrl = await closedPortUrl();
     const run = runAgainst(baseUrl);
     await expect(run).rejects.toThrow(UnreachableError);
     await expect(run).rejects.toThrow(`nothing answers at ${baseUrl}`);
@@ -39,7 +39,7 @@ describe('the setup error of a run', () => {
   });
 
   it('has a class, a code and a message of one sentence', async () => {
-    const error = await runAgainst(await deserted()).catch((thrown: unknown) => thrown);
+    const error = await runAgainst(await closedPortUrl()).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(SetupError);
     expect(error).toHaveProperty('code', 'unreachable');
     expect(error).toHaveProperty('message', expect.stringMatching(/^[^\n]+; [^\n]+$/));

@@ -150,7 +150,7 @@ export class TargetSession {
     const { pace, noRateWait } = this.#parts;
     for (let repetition = 0; ; repetition += 1) {
       const answer = await this.#sendOnce(request);
-      const heeded = noRateWait ? undefined : pace.heed(answer, repetition);
+      const heeded = noRateWait ? undefined : pace.handleThrottling(answer, repetition);
       if (heeded === undefined) return answer;
       if (heeded !== 'repeat') throw new TransportFailure('asked-to-wait', heeded.giveUp);
     }

@@ -35,7 +35,7 @@ export async function serve(listener: RequestListener, tls?: TlsFiles): Promise<
 }
 
 /** Returns a base URL where nothing listens any more. */
-export async function deserted(): Promise<string> {
+export async function closedPortUrl(): Promise<string> {
   const server = await startTinyServer(() => undefined);
   await server.close();
   return server.baseUrl;

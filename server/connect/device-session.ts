@@ -83,7 +83,7 @@ export class DeviceSession implements SessionEnd {
    * @throws DeviceSessionError on an error or close message, a lost connection, or a timeout
    */
   async next(): Promise<ConnectMessage> {
-    if (!this.hasMessage) await this.#heard();
+    if (!this.hasMessage) await this.#nextMessage();
     const message = this.#inbox.shift();
     // Messages that arrived before the error are returned first.
     if (!message) throw this.#error ?? timeOut();
@@ -128,7 +128,7 @@ export class DeviceSession implements SessionEnd {
     this.#session.end();
   }
 
-  #heard(): Promise<void> {
+  #nextMessage(): Promise<void> {
     return new Promise((resolve) => {
       const timer = this.#clock.after(replyMaxMs, () => this.#wake());
       this.#pendingRead = { resolve, timer };

@@ -22,17 +22,17 @@ export function stopHeartbeat(socket: WebSocket): void {
  * that stops watching.
  */
 export function watchHeartbeat(socket: WebSocket, clock: Clock): () => void {
-  let heardMs = clock.monotonicMs();
-  const hear = (): void => {
-    heardMs = clock.monotonicMs();
+  let lastActivityMs = clock.monotonicMs();
+  const noteActivity = (): void => {
+    lastActivityMs = clock.monotonicMs();
   };
-  for (const event of ['message', 'ping', 'pong']) socket.on(event, hear);
+  for (const event of ['message', 'ping', 'pong']) socket.on(event, noteActivity);
   const pinging = clock.every(pingMs, () => {
     if (!unwatched.has(socket)) socket.ping(String(limits.websocketSilenceMaxSeconds));
   });
   const check = (): void => {
     if (unwatched.has(socket)) return;
-    const leftMs = heardMs + silenceMaxMs - clock.monotonicMs();
+    const leftMs = lastActivityMs + silenceMaxMs - clock.monotonicMs();
     if (leftMs > 0) deadline = clock.after(leftMs, check, true);
     else {
       // The close event comes later; until then a clock that jumps ahead would send a thousand

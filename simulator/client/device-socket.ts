@@ -59,7 +59,7 @@ export class DeviceSocket {
   readonly #options: DeviceSocketOptions;
   readonly #startedMs: number;
   readonly #frames: SocketFrames | undefined;
-  #heardMs: number;
+  #lastActivityMs: number;
   #pinged = false;
   #error: string | undefined;
   #sentMs: number | undefined;
@@ -74,7 +74,7 @@ export class DeviceSocket {
   constructor(token: string, options: DeviceSocketOptions) {
     this.#options = options;
     this.#startedMs = options.clock.monotonicMs();
-    this.#heardMs = this.#startedMs;
+    this.#lastActivityMs = this.#startedMs;
     this.#frames = options.frames?.(() => this.#breakOff('transport/LINK_LOST'));
     this.#socket = new WebSocket(socketUrl(options.baseUrl), {
       headers: { authorization: `Bearer ${token}` },
@@ -102,7 +102,7 @@ export class DeviceSocket {
    */
   watch(nowMs: number): void {
     if (this.state !== 'open') return;
-    const silentMs = nowMs - this.#heardMs;
+    const silentMs = nowMs - this.#lastActivityMs;
     if (silentMs > SILENCE_MAX_MS) this.#socket.terminate();
     else if (silentMs > PING_AFTER_MS && !this.#pinged) {
       this.#pinged = true;
@@ -151,13 +151,13 @@ export class DeviceSocket {
   }
 
   #listen(): void {
-    const heard = (): void => {
-      this.#heardMs = this.#options.clock.monotonicMs();
+    const noteActivity = (): void => {
+      this.#lastActivityMs = this.#options.clock.monotonicMs();
       this.#pinged = false;
     };
     this.#socket
       .on('open', () => {
-        heard();
+        noteActivity();
         this.state = 'open';
         this.wasOpen = true;
         this.#answered(SWITCHING_PROTOCOLS);
@@ -170,15 +170,15 @@ export class DeviceSocket {
         this.#closed(`status/${this.refusedWith}`);
       })
       .on('message', (data) => {
-        heard();
+        noteActivity();
         // The library delivers a single Buffer unless `binaryType` is changed.
         const bytes = (data as Buffer).length;
         this.#options.observer.bytesReceived(operation.id, bytes);
         if (this.#frames === undefined) this.#take(data);
         else this.#frames.down.carry(bytes, () => this.#take(data));
       })
-      .on('ping', heard)
-      .on('pong', heard)
+      .on('ping', noteActivity)
+      .on('pong', noteActivity)
       .on('error', (error: Error & { readonly code?: string }) => {
         this.#error = errorOf(error);
         this.closedBy ??= `transport/${this.#error}`;

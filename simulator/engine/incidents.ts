@@ -87,14 +87,14 @@ export class Incidents {
     return {
       control,
       onReturn,
-      devices: this.#concerned(incident),
+      devices: this.#devicesOf(incident),
       delayMs: (device) => this.#delayMs(incident, device),
       spread: (act) => this.#spread(incident, act),
       after: (waitMs, act) => this.#after(waitMs, act),
     };
   }
 
-  #concerned({ cohort, device }: Incident): readonly SimulatedDevice[] {
+  #devicesOf({ cohort, device }: Incident): readonly SimulatedDevice[] {
     const { devices } = this.#options;
     if (cohort === undefined && device === undefined) return devices;
     return devices.filter(
@@ -116,7 +116,7 @@ export class Incidents {
 
   /** Runs the action on each affected device when the incident reaches the device. */
   #spread(incident: Incident, act: (device: SimulatedDevice) => void): void {
-    const cues = this.#concerned(incident).map((device) => ({
+    const cues = this.#devicesOf(incident).map((device) => ({
       afterMs: this.#delayMs(incident, device),
       act: () => act(device),
     }));

@@ -25,7 +25,7 @@ export async function dryRun(settings: DryRunSettings, output: Output): Promise<
   output.progress(
     'rehearsing against a reference server in this process; no request is sent to the target',
   );
-  const result = await rehearse(settings, output);
+  const result = await runOnReferenceServer(settings, output);
   const plan = planOf(result, settings);
   output.data(plan);
   output.line(planText(plan));
@@ -49,14 +49,17 @@ interface Plan {
   readonly secondsAtLeast: number | null;
 }
 
-async function rehearse(settings: DryRunSettings, output: Output): Promise<ConformanceResult> {
+async function runOnReferenceServer(
+  settings: DryRunSettings,
+  output: Output,
+): Promise<ConformanceResult> {
   const { headerPrefix, credentials, hooks, control } = settings;
   const server = await startServer({ port: 0, controlPort: 0, logLevel: 'silent', headerPrefix });
   const { baseUrl, adminEmail: email, adminPassword: password, controlUrl, controlToken } = server;
   const hasUser = credentials !== 'none' || hooks !== undefined;
   try {
     return await runConformance({
-      ...rehearsed(settings),
+      ...withoutTarget(settings),
       baseUrl,
       credentials: hasUser ? { email, password } : 'none',
       ...(control && { control: { url: controlUrl, token: controlToken } }),
@@ -70,7 +73,7 @@ async function rehearse(settings: DryRunSettings, output: Output): Promise<Confo
 }
 
 /** Returns the settings without those that address the target, and without its rate limit. */
-function rehearsed(settings: DryRunSettings) {
+function withoutTarget(settings: DryRunSettings) {
   const { baseUrl, credentials, hooks, control, tls, requestsPerSecondMax, ...rest } = settings;
   return rest;
 }

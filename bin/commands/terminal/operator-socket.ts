@@ -197,15 +197,15 @@ function refusalOf(response: IncomingMessage): Promise<Buffer> {
 
 /** Pings the server periodically, and closes the socket when no reply arrives. */
 function keepAlive(socket: WebSocket, clock: Clock): void {
-  let heardMs = clock.monotonicMs();
-  const heard = (): void => {
-    heardMs = clock.monotonicMs();
+  let lastActivityMs = clock.monotonicMs();
+  const noteActivity = (): void => {
+    lastActivityMs = clock.monotonicMs();
   };
-  for (const event of ['message', 'ping', 'pong']) socket.on(event, heard);
+  for (const event of ['message', 'ping', 'pong']) socket.on(event, noteActivity);
   const rounds = clock.every(PING_EVERY_MS, () => {
     // A paused socket cannot receive pongs either.
-    if (socket.isPaused) heard();
-    if (clock.monotonicMs() - heardMs > SILENCE_MAX_MS) socket.terminate();
+    if (socket.isPaused) noteActivity();
+    if (clock.monotonicMs() - lastActivityMs > SILENCE_MAX_MS) socket.terminate();
     else socket.ping();
   });
   socket.once('close', () => rounds.cancel());

@@ -60,7 +60,11 @@ export class Children {
   }
 
   /** Starts Node with these arguments; the caller reads its stderr. */
-  spawnHeard(side: PinnedSide, words: CommandWords, environment: Readonly<Record<string, string>>) {
+  spawnWithStderr(
+    side: PinnedSide,
+    words: CommandWords,
+    environment: Readonly<Record<string, string>>,
+  ) {
     const [program = '', ...rest] = [...this.#pinning.launcher(side), process.execPath, ...words];
     const child = spawn(program, rest, {
       env: { ...process.env, ...environment },

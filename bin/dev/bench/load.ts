@@ -50,7 +50,7 @@ export async function load({ pid, status, ...asked }: BenchLoad): Promise<LoadFi
   const [startedMs, spentBefore] = [systemClock.monotonicMs(), spentMs(pid)];
   const own = process.cpuUsage();
   const endMs = asked.cpuSeconds === 'once' ? Infinity : spentBefore + asked.cpuSeconds * 1000;
-  const result = await cannonade(optionsOf(asked), () => spentMs(pid) >= endMs);
+  const result = await runAutocannon(optionsOf(asked), () => spentMs(pid) >= endMs);
   const serverMs = spentMs(pid) - spentBefore;
   const { user, system } = process.cpuUsage(own);
   const generatorMs = (user + system) / 1000;
@@ -66,7 +66,7 @@ export async function load({ pid, status, ...asked }: BenchLoad): Promise<LoadFi
 }
 
 /** Runs autocannon until it ends by itself or `isEnough` returns true. */
-function cannonade(
+function runAutocannon(
   options: autocannon.Options,
   isEnough: () => boolean,
 ): Promise<autocannon.Result> {

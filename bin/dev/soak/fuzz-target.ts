@@ -33,14 +33,14 @@ export async function startFuzzTarget(): Promise<FuzzTarget> {
   // The log level `warn` makes the server name every stall.
   const child = await new Children(unpinned).serve('--auto-accept', '--log-level', 'warn');
   try {
-    return await furnished(child);
+    return await targetWithInventories(child);
   } catch (error) {
     await child.end();
     throw error;
   }
 }
 
-async function furnished(child: ServerChild): Promise<FuzzTarget> {
+async function targetWithInventories(child: ServerChild): Promise<FuzzTarget> {
   const { ready } = child;
   const tokens = await signInDevices(ready, DEVICES);
   for (let index = 0; index < tokens.length; index += 10) {

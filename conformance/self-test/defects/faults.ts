@@ -4,7 +4,7 @@ import { statusBecomes } from '../alterations.ts';
 import type { Alteration, Defect } from '../defect.ts';
 
 /** Refuses every request of a caller once the caller has been rate limited. */
-function grudge(): Alteration {
+function refuseForever(): Alteration {
   const hasty = new Set<string>();
   return {
     answer: (answer, request) => {
@@ -57,6 +57,6 @@ export const faultDefects: readonly Defect[] = [
     title: 'A device that once exceeded the rate limit is always refused.',
     violates: ['errors.slowed-down-is-served'],
     operations: ['get-next-deployment'],
-    alter: grudge,
+    alter: refuseForever,
   },
 ];

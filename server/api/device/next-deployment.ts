@@ -174,7 +174,7 @@ function answer(
           target: chosen,
         });
       }
-      return instructed(context, request, { deviceDeployment, chosen });
+      return instructionsFor(context, request, { deviceDeployment, chosen });
     }
     case 'conflict':
       return conflicting(
@@ -195,7 +195,7 @@ function nothingFor(noUpdate: NoUpdate, { artifactName }: NextRequest): NoConten
   return { status: 204, noUpdate: toReported(noUpdate, artifactName) };
 }
 
-function instructed(
+function instructionsFor(
   context: DeviceContext,
   request: NextRequest,
   {

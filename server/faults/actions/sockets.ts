@@ -104,7 +104,7 @@ const ignorePings = defineAction({
   onSocket: (given, context) =>
     whenDue(given, context, () => {
       stopHeartbeat(context.socket);
-      Object.assign(context.socket, { pong: swallow });
+      Object.assign(context.socket, { pong: callBackWithoutSending });
     }),
 });
 
@@ -120,7 +120,12 @@ const halfOpen = defineAction({
       const end = (): void => socket.terminate();
       stopHeartbeat(socket);
       socket.pause();
-      Object.assign(socket, { send: swallow, ping: swallow, pong: swallow, close: end });
+      Object.assign(socket, {
+        send: callBackWithoutSending,
+        ping: callBackWithoutSending,
+        pong: callBackWithoutSending,
+        close: end,
+      });
       const timer = tenant.clock.after(given.maxSeconds * 1000, end, true);
       signal.addEventListener('abort', end, { once: true });
       socket.once('close', () => {
@@ -131,7 +136,7 @@ const halfOpen = defineAction({
 });
 
 /** Sends nothing, but calls the callback as if it had. */
-function swallow(...given: readonly unknown[]): void {
+function callBackWithoutSending(...given: readonly unknown[]): void {
   const callback = given.at(-1);
   if (typeof callback === 'function') callback();
 }

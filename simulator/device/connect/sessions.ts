@@ -34,7 +34,7 @@ const MS = 1000;
 interface Session {
   readonly sid: string;
   readonly handlers: Map<number, ProtocolHandler>;
-  heardMs: number;
+  lastActivityMs: number;
   isPinged: boolean;
 }
 
@@ -72,7 +72,7 @@ export class Sessions {
   /** Records activity of the other side in a message that the shells handled. */
   noteLife(sid: string): void {
     const session = this.#sessions.get(sid);
-    if (session) this.#heard(session);
+    if (session) this.#noteActivity(session);
   }
 
   /** Returns the messages that are due: pings to quiet sessions and closes of silent ones. */
@@ -84,7 +84,7 @@ export class Sessions {
   }
 
   #dueOf(session: Session, nowMs: number): readonly OutgoingMessage[] {
-    const silentMs = nowMs - session.heardMs;
+    const silentMs = nowMs - session.lastActivityMs;
     if (silentMs >= sessionLimits.silenceMaxSeconds * MS) {
       return [...this.#end(session), controlError({}, 'session timeout', true)];
     }
@@ -97,18 +97,18 @@ export class Sessions {
     const known = this.#sessions.get(sid);
     if (known) return known;
     if (this.#sessions.size >= sessionLimits.sessionsMax) return undefined;
-    const session = { sid, handlers: new Map(), heardMs: 0, isPinged: false };
+    const session = { sid, handlers: new Map(), lastActivityMs: 0, isPinged: false };
     this.#sessions.set(sid, session);
     return session;
   }
 
-  #heard(session: Session): void {
-    session.heardMs = this.#options.clock.monotonicMs();
+  #noteActivity(session: Session): void {
+    session.lastActivityMs = this.#options.clock.monotonicMs();
     session.isPinged = false;
   }
 
   #route(session: Session, message: ConnectMessage): readonly OutgoingMessage[] {
-    this.#heard(session);
+    this.#noteActivity(session);
     const { proto } = message;
     if (proto === connectProtocols.control) return this.#answerControl(session, message);
     const handler = session.handlers.get(proto) ?? this.#options.routes.get(proto)?.();

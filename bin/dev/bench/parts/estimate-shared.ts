@@ -88,7 +88,7 @@ async function measured(
   const works = fleetbed('worker', '--url', url);
   const coordinates = fleetbed('simulate', '--url', url, '--json', ...fleet, ...times);
   const running = [...Array.from({ length: workers }, () => works), coordinates].map((words) =>
-    children.spawnHeard('alone', words, environment),
+    children.spawnWithStderr('alone', words, environment),
   );
   const exits = running.map((child) => once(child, 'exit'));
   for (const { stdout, stderr } of running) {
