@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { listCases } from '../conformance.ts';
-import { codeHashes, modulesById, readSource } from './deciding-code.ts';
+import { codeHashes, modulesById, readSource, sourceText } from './deciding-code.ts';
 import { allDefects } from './defects/index.ts';
 import { undefendedMusts, unprovenMusts } from './matrix.ts';
 import { figuresOf, readmeText, readRecord, recordedResults } from './recorded.ts';
@@ -97,6 +97,17 @@ describe('the recorded result of a defect', () => {
     const modules = await modulesById();
     const ids = [...listCases(), ...allDefects].map(({ id }) => id);
     expect(ids.filter((id) => !modules.has(id))).toEqual([]);
+  });
+});
+
+describe('the hash of a module', () => {
+  it('changes with the expectations that its cases call, and not without them', async () => {
+    const isExpectation = (path: string): boolean => path === 'conformance/target/expectations.ts';
+    const before = await codeHashes();
+    const after = await codeHashes((path) => sourceText(path) + (isExpectation(path) ? ';1;' : ''));
+    const changed = Object.keys(before).filter((path) => before[path] !== after[path]);
+    expect(changed).toContain('conformance/cases/errors.ts');
+    expect(changed).not.toContain('conformance/self-test/defects/errors.ts');
   });
 });
 

@@ -166,7 +166,7 @@ async function judged(
       userToken: target.userToken,
       clock,
       random,
-      ...(observer && { observer: observer }),
+      ...(observer && { observer }),
     });
     try {
       proxy.activate(planted);
