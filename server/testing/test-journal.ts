@@ -29,7 +29,7 @@ export interface ShownPage {
   readonly more: boolean;
   readonly entries: readonly ShownEntry[];
   readonly error?: string;
-  readonly instead?: readonly ShownEntry[];
+  readonly otherEntries?: readonly ShownEntry[];
 }
 
 /** Reads a path of the journal that must answer 200. @throws Error when it does not */
