@@ -69,10 +69,10 @@ describe('the probes of the rights of a user', () => {
 
   it('keep a resource from being created that the user could not remove', async () => {
     const { rights } = await probed((line) => (line.startsWith('DELETE') ? 403 : 404));
-    const made = rights.guard(noLedger).intend(device, 'all');
+    const made = rights.guard(noLedger).announce(device, 'all');
     await expect(made).rejects.toMatchObject({ capability: 'unauthorised' });
     const deployment = { kind: 'deployment', name: 'x' } as const;
-    await expect(rights.guard().intend(deployment, 'all')).resolves.toBeDefined();
+    await expect(rights.guard().announce(deployment, 'all')).resolves.toBeDefined();
   });
 });
 

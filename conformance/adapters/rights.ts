@@ -124,11 +124,11 @@ export class Rights {
   /** Returns a ledger that announces no resource which the user could not remove. */
   guard(ledger: CleanupLedger = noLedger): CleanupLedger {
     return {
-      intend: async (resource, caseId) => {
+      announce: async (resource, caseId) => {
         const removal = removals[resource.kind];
         const lack = removal && this.#missing.get(removal);
         if (lack) throw new MissingCapability(UNAUTHORISED, lackText([lack]));
-        return ledger.intend(resource, caseId);
+        return ledger.announce(resource, caseId);
       },
     };
   }

@@ -71,7 +71,7 @@ function slugOf(state: string): string {
   return state.replaceAll(/[_ ]/g, '-');
 }
 
-function takenCase(state: ReportedState): JudgingCase<void> {
+function acceptedCase(state: ReportedState): JudgingCase<void> {
   const statuses = statusColumns.filter((status) => status !== state);
   return {
     id: `after-${slugOf(state)}-reports-are-204`,
@@ -107,7 +107,7 @@ const matrix = defineScenario<void>({
   needs: ['operator'],
   arrange: () => undefined,
   cases: [
-    ...[...abortableStates, ...endedStates].map(takenCase),
+    ...[...abortableStates, ...endedStates].map(acceptedCase),
     ...statusColumns.map(repeatedCase),
     {
       id: 'an-end-at-once-is-204',

@@ -32,7 +32,7 @@ async function leave(
   const head = { runId, baseUrl, startedAt: '2026-01-31T12:00:00Z' };
   const ledger = CleanupLedgerFile.open(ledgerFile, head);
   for (const [index, resource] of left.entries()) {
-    (await ledger.intend(resource, 'a/one')).made(`id-${index}`);
+    (await ledger.announce(resource, 'a/one')).made(`id-${index}`);
   }
   ledger.close();
 }
@@ -108,7 +108,7 @@ describe('a clean-up without --force', () => {
     rmSync(ledgerFile);
     const head = { runId: 'cafe', baseUrl, startedAt: '2026-01-31T12:00:00Z' };
     const ledger = CleanupLedgerFile.open(ledgerFile, head);
-    await ledger.intend(resources[1], 'a/one');
+    await ledger.announce(resources[1], 'a/one');
     ledger.close();
     expect(await clean(baseUrl, { isForced: false })).toMatchObject({
       absent: ['device 1'],
@@ -194,9 +194,9 @@ describe('a clean-up', () => {
   it('removes tenants through the control listener, and reports them without one', async () => {
     const head = { runId: 'beef', baseUrl: 'http://127.0.0.1:9', startedAt: '2026-01-31' };
     const ledger = CleanupLedgerFile.open(ledgerFile, head);
-    (await ledger.intend({ kind: 'tenant', name: 'of an id' }, 'a/one')).made('t-1');
-    await ledger.intend({ kind: 'tenant', name: 'of an answer lost' }, 'a/one');
-    await ledger.intend({ kind: 'tenant', name: 'never made' }, 'a/one');
+    (await ledger.announce({ kind: 'tenant', name: 'of an id' }, 'a/one')).made('t-1');
+    await ledger.announce({ kind: 'tenant', name: 'of an answer lost' }, 'a/one');
+    await ledger.announce({ kind: 'tenant', name: 'never made' }, 'a/one');
     ledger.close();
     const { baseUrl } = await target(() => true);
     const alone = await clean(baseUrl);

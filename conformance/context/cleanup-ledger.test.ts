@@ -39,9 +39,9 @@ describe('a clean-up ledger', () => {
 
   it('lists the remaining resources in reverse order, with the known IDs', async () => {
     const path = await written(async (ledger) => {
-      await ledger.intend(device('1'), 'a/one');
-      const gone = await ledger.intend(device('2'), 'a/one');
-      (await ledger.intend(deployment, 'a/two')).made('d7');
+      await ledger.announce(device('1'), 'a/one');
+      const gone = await ledger.announce(device('2'), 'a/one');
+      (await ledger.announce(deployment, 'a/two')).made('d7');
       gone.removed();
     });
     const { remainders, announced, baseUrls } = readLedger(path);
@@ -54,11 +54,11 @@ describe('a clean-up ledger', () => {
 
   it('holds several runs, and is readable beyond a truncated line', async () => {
     const path = await written(async (ledger) => {
-      await ledger.intend(device('1'), 'a/one');
+      await ledger.announce(device('1'), 'a/one');
     });
     writeFileSync(path, `${readFileSync(path, 'utf8')}{"run":"cafe","entry":2,"int`);
     const later = CleanupLedgerFile.open(path, { ...head, runId: 'beef', baseUrl: 'http://other' });
-    await later.intend(device('1'), 'a/one');
+    await later.announce(device('1'), 'a/one');
     later.close();
     const { remainders, baseUrls } = readLedger(path);
     expect(remainders.map(({ run, entry }) => `${run}/${entry}`)).toEqual(['beef/1', 'cafe/1']);
@@ -118,7 +118,7 @@ describe('a resource that a case creates', () => {
     });
     const { admin } = contextOn(baseUrl);
     const ownership = new CreatedResources(ledger, 'a/one');
-    const owned = await ownership.intend(deployment);
+    const owned = await ownership.announce(deployment);
     owned.made(await admin.deploy({ name: deployment.name, artifact_name: 'a', devices: [] }));
     expect(readLedger(path).remainders[0]?.id).toBe('d7');
     expect(await ownership.release(admin)).toEqual([]);
@@ -138,7 +138,7 @@ describe('a resource that a case creates', () => {
     });
     const { admin } = contextOn(baseUrl);
     const ownership = new CreatedResources();
-    await ownership.intend(deployment);
+    await ownership.announce(deployment);
     const making = admin.deploy({ name: deployment.name, artifact_name: 'a', devices: [] });
     await expect(making).rejects.toThrow();
     expect(await ownership.release(admin)).toEqual([]);
@@ -149,7 +149,7 @@ describe('a resource that a case creates', () => {
   it('cannot be created after its case has ended', async () => {
     const ownership = new CreatedResources();
     await ownership.release(undefined);
-    await expect(ownership.intend(deployment)).rejects.toThrow(
+    await expect(ownership.announce(deployment)).rejects.toThrow(
       'the case was over before it created',
     );
   });
@@ -158,7 +158,7 @@ describe('a resource that a case creates', () => {
     const path = newPath();
     const ledger = CleanupLedgerFile.open(path, head);
     const ownership = new CreatedResources(ledger, 'a/one');
-    await ownership.intend(device('1'));
+    await ownership.announce(device('1'));
     expect(await ownership.release(undefined)).toEqual([
       'device 1: without a user, the suite cannot remove it',
     ]);

@@ -91,7 +91,7 @@ export interface CleanupLedger {
    * Announces a resource; resolves once the announcement is safely on the disk.
    * @param caseId the case that creates the resource, or `all` for one that the run shares
    */
-  intend(resource: ResourceIdentity, caseId: string): Promise<LedgerEntry>;
+  announce(resource: ResourceIdentity, caseId: string): Promise<LedgerEntry>;
 }
 
 /**
@@ -99,7 +99,7 @@ export interface CleanupLedger {
  * that is recorded, such as the devices of a tenant.
  */
 export const noLedger: CleanupLedger = {
-  intend: async () => ({ made: () => undefined, removed: () => undefined }),
+  announce: async () => ({ made: () => undefined, removed: () => undefined }),
 };
 
 /** A ledger that is open for writing. The owner must close it. */
@@ -135,7 +135,7 @@ export class CleanupLedgerFile implements CleanupLedger {
     }
   }
 
-  async intend(resource: ResourceIdentity, caseId: string): Promise<LedgerEntry> {
+  async announce(resource: ResourceIdentity, caseId: string): Promise<LedgerEntry> {
     this.#entries += 1;
     const [own, number] = [this.#run, this.#entries];
     this.#append({ run: own, entry: number, intent: resource, for: caseId });

@@ -50,11 +50,11 @@ export class CreatedResources {
    * Announces a resource that outlives this process, before it is created; writes it to the ledger.
    * Throws when everything was already released, since the case is over.
    */
-  async intend(resource: ResourceIdentity, remove?: OwnRemoval): Promise<AnnouncedResource> {
+  async announce(resource: ResourceIdentity, remove?: OwnRemoval): Promise<AnnouncedResource> {
     if (this.#isReleased)
       throw new Error(`the case was over before it created ${nameOf(resource)}`);
     let id: string | undefined;
-    const entry = await this.#ledger.intend(resource, this.#caseId);
+    const entry = await this.#ledger.announce(resource, this.#caseId);
     let isCounted = false;
     const count = (): void => {
       if (!isCounted) this.#made.set(resource.kind, (this.#made.get(resource.kind) ?? 0) + 1);

@@ -74,7 +74,11 @@ export class SharedArtifacts {
   ): Promise<SharedUpload> {
     const sample = await sampleOfRun(name, this.#runId);
     const [deviceType = ''] = sample.deviceTypes;
-    const owned = await this.#ownership.intend({ kind: 'artifact', name: sample.name, deviceType });
+    const owned = await this.#ownership.announce({
+      kind: 'artifact',
+      name: sample.name,
+      deviceType,
+    });
     // Only this run uses the name. If the target already has the artifact, an earlier upload of the
     // run succeeded although its answer was lost.
     const id =

@@ -1,4 +1,5 @@
 /** Formats the judgement of a recording as text for a terminal. */
+import { counted } from '../../fixtures/counted.ts';
 import { type RecordingJudgement, reasons } from './recording.ts';
 
 /** Maximum number of violated requirements in the text; the JSON output has all of them. */
@@ -8,7 +9,7 @@ const SHOWN_MAX = 10;
 export function recordingText(judgement: RecordingJudgement): string {
   return [
     headline(judgement),
-    `  ${account(judgement)}`,
+    `  ${countsLine(judgement)}`,
     ...violatedLines(judgement),
     ...leftOutLines(judgement),
   ].join('\n');
@@ -26,11 +27,11 @@ function headline({ outcome, requirements, file, server }: RecordingJudgement): 
   return `${verdict} (${server === undefined ? file : `${file}, ${server}`})`;
 }
 
-function account({ entries, judged, devices, alone }: RecordingJudgement): string {
-  const all = `${counted(entries, 'entry', 'entries')}, ${judged} judged`;
-  const apart = `${counted(devices, 'device')} identified`;
-  if (alone === 0) return `${all}; ${apart}`;
-  return `${all}; ${apart}, ${alone} judged alone, without a known device`;
+function countsLine({ entries, judged, devices, alone }: RecordingJudgement): string {
+  const all = `${counted(entries, 'entry')}, ${judged} judged`;
+  const identified = `${counted(devices, 'device')} identified`;
+  if (alone === 0) return `${all}; ${identified}`;
+  return `${all}; ${identified}, ${alone} judged alone, without a known device`;
 }
 
 function violatedLines({ requirements }: RecordingJudgement): string[] {
@@ -61,9 +62,5 @@ function leftOutLines({ leftOut, entries, judged }: RecordingJudgement): string[
     const places = `${first.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
     return `  ${count} ${reasons[reason]}: ${places}`;
   });
-  return ['', `Not judged: ${counted(entries - judged, 'entry', 'entries')}`, ...rows];
-}
-
-function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`;
+  return ['', `Not judged: ${counted(entries - judged, 'entry')}`, ...rows];
 }

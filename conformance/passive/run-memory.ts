@@ -8,7 +8,7 @@ const FACTS_MAX = 50_000;
 /** Number of refusals of an operation, and of those that carried a request id. */
 interface Refusals {
   count: number;
-  named: number;
+  withId: number;
 }
 
 /** The memory of one run. */
@@ -33,12 +33,12 @@ export class RunMemory {
    * Counts a refusal of the operation. Returns the number of its refusals so far, or 0 if at least
    * one of them carried a request id.
    */
-  unnamedRefusals(operation: string, isNamed: boolean): number {
-    const known = this.#refusals.get(operation) ?? { count: 0, named: 0 };
+  refusalsWithoutId(operation: string, hasId: boolean): number {
+    const known = this.#refusals.get(operation) ?? { count: 0, withId: 0 };
     known.count += 1;
-    if (isNamed) known.named += 1;
+    if (hasId) known.withId += 1;
     this.#refusals.set(operation, known);
-    return known.named > 0 ? 0 : known.count;
+    return known.withId > 0 ? 0 : known.count;
   }
 
   /**
@@ -47,7 +47,7 @@ export class RunMemory {
    * @param of the subject, such as the artifact and its field
    * @param isSame returns true if two values are equivalent
    */
-  firstSaid(
+  earlierValue(
     of: string,
     value: unknown,
     isSame: (first: unknown, value: unknown) => boolean,

@@ -142,7 +142,7 @@ describe('fleetbed conform cleanup', () => {
     const ledger = join(folder, 'tenant.ledger');
     const head = { runId: 'cafe', baseUrl: ready.baseUrl, startedAt: '2026-01-31T12:00:00Z' };
     const file = CleanupLedgerFile.open(ledger, head);
-    await file.intend({ kind: 'tenant', name: 'conformance-cafe-1' }, 'time/a-case');
+    await file.announce({ kind: 'tenant', name: 'conformance-cafe-1' }, 'time/a-case');
     file.close();
     const { code, stdout } = await runCommand(clean(ledger), elsewhere());
     expect(code).toBe(1);
@@ -158,7 +158,7 @@ describe('fleetbed conform cleanup', () => {
       startedAt: '2026-01-31T12:00:00Z',
     };
     const file = CleanupLedgerFile.open(ledger, head);
-    const entry = await file.intend({ kind: 'device', identity: { serial: 'cafe-1' } }, 'a/case');
+    const entry = await file.announce({ kind: 'device', identity: { serial: 'cafe-1' } }, 'a/case');
     entry.made('0f7c35b6-5f0c-4c6b-9f0a-5a5a5a5a5a5a');
     const busy = await runCommand(clean(ledger));
     expect([busy.code, busy.stderr]).toEqual([3, expect.stringContaining('is using the ledger')]);

@@ -6,7 +6,7 @@ import { vendorNames } from '../../../fixtures/contract/vendor-names.ts';
 import { exchange } from './exchange.ts';
 
 /** Number of concurrent sign-ins. */
-const LANES = 16;
+const CONCURRENT = 16;
 
 /** A device with its signed auth request. */
 export interface NewDevice {
@@ -42,13 +42,13 @@ export async function knownDevices(
 ): Promise<SignedInDevice[]> {
   const devices: SignedInDevice[] = [];
   let next = 0;
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     while (next < count) {
       const index = next++;
       devices[index] = await signIn(server, first + index);
     }
   };
-  await Promise.all(Array.from({ length: LANES }, lane));
+  await Promise.all(Array.from({ length: CONCURRENT }, worker));
   return devices;
 }
 

@@ -36,7 +36,7 @@ export const shortConnections: ConnectionCounts = {
   stalledBodies: 200,
 };
 
-const LANES = 64;
+const CONCURRENT = 64;
 const CLIENTS = 2;
 const BODY_BYTES = 1_048_576;
 /**
@@ -86,14 +86,14 @@ async function refuseUpgrades(
   const before = server.openFiles();
   const startMs = systemClock.monotonicMs();
   let left = count;
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     while (left > 0) {
       left -= 1;
       const url = left % 4 === 0 ? controlUrl : baseUrl;
       await refusedUpgrade(url, left % 2 === 0 ? 'CONNECT' : 'GET');
     }
   };
-  await Promise.all(Array.from({ length: LANES }, lane));
+  await Promise.all(Array.from({ length: CONCURRENT }, worker));
   const tookMs = Math.round(systemClock.monotonicMs() - startMs);
   const after = await settled(() => server.openFiles(), before + SLACK_FILES);
   say(`${count} refused upgrades in ${tookMs} ms: open files ${before} before, ${after} after`);

@@ -19,7 +19,7 @@ import { statusOf } from './wire.ts';
 const REQUESTS = 100_000;
 const REQUESTS_SHORT = 6000;
 /** Number of concurrent requests. */
-const LANES = 16;
+const CONCURRENT = 16;
 const BATCH = 1000;
 /**
  * Limit on the growth of memory: the journal's 64 MiB, the rows that requests may create, and room
@@ -94,10 +94,10 @@ class RequestBatch {
 
   async fire(shots: readonly AimedRequest[]): Promise<void> {
     const queue = shots.values();
-    const lane = async (): Promise<void> => {
+    const worker = async (): Promise<void> => {
       for (const shot of queue) this.#take(shot, await statusOf(shot.port, shot.bytes));
     };
-    await Promise.all(Array.from({ length: LANES }, lane));
+    await Promise.all(Array.from({ length: CONCURRENT }, worker));
   }
 
   #take(shot: AimedRequest, status: number): void {

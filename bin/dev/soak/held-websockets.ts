@@ -20,8 +20,8 @@ export interface AnsweredWebsockets {
   readonly problems: readonly string[];
 }
 
-/** Number of concurrent handshakes. */
-const LANES = 256;
+/** Number of handshakes at the same time. */
+const CONCURRENT = 256;
 const PING = 0x89;
 
 process.once('message', (wanted: WebsocketOrder) => {
@@ -31,10 +31,10 @@ process.once('message', (wanted: WebsocketOrder) => {
 async function openAll({ port, tokens }: WebsocketOrder): Promise<AnsweredWebsockets> {
   const answers: string[] = [];
   const queue = tokens.values();
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     for (const token of queue) answers.push(await open(port, token));
   };
-  await Promise.all(Array.from({ length: LANES }, lane));
+  await Promise.all(Array.from({ length: CONCURRENT }, worker));
   const problems = answers.filter((answer) => answer !== 'granted' && answer !== 'refused');
   const count = (wanted: string) => answers.filter((answer) => answer === wanted).length;
   return { granted: count('granted'), refused: count('refused'), problems };

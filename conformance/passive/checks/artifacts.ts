@@ -77,7 +77,7 @@ function violationIn(
     const value = memberAt(artifact, [name]);
     if (value === undefined) continue;
     const isSame = pairs.includes(name) ? areSamePairs : mayBeSame;
-    const before = run.firstSaid(`artifact ${id} ${name}`, value, isSame);
+    const before = run.earlierValue(`artifact ${id} ${name}`, value, isSame);
     if (before === undefined) continue;
     return {
       where: `200 body: ${at}/${name}`,
@@ -130,7 +130,7 @@ function changedInstruction(
   ] as const) {
     const value = memberAt(artifact, [said]);
     if (value === undefined) continue;
-    const before = run.firstSaid(`artifact ${id} ${name}`, value, mayBeSame);
+    const before = run.earlierValue(`artifact ${id} ${name}`, value, mayBeSame);
     if (before === undefined) continue;
     return {
       where: `200 body: /artifact/${said}`,

@@ -132,10 +132,10 @@ export const errorInvariants: readonly PassiveCheck[] = [
     requirement: 'errors.names-the-request',
     applies: hasRequestId,
     violation: (exchange, { run }) => {
-      const isNamed = exchange.object?.request_id !== undefined;
-      const unnamed = run.unnamedRefusals(exchange.row.id, isNamed);
-      if (unnamed < UNNAMED_MAX) return undefined;
-      return idViolation(exchange, `be present in one of ${unnamed} refusals`);
+      const hasId = exchange.object?.request_id !== undefined;
+      const withoutId = run.refusalsWithoutId(exchange.row.id, hasId);
+      if (withoutId < UNNAMED_MAX) return undefined;
+      return idViolation(exchange, `be present in one of ${withoutId} refusals`);
     },
   },
 ];

@@ -76,7 +76,7 @@ function otherMap(
   if (typeof id !== 'string' || typeof deployment !== 'string' || id === deployment) {
     return undefined;
   }
-  const before = run.firstSaid(`id of the map of ${deployment}`, id, Object.is);
+  const before = run.earlierValue(`id of the map of ${deployment}`, id, Object.is);
   if (before === undefined) return undefined;
   return listViolation(`/${at.join('/')}`, `be ${shown(before)}, as before`, id);
 }

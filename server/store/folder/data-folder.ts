@@ -42,12 +42,12 @@ export class DataFolder {
    * @throws StateError when the folder cannot be used
    */
   static async open(path: string): Promise<DataFolder> {
-    return DataFolder.#telling(path, async () => {
+    return DataFolder.#namingFolder(path, async () => {
       // Loaded on demand, because only a server with a data folder needs the file engine.
       const { openStateFile } = await import('../engine/state-file.ts');
       const { lockFolder } = await import('./lock.ts');
       const { checkDataFolder, checkKinds } = await import('./check.ts');
-      requireOurs(path);
+      requireFleetbedFolder(path);
       checkKinds(path);
       // Without a lock file no other process has the folder open, so it is checked before the lock
       // file is created: a refused folder stays unchanged.
@@ -90,7 +90,7 @@ export class DataFolder {
    * @throws StateError when the store cannot be used
    */
   openTenant(id: string): Promise<Store> {
-    return DataFolder.#telling(this.path, () => openStore({ folder: this.#folderOf(id) }));
+    return DataFolder.#namingFolder(this.path, () => openStore({ folder: this.#folderOf(id) }));
   }
 
   /**
@@ -143,7 +143,7 @@ export class DataFolder {
   }
 
   /** Runs `work`; adds the folder to the remedy of a StateError about one of its files. */
-  static async #telling<Result>(folder: string, work: () => Promise<Result>): Promise<Result> {
+  static async #namingFolder<Result>(folder: string, work: () => Promise<Result>): Promise<Result> {
     try {
       return await work();
     } catch (cause) {
@@ -157,7 +157,7 @@ export class DataFolder {
   }
 }
 
-function requireOurs(path: string): void {
+function requireFleetbedFolder(path: string): void {
   makeDataFolder(path);
   const names = readdirSync(path).filter((name) => name !== lockFile);
   const isOurs = names.some((name) => name === tenantsFolder || name.startsWith(serverFile));

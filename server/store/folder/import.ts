@@ -116,25 +116,25 @@ function openState(file: string): FileSql {
       throw error;
     }
   } catch (error) {
-    throw notOurs(file, error);
+    throw asExportProblem(file, error);
   }
 }
 
 function requireState(file: string, state: Sql): void {
   const isState = state.first("SELECT 1 FROM sqlite_master WHERE name = 'state'") !== undefined;
-  const said = isState ? state.first('SELECT * FROM state') : undefined;
-  if (said?.format !== stateFormat) {
+  const stated = isState ? state.first('SELECT * FROM state') : undefined;
+  if (stated?.format !== stateFormat) {
     throw new StateError('not exported', `${file} is not an exported state`);
   }
-  if (said.version !== stateVersion) {
+  if (stated.version !== stateVersion) {
     throw new StateError(
       'other export',
-      `${file} has version ${said.version}, but this fleetbed reads version ${stateVersion}`,
+      `${file} has version ${stated.version}, but this fleetbed reads version ${stateVersion}`,
     );
   }
 }
 
-function notOurs(file: string, error: unknown): unknown {
+function asExportProblem(file: string, error: unknown): unknown {
   const reason = stateError(file, error);
   const isDamaged = reason instanceof StateError && reason.kind === 'damaged';
   return isDamaged ? new StateError('not exported', reason.what, { cause: error }) : reason;
@@ -173,7 +173,7 @@ class StateImport {
     const { state, draft } = this.#inputs;
     const ids = state.all('SELECT id FROM tenants ORDER BY seq').map((row) => text(row, 'id'));
     const foreign = ids.find((id) => !tenantFolderName.test(id));
-    if (foreign !== undefined) throw this.#wrong(`the tenant ${JSON.stringify(foreign)}`);
+    if (foreign !== undefined) throw this.#changed(`the tenant ${JSON.stringify(foreign)}`);
     for (const id of ids) {
       const folder = join(draft, tenantsFolder, id);
       this.#fill(join(folder, tenantFile), tenantShape, (sql) => this.#copyTables(id, sql));
@@ -204,13 +204,13 @@ class StateImport {
     for (const { name, columns } of this.#inputs.tables) {
       const listed = columns.join(', ');
       const row = sql.first(`SELECT count(*) AS n FROM state.${name} WHERE tenant = ?`, [id]);
-      const taken = sql.run(
+      const inserted = sql.run(
         `INSERT OR IGNORE INTO main.${name} (${listed})
          SELECT ${listed} FROM state.${name} WHERE tenant = ? ORDER BY state.${name}.rowid`,
         [id],
       );
-      this.#rows += taken;
-      this.#rowsLeftOut += (row ? number(row, 'n') : 0) - taken;
+      this.#rows += inserted;
+      this.#rowsLeftOut += (row ? number(row, 'n') : 0) - inserted;
     }
   }
 
@@ -220,7 +220,7 @@ class StateImport {
     const query = 'SELECT DISTINCT sha256 FROM artifact_files WHERE tenant = ?';
     for (const row of state.all(query, [id])) {
       const name = text(row, 'sha256');
-      if (!contentName.test(name)) throw this.#wrong(`the artifact file ${JSON.stringify(name)}`);
+      if (!contentName.test(name)) throw this.#changed(`the artifact file ${JSON.stringify(name)}`);
       this.#writeContent(id, join(folder, name), name);
       this.#artifactFiles += 1;
     }
@@ -238,7 +238,7 @@ class StateImport {
     } finally {
       closeSync(descriptor);
     }
-    if (hash.digest('hex') !== name) throw this.#wrong(`the artifact file ${name}`);
+    if (hash.digest('hex') !== name) throw this.#changed(`the artifact file ${name}`);
     syncPath(path);
   }
 
@@ -251,7 +251,7 @@ class StateImport {
     }
   }
 
-  #wrong(what: string): StateError {
+  #changed(what: string): StateError {
     return new StateError(
       'not exported',
       `${this.#inputs.file} was changed: ${what} differs from the export`,

@@ -73,8 +73,8 @@ const SHARE_AFTER_MS = 5000;
  */
 const SHARE_AFTER_LOSS_MS = 2000;
 /** Maximum time in milliseconds for workers to leave a run that has ended. */
-const GOODBYE_MAX_MS = 3000;
-const GOODBYE_PERIOD_MS = 50;
+const RELEASE_MAX_MS = 3000;
+const RELEASE_PERIOD_MS = 50;
 /**
  * Number of first pulses at which the expiry of the keys is extended each time, because BullMQ is
  * still creating keys.
@@ -92,16 +92,16 @@ export async function runOnWorkers(
   hooks: Omit<FleetHooks, 'coordinator'>,
   run: WorkersRunOptions,
 ): Promise<ClusterOutcome> {
-  const lead = new RedisCoordinator(plan, hooks, run);
+  const coordinator = new RedisCoordinator(plan, hooks, run);
   const over = new AbortController();
-  const removeListeners = forwardStops(hooks, lead);
+  const removeListeners = forwardStops(hooks, coordinator);
   try {
     const lost = run.link.lost(over.signal);
-    return await Promise.race([lead.run(), lost]);
+    return await Promise.race([coordinator.run(), lost]);
   } finally {
     over.abort();
     removeListeners();
-    await lead.close();
+    await coordinator.close();
   }
 }
 
@@ -180,7 +180,7 @@ class RedisCoordinator {
       throw isReply(error) ? unreadable(`what begins with ${this.#keys.prefix}`, error) : error;
     });
     print(`run ${this.#id}: ${shards} shards wait for workers at ${link.shown}`);
-    this.#pulse = this.#clock.every(PULSE_PERIOD_MS, () => this.#beat());
+    this.#pulse = this.#clock.every(PULSE_PERIOD_MS, () => this.#onPulse());
     return this.#coordinator.outcome;
   }
 
@@ -198,19 +198,19 @@ class RedisCoordinator {
     this.#pulse?.cancel();
     this.#coordinator.close();
     const { client } = this.#run.link;
-    const goodbye = this.#goodbye().catch(() => undefined);
-    await Promise.race([goodbye, this.#clock.sleep(2 * GOODBYE_MAX_MS)]);
+    const released = this.#releaseWorkers().catch(() => undefined);
+    await Promise.race([released, this.#clock.sleep(2 * RELEASE_MAX_MS)]);
     if (client.status === 'ready') await this.#queue.close();
     this.#run.link.close();
   }
 
-  async #goodbye(): Promise<void> {
+  async #releaseWorkers(): Promise<void> {
     const { link, shards } = this.#run;
     await link.client.zrem(RUNS_KEY, this.#id);
-    const untilMs = this.#clock.monotonicMs() + GOODBYE_MAX_MS;
+    const untilMs = this.#clock.monotonicMs() + RELEASE_MAX_MS;
     while (this.#clock.monotonicMs() < untilMs) {
       if ((await link.client.hlen(this.#keys.workers)) === 0) break;
-      await this.#clock.sleep(GOODBYE_PERIOD_MS);
+      await this.#clock.sleep(RELEASE_PERIOD_MS);
     }
     await removeKeys(link.client, this.#keys, shards);
   }
@@ -253,7 +253,7 @@ class RedisCoordinator {
     await client.pexpire(RUNS_KEY, COORDINATOR_SILENCE_MAX_MS);
   }
 
-  #beat(): void {
+  #onPulse(): void {
     const { link, shards } = this.#run;
     this.#announce().catch(() => undefined);
     this.#pulses++;

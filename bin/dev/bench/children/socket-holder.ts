@@ -7,16 +7,16 @@ import { readFileSync } from 'node:fs';
 import { WebSocket } from 'ws';
 import { exitCodes } from '../../../output/exit-codes.ts';
 
-/** Number of concurrent handshakes. */
-const LANES = 32;
+/** Number of handshakes at the same time. */
+const CONCURRENT = 32;
 
 const [url = '', file = ''] = process.argv.slice(2);
 const tokens = readFileSync(file, 'utf8').split('\n');
 let next = 0;
-await Promise.all(Array.from({ length: LANES }, lane));
+await Promise.all(Array.from({ length: CONCURRENT }, worker));
 process.stdout.write(`${tokens.length}\n`);
 
-async function lane(): Promise<void> {
+async function worker(): Promise<void> {
   for (let token = tokens[next++]; token !== undefined; token = tokens[next++]) await open(token);
 }
 
