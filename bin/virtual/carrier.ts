@@ -102,7 +102,7 @@ export class MemoryCarrier implements Carrier {
     if (subject.caller !== SPARED_CALLER) {
       return dispatching((request, reader) => this.#pass(request, given, reader));
     }
-    return dispatching((request, reader) => this.#passSpared(request, given, reader));
+    return dispatching((request, reader) => this.#passWhenUp(request, given, reader));
   }
 
   #requestOf({ method, path, headers, body }: DispatchRequest): MemoryRequest {
@@ -144,7 +144,7 @@ export class MemoryCarrier implements Carrier {
    * Passes a request of the spared caller: the request waits until the server is up, and a restart
    * waits for its response.
    */
-  #passSpared(
+  #passWhenUp(
     request: DispatchRequest,
     exchangePlan: ExchangePlan,
     reader: CarrierReader,

@@ -35,7 +35,7 @@ interface ReturnedArtifact {
 /** An uploaded artifact, and its members as the target returns them in a list and alone. */
 interface ReportedArtifact {
   readonly artifact: UploadedArtifact;
-  readonly tellings: readonly ReturnedArtifact[];
+  readonly sources: readonly ReturnedArtifact[];
 }
 
 /** Fetches the artifact twice: in the list of its release, and alone. */
@@ -56,7 +56,7 @@ async function describedArtifact(
   expectThat(isMap(alone), 'an object', shown(alone));
   return {
     artifact,
-    tellings: [
+    sources: [
       { where: 'in the list', members: inList, answeredMs: context.serverNowMs(list) },
       { where: 'alone', members: alone, answeredMs: context.serverNowMs(one) },
     ],
@@ -68,7 +68,7 @@ interface ArtifactField {
   readonly id: string;
   readonly title: string;
   readonly requirement: RequirementId;
-  readonly holds: (telling: ReturnedArtifact, artifact: UploadedArtifact) => void;
+  readonly holds: (source: ReturnedArtifact, artifact: UploadedArtifact) => void;
 }
 
 function fieldCase({
@@ -81,8 +81,8 @@ function fieldCase({
     id,
     title,
     requirements: [requirement],
-    run: async ({ artifact, tellings }) => {
-      for (const telling of tellings) holds(telling, artifact);
+    run: async ({ artifact, sources }) => {
+      for (const source of sources) holds(source, artifact);
     },
   };
 }
@@ -117,21 +117,21 @@ function updatesOf({ members }: ReturnedArtifact): readonly Members[] {
   return entriesOf(members.updates).map(membersOf);
 }
 
-function filesOf(telling: ReturnedArtifact): readonly Members[] {
-  return updatesOf(telling).flatMap(({ files }) => entriesOf(files).map(membersOf));
+function filesOf(source: ReturnedArtifact): readonly Members[] {
+  return updatesOf(source).flatMap(({ files }) => entriesOf(files).map(membersOf));
 }
 
 /** Asserts that each file under `member` matches the uploaded file of the same name. */
 function expectOfFiles(
-  telling: ReturnedArtifact,
+  source: ReturnedArtifact,
   member: 'name' | 'checksum' | 'size',
   uploaded: UploadedArtifact['files'],
 ): void {
-  for (const file of filesOf(telling).filter((each) => member in each)) {
+  for (const file of filesOf(source).filter((each) => member in each)) {
     const namesakes = uploaded.filter(({ name }) => name === file.name);
     const allowed = (namesakes.length > 0 ? namesakes : uploaded).map((each) => each[member]);
     const isAllowed = allowed.some((value) => value === file[member]);
-    const what = `${member} of a file ${telling.where} among ${shown(allowed)}`;
+    const what = `${member} of a file ${source.where} among ${shown(allowed)}`;
     expectThat(isAllowed, what, shown(file[member]));
   }
 }
@@ -263,9 +263,9 @@ const nestedFields: readonly ArtifactField[] = [
     id: 'type-info-is-an-object',
     title: 'The type_info of an update, if present, is an object.',
     requirement: 'artifacts.type-info',
-    holds: (telling) => {
-      for (const { type_info: info } of updatesOf(telling)) {
-        expectKind(`type_info ${telling.where}`, info, map);
+    holds: (source) => {
+      for (const { type_info: info } of updatesOf(source)) {
+        expectKind(`type_info ${source.where}`, info, map);
       }
     },
   },
@@ -273,9 +273,9 @@ const nestedFields: readonly ArtifactField[] = [
     id: 'update-type-is-that-of-the-file',
     title: 'The type of an update, if present, is the one in the file.',
     requirement: 'artifacts.update-type',
-    holds: (telling, { updateType }) => {
-      for (const { type_info: info } of updatesOf(telling)) {
-        expectEqualIfThere(`type ${telling.where}`, membersOf(info).type, updateType);
+    holds: (source, { updateType }) => {
+      for (const { type_info: info } of updatesOf(source)) {
+        expectEqualIfThere(`type ${source.where}`, membersOf(info).type, updateType);
       }
     },
   },
@@ -283,44 +283,44 @@ const nestedFields: readonly ArtifactField[] = [
     id: 'files-are-objects',
     title: 'The files of an update, if present, are an array of objects.',
     requirement: 'artifacts.files',
-    holds: (telling) => {
-      for (const { files } of updatesOf(telling)) expectKind(`files ${telling.where}`, files, maps);
+    holds: (source) => {
+      for (const { files } of updatesOf(source)) expectKind(`files ${source.where}`, files, maps);
     },
   },
   {
     id: 'files-are-those-of-the-artifact',
     title: 'If updates list their files, they list as many as the artifact has.',
     requirement: 'artifacts.from-the-file',
-    holds: (telling, { files }) => {
-      const reported = updatesOf(telling).map((update) => update.files);
+    holds: (source, { files }) => {
+      const reported = updatesOf(source).map((update) => update.files);
       if (reported.length === 0 || !reported.every(Array.isArray)) return;
-      expectEqual(`number of files ${telling.where}`, reported.flat().length, files.length);
+      expectEqual(`number of files ${source.where}`, reported.flat().length, files.length);
     },
   },
   {
     id: 'file-names-are-those-of-the-artifact',
     title: 'The name of an update file, if present, is the one in the artifact.',
     requirement: 'artifacts.file-name',
-    holds: (telling, { files }) => expectOfFiles(telling, 'name', files),
+    holds: (source, { files }) => expectOfFiles(source, 'name', files),
   },
   {
     id: 'file-checksums-are-those-of-the-artifact',
     title: 'The checksum of an update file, if present, is its digest in the artifact.',
     requirement: 'artifacts.file-checksum',
-    holds: (telling, { files }) => expectOfFiles(telling, 'checksum', files),
+    holds: (source, { files }) => expectOfFiles(source, 'checksum', files),
   },
   {
     id: 'file-sizes-are-those-of-the-artifact',
     title: 'The size of an update file, if present, is its length in bytes.',
     requirement: 'artifacts.file-size',
-    holds: (telling, { files }) => expectOfFiles(telling, 'size', files),
+    holds: (source, { files }) => expectOfFiles(source, 'size', files),
   },
   {
     id: 'file-dates-are-date-times',
     title: 'The date of an update file, if present, is a date-time.',
     requirement: 'artifacts.file-date',
-    holds: (telling) => {
-      for (const { date } of filesOf(telling)) expectKind(`date ${telling.where}`, date, dateTime);
+    holds: (source) => {
+      for (const { date } of filesOf(source)) expectKind(`date ${source.where}`, date, dateTime);
     },
   },
 ];
@@ -331,9 +331,9 @@ const deprecatedFields: readonly ArtifactField[] = [
     title:
       'The deprecated meta_data of an update, if present, is an object or an array of objects.',
     requirement: 'artifacts.meta-data-is-an-object',
-    holds: (telling) => {
-      for (const { meta_data: data } of updatesOf(telling)) {
-        expectKind(`meta_data ${telling.where}`, data, mapOrMaps);
+    holds: (source) => {
+      for (const { meta_data: data } of updatesOf(source)) {
+        expectKind(`meta_data ${source.where}`, data, mapOrMaps);
       }
     },
   },
@@ -341,9 +341,9 @@ const deprecatedFields: readonly ArtifactField[] = [
     id: 'metadata-is-an-object',
     title: 'The metadata of an update, which replaces meta_data, is an object, if present.',
     requirement: 'artifacts.metadata-is-an-object',
-    holds: (telling) => {
-      for (const { metadata } of updatesOf(telling)) {
-        expectKind(`metadata ${telling.where}`, metadata, mapOrNull);
+    holds: (source) => {
+      for (const { metadata } of updatesOf(source)) {
+        expectKind(`metadata ${source.where}`, metadata, mapOrNull);
       }
     },
   },
@@ -389,8 +389,8 @@ const withData = defineScenario({
       id: 'meta-data-or-metadata',
       title: 'Update data may be in the deprecated meta_data, in metadata, or in both.',
       requirements: ['artifacts.meta-data'],
-      observe: async ({ tellings }) => {
-        const updates = tellings.flatMap(updatesOf);
+      observe: async ({ sources }) => {
+        const updates = sources.flatMap(updatesOf);
         const names = ['meta_data', 'metadata'].filter((name) =>
           updates.some((one) => name in one),
         );
@@ -410,9 +410,9 @@ const empty = defineScenario({
       id: 'empty-type-is-null',
       title: 'The type of an empty artifact, if present, is null.',
       requirement: 'artifacts.empty-type-is-null',
-      holds: (telling) => {
-        for (const { type_info: info } of updatesOf(telling)) {
-          expectEqualIfThere(`type ${telling.where}`, membersOf(info).type, null);
+      holds: (source) => {
+        for (const { type_info: info } of updatesOf(source)) {
+          expectEqualIfThere(`type ${source.where}`, membersOf(info).type, null);
         }
       },
     }),

@@ -45,7 +45,7 @@ function sendSigned(device: SuiteDevice, sign: Sign) {
 }
 
 /** Returns a body whose signature differs between the two Base64 alphabets. */
-function tellingRequest(device: SuiteDevice): { text: string; signature: Buffer } {
+function requestWithAlterableSignature(device: SuiteDevice): { text: string; signature: Buffer } {
   for (let spaces = 0; spaces < BODIES_MAX; spaces++) {
     const text = `${device.authRequest()}${' '.repeat(spaces)}`;
     const signature = device.key.sign(Buffer.from(text));
@@ -231,7 +231,7 @@ function algorithmCases(keyType: KeyType): readonly JudgingCase<SuiteDevice>[] {
       title: `The signature of ${keyNames[keyType]} in hexadecimal, cut off or in another Base64 is rejected.`,
       requirements: [`auth.${keyType}-base64`],
       run: (device) => {
-        const { text, signature } = tellingRequest(device);
+        const { text, signature } = requestWithAlterableSignature(device);
         return expectEach(refusals, wrongTexts, (textOf) =>
           device.authenticate({ text, signature: textOf(signature) }),
         );

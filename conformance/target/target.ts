@@ -137,22 +137,22 @@ export class TargetSession {
    * TransportFailure when no HTTP answer arrives in time, or the requested pauses are too long.
    */
   async send(request: WireRequest): Promise<Answer> {
-    let [answer, at] = [await this.#sendPatiently(request), request];
+    let [answer, at] = [await this.#sendUntilNotThrottled(request), request];
     for (let hops = 0; hops < REDIRECTS_MAX; hops += 1) {
       const next = redirected(at, answer);
       if (!next) return answer;
-      [answer, at] = [await this.#sendPatiently(next), next];
+      [answer, at] = [await this.#sendUntilNotThrottled(next), next];
     }
     return answer;
   }
 
-  async #sendPatiently(request: WireRequest): Promise<Answer> {
+  async #sendUntilNotThrottled(request: WireRequest): Promise<Answer> {
     const { pace, noRateWait } = this.#parts;
     for (let repetition = 0; ; repetition += 1) {
       const answer = await this.#sendOnce(request);
-      const heeded = noRateWait ? undefined : pace.handleThrottling(answer, repetition);
-      if (heeded === undefined) return answer;
-      if (heeded !== 'repeat') throw new TransportFailure('asked-to-wait', heeded.giveUp);
+      const reaction = noRateWait ? undefined : pace.handleThrottling(answer, repetition);
+      if (reaction === undefined) return answer;
+      if (reaction !== 'repeat') throw new TransportFailure('asked-to-wait', reaction.giveUp);
     }
   }
 

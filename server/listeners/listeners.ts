@@ -142,7 +142,7 @@ class OpenServers {
   readonly #host: string;
   readonly #servers: Server[] = [];
   readonly #connections: Connections;
-  readonly #noCrowds: () => void;
+  readonly #stopCrowdWatch: () => void;
 
   constructor(
     services: Services,
@@ -159,7 +159,7 @@ class OpenServers {
       incompleteTransfers,
     );
     this.#connections = new Connections({ openFiles, surplusMax: refused, closing });
-    this.#noCrowds = services.turns.onCrowd(() => this.#connections.stopReading());
+    this.#stopCrowdWatch = services.turns.onCrowd(() => this.#connections.stopReading());
     this.#pipeline = pipeline;
   }
 
@@ -200,7 +200,7 @@ class OpenServers {
     const longest = systemClock.sleep(RESPONSE_READ_MAX_MS, over.signal);
     await Promise.race([farewell, longest]);
     over.abort();
-    this.#noCrowds();
+    this.#stopCrowdWatch();
     this.#connections.destroy();
     await Promise.all(closed);
   }

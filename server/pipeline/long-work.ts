@@ -48,7 +48,7 @@ export class LongWork {
       return await resultInTurns(work, asked);
     } finally {
       this.#working.delete(caller);
-      this.#giveAway();
+      this.#startNext();
     }
   }
 
@@ -75,7 +75,7 @@ export class LongWork {
     });
   }
 
-  #giveAway(): void {
+  #startNext(): void {
     for (;;) {
       const start = this.#queue.shift((caller) => this.#isFree(caller));
       if (!start || start()) return;

@@ -127,12 +127,12 @@ export class AuditLogStore {
   }
 
   #page(order: SortDirection, limit: number, offset: number): AuditLog[] {
-    if (offset >= FAR_ENTRIES) return this.#farPage(order, limit, offset);
+    if (offset >= FAR_ENTRIES) return this.#pageByBlocks(order, limit, offset);
     const query = `SELECT document FROM audit_logs ${orderBy[order]} LIMIT ? OFFSET ?`;
     return this.#entries(this.#sql.all(query, [limit, offset]));
   }
 
-  #farPage(order: SortDirection, limit: number, offset: number): AuditLog[] {
+  #pageByBlocks(order: SortDirection, limit: number, offset: number): AuditLog[] {
     const left = this.#places.count() - offset;
     if (left <= 0) return [];
     const length = Math.min(limit, left);

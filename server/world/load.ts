@@ -27,9 +27,9 @@ export async function loadWorld(
   const { clock } = tenant;
   const before = clock.state;
   const nowMs = world.now === undefined ? services.clock.now() : timestampMs(world.now);
-  const hands = borrowedHands(services, tenant, nowMs);
+  const access = unlimitedAccess(services, tenant, nowMs);
   const made = { devices: new Map(), artifacts: new Map(), deployments: new Map() };
-  const loading: LoadContext = { services, tenant, world, ask, userToken: hands.token, ...made };
+  const loading: LoadContext = { services, tenant, world, ask, userToken: access.token, ...made };
   try {
     for (const step of steps) {
       clock.set(nowMs - step.agoMs);
@@ -45,7 +45,7 @@ export async function loadWorld(
     }
     throw error;
   } finally {
-    hands.giveBack();
+    access.end();
   }
   // Loading sends the devices' requests, but none of the devices has polled itself.
   tenant.store.deviceDeployments.forgetRequests();
@@ -59,8 +59,8 @@ export async function loadWorld(
   };
 }
 
-/** Returns the token of an admin and suspends the rate limit, until `giveBack` is called. */
-function borrowedHands(services: Services, tenant: Tenant, nowMs: number) {
+/** Returns the token of an admin and suspends the rate limit, until `end` is called. */
+function unlimitedAccess(services: Services, tenant: Tenant, nowMs: number) {
   const { store, rates } = tenant;
   const users = store.users.list({ email: [], id: [] }, { page: 1, perPage: limits.pageMax });
   // A user without roles has full access.
@@ -72,7 +72,7 @@ function borrowedHands(services: Services, tenant: Tenant, nowMs: number) {
   rates.set(undefined);
   return {
     token,
-    giveBack: () => {
+    end: () => {
       rates.set(limit);
       const claims = services.tokens.read(token);
       if (!('because' in claims)) store.userTokens.end(claims.id);

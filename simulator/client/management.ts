@@ -210,17 +210,17 @@ export class ManagementClient {
   /** Removes a device from the server; returns `gone` when the device is unknown. */
   async decommission(deviceId: string): Promise<'removed' | 'gone'> {
     const operation = managementOperations['decommission-device'];
-    return this.#orGone({ operation, path: pathOf(operation, { id: deviceId }) });
+    return this.#sendUnlessGone({ operation, path: pathOf(operation, { id: deviceId }) });
   }
 
   /** Aborts a deployment for all its devices; returns `gone` when it is finished or unknown. */
   async abortDeployment(deploymentId: string): Promise<'removed' | 'gone'> {
     const operation = managementOperations['abort-deployment'];
     const path = pathOf(operation, { id: deploymentId });
-    return this.#orGone({ operation, path, body: { status: 'aborted' } });
+    return this.#sendUnlessGone({ operation, path, body: { status: 'aborted' } });
   }
 
-  async #orGone(sending: ManagementRequest): Promise<'removed' | 'gone'> {
+  async #sendUnlessGone(sending: ManagementRequest): Promise<'removed' | 'gone'> {
     try {
       await this.#send(sending);
       return 'removed';

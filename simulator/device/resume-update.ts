@@ -35,7 +35,7 @@ const recoveries: Readonly<Record<UpdateState, Recovery>> = {
   installing: fail,
   // The artifact is installed but not committed, so the boot loader starts the old one.
   pause_before_rebooting: fail,
-  rebooting: comeUp,
+  rebooting: completeReboot,
   pause_before_committing: fail,
   success: reportAgain,
   failure: reportAgain,
@@ -101,7 +101,7 @@ async function fail(subject: UpdateSubject, deployment: DeploymentRecord): Promi
  * Completes a reboot: commits the installed artifact unless the control map pauses or stops the
  * update.
  */
-async function comeUp(subject: UpdateSubject, deployment: DeploymentRecord): Promise<void> {
+async function completeReboot(subject: UpdateSubject, deployment: DeploymentRecord): Promise<void> {
   const { device } = subject;
   const { fetched } = deployment;
   if (fetched === undefined) return fail(subject, deployment);

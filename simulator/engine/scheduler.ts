@@ -63,7 +63,7 @@ export class Scheduler {
    * @throws FleetStopped when the run has ended, or ends during the wait; the error given to
    *   `interrupt`
    */
-  restAmidst(waitMs: number, worker: object, outlivesDrain: boolean): Promise<void> {
+  restInterruptibly(waitMs: number, worker: object, outlivesDrain: boolean): Promise<void> {
     return this.#begin({ waitMs, worker, outlivesDrain });
   }
 
@@ -72,7 +72,7 @@ export class Scheduler {
    * @param outlivesDrain true when the wait is part of work that should finish while the run drains
    * @throws FleetStopped when the run has ended, or ends during the wait
    */
-  restUnheard(waitMs: number, outlivesDrain: boolean): Promise<void> {
+  restUninterruptibly(waitMs: number, outlivesDrain: boolean): Promise<void> {
     return this.#begin({ waitMs, outlivesDrain });
   }
 

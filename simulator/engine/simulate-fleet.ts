@@ -101,7 +101,7 @@ const PROGRESS_PERIOD_MS = 1000;
  * wait for the server. Later, each poll would leave garbage in the old generation until the next
  * full collection.
  */
-function keepGarbageYoung(): void {
+function disablePretenuring(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');
 }
 
@@ -113,7 +113,7 @@ function keepGarbageYoung(): void {
  *   reached, or refuses the operator's login or the deployment
  */
 export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise<FleetResult> {
-  keepGarbageYoung();
+  disablePretenuring();
   await readBehaviourFiles(plan.behaviourFiles ?? []);
   const judge = judgeFor(plan, hooks);
   const { clock, signal, onProgress, onEvent, coordinator } = hooks;

@@ -119,7 +119,7 @@ export class FleetSockets {
    * Drops a connection that the device's behaviour has held for its maximum time. The device
    * reconnects after its back-off.
    */
-  #dropHeldLong(device: SimulatedDevice, line: SocketState, nowMs: number): void {
+  #dropExpired(device: SimulatedDevice, line: SocketState, nowMs: number): void {
     const { hooks, parameters } = device.behaviour;
     const holdsMs = hooks.socketHoldsMs?.(parameters);
     const isOpen = line.socket?.state === 'open';
@@ -144,7 +144,7 @@ export class FleetSockets {
       const isCutOff = this.#options.isCutOff(device);
       if (isCutOff && line.socket !== undefined) this.cut(device);
       line.socket?.watch(monotonicMs);
-      this.#dropHeldLong(device, line, nowMs);
+      this.#dropExpired(device, line, nowMs);
       if (line.spoken !== undefined) line.socket?.say(line.spoken.due());
       if (line.socket?.state === 'closed') this.#broken(device, line, nowMs);
       const isDue = line.socket === undefined && line.dueMs <= nowMs;

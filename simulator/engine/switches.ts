@@ -76,12 +76,12 @@ export class Switches {
     const { scheduler } = this.#options;
     const isUpdating = device.life === 'updating';
     // A device that is off during an update is rebooting, so its wait belongs to the update.
-    if (device.off) return scheduler.restUnheard(waitMs, isUpdating);
+    if (device.off) return scheduler.restUninterruptibly(waitMs, isUpdating);
     if (device.session === undefined) return scheduler.rest(waitMs);
     if (isBetweenRounds) return this.#pause(device, waitMs);
     const cutMs = this.#cutForMs(device);
     if (cutMs > 0) return Promise.reject(new PowerLoss(cutMs));
-    return scheduler.restAmidst(waitMs, device, isUpdating);
+    return scheduler.restInterruptibly(waitMs, device, isUpdating);
   }
 
   /** Cuts the device's power for this many milliseconds. */

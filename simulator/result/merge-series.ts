@@ -27,14 +27,14 @@ export function mergedSeries(parts: readonly Series[]): Series {
   const tables = filled.map((series) => tableOf(series, widthMs));
   const indices = [...new Set(tables.flatMap((table) => [...table.keys()]))];
   indices.sort((one, other) => one - other);
-  return seriesOf({ widthMs, rows: laidTogether(tables, indices) });
+  return seriesOf({ widthMs, rows: summedRows(tables, indices) });
 }
 
 /**
  * Merges the rows of several tables. A part without a row at some index contributes the device
  * counts of its previous row.
  */
-function laidTogether(
+function summedRows(
   tables: readonly ReadonlyMap<number, SeriesRow>[],
   indices: readonly number[],
 ): ReadonlyMap<number, SeriesRow> {

@@ -91,7 +91,7 @@ export async function openAudience(
       await listener?.close();
       if (lines === undefined || events === undefined) return {};
       const count = await lines.close();
-      sayWhatWasLost(count, events, output);
+      warnAboutLostLines(count, events, output);
       return { events: count };
     },
   };
@@ -110,7 +110,7 @@ function toAll(listeners: readonly ((event: FleetEvent) => void)[]): (event: Fle
   };
 }
 
-function sayWhatWasLost(count: EventLinesCount, target: string, output: Output): void {
+function warnAboutLostLines(count: EventLinesCount, target: string, output: Output): void {
   const { written, lost, error } = count;
   if (lost === 0) return;
   const because = error === undefined ? 'its reader was too slow' : `writing failed with ${error}`;

@@ -64,8 +64,11 @@ export async function killsSoak({ output, random, kills }: KillsOptions): Promis
         break;
       }
       problems.push(...(await lostOf(ready, recent)));
-      const { writes, surprises } = await loadedUntilKilled(served, ready, { round, random });
-      problems.push(...surprises);
+      const { writes, unexpectedAnswers } = await loadedUntilKilled(served, ready, {
+        round,
+        random,
+      });
+      problems.push(...unexpectedAnswers);
       recent = writes;
       acknowledged.push(...recent);
       if (round % 20 === 0) output.progress(`${round} kills, ${acknowledged.length} writes`);
@@ -122,9 +125,9 @@ async function loadedUntilKilled(
   served: ServedFolder,
   server: ServerReady,
   { round, random }: { round: number; random: Random },
-): Promise<{ writes: AcknowledgedWrite[]; surprises: string[] }> {
+): Promise<{ writes: AcknowledgedWrite[]; unexpectedAnswers: string[] }> {
   const writes: AcknowledgedWrite[] = [];
-  const surprises: string[] = [];
+  const unexpectedAnswers: string[] = [];
   let isKilled = false;
   const keepsTenant = round <= TENANTS_KEPT_MAX;
   const wanted = random.integer(1, WRITES_MAX);
@@ -140,7 +143,7 @@ async function loadedUntilKilled(
     try {
       for (let at = 0; !isKilled && (await lane(at)); at += 1);
     } catch (error) {
-      if (!isKilled) surprises.push(`round ${round}: ${String(error)}`);
+      if (!isKilled) unexpectedAnswers.push(`round ${round}: ${String(error)}`);
     }
   });
   // When all lanes end earlier, each of them has met an unexpected answer.
@@ -149,7 +152,7 @@ async function loadedUntilKilled(
   isKilled = true;
   await served.end('SIGKILL');
   await Promise.all(lanes);
-  return { writes, surprises };
+  return { writes, unexpectedAnswers };
 }
 
 const statuses = ['downloading', 'installing', 'success'] as const;

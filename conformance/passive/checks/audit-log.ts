@@ -79,7 +79,7 @@ function unsortedExport(exchange: JudgedExchange): Violation | undefined {
 
 const memberTypes = ['tenant', 'user', 'deployment', 'device'];
 
-function filledAmiss(exchange: JudgedExchange): Violation | undefined {
+function filledOtherMember(exchange: JudgedExchange): Violation | undefined {
   for (const [index, entry] of entriesOf(exchange).entries()) {
     const type = memberAt(entry, ['object', 'type']);
     const filled = memberTypes.filter((each) => memberAt(entry, ['object', each]) !== undefined);
@@ -186,7 +186,7 @@ function ofLog(
 export const auditInvariants: readonly PassiveCheck[] = [
   ofLog('entries-are-filtered', filteredOut),
   ofLog('entries-are-sorted', unsortedPage),
-  ofLog('entries-fill-by-type', filledAmiss, 'audit.object-fields-by-type'),
+  ofLog('entries-fill-by-type', filledOtherMember, 'audit.object-fields-by-type'),
   ofLog('total-fits-the-page', wrongTotal, 'audit.total'),
   ofLog('links-fit-the-page', wrongLinks),
   {

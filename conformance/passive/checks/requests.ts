@@ -25,7 +25,7 @@ function listViolation(where: string, must: string, value: unknown): Violation {
   return { where: `200 body: ${where}`, must, seen: shown(value) };
 }
 
-function strangeArtifact(exchange: JudgedExchange): Violation | undefined {
+function undocumentedArtifact(exchange: JudgedExchange): Violation | undefined {
   const list = exchange.json;
   if (!Array.isArray(list)) return undefined;
   if (list.length > LIST_MAX) {
@@ -131,7 +131,7 @@ export const requestInvariants: readonly PassiveCheck[] = [
   {
     id: 'listed-artifacts-suit',
     applies: (exchange) => isAnswered(exchange, 'list-artifacts'),
-    violation: strangeArtifact,
+    violation: undocumentedArtifact,
   },
   {
     id: 'map-of-the-deployment',

@@ -174,7 +174,7 @@ const tokens: readonly Defect[] = [
     title: 'The token is an opaque string without claims.',
     violates: ['auth.token-is-a-jwt'],
     operations: 'all',
-    alter: () => tokensInDisguise((token) => Buffer.from(token).toString('hex')),
+    alter: () => encodedTokens((token) => Buffer.from(token).toString('hex')),
   },
   {
     id: 'token-lasts-a-day',
@@ -229,7 +229,7 @@ interface TokenTimes {
 
 /** Changes times in the claims of the tokens that devices see. */
 function claimsBecome(change: (times: TokenTimes) => Partial<TokenTimes>): Alteration {
-  return tokensInDisguise((token) => {
+  return encodedTokens((token) => {
     const [header, claims = '', signature] = token.split('.');
     const reported: TokenTimes = JSON.parse(Buffer.from(claims, 'base64url').toString());
     const changed = JSON.stringify({ ...reported, ...change(reported) });
@@ -238,25 +238,25 @@ function claimsBecome(change: (times: TokenTimes) => Partial<TokenTimes>): Alter
 }
 
 /** Replaces the tokens that devices receive by other texts, and maps them back in requests. */
-function tokensInDisguise(disguise: (token: string) => string): Alteration {
-  const behind = new Map<string, string>();
+function encodedTokens(encode: (token: string) => string): Alteration {
+  const originals = new Map<string, string>();
   return {
     request: (request) => {
       const { authorization, cookie } = request.headers;
       const [scheme = '', shown = ''] = authorization?.split(' ') ?? [];
-      const token = authorization === `${scheme} ${shown}` ? behind.get(shown) : undefined;
-      const crumbs = cookie?.replace(/[\w.-]+/g, (text) => behind.get(text) ?? text);
+      const token = authorization === `${scheme} ${shown}` ? originals.get(shown) : undefined;
+      const cookies = cookie?.replace(/[\w.-]+/g, (text) => originals.get(text) ?? text);
       const shownToTarget = {
         ...(token !== undefined && { authorization: `${scheme} ${token}` }),
-        ...(crumbs !== undefined && { cookie: crumbs }),
+        ...(cookies !== undefined && { cookie: cookies }),
       };
       return withHeaders(request, shownToTarget);
     },
     answer: (answer, { operation }) => {
       if (operation !== 'post-auth-request' || answer.status !== 200) return answer;
       const token = answer.body.toString();
-      behind.set(disguise(token), token);
-      return { ...answer, body: Buffer.from(disguise(token)) };
+      originals.set(encode(token), token);
+      return { ...answer, body: Buffer.from(encode(token)) };
     },
   };
 }

@@ -187,12 +187,12 @@ function timesAt(place: string): readonly ValueVariant[] {
       kind: 'time-in-another-zone',
       says: 'the same time in another zone as',
       bond: 'nothing',
-      of: ofText((text) => inIndia(text)),
+      of: ofText((text) => inIndianTime(text)),
     },
   ];
 }
 
-function inIndia(text: string): string {
+function inIndianTime(text: string): string {
   const ms = Date.parse(text) + 5.5 * 3_600_000;
   return new Date(ms).toISOString().replace('Z', '+05:30');
 }

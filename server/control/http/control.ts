@@ -143,7 +143,7 @@ export async function startControl(options: ControlListenerOptions): Promise<Run
   );
   enforceConnectionLimits(server, connectionLimits);
   connections.watch(server, () => '');
-  const noCrowds = options.turns.onCrowd(() => connections.stopReading());
+  const stopCrowdWatch = options.turns.onCrowd(() => connections.stopReading());
   await listening(server, options);
   const { address, port, family } = server.address() as AddressInfo;
   return {
@@ -153,7 +153,7 @@ export async function startControl(options: ControlListenerOptions): Promise<Run
         server.close(() => resolve());
         streams.close();
         options.runs.close();
-        noCrowds();
+        stopCrowdWatch();
         connections.destroy();
       }),
   };

@@ -64,7 +64,7 @@ export abstract class Transactional {
     this.#isOpen = true;
     try {
       const result = work();
-      if (result instanceof Promise) refuseToWait(result);
+      if (result instanceof Promise) refusePromise(result);
       if (this.#hasBegun) this.execute('COMMIT');
       return result;
     } catch (error) {
@@ -91,7 +91,7 @@ export abstract class Transactional {
 /**
  * Work that returns a promise would write later: outside the transaction, or within another one.
  */
-function refuseToWait(promise: Promise<unknown>): never {
+function refusePromise(promise: Promise<unknown>): never {
   promise.catch(() => undefined);
   throw new TypeError('a transaction cannot wait: its work returned a promise');
 }

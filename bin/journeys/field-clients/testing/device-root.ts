@@ -46,7 +46,7 @@ export function makeDeviceRoot(root: string, files: DeviceRootFiles): void {
   for (const [name, text] of Object.entries(deviceFiles(files))) put(root, name, text);
   mkdirSync(join(root, 'run'), { recursive: true });
   mkdirSync(join(root, 'tmp'), { recursive: true });
-  if (unprivileged) giveAway(root, unprivileged);
+  if (unprivileged) changeOwner(root, unprivileged);
 }
 
 /** Returns the arguments that run the client without privileges, with the folder as its root. */
@@ -95,7 +95,7 @@ function copyInto(root: string, source: string, target: string): void {
   copyFileSync(source, join(root, target));
 }
 
-function giveAway(folder: string, { uid, gid }: { uid: number; gid: number }): void {
+function changeOwner(folder: string, { uid, gid }: { uid: number; gid: number }): void {
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     chownSync(join(folder, name), uid, gid);
   }
