@@ -36,7 +36,7 @@ export interface RoundFigures {
   readonly values: readonly number[];
 }
 
-/** The input of a row. */
+/** What a row is made from: the rounds of Fleetbed, of its baseline and of other programs, and the goal. */
 export interface RowFacts {
   readonly what: string;
   readonly unit: string;

@@ -1,4 +1,4 @@
-/** A page of a list. */
+/** The page of a list that a request asks for. */
 export interface Page {
   /** Page number, from 1. */
   readonly page: number;
