@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, watch } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import type { Artifact, AuditLog } from '../../../fixtures/contract/resources.ts';
@@ -160,6 +161,7 @@ describe('an upload of a file that is not a valid artifact', () => {
       () => looseArtifact({ headerEntries: [{ name: 'header-info', content: '{' }] }),
       /JSON/,
     ],
+    ['a compressed file', async () => gzipSync(await artifactBytes()), /is compressed with gzip/],
     ['damaged gzip', () => looseArtifact({ storeHeader: (archive) => archive }), /gzip/],
   ])('returns 400 and stores nothing for %s', async (_, make, because) => {
     const reply = await uploadArtifact(server, await make());
