@@ -69,6 +69,16 @@ describe('the explanation of a pending auth request', () => {
     expect(first).toContain('npx fleetbed accept');
   });
 
+  it('names the identity of another device with the same key', async () => {
+    const device = newDevice('started once');
+    await authenticate(server, device);
+    const again = { ...device, idData: newDevice('started twice').idData };
+    const { first } = await explained(await authenticate(server, again));
+    expect(first).toContain(
+      `; the same key belongs to ${device.idData}: send the same id_data at each start`,
+    );
+  });
+
   it('reports a rejected key without a command to accept it', async () => {
     const device: AcceptedDevice = await acceptedDevice(server, 'rejected');
     await decide(server, device, 'rejected');

@@ -7,7 +7,10 @@ import { isPollOperation } from '../../fixtures/contract/operation-ids.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { shellWord } from '../../fixtures/formats/shell-word.ts';
 import { isObject } from '../../fixtures/json.ts';
+import { printable } from '../../fixtures/printable.ts';
+import { OTHER_KEYS_MAX } from '../crypto/refused-signature.ts';
 import { type MountedServer, UnknownPath } from '../pipeline/mounted.ts';
+import type { StoredAuthSet } from '../store/devices.ts';
 import { nearestOperation, operationAt } from './nearest.ts';
 import { neighbourOf, operationsOf } from './neighbour.ts';
 import { isInOtherForm } from './polls.ts';
@@ -210,13 +213,14 @@ function tokenWords(steps: readonly PreparationStep[]): string {
 function acceptanceWords(refused: RemedyInput, steps: readonly PreparationStep[]): string {
   const { asked, store, otherTenant, refusal } = refused;
   const fine = 'nothing is wrong with the request';
+  const set = authSetIn(asked, store);
   const step = steps.find(({ does }) => does === 'accept');
   if (step?.does === 'accept') {
     const user =
       otherTenant === undefined ? '' : ` --email <of a user of ${shellWord(otherTenant)}>`;
-    return `${fine}: run "npx fleetbed accept ${step.deviceId}${user}", and send it again`;
+    const shared = set ? sharedKeyWords(set, store) : '';
+    return `${fine}: run "npx fleetbed accept ${step.deviceId}${user}", and send it again${shared}`;
   }
-  const set = authSetIn(asked, store);
   if (set && hasOtherKey(set, store)) {
     return `sign in with the accepted key of the device; to replace that key with this one, run "npx fleetbed accept ${set.deviceId}", which ends the access of the other key`;
   }
@@ -233,3 +237,18 @@ function acceptanceWords(refused: RemedyInput, steps: readonly PreparationStep[]
   }
   return `${fine}, but the device was removed: send it again, and then run "npx fleetbed accept --all"`;
 }
+
+/** Says that another identity has the same key, as the continuation of a sentence. */
+function sharedKeyWords(set: StoredAuthSet, { devices }: KnownStore): string {
+  const other = devices
+    .newestKeys('', OTHER_KEYS_MAX)
+    .find(
+      ({ deviceId, publicKeyPem }) =>
+        publicKeyPem === set.publicKeyPem && deviceId !== set.deviceId,
+    );
+  const identity = other && devices.find(other.deviceId)?.identity;
+  if (identity === undefined) return '';
+  return `; the same key belongs to ${printable(identity, IDENTITY_MAX_CHARACTERS)}: send the same id_data at each start, and give each device a key of its own`;
+}
+
+const IDENTITY_MAX_CHARACTERS = 100;

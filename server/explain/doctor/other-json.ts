@@ -83,6 +83,24 @@ export function textsWithEmptyMembers(body: Buffer): Generator<OtherJson> {
   return boundedTexts(body, withEmptyMembers);
 }
 
+/**
+ * Returns how the JSON of a body is written, in the words of `otherJsonTexts`; undefined for a form
+ * of none of them.
+ * @throws RangeError if the JSON is nested too deep
+ */
+export function formOfJson(body: Buffer): string | undefined {
+  const sent = body.toString('utf8');
+  const entries = body.length <= BODY_MAX_BYTES ? entriesOf(sent) : undefined;
+  if (!entries) return undefined;
+  let characters = 0;
+  for (const { how, text } of written(entries, orders)) {
+    characters += text.length;
+    if (text === sent) return how;
+    if (characters > WRITTEN_MAX_CHARACTERS) return undefined;
+  }
+  return undefined;
+}
+
 function* boundedTexts(
   body: Buffer,
   write: (entries: [string, unknown][]) => Iterable<JsonText>,

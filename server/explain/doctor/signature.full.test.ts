@@ -158,7 +158,8 @@ describe('the diagnosis of a signature', () => {
       mistake: 'json-written-anew',
       sentence: 'The signed JSON text differs from the sent one.',
       remedy: expect.stringMatching(/^Sign the bytes of the body exactly as they are sent/),
-      detail: 'members in order, with spaces after , and :',
+      detail:
+        'signed: members in order, with spaces after , and :; sent: members in order, without white space',
     });
   });
 

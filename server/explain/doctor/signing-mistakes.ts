@@ -8,6 +8,7 @@ import { type NamedDeviceKey, OTHER_KEYS_MAX } from '../../crypto/refused-signat
 import type { MistakeWords } from './diagnosis.ts';
 import * as lineEnds from './line-ends.ts';
 import {
+  formOfJson,
   type OtherJson,
   otherJsonTexts,
   textsWithEmptyMembers,
@@ -242,7 +243,11 @@ export const signingMistakes: readonly SigningMistake[] = [
     keyTypes: all,
     sentence: 'The signed JSON text differs from the sent one.',
     remedy: `${signBytesSent} Encode the JSON once; the "json" option of an HTTP client encodes it again.`,
-    fits: ({ body, signature }) => formThatIsSigned(signature, otherJsonTexts(body)),
+    fits: ({ body, signature }) => {
+      const signedForm = formThatIsSigned(signature, otherJsonTexts(body));
+      const sentForm = signedForm === false ? undefined : formOfJson(body);
+      return sentForm === undefined ? signedForm : `signed: ${signedForm}; sent: ${sentForm}`;
+    },
   },
   {
     id: 'member-not-signed',
