@@ -8,6 +8,7 @@ import {
   sampleMachine,
   sampleProgress,
   sampleResult,
+  shardFiguresOf,
 } from '../testing/sample-result.ts';
 import { fleetReport, progressLine } from './text.ts';
 
@@ -35,6 +36,15 @@ describe('the text report of a run', () => {
     expect(text).toMatch(/^ {2}received +4\.5 MB +1\.13 MB\/s$/m);
     expect(text).toMatch(/^ {2}of it downloads +4 MB +1 MB\/s$/m);
     expect(fleetReport(sampleResult)).not.toMatch(/divided|Bytes of/);
+  });
+
+  it('says of how many requests the latencies are divided when a worker failed', () => {
+    const { latencies } = shardFiguresOf([40, 50]);
+    const whole = { ...dividedResult, latencies: [...dividedResult.latencies, ...latencies] };
+    expect(fleetReport(whole)).toContain(
+      'service from sent to answered, of 6 of 8 requests; those of failed workers are not divided',
+    );
+    expect(fleetReport(dividedResult)).not.toContain('failed workers');
   });
 
   it('says how many polls at a fixed rate were late or dropped, and what to do', () => {

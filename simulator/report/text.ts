@@ -223,7 +223,19 @@ function partLines({ latencies }: FleetResult): string[][] {
   if (rows.length === 0) return [];
   const head = ['operation', 'wait p50', 'p99', 'max', 'service p50', 'p99', 'max'];
   const heading = 'Latency divided, in ms: waiting from due to sent, service from sent to answered';
-  return [[heading, ...columns([head, ...rows])]];
+  return [[heading + undividedWords(latencies), ...columns([head, ...rows])]];
+}
+
+/**
+ * Says how many of the latencies are divided, as the end of a heading; empty when all are. Workers
+ * report the parts only at their end, since they cost a running generator more than the latencies.
+ */
+export function undividedWords(latencies: FleetResult['latencies']): string {
+  const sum = (counts: readonly number[]): number => counts.reduce((all, one) => all + one, 0);
+  const all = sum(latencies.map(({ count }) => count));
+  const divided = sum(latencies.map(({ waiting }) => waiting?.count ?? 0));
+  if (divided === all) return '';
+  return `, of ${divided} of ${counted(all, 'request')}; those of failed workers are not divided`;
 }
 
 function trafficLines({ traffic }: FleetResult): string[][] {
