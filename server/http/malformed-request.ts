@@ -4,6 +4,7 @@
  */
 import { cutOffCode, mistakes, notHttp } from './http-mistakes.ts';
 import { Refusal } from './refusal.ts';
+import { tlsMistakes } from './tls-mistakes.ts';
 import { Input, type ReadStop } from './unread-input.ts';
 
 /** The mistake behind input that cannot be read; evidence of a refusal. */
@@ -24,10 +25,13 @@ export class MalformedRequest {
 
   constructor(stop: ReadStop) {
     const input = new Input(stop);
-    const { id, what, remedy, isLimit } = mistakes.find(({ is }) => is(input)) ?? notHttp;
+    const found = mistakes.find(({ is }) => is(input)) ?? notHttp;
+    const { id, what, remedy, isLimit } = found;
     this.line = input.asked;
     this.isCutOff = stop.code === cutOffCode;
-    this.#start = isLimit ? '' : 'the request is not valid HTTP: ';
+    // Within a handshake no request was sent yet.
+    const isOfHttp = !isLimit && !tlsMistakes.includes(found);
+    this.#start = isOfHttp ? 'the request is not valid HTTP: ' : '';
     this.mistake = id;
     this.what = what(input);
     this.remedy = typeof remedy === 'string' ? remedy : remedy(input);

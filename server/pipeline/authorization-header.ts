@@ -26,8 +26,8 @@ const quotedToken = /^["'].*["']$/;
 const wrongForms: readonly (readonly [RegExp, actual: string, remedy: string])[] = [
   [/^bearer +["']/i, 'a token in quotation marks', 'remove the quotation marks from the token'],
   [/^[\w-]+\.[\w-]+\.[\w-]+$/, 'a token without Bearer', 'put "Bearer " before the token'],
-  [/^bearer +bearer\b/i, 'Bearer twice', 'write "Bearer " once; the token may have it already'],
-  [/^bearer *$/i, 'Bearer without a token', 'put the token after "Bearer "'],
+  [/^bearer +bearer\b/i, 'the scheme twice', 'write "Bearer " once; the token may have it already'],
+  [/^bearer *$/i, 'the scheme without a token', 'put the token after "Bearer "'],
   [/^\w+:? +"?[\w-]+\.[\w-]+\.[\w-]+/, 'a token in another scheme', 'use Bearer as the scheme'],
 ];
 
