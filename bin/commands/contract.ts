@@ -13,6 +13,7 @@ import {
 } from '../../fixtures/reference/openapi.ts';
 import type { OpenApiDocument } from '../../fixtures/reference/openapi-document.ts';
 import { postmanOf } from '../../fixtures/reference/postman.ts';
+import { controlDocuments } from '../../server/control/control-documents.ts';
 import { addExamples } from '../options/examples.ts';
 import * as values from '../options/option-values.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
@@ -88,6 +89,7 @@ async function writeContract(options: ContractOptions): Promise<ExitCode> {
   if (out !== undefined) await requireWritable('--out', out);
   const reference: ReferenceOptions = {
     headerPrefix,
+    documents: controlDocuments,
     ...(api !== undefined && { apis: [api] }),
     ...(url !== undefined && { url }),
     ...(url !== undefined && api === 'control' && { controlUrl: url }),

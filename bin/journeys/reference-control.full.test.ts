@@ -1,5 +1,9 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openApiOf } from '../../fixtures/reference/openapi.ts';
+import type { OpenApiDocument } from '../../fixtures/reference/openapi-document.ts';
+import { controlDocuments } from '../../server/control/control-documents.ts';
 import { board, nextRequests } from '../../server/testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../server/testing/test-device.ts';
 import { startTestServer, type TestServer } from '../../server/testing/test-server.ts';
@@ -7,6 +11,7 @@ import { clientReader } from '../commands/conform/client/client-reader.ts';
 import { DocumentClient } from '../testing/document-client.ts';
 
 let server: TestServer;
+let document: OpenApiDocument;
 let client: DocumentClient;
 let device: AcceptedDevice;
 
@@ -23,7 +28,8 @@ function startRun(_request: unknown, onLine: (line: string) => void) {
 beforeAll(async () => {
   server = await startTestServer({ startRun, judge: () => Promise.resolve(clientReader) });
   const { baseUrl: url, controlUrl, controlToken } = server;
-  client = new DocumentClient(openApiOf({ apis: ['control'], url, controlUrl }), { controlToken });
+  document = openApiOf({ apis: ['control'], url, controlUrl, documents: controlDocuments });
+  client = new DocumentClient(document, { controlToken });
   device = await acceptedDevice(server, 'one');
 });
 
@@ -114,6 +120,23 @@ describe('a client made from the OpenAPI document of the control API', () => {
     await server.call('create-user', { token, json: { email: 'invited@example.com' } });
     await callEach('get-outbox', 'delete-outbox');
     expect(client.problems).toEqual([]);
+  });
+
+  it('is valid with the schemas of fault plans and start states, which refuse wrong ones', async () => {
+    const source = JSON.stringify(document);
+    const { valid, errors } = await new Validator().validate(JSON.parse(source));
+    expect([valid, errors]).toEqual([true, undefined]);
+    const config = await createConfig({ extends: ['recommended'] });
+    expect(await lintFromString({ source, config })).toEqual([]);
+    const { controlToken } = server;
+    const wrong = new DocumentClient(document, { controlToken });
+    const rules = [{ match: { operation: 'get-configuration' }, act: { kind: 'anser' } }];
+    await wrong.send('control-post-faults', { body: { rules } });
+    await wrong.send('control-post-world', { body: { devicez: [] } });
+    expect(wrong.problems.filter((problem) => problem.includes(': body: '))).toEqual([
+      expect.stringMatching(/^control-post-faults: body: /),
+      expect.stringMatching(/^control-post-world: body: .*additional properties/),
+    ]);
   });
 
   it('has driven every operation of the document', () => {

@@ -227,7 +227,7 @@ function controlApp(
   mountOperations(app, { tenants, handlers }, isOfManagement);
   app.use(managementPrefix, passRequests(admission, tenants, management.internalApi));
   app.use(boundBodies());
-  app.use([...controlPathsOf((_, { body }) => body === 'text')], textBodies());
+  app.use([...controlPathsOf((_, { body }) => typeof body === 'string')], textBodies());
   app.use([...controlPathsOf((_, { isBodyLong }) => isBodyLong === true)], jsonBodies(true));
   app.use(jsonBodies());
   // Reading the body is asynchronous and ended the first measurement, so the handlers are measured

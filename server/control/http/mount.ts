@@ -188,7 +188,7 @@ function checkedBody(
   { body: shape, isBodyOptional }: ControlOperation,
   { body, headers }: Request,
 ): unknown {
-  if (shape === 'text') return typeof body === 'string' ? body : '';
+  if (typeof shape === 'string') return typeof body === 'string' ? body : '';
   const isSent = hasBytes(headers);
   if (shape === undefined) {
     // A caller who sends a body expects it to limit what the operation does.

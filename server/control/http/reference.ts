@@ -9,8 +9,9 @@ export function referenceHandlers({ names, mounts }: ExplainSettings) {
   return {
     'GET /openapi.json': async () => {
       const { openApiOf } = await import('../../../fixtures/reference/openapi.ts');
+      const { controlDocuments } = await import('../control-documents.ts');
       openApi ??= openApiOf({
-        ...{ headerPrefix: names.prefix, url: addresses.own },
+        ...{ headerPrefix: names.prefix, url: addresses.own, documents: controlDocuments },
         ...(addresses.console !== undefined && { controlUrl: addresses.console }),
       });
       return openApi;
