@@ -46,7 +46,7 @@ function commandLinesOf(document: string): readonly (readonly string[])[] {
     [
       ...code
         .replaceAll(' -- ', '\n')
-        .replace(/ '[^'\n]*'/g, ' TEXT')
+        .replace(/ (?:'[^'\n]*'|"[^"\n]*")/g, ' TEXT')
         .matchAll(/\bfleetbed (?=[a-z-])([^\n#|&;)]*)/g),
     ].map(([, line = '']) => line),
   );
