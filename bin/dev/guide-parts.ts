@@ -1,5 +1,6 @@
 /** The generated parts of the guides: references of options, operations and behaviours. */
 import { Command, type Option } from 'commander';
+import { duties } from '../../conformance/clients/duties/duties.ts';
 import { kindPicture } from '../../conformance/self-test/report/kind-picture.ts';
 import { controlRows } from '../../fixtures/control/operations.ts';
 import { listedActions, listedReadyActions } from '../../server/faults/actions/actions.ts';
@@ -8,10 +9,15 @@ import { behaviours } from '../../simulator/behaviours/catalogue.ts';
 import { configure as configureConform } from '../commands/conform/conform.ts';
 import { configure as configureServe } from '../commands/serve/serve.ts';
 import { addRunOptions } from '../commands/simulate/simulate.ts';
+import { exitCodeMeanings, exitCodes } from '../output/exit-codes.ts';
 
 /** Generators of text by guide and by the name of the marker in it. */
 export const guideParts: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
-  'conformance/guide.md': { options: () => optionReference(configureConform) },
+  'bin/guide.md': { 'exit codes': exitCodeTable },
+  'conformance/guide.md': {
+    options: () => optionReference(configureConform),
+    duties: dutyTable,
+  },
   'server/guide.md': {
     'fault actions': actionTable,
     variations: variationTable,
@@ -94,6 +100,19 @@ function actionTable(): string {
 function variationTable(): string {
   const rows = legalVariations.map(({ id, varies, rule }) => [`\`${id}\``, varies, rule]);
   return table(['variation', 'what varies', 'allowed by'], rows);
+}
+
+function dutyTable(): string {
+  const rows = duties.map(({ id, level, sentence }) => [`\`${id}\``, level, sentence]);
+  return table(['duty', 'level', 'what a client does'], rows);
+}
+
+function exitCodeTable(): string {
+  const rows = Object.entries(exitCodes).map(([name, code]) => [
+    String(code),
+    exitCodeMeanings[name as keyof typeof exitCodes],
+  ]);
+  return table(['code', 'meaning'], rows);
 }
 
 function controlTable(): string {

@@ -4,9 +4,7 @@ import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dialectNames } from '../../fixtures/contract/dialects.ts';
 import { guideParts, guidePictures, guideWithParts } from '../dev/guide-parts.ts';
-import { secretVariables } from '../options/secret-option.ts';
 import { loadOptions } from '../options/subcommands.ts';
-import { exitCodes } from '../output/exit-codes.ts';
 import { commands, programFor } from '../program.ts';
 import {
   abridged,
@@ -230,11 +228,27 @@ describe('the guide of the command line', () => {
     expect(missing.map(([name]) => name)).toEqual([]);
   });
 
-  it('describes every exit code and every secret variable', () => {
-    const codes = Object.values(exitCodes).filter((code) => !commandGuide.includes(`| ${code} `));
-    expect(codes).toEqual([]);
-    const variables = Object.values(secretVariables);
-    expect(variables.filter((name) => !commandGuide.includes(`\`${name}\``))).toEqual([]);
+  it('names with each environment variable an option that it sets, and misses no variable', async () => {
+    const program = await programFor(['config']);
+    const optionsOf = new Map<string, string[]>();
+    const collect = async (command: Command): Promise<void> => {
+      await loadOptions(command);
+      for (const { envVar, long } of command.options) {
+        if (envVar && long) optionsOf.set(envVar, [...(optionsOf.get(envVar) ?? []), long]);
+      }
+      for (const each of command.commands) await collect(each);
+    };
+    await collect(program);
+    const rows = [...commandGuide.matchAll(/^\| `(FLEETBED_\w+)` +\| (.*?) +\|$/gm)];
+    const named = new Map(rows.map(([, variable = '', cell = '']) => [variable, cell]));
+    for (const [variable, options] of optionsOf) {
+      expect(
+        options.some((option) => named.get(variable)?.includes(option)),
+        variable,
+      ).toBe(true);
+    }
+    const others = [...named.keys()].filter((variable) => !optionsOf.has(variable));
+    expect(others).toEqual(['FLEETBED_CONFIG', 'FLEETBED_DEBUG']);
   });
 
   it('gives a reason for every dependency, and for no other package', () => {

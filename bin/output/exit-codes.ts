@@ -2,37 +2,45 @@
 
 /** The exit codes of the command line, with the same meaning in all commands. */
 export const exitCodes = {
-  /** The command did everything, and every check succeeded. */
   pass: 0,
-  /**
-   * A check failed: a case, a threshold, the reconciliation, or deprecated usage in recorded
-   * traffic.
-   */
   failed: 1,
-  /** The command line is wrong. */
   usage: 2,
-  /**
-   * The run could not be set up: server unreachable, port busy, login refused, or file unusable.
-   */
   setUp: 3,
-  /** The run is undecided: too little was measured, or a verdict is open. */
   undecided: 4,
-  /** The machine that generated the load was the bottleneck, so the figures are not valid. */
   limited: 5,
-  /** No device of the fleet was accepted, so only sign-ins were measured. */
   notAccepted: 6,
-  /** A shard of the fleet was lost, so part of the result is missing. */
   incomplete: 7,
-  /** An internal error. */
   internal: 70,
-  /** Ctrl-C, or another signal that ends commands. */
   interrupted: 130,
-  /**
-   * Standard output was closed before the command ended, as by `| head`: 128 plus the number of
-   * SIGPIPE.
-   */
+  /** 128 plus the number of SIGPIPE. */
   outputClosed: 141,
 } as const;
+
+/** What each exit code means, as the guide says it. */
+export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
+  pass: 'done, and everything holds; also Ctrl-C of what runs until then (`serve`, `worker`, `journal`)',
+  failed: [
+    'failed: a verdict, a missed threshold, a reconciliation, an assertion, a signature, a planned fault that did not fire',
+    'a requirement broken under load, a regression, a clean-up that left something, deprecated calls in recorded traffic',
+    'a terminal that was cut off, a state saved in part',
+  ].join(', '),
+  usage: 'the command line is wrong',
+  setUp: [
+    'set-up failed: unreachable, not this API, login refused, port in use, file missing or unusable',
+    'too few open files or ports, no terminal given',
+  ].join(', '),
+  undecided: [
+    'undecided: no case was decided, no device got an answer or was updated, a threshold or a reconciliation is open',
+    'too little was measured to compare',
+  ].join(', '),
+  limited: 'the machine that made the load was the limit: its figures are not valid',
+  notAccepted: 'no device of the fleet was accepted',
+  incomplete: 'incomplete: a shard of a fleet was lost',
+  internal: 'internal error',
+  interrupted:
+    'interrupted by Ctrl-C before the end; also a result of such a run, unless a case had failed before (1)',
+  outputClosed: 'standard output was closed before the end, as by `| head`',
+};
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
