@@ -42,6 +42,10 @@ function fittingBy(pick: (values: readonly string[]) => string | undefined): Pro
 
 const fitting = fittingBy((values) => values[0]);
 
+const manyPairs: Provides = Object.fromEntries(
+  Array.from({ length: 50 }, (_, index) => [`further-${index}`, `value ${index}`]),
+);
+
 /** Devices that satisfy every dependency. */
 const satisfying: Readonly<Record<string, Provides>> = {
   'the first value of each': fitting,
@@ -51,6 +55,7 @@ const satisfying: Readonly<Record<string, Provides>> = {
     ...fittingBy((values) => values[1]),
     'rootfs-image.version': '7',
   },
+  'each, after fifty other pairs': { ...manyPairs, ...fitting },
 };
 
 /** Values that do not satisfy a dependency on one of these values. */

@@ -91,6 +91,17 @@ export const nextDeploymentFitDefects: readonly Defect[] = [
     }),
   },
   {
+    id: 'only-sixteen-pairs-count',
+    title: 'Of what a device reports beside type and name, only the first sixteen pairs count.',
+    violates,
+    operations: posting,
+    alter: reported(({ device_type, artifact_name, ...others }) => {
+      const pairs = Object.entries(others);
+      if (pairs.length <= 16) return undefined;
+      return { device_type, artifact_name, ...Object.fromEntries(pairs.slice(0, 16)) };
+    }),
+  },
+  {
     id: 'only-first-value-of-a-dependency-counts',
     title: 'Of the values that a dependency lists, only the first one satisfies it.',
     violates,
