@@ -9,6 +9,7 @@ import { acceptedDevice, preauthorizedDevice, unknownDevice } from '../context/s
 import type { SuiteDevice } from '../context/suite-device.ts';
 import { signingAlgorithms } from '../signing/algorithms.ts';
 import { distinguishesTexts, wrongTexts } from '../signing/header-text.ts';
+import { makeRsaKeyOf } from '../signing/rsa.ts';
 import type { Sign } from '../signing/signing-key.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import { expectEach, expectStatus, observed } from '../target/expectations.ts';
@@ -252,7 +253,63 @@ function algorithmScenario(keyType: KeyType) {
   });
 }
 
+/** Length of most signatures by a P-256 key in DER; less means that R or S has a leading zero. */
+const DER_USUAL_MIN_BYTES = 70;
+const SIGNATURES_MAX = 20_000;
+
+/** Returns signatures of the text, the shortest kinds of which are rare, by their length in bytes. */
+function signaturesByLength(device: SuiteDevice, text: string): Readonly<Record<string, string>> {
+  const found = new Map<number, string>();
+  // One in 128 has a short R, and one in 128 a short S.
+  for (let tries = 0; tries < SIGNATURES_MAX; tries += 1) {
+    const signature = device.key.sign(Buffer.from(text));
+    found.set(signature.length, signature.toString('base64'));
+    if (Math.min(...found.keys()) < DER_USUAL_MIN_BYTES && found.size > 3) break;
+  }
+  return Object.fromEntries([...found].map(([bytes, base64]) => [`${bytes} bytes`, base64]));
+}
+
+/** Size of the keys that the field's clients make by default. */
+const FIELD_RSA_BITS = 3072;
+
+const lengths = defineScenario<void>({
+  area: 'authentication',
+  name: 'Keys and signatures of other lengths',
+  start: 'devices of the case, which a user has pre-authorized',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: () => undefined,
+  cases: [
+    {
+      id: 'ecdsa-signatures-of-every-length',
+      title: 'Signatures by a P-256 key are accepted whatever the length of R and S.',
+      requirements: ['auth.ecdsa', 'auth.ecdsa-sequence'],
+      run: async (_, context) => {
+        const device = await preauthorizedDevice(context, 'ecdsa');
+        const text = device.authRequest();
+        await expectEach(200, signaturesByLength(device, text), (signature) =>
+          device.authenticate({ text, signature }),
+        );
+      },
+    },
+    {
+      id: 'rsa-key-of-3072-bits',
+      title: 'A device with an RSA key of 3072 bits is granted a token.',
+      requirements: ['auth.rsa'],
+      run: async (_, context) => {
+        const device = await context.newDevice('rsa');
+        const key = await makeRsaKeyOf(FIELD_RSA_BITS);
+        device.known = true;
+        device.id = await context.admin.preauthorize(device.identity, key);
+        const members = { pubkey: key.publicKeyPem };
+        expectStatus(await device.authenticate({ members, signedBy: key }), 200);
+      },
+    },
+  ],
+});
+
 export const authenticationSignatureCases = [
+  ...lengths,
   ...header,
   ...known,
   ...foreign,

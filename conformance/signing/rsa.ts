@@ -11,8 +11,13 @@ const MODULUS_BITS = 2048;
 const SALT_BYTES = 32;
 
 /** Creates an RSA-2048 key. The system chooses the primes, which cannot be seeded. */
-export async function makeRsaKey(): Promise<SigningKey> {
-  return rsaKeyOf(await freshRsaKey(MODULUS_BITS));
+export function makeRsaKey(): Promise<SigningKey> {
+  return makeRsaKeyOf(MODULUS_BITS);
+}
+
+/** Creates an RSA key with a modulus of this many bits. */
+export async function makeRsaKeyOf(modulusBits: number): Promise<SigningKey> {
+  return rsaKeyOf(await freshRsaKey(modulusBits));
 }
 
 /** Returns the signing key for a private key. */

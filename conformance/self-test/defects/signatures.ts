@@ -95,6 +95,13 @@ const rsa: readonly Defect[] = [
     alter: statusBecomes(200, 401, isKeyType('rsa')),
   },
   {
+    id: 'rsa-keys-of-2048-bits-only',
+    title: 'The signature of an RSA key of more than 2048 bits is not accepted.',
+    violates: ['auth.rsa'],
+    operations,
+    alter: statusBecomes(200, 401, (request) => (signatureText(request) ?? '').length > 400),
+  },
+  {
     id: 'rsa-over-sha-1',
     title: 'An RSA signature over SHA-1 is accepted.',
     violates: ['auth.rsa-digest'],
