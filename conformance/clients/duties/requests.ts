@@ -2,6 +2,7 @@
 
 import { isObject, parsedJson } from '../../../fixtures/json.ts';
 import { jsonExcess } from '../../../fixtures/json-bounds.ts';
+import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import type { Duty } from '../duty.ts';
 import { contentOf, downloads, isOfDevice, pauseMs, polls } from '../exchange-facts.ts';
 import { HASTY_MAX, isAnswered } from '../excuses.ts';
@@ -11,6 +12,7 @@ import { isRetry, retryProblem } from './retry-pauses.ts';
 
 const REPEATS_MAX = 3;
 const SHOWN_MAX_CHARACTERS = 120;
+const tokenName = /^((access|id)?_?token|jwt|authorization)$/i;
 
 const requestDuties: readonly Duty[] = [
   {
@@ -25,7 +27,7 @@ const requestDuties: readonly Duty[] = [
     violation: (exchange, { client }) => {
       const { request, row } = exchange;
       const names = [...new URL(request.url).searchParams.keys()];
-      const name = names.find((each) => /^((access|id)?_?token|jwt|authorization)$/i.test(each));
+      const name = names.find((each) => tokenName.test(each));
       if (name !== undefined) {
         return { where: 'the token', must: 'be in a header', seen: `in the parameter ${name}` };
       }
@@ -81,9 +83,10 @@ const requestDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device calls the operations of the contract, with their media type.',
     source: 'Endpoints',
-    looksAt: 'method, path and Content-Type of a request',
+    looksAt: 'method, path, names of the query and Content-Type of a request',
     excuses: 'HEAD and OPTIONS',
-    wayOut: 'compare path and method with the contract, and send application/json',
+    wayOut:
+      'compare path, method and query with the contract, escape & in values as %26, and send application/json',
     applies: (_, { event: { method } }) => method !== 'HEAD' && method !== 'OPTIONS',
     violation: (exchange, { event: { method } }) => {
       const { row, request } = exchange;
@@ -91,6 +94,11 @@ const requestDuties: readonly Duty[] = [
         const { pathname } = new URL(request.url);
         const seen = `${method} ${pathname}`.slice(0, SHOWN_MAX_CHARACTERS);
         return { where: 'the request', must: 'be one of the contract', seen };
+      }
+      const name = unknownParameter(exchange);
+      if (name !== undefined) {
+        const seen = `"${name.slice(0, SHOWN_MAX_CHARACTERS)}"`;
+        return { where: 'the query', must: 'have only parameters of the operation', seen };
       }
       const type = exchange.header('content-type')?.split(';')[0]?.trim().toLowerCase();
       const takesJson = row.body !== undefined && row.mediaType === undefined;
@@ -199,6 +207,14 @@ const requestDuties: readonly Duty[] = [
       requestIds > 0 ? `${requestIds} requests have one` : undefined,
   },
 ];
+
+/** Returns the name of a query parameter that the operation lacks, except for one of a token. */
+function unknownParameter({ row, request }: JudgedExchange): string | undefined {
+  if (!isOfDevice(row) || row.authorization === 'link') return undefined;
+  const known = new Set(Object.keys(row.query ?? {}));
+  const names = [...new URL(request.url).searchParams.keys()];
+  return names.find((name) => !known.has(name) && !tokenName.test(name));
+}
 
 const reactionDuties: readonly Duty[] = [
   {

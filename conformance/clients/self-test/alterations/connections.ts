@@ -159,6 +159,13 @@ export const connections: readonly Alteration[] = [
     }),
   },
   {
+    duty: 'http.documented-operations',
+    does: 'sends a parameter that the operation lacks',
+    alter: edit('monitors', (step) => {
+      step.target = '/api/devices/v1/devicemonitor/config?edition=2';
+    }),
+  },
+  {
     duty: 'http.bearer',
     does: 'sends its token without Bearer',
     alter: edit('idle 2', (step) => {
