@@ -2,6 +2,7 @@
  * Part `server`: measures exchanges of known devices on the reference server with its real store,
  * each against the cost of a server without its logic.
  */
+import type { AnswerOf } from '../../../../fixtures/control/operations.ts';
 import { load } from '../load.ts';
 import { type BenchContext, inRounds } from '../rounds.ts';
 import { type BenchRow, rowOf } from '../row.ts';
@@ -59,6 +60,8 @@ interface SwitchedPart {
   readonly goal: number;
   /** The options that switch it off. */
   readonly off: readonly string[];
+  /** Resolves once the part has done what is no part of the measurement. */
+  readonly settled?: (known: ServerWithDevices) => Promise<void>;
 }
 
 const journal: SwitchedPart = {
@@ -66,13 +69,28 @@ const journal: SwitchedPart = {
   goal: JOURNAL_GOAL,
   off: ['--journal-entries', '0'],
 };
-const judge: SwitchedPart = { name: 'judge', goal: JUDGE_GOAL, off: ['--no-judge'] };
+const judge: SwitchedPart = {
+  name: 'judge',
+  goal: JUDGE_GOAL,
+  off: ['--no-judge'],
+  settled: untilJudged,
+};
+
+/** Waits until the server has judged the sign-ins and the first polls of its devices. */
+async function untilJudged({ server: { ready } }: ServerWithDevices): Promise<void> {
+  const headers = { Authorization: `Bearer ${ready.controlToken}` };
+  for (let waiting = 1; waiting > 0; ) {
+    const answer = await fetch(`${ready.controlUrl}/clients`, { headers });
+    if (!answer.ok) throw new Error(`/clients was answered ${answer.status}`);
+    ({ waiting } = (await answer.json()) as AnswerOf<'GET /clients'>);
+  }
+}
 
 /** Measures the poll on two servers, one of them without a part. */
 async function withoutRow(
   context: BenchContext,
   known: ServerWithDevices,
-  { name: part, goal, off }: SwitchedPart,
+  { name: part, goal, off, settled }: SwitchedPart,
 ): Promise<BenchRow> {
   const without = await knowingServer(context, ...off);
   const polled = (name: string, each: ServerWithDevices) =>
@@ -84,6 +102,7 @@ async function withoutRow(
     });
   const programs = [polled(`${part} on`, known), polled(`${part} off`, without)] as const;
   await warmUp(context, programs);
+  await settled?.(known);
   const what = `${poll.what}, ${part} on`;
   const [subject, baseline] = await inRounds(context, { what, rounds: context.rounds, programs });
   await without.server.end();
