@@ -31,6 +31,15 @@ describe('the HTML page of an examination', () => {
     expect(await duty.textContent()).toContain('And 2 more of the same.');
   });
 
+  it('shows the offending exchange in a sequence of requests and answers', async () => {
+    const sequence = page.locator('[id="auth.renews-on-401"]').getByRole('list', {
+      name: 'Sequence of the exchanges',
+    });
+    const marked = sequence.locator('.marked');
+    expect(await marked.locator('.answer').textContent()).toMatch(/^401/);
+    expect(await marked.isVisible()).toBe(true);
+  });
+
   it('shows text of the client as text, and a cut that ended falsely', async () => {
     expect(await page.textContent('main')).toContain(hostile);
     expect(await page.locator('img').count()).toBe(0);

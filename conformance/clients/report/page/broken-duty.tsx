@@ -5,6 +5,7 @@ import { CopyButton } from '../../../../fixtures/page/copy-button.tsx';
 import { Group } from '../../../../fixtures/page/group.tsx';
 import { TextBlock } from '../../../../fixtures/page/text-block.tsx';
 import type { Examination, ExaminedDuty, PlayedScene, ShownExchange } from '../examination.ts';
+import { SequenceDiagram } from './sequence-diagram.tsx';
 
 type Violation = ExaminedDuty['violations'][number];
 
@@ -69,7 +70,12 @@ function Shown({ violation, examination }: { violation: Violation; examination: 
       {exchanges.map((exchange) => (
         <Exchange key={exchange.sequence} exchange={exchange} />
       ))}
-      {played?.session && <Session scene={played} marked={[sequence, against]} />}
+      {played?.session && (
+        <>
+          <SequenceDiagram session={played.session} marked={[sequence, against]} />
+          <Session scene={played} marked={[sequence, against]} />
+        </>
+      )}
     </>
   );
 }
