@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ClientEvent } from '../../fixtures/client-event.ts';
 import { ClientJudge } from './client-judge.ts';
-import { all, copyOf, insert, silentAfter } from './self-test/alter.ts';
+import { all, copyOf, edit, insert, repeated, silentAfter } from './self-test/alter.ts';
 import { alterations } from './self-test/alterations.ts';
 import { goodSteps } from './self-test/good-life.ts';
 import { eventsOf, type Request, type Step, signIn } from './self-test/steps.ts';
@@ -35,6 +35,41 @@ describe('the judge of a good client that the server fails', () => {
   ])('leaves open what a last pause before another %s is no proof of', (_, fails) => {
     const steps = all(fails, silentAfter('failed 2', 70_000))(goodSteps());
     expect(brokenIn(steps)).toEqual([]);
+  });
+});
+
+describe('the judge of a client that was refused', () => {
+  it('compares no pause after its acceptance with those before', () => {
+    const again = insert('first token', (copy) =>
+      [1, 2, 3].map((at) => ({ ...copyOf(copy), label: `again ${at}`, afterMs: 1100 })),
+    );
+    const faster = edit('pending 3', (step) => {
+      step.afterMs = 4000;
+    });
+    expect(brokenIn(all(faster, again)(goodSteps()))).toEqual([]);
+  });
+
+  it('leaves open what the pauses between refusals are no proof of', () => {
+    const slower = insert('pending 3', (copy) =>
+      [40_000, 60_000].map((afterMs, at) => ({ ...copyOf(copy), label: `slow ${at}`, afterMs })),
+    );
+    expect(brokenIn(all(slower, silentAfter('slow 1', 100_000))(goodSteps()))).toEqual([]);
+  });
+});
+
+describe('the judge of a client whose poll interval was measured before', () => {
+  it('takes pauses between failures that are as long as the interval', () => {
+    const sixFailures = repeated('d2: lost', 8, { afterMs: 1500 });
+    const fromOffer = (steps: Step[]): Step[] =>
+      sixFailures(steps).slice(steps.findIndex(({ label }) => label === 'd2: offer'));
+    const judge = (intervalMs?: number) => {
+      const found = new ClientJudge(undefined, intervalMs);
+      for (const event of eventsOf(fromOffer(goodSteps())).slice(0, 14)) found.see(event);
+      const duties = found.verdict('device-1')?.duties ?? [];
+      return duties.flatMap(({ duty, state }) => (state === 'broken' ? [duty] : []));
+    };
+    expect(judge()).toEqual(['report.retries-bounded-rate']);
+    expect(judge(1500)).toEqual([]);
   });
 });
 
@@ -106,7 +141,7 @@ describe('the judge of a repeated poll', () => {
     expect(found(repeated)).toEqual(found(whole));
   });
 
-  it('takes hasty repeats only of a device that has broken the duty of polling slowly', () => {
+  it('says of hasty repeats what it says of whole polls, and leaves the tenth to be judged whole', () => {
     const [whole, repeated] = [new ClientJudge(), new ClientJudge()];
     for (const judge of [whole, repeated]) judge.see(last);
     const taken = Array.from({ length: 20 }, (_, at) => {
@@ -116,14 +151,15 @@ describe('the judge of a repeated poll', () => {
       if (!isTaken) repeated.see({ ...last, ...times });
       return isTaken;
     });
-    expect(taken.indexOf(true)).toBe(10);
+    expect(taken.flatMap((isTaken, at) => (isTaken ? [] : [at + 1]))).toEqual([9, 10]);
     expect(found(repeated)).toEqual(found(whole));
+    const broken = found(repeated).duties.filter(({ state }) => state === 'broken');
+    expect(broken.map(({ duty }) => duty)).toEqual(['next.not-faster-than-a-second']);
   });
 
-  it('leaves a repeat within a second, and one of an unknown device, to be judged whole', () => {
+  it('leaves a repeat of an unknown device to be judged whole', () => {
     const judge = new ClientJudge();
     judge.see(last);
-    expect(judge.repeats(last.client, later(0.5))).toBe(false);
     expect(judge.repeats('another', later(5))).toBe(false);
   });
 });

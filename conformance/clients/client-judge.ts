@@ -22,7 +22,7 @@ import { isAnswered, isUnderway, patienceMs } from './excuses.ts';
 import { FleetMemory } from './fleet-memory.ts';
 import { judgedExchange, rowOf } from './recognized-exchange.ts';
 import type { Due } from './remembered.ts';
-import { isHastyRepeat, isRepeat } from './repeated-poll.ts';
+import { isRepeat } from './repeated-poll.ts';
 import { nextStep } from './scenes.ts';
 
 /** Maximum number of devices that are remembered; the one that was silent longest is forgotten. */
@@ -113,12 +113,10 @@ export class ClientJudge {
    */
   repeats(name: string, times: Pick<ClientExchange, 'sentMs' | 'endedMs'>): boolean {
     const client = this.#clients.get(name);
-    if (!client?.unchanged) return false;
-    const isHasty = isHastyRepeat(client, times);
-    if (isHasty && !client.memory.isKnownAsHasty(times)) return false;
+    if (!client?.unchanged || client.memory.isOnceTooHasty(times)) return false;
     client.exchanges += 1;
     this.#exchanges += 1;
-    client.memory.pollRepeated(times, isHasty);
+    client.memory.pollRepeated(times);
     return true;
   }
 
@@ -290,8 +288,8 @@ export class ClientJudge {
   }
 
   #endOf(client: JudgedClient, nowMs: number): void {
-    const { intervalMs = this.#intervalMs, chosenPauseMs } = client.memory;
-    const patience = patienceMs(intervalMs, chosenPauseMs);
+    const { paceMs, chosenPauseMs } = client.memory;
+    const patience = patienceMs(paceMs, chosenPauseMs);
     for (const duty of duties) {
       const due = client.memory.due.get(duty.id);
       if (due === undefined || !duty.sequence || nowMs - due.sinceMs < patience) continue;
@@ -326,7 +324,7 @@ export class ClientJudge {
     const found = this.#clients.get(name);
     // Exchanges of unknown devices have nothing in common.
     if (name === '') return newClient();
-    const client = found ?? newClient();
+    const client = found ?? newClient(this.#intervalMs);
     this.#clients.delete(name);
     this.#clients.set(name, client);
     const [oldest] = this.#clients.keys();
@@ -340,8 +338,8 @@ function isConcerned({ act, client, subject = '' }: ServerAct, { offers }: Clien
   return act !== 'deployment-aborted' || client !== undefined || offers.has(subject);
 }
 
-function newClient(): JudgedClient {
-  const memory = new ClientMemory();
+function newClient(intervalMs?: number): JudgedClient {
+  const memory = new ClientMemory(intervalMs);
   return { memory, tallies: new Map(), exchanges: 0, dropped: 0, unchanged: undefined, busyMs: 0 };
 }
 

@@ -20,6 +20,7 @@ import {
   isBusy,
   isHasty,
   isLogDone,
+  isSoonAfter,
   linkOf,
   pauseMs,
   pausesIn,
@@ -52,6 +53,8 @@ const ATTRIBUTES_MAX = 100;
 const NAME_MAX_CHARACTERS = 200;
 /** The state of one device as seen so far. `learn` is called after the duties judged an exchange. */
 export class ClientMemory {
+  /** The poll interval as it was measured before the device was watched; undefined if it was not. */
+  readonly #measuredMs: number | undefined;
   readonly offers = new BoundedMap<Offer>(ITEMS_MAX);
   /** Links of the files that the device has begun to fetch. */
   readonly fetched = new BoundedMap<true>(ITEMS_MAX);
@@ -146,12 +149,16 @@ export class ClientMemory {
   /** The server's time at the last answer. */
   serverNowMs: number | undefined;
 
+  constructor(measuredMs?: number) {
+    this.#measuredMs = measuredMs;
+  }
+
   /**
    * Returns what may still be relied on after events were lost: which parts of the API the device
    * uses, but nothing that the lost events may have changed.
    */
   afterGap(): ClientMemory {
-    const fresh = new ClientMemory();
+    const fresh = new ClientMemory(this.#measuredMs);
     for (const area of this.areas) fresh.areas.add(area);
     fresh.announcesMaps = this.announcesMaps;
     fresh.scene = this.scene;
@@ -236,13 +243,18 @@ export class ClientMemory {
     return this.intervals.toSorted((one, other) => one - other)[this.intervals.length >> 1];
   }
 
-  /** The longest pause that the device has chosen lately: before its last poll, or after a failure. */
+  /** The poll interval of the device, as far as it is known. */
+  get paceMs(): number | undefined {
+    return this.intervalMs ?? this.#measuredMs;
+  }
+
+  /** The longest pause that the device has chosen lately: before a poll, after a refusal, or after a failure. */
   get chosenPauseMs(): number {
     const pauses = this.failures.values.flatMap((run) => [
       run.firstPauseMs ?? 0,
       run.longestPauseMs,
     ]);
-    return Math.max(this.lastPollPauseMs, ...pauses);
+    return Math.max(this.lastPollPauseMs, this.lastRefusalPauseMs ?? 0, ...pauses);
   }
 
   /** The offer that the device should work on: the newest one that has not ended. */
@@ -258,21 +270,21 @@ export class ClientMemory {
   }
 
   /** Records a poll that repeats the last one and was answered in the same way. */
-  pollRepeated({ sentMs, endedMs }: Times, isHasty = false): void {
+  pollRepeated(times: Times): void {
     const { lastPoll } = this;
     if (lastPoll === undefined) return;
-    this.#idled(sentMs - lastPoll.endedMs);
+    const { sentMs, endedMs } = times;
+    this.hastyPolls = isSoonAfter(lastPoll, times) ? this.hastyPolls + 1 : 0;
+    if (endedMs > lastPoll.endedMs) this.#idled(sentMs - lastPoll.endedMs);
     // Changed in place, because nearly every poll of a fleet is a repeat.
     lastPoll.sentMs = sentMs;
     lastPoll.endedMs = endedMs;
     this.lastSentMs = sentMs;
-    this.hastyPolls = isHasty ? this.hastyPolls + 1 : 0;
   }
 
-  /** Returns true if the device has polled hastily for so long that another hasty poll is no news. */
-  isKnownAsHasty({ sentMs }: Pick<Times, 'sentMs'>): boolean {
-    const isHasty = this.lastPoll !== undefined && sentMs - this.lastPoll.sentMs < HASTY_MS;
-    return isHasty && this.hastyPolls > HASTY_POLLS_MAX;
+  /** Returns true for the poll by which a device has polled hastily too often in a row. */
+  isOnceTooHasty(times: Times): boolean {
+    return this.hastyPolls === HASTY_POLLS_MAX && isSoonAfter(this.lastPoll, times);
   }
 
   /** Returns true if this authentication request hastily follows a refusal. */
@@ -322,6 +334,8 @@ export class ClientMemory {
     this.isIdleKnown ||= exchange.status === 401;
     if (exchange.status !== 200 || !isAnswered(event)) return;
     this.signIns += 1;
+    this.shrinkingPauses = 0;
+    this.lastRefusalPauseMs = undefined;
     this.isRejected = false;
     const token = exchange.answer.text;
     if (token !== '' && token !== MASK) this.tokens.keep(digestOf(token), event.endedMs);

@@ -40,9 +40,14 @@ export function pauseMs(
 }
 
 /** Returns true if a request began less than a second after the earlier one did. */
-export function isHasty(earlier: Times | undefined, exchange: JudgedExchange): boolean {
-  if (earlier === undefined || pauseMs(earlier, exchange) === undefined) return false;
-  return exchange.request.sentMs - earlier.sentMs < HASTY_MS;
+export function isHasty(earlier: Times | undefined, { request }: JudgedExchange): boolean {
+  return isSoonAfter(earlier, request);
+}
+
+/** Returns true for times less than a second after earlier ones; equal times prove nothing. */
+export function isSoonAfter(earlier: Times | undefined, { sentMs, endedMs }: Times): boolean {
+  if (earlier === undefined || endedMs <= earlier.endedMs) return false;
+  return sentMs - earlier.sentMs < HASTY_MS;
 }
 
 /** Returns the data of a poll: the type and the artifact of the device, and further pairs. */

@@ -8,7 +8,7 @@ interface LastPoll {
   readonly unchanged: ClientExchange | undefined;
 }
 
-/** Returns true if a poll repeats the last one a second or more after it, with the same answer. */
+/** Returns true if a poll repeats the last one with the same answer, and breaks no duty by that. */
 export function isRepeat(client: LastPoll, event: ClientExchange): boolean {
   const { unchanged } = client;
   return (
@@ -16,20 +16,12 @@ export function isRepeat(client: LastPoll, event: ClientExchange): boolean {
     event.status === 204 &&
     event.method === unchanged.method &&
     event.url === unchanged.url &&
-    !isHastyRepeat(client, event) &&
+    !client.memory.isOnceTooHasty(event) &&
     event.isDelivered &&
     event.interference.length === 0 &&
     isEqual(event.requestBody, unchanged.requestBody) &&
     isEqualList(event.requestHeaders, unchanged.requestHeaders)
   );
-}
-
-/** Returns true if a poll began within a second after the last one was answered. */
-export function isHastyRepeat(
-  { memory }: LastPoll,
-  { sentMs }: Pick<ClientExchange, 'sentMs'>,
-): boolean {
-  return memory.lastPoll === undefined || sentMs - memory.lastPoll.endedMs < 1000;
 }
 
 function isEqual(one: Buffer | undefined, other: Buffer | undefined): boolean {

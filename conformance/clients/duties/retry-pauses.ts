@@ -10,6 +10,8 @@ import { HASTY_MAX, HASTY_MS } from '../excuses.ts';
 const FAILURES_MIN = 6;
 /** A longer pause need not grow. */
 const POLITE_MS = 60_000;
+/** Pauses as a server sees them are longer than the device's own by what the network takes. */
+const GROWTH = 1.8;
 
 /** Returns true if the pause before this request follows failures that it can be compared with. */
 export function isRetry({ row }: JudgedExchange, client: ClientMemory): boolean {
@@ -33,8 +35,8 @@ export function retryProblem(
   if (pause < HASTY_MS && run.hasty === HASTY_MAX)
     return { where, must: 'last 1 s or more', seen: 'less, three times in a row' };
   const { firstPauseMs = 0, longestPauseMs, count } = run;
-  const isPolite = pause >= Math.min(POLITE_MS, 0.9 * (client.intervalMs ?? POLITE_MS));
-  const isGrowing = Math.max(pause, longestPauseMs) >= 2 * firstPauseMs;
+  const isPolite = pause >= Math.min(POLITE_MS, 0.9 * (client.paceMs ?? POLITE_MS));
+  const isGrowing = Math.max(pause, longestPauseMs) >= GROWTH * firstPauseMs;
   if (count !== FAILURES_MIN || isPolite || isGrowing) return undefined;
   const seen = `${(pause / 1000).toFixed(1)} s after six failures`;
   return { where, must: 'grow', seen };

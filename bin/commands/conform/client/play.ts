@@ -57,8 +57,10 @@ export async function play(scene: Scene, stage: Stage, time: Time): Promise<Scen
   const patienceMs = 3 * (intervalMs ?? 0) + SETTLED_GRACE_MS;
   if (stopped === undefined) await stage.settled(patienceMs);
   // A scene that stopped before its end has shown nothing by what did not happen.
-  stage.act('scene-ended', stopped === undefined ? scene.name : undefined);
-  if (stopped?.message !== INTERRUPTED) stage.judge.end(systemClock.monotonicMs());
+  if (stopped?.message !== INTERRUPTED) {
+    stage.act('scene-ended', stopped === undefined ? scene.name : undefined);
+    stage.judge.end(systemClock.monotonicMs());
+  }
   stage.writeLog();
   const verdict = verdictSince(before.verdict, stage.verdict);
   const seen = stage.events.all.slice(before.events);
@@ -75,7 +77,7 @@ const INTERRUPTED = 'the examination was interrupted';
 const SETTLED_GRACE_MS = 1500;
 
 async function begin(
-  { start }: Scene,
+  { start, needs }: Scene,
   stage: Stage,
   { intervalMs, contactMs }: Waits,
 ): Promise<void> {
@@ -99,6 +101,8 @@ async function begin(
     await require(stage, 'sign-in with a token', withinMs);
   }
   await require(stage, 'poll', withinMs);
+  // A client may open its websocket after its first poll.
+  if (needs === 'websocket') await stage.connected(withinMs);
 }
 
 async function recover(stage: Stage, intervalMs: number): Promise<void> {

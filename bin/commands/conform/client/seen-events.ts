@@ -132,6 +132,11 @@ export class SeenEvents {
     }
   }
 
+  /** True while the client has a websocket. */
+  get isConnected(): boolean {
+    return this.#sockets.size > 0;
+  }
+
   /** True if the server has failed the last request. */
   get isFailing(): boolean {
     const { event, status = 0 } = this.all.at(-1) ?? {};

@@ -185,6 +185,13 @@ export class Stage {
     this.mark();
   }
 
+  /** Resolves once the client has a websocket, or after this time. @throws SceneStopped as `sees` does */
+  async connected(withinMs: number): Promise<void> {
+    const isEnough = (): boolean => this.events.isConnected || this.#problem() !== undefined;
+    await this.events.until(isEnough, withinMs);
+    this.#requireWell();
+  }
+
   /** Resolves once nothing is due any more, or after this time. */
   async settled(withinMs: number): Promise<void> {
     const endMs = systemClock.monotonicMs() + withinMs;
