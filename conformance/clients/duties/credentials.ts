@@ -5,8 +5,8 @@ import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { keyTypeOf } from '../../signing/verify.ts';
 import { shown } from '../../target/expectations.ts';
 import { isMap, membersOf } from '../../target/json-members.ts';
-import type { Duty } from '../duty.ts';
-import { digestOf, identityIn } from '../exchange-facts.ts';
+import type { Duty, DutyMemory } from '../duty.ts';
+import { digestOf, identityIn, isOfDevice } from '../exchange-facts.ts';
 import { doubledName } from '../json-names.ts';
 import { holdsSecret, MASK } from '../secret-text.ts';
 
@@ -144,14 +144,16 @@ export const credentialDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device keeps its private key to itself.',
     source: 'AuthRequest: pubkey is the public key',
-    looksAt: 'the member pubkey of an authentication request',
+    looksAt: 'the member pubkey of an authentication request, and every body',
     wayOut: 'send only the public key, as PEM SubjectPublicKeyInfo, and replace the revealed key',
-    operations: signingIn,
-    applies: ({ sent }) => typeof membersOf(sent).pubkey === 'string',
-    violation: ({ sent }) =>
-      holdsSecret(String(membersOf(sent).pubkey))
-        ? { where: 'pubkey', must: 'be a public key', seen: 'a private key' }
-        : undefined,
+    applies: ({ row, sent }, { event }) =>
+      isOfDevice(row) && (typeof membersOf(sent).pubkey === 'string' || holdsPrivateKey(event)),
+    violation: ({ row, sent }, { event }) => {
+      if (signingIn.includes(row.id) && holdsSecret(String(membersOf(sent).pubkey)))
+        return { where: 'pubkey', must: 'be a public key', seen: 'a private key' };
+      if (!holdsPrivateKey(event)) return undefined;
+      return { where: 'the body', must: 'hold no private key', seen: 'one' };
+    },
   },
   {
     id: 'auth.identity-unique',
@@ -180,6 +182,10 @@ export const credentialDuties: readonly Duty[] = [
 /** Returns the signature of a request; the prefix of its header differs between vendors. */
 function signatureIn({ request: { headers } }: JudgedExchange): string | undefined {
   return Object.entries(headers).find(([name]) => /^x-[a-z0-9-]+-signature$/.test(name))?.[1];
+}
+
+function holdsPrivateKey({ requestBody }: DutyMemory['event']): boolean {
+  return requestBody?.includes('PRIVATE KEY-----') ?? false;
 }
 
 /** Returns the length of the RSA key in a request; undefined for another key or none. */

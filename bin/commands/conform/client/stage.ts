@@ -270,7 +270,11 @@ export class Stage {
     this.mark();
     const trap = this.#trap;
     this.start(this.#at(`https://127.0.0.1:${trap.port}`), `dir-${place}`);
-    if (await this.events.until(() => trap.connections > 0, contactMs)) return;
+    if (await this.events.until(() => trap.connections > 0, contactMs)) {
+      // A client may give up its doubts after some failures.
+      await this.events.until(() => trap.connections >= TRIES_MIN, TRIES_MS);
+      return;
+    }
     throw new SceneStopped(`the client never connected to the address with TLS "${place}"`, {
       neverCame: true,
     });
@@ -356,6 +360,9 @@ export class Stage {
 }
 
 const LOOK_MS = 20;
+/** Connections to an address with faulty TLS, and the longest time for them. */
+const TRIES_MIN = 5;
+const TRIES_MS = 20_000;
 const LOG_FILE = 'exchanges.txt';
 
 /** Returns true if the client is started at an address with TLS. */

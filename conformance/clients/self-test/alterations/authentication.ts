@@ -89,6 +89,14 @@ export const authentication: readonly Alteration[] = [
     }),
   },
   {
+    duty: 'auth.sends-only-public',
+    does: 'sends its private key as an attribute',
+    alter: edit('first inventory', (step) => {
+      const value = '-----BEGIN PRIVATE KEY-----\nMC4=\n-----END PRIVATE KEY-----\n';
+      step.sent = [...(step.sent as unknown[]), { name: 'host_key', value }];
+    }),
+  },
+  {
     duty: 'auth.one-at-a-time',
     does: 'sends two sign-ins at once',
     alter: edit('pending 2', (step) => {

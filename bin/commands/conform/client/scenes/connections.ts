@@ -8,7 +8,7 @@ const toSockets = { match: { operation: 'connect' } };
 /** A step for each: the client starts with an empty folder at an address that it must refuse. */
 const refusedAt = (...places: readonly (Step & { startAt: unknown })[]): SceneRow => ({
   start: 'stopped',
-  steps: places.flatMap((place): Step[] => [place, { idleIntervals: 2 }]),
+  steps: places,
   needs: 'tls',
   recovers: false,
 });

@@ -18,6 +18,9 @@ const longToken = [
   .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
   .join('.');
 
+/** A client that gives up does so after a few refusals. */
+const PENDING_REFUSALS = 5;
+
 export const signingInScenes = {
   'ordinary-traffic': accepted(...Array<Step>(4).fill({ await: 'poll without an update' })),
   'first-contact': {
@@ -27,8 +30,7 @@ export const signingInScenes = {
   pending: {
     start: 'unknown',
     steps: [
-      { await: 'refused sign-in' },
-      { idleIntervals: 3 },
+      ...Array<Step>(PENDING_REFUSALS).fill({ await: 'refused sign-in' }),
       { user: 'accept' },
       { await: 'sign-in with a token' },
     ],
