@@ -1,6 +1,11 @@
 /** Cases: how a device uploads the log of its deployment. Spec: DeploymentLog */
 
-import { abortOnTheWay, reportOnTheWay, sharedDeployment } from '../context/deployment-life.ts';
+import {
+  abortOnTheWay,
+  reportOnTheWay,
+  sharedDeployment,
+  shownStatus,
+} from '../context/deployment-life.ts';
 import {
   acceptedDevice,
   activeDeployment,
@@ -12,6 +17,7 @@ import { defineScenario } from '../suite/case.ts';
 import { type InputTable, inputCases, otherThanText } from '../suite/input-table.ts';
 import type { Answer } from '../target/answer.ts';
 import {
+  expectEqual,
   expectStatus,
   expectThat,
   NotObservable,
@@ -301,6 +307,33 @@ const active = defineScenario({
         await uploadOnTheWay(arranged, broken, { ...entry, message: 'last line' });
         const log = await shownLog(context, arranged, 'last line');
         return observed(`the log ${shown(log)}`);
+      },
+    },
+    {
+      id: 'one-bad-message-after-many-good-ones',
+      title: 'A log of 150 messages, of which only the last has no level, is answered 400.',
+      requirements: ['log.level-is-required'],
+      run: async (arranged) => {
+        const good = Array.from({ length: 149 }, () => entry);
+        const { level: _, ...bad } = entry;
+        expectStatus(await upload(arranged, ...good, bad), 400);
+      },
+    },
+    {
+      id: 'upload-leaves-the-status',
+      title: 'An upload of a log does not change the status that users see.',
+      requirements: ['status.becomes-the-state'],
+      run: async (arranged, context) => {
+        await reportOnTheWay(arranged, 'installing');
+        await shownStatus(context, arranged, 'installing');
+        await uploadOnTheWay(arranged, entry);
+        await shownLog(context, arranged, entry.message);
+        const seen = await context.admin.deviceDeployment(
+          arranged.deploymentId,
+          arranged.device.id,
+        );
+        if (seen === undefined) throw new NotObservable('users do not see the device');
+        expectEqual('status', seen.status, 'installing');
       },
     },
     {

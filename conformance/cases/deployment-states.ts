@@ -164,6 +164,18 @@ function shownAfterEndCase(end: (typeof endedStates)[number]): JudgingCase<void>
   };
 }
 
+const shownBackwards: JudgingCase<OfferedDeployment> = {
+  id: 'reports-backwards-become-the-state',
+  title: 'Users see the status that the device reported last, also one that comes before another.',
+  requirements: ['status.becomes-the-state'],
+  run: async (arranged, context) => {
+    for (const status of statusColumns.slice(0, 6).toReversed()) {
+      await reportOnTheWay(arranged, status);
+      expectEqual('status', await shownStatus(context, arranged, status), status);
+    }
+  },
+};
+
 const shownAfterEnds = defineScenario<void>({
   area: 'deployment-states',
   name: 'Visible status after an end',
@@ -181,7 +193,7 @@ const shownStates = defineScenario({
   risk: 'write',
   needs: ['operator'],
   arrange: activeDeployment,
-  cases: endedStates.map(shownCase),
+  cases: [...endedStates.map(shownCase), shownBackwards],
 });
 
 function abortCases(state: (typeof abortableStates)[number]): JudgingCase<OfferedDeployment>[] {

@@ -220,7 +220,7 @@ const substates = [
   'with "quotes" and \\ backslash',
   '<b>bold</b> & more',
   '100 %41 + 1',
-  'UPPER and lower',
+  `UPPER and lower ${'Ж'.repeat(100)}`,
   'x'.repeat(100),
   '{"exit code":1}',
   '0',

@@ -2,10 +2,12 @@
 
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { isTimestamp } from '../../../fixtures/contract/text.ts';
+import { entriesOf } from '../../target/json-members.ts';
 import { isSuccess, objectOf, ownAnswer, tokenOf, withJson, withStatus } from '../alter.ts';
 import { answerBecomes, sentFieldBecomes, statusBecomes } from '../alterations.ts';
 import type { Defect } from '../defect.ts';
 import { type DeploymentRelation, relationOf } from '../own-deployment.ts';
+import { requestFor } from '../requests.ts';
 import {
   holds,
   holdsOther,
@@ -205,4 +207,30 @@ export const deploymentLogDefects: readonly Defect[] = [
   takenOn('malformed', 'log.malformed-id'),
   takenOn('unknown', 'log.unknown-deployment-is-404', 'tenants.are-apart'),
   takenOn('foreign', 'log.foreign-deployment-is-404'),
+  {
+    id: 'only-hundred-messages-are-checked',
+    title: 'Of a log, only the first hundred messages are checked.',
+    violates: ['log.level-is-required'],
+    operations: uploads,
+    alter: statusBecomes(
+      400,
+      204,
+      (request) => entriesOf(sentAt(request, 'messages')).length > 100,
+    ),
+  },
+  {
+    id: 'upload-of-a-log-is-a-failure',
+    title: 'An upload of a log changes the status of the deployment to failure.',
+    violates: ['status.becomes-the-state'],
+    operations: uploads,
+    alter: () => ({
+      answer: async (answer, request, ask) => {
+        if (!isSuccess(answer)) return answer;
+        const { parameters } = request;
+        const own = { parameters, token: tokenOf(request), json: { status: 'failure' } };
+        await ask(requestFor('put-deployment-status', own));
+        return answer;
+      },
+    }),
+  },
 ];

@@ -16,6 +16,7 @@ import {
   isText,
   lacks,
   type RequestFilter,
+  sentAt,
 } from '../sent.ts';
 
 const reports = ['put-deployment-status'] as const;
@@ -207,6 +208,26 @@ export const deploymentStatusDefects: readonly Defect[] = [
     ],
     operations: reports,
     alter: refusingAfter((before, now) => before === undefined && now === 'already-installed'),
+  },
+  {
+    id: 'status-never-goes-back',
+    title: 'A report of a status that comes before the reported one is answered 204 and dropped.',
+    violates: ['status.becomes-the-state'],
+    operations: reports,
+    alter: () => {
+      const order = ['downloading', 'installing', 'rebooting'];
+      const furthest = new Map<string, number>();
+      return {
+        request: (request) => {
+          const key = `${tokenOf(request)} ${request.parameters.id ?? ''}`;
+          const rank = order.indexOf(String(sentAt(request, 'status')));
+          const reached = furthest.get(key) ?? -1;
+          if (rank !== -1 && rank < reached) return ownAnswer(204);
+          furthest.set(key, Math.max(rank, reached));
+          return request;
+        },
+      };
+    },
   },
   {
     id: 'report-is-kept-as-another',
