@@ -1,8 +1,10 @@
 /** The form of duties that the shape of a body in the contract decides. */
 import * as v from 'valibot';
 import type { Violation } from '../../passive/check.ts';
+import { shown } from '../../target/expectations.ts';
 import { knownRows } from '../../target/operation-at.ts';
 import type { Duty } from '../duty.ts';
+import { doubledName } from '../json-names.ts';
 
 interface BodyDuty extends Pick<Duty, 'id' | 'level' | 'sentence' | 'source' | 'wayOut' | 'scene'> {
   readonly operations: readonly string[];
@@ -10,22 +12,29 @@ interface BodyDuty extends Pick<Duty, 'id' | 'level' | 'sentence' | 'source' | '
   readonly at?: string;
   /** Returns true for a body that another duty is about. */
   readonly isExcused?: (sent: unknown) => boolean;
+  /** True if the body has free names, of which none may appear twice. */
+  readonly namesOnce?: boolean;
   /** A check beyond the shape. */
   readonly further?: (sent: unknown) => Violation | undefined;
 }
 
 /** Returns the duty to send bodies of the contract's shape. */
-export function bodyDuty({ at, isExcused, further, ...row }: BodyDuty): Duty {
+export function bodyDuty({ at, isExcused, namesOnce, further, ...row }: BodyDuty): Duty {
   return {
     ...row,
     looksAt: at === undefined ? 'the body' : `the member ${at} in the body`,
     applies: ({ sent }) => sent !== undefined && isExcused?.(sent) !== true,
-    violation: ({ row: { id }, sent }) => {
+    violation: ({ row: { id }, sent }, { event }) => {
       const shape = knownRows.find((each) => each.id === id)?.body;
       const { issues = [] } = shape ? v.safeParse(shape, sent) : {};
       const issue = issues.find(
         ({ path }) => at === undefined || keyOf(path, -1) === at || isElement(path, at),
       );
+      const isRead = namesOnce && event.isVerbatim !== false;
+      const twice = isRead ? doubledName(event.requestBody) : undefined;
+      if (twice !== undefined) {
+        return { where: 'each name', must: 'appear once', seen: `${shown(twice)} twice` };
+      }
       if (issue === undefined) return further?.(sent);
       const where = v.getDotPath(issue) ?? 'the body';
       return { where, must: 'have the form of the contract', seen: issue.received };

@@ -28,8 +28,9 @@ const configurationDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device reports its configuration as strings.',
     source: 'DeviceAPIConfiguration: string values',
-    wayOut: 'write every value as a string, and leave out what is not set',
+    wayOut: 'write every value as a string, each key once, and leave out what is not set',
     operations: ['put-configuration'],
+    namesOnce: true,
   }),
   {
     id: 'config.reports-after-apply',

@@ -152,6 +152,13 @@ export const resources: readonly Alteration[] = [
     }),
   },
   {
+    duty: 'config.strings',
+    does: 'reports a key twice',
+    alter: edit('c1: configuration', (step) => {
+      step.sent = `{"timezone":"CET",${JSON.stringify(step.sent).slice(1)}`;
+    }),
+  },
+  {
     duty: 'config.reports-after-apply',
     does: 'does not report its configuration',
     alter: all(drop('c1: configuration'), repeated('c1: poll after', 12)),
