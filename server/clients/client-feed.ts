@@ -143,12 +143,14 @@ export class ClientFeed {
     this.#push(watched, client, () => opened);
   }
 
-  /** Returns true if a device repeats its last poll, and the judge has noted that. */
+  /** Returns true if a device repeats its last poll, and there is nothing more to judge. */
   #isRepeat(record: ExchangeRecord, { clients, reader }: WatchedTenant): boolean {
     const { status, deviceId = '', startedMs } = record;
     const client = status === 204 ? clients.find(deviceId) : undefined;
-    if (!client?.poll || client.waiting > 0 || !isSameRequest(client.poll, record)) return false;
+    if (!client?.poll || !isSameRequest(client.poll, record)) return false;
     client.seenMs = startedMs;
+    // While the poll that it repeats waits to be judged, it adds nothing but work.
+    if (client.waiting > 0) return true;
     const times = { sentMs: startedMs, endedMs: endedMsOf(record) };
     return reader?.repeats(client.name, times) ?? false;
   }

@@ -64,6 +64,17 @@ const statusDuties: readonly Duty[] = [
     looksAt: 'the reports after a second deployment was offered',
     wayOut: 'read the id of each offer, and forget that of the former deployment',
     scene: 'second-update',
+    operations: reporting,
+    applies: ({ deploymentId, request }, { client }) => {
+      const [newest, { offeredMs, final } = { offeredMs: 0, final: undefined }] =
+        client.offers.newest ?? [];
+      const isNext = newest !== deploymentId && final === undefined && request.sentMs >= offeredMs;
+      return isNext && client.offers.get(deploymentId)?.final !== undefined;
+    },
+    violation: ({ deploymentId, sent }, { client }) =>
+      membersOf(sent).status === client.offers.get(deploymentId)?.final
+        ? undefined
+        : { where: 'a report', must: 'name the new deployment', seen: 'the id of the former' },
     sequence: {
       begins: {
         exchange: (exchange, { event, client }) =>
@@ -72,13 +83,6 @@ const statusDuties: readonly Duty[] = [
       keeps: {
         exchange: ({ row, deploymentId }, { client }) =>
           reporting.includes(row.id) && deploymentId === client.offers.newest?.[0],
-      },
-      breaks: ({ row, deploymentId, sent }, { client }) => {
-        const offer = client.offers.get(deploymentId);
-        const isOld = offer !== undefined && deploymentId !== client.offers.newest?.[0];
-        if (!reporting.includes(row.id) || !isOld || offer?.final === undefined) return undefined;
-        if (membersOf(sent).status === offer.final) return undefined;
-        return { where: 'a report', must: 'name the new deployment', seen: 'the id of the former' };
       },
       lapses: { acts: ['deployment-aborted', 'client-killed'], exchange: isWithoutUpdate },
       must: 'report on the second deployment',

@@ -269,6 +269,7 @@ export class Stage {
     this.#trap = await openCountedAddress(Number(new URL(target).port), () => this.events.wake());
     this.mark();
     const trap = this.#trap;
+    this.act('folder-cleaned');
     this.start(this.#at(`https://127.0.0.1:${trap.port}`), `dir-${place}`);
     if (await this.events.until(() => trap.connections > 0, contactMs)) {
       // A client may give up its doubts after some failures.

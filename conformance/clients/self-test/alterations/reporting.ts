@@ -63,6 +63,14 @@ export const reporting: readonly Alteration[] = [
     consequences: ['report.final-once'],
   },
   {
+    duty: 'report.second-deployment',
+    does: 'reports on the former deployment after its first report on the next',
+    alter: edit('d2: installing', (step) => {
+      step.id = 'd1';
+    }),
+    consequences: ['report.final-once'],
+  },
+  {
     duty: 'report.no-loop',
     does: 'fetches a failed deployment again',
     alter: insert('f1: log', () => [download('f1', { afterMs: 4000 })]),
