@@ -7,6 +7,7 @@ import { isMap, membersOf } from '../../target/json-members.ts';
 import type { Duty, DutyMemory } from '../duty.ts';
 import { askedWith, downloads, finals, furtherPairs, isHasty, polls } from '../exchange-facts.ts';
 import { HASTY_MAX, HASTY_POLLS_MAX, isAnswered, isUnderway } from '../excuses.ts';
+import { isWithoutUpdate } from './reports.ts';
 
 const NEEDLESS_MAX = 2;
 const ABSENCES_MAX = 2;
@@ -378,10 +379,6 @@ function isProgress({ row }: JudgedExchange): boolean {
 
 function isFinal({ row, sent }: JudgedExchange): boolean {
   return row.id === reports && finals.includes(membersOf(sent).status);
-}
-
-function isWithoutUpdate({ row, status }: JudgedExchange): boolean {
-  return polls.includes(row.id) && (status === 204 || status === 409);
 }
 
 function seconds(ms: number): string {

@@ -1,0 +1,157 @@
+/** Duties of reports that fail, meet the end of their deployment, or a power cut. Spec: States and transitions */
+import { shown } from '../../target/expectations.ts';
+import { membersOf } from '../../target/json-members.ts';
+import type { Duty } from '../duty.ts';
+import { askedWith, downloads, polls } from '../exchange-facts.ts';
+import { HASTY_MAX, isAnswered } from '../excuses.ts';
+import {
+  abortedOffer,
+  isFailedFinal,
+  isFinalAttempt,
+  isFinalReport,
+  isWithoutUpdate,
+  offerOf,
+  reporting,
+} from './reports.ts';
+import { retryProblem } from './retry-pauses.ts';
+
+/** A download may begin so long after the answer that ended its deployment. */
+const STOP_MS = 2000;
+/** Polls that a device may send before it repeats a report that was lost. */
+const POLLS_WITHOUT_REPORT_MAX = 3;
+
+export const failedReportDuties: readonly Duty[] = [
+  {
+    id: 'report.retries-final',
+    level: 'must',
+    sentence: 'A device repeats a final status until an answer has accepted or ended it.',
+    source: 'States and transitions, rule 1',
+    looksAt: 'what follows a final status that met a 401, a 429, a 5xx or a lost answer',
+    wayOut: 'store the result, and repeat the report until 204, 404 or 409, also after a restart',
+    scene: 'lost-report',
+    sequence: {
+      begins: {
+        exchange: (exchange, { event }) => isFailedFinal(exchange, event),
+      },
+      keeps: { exchange: isFinalAttempt },
+      breaks: ({ row, status }, _, due) =>
+        polls.includes(row.id) && status < 429 && due.polls > POLLS_WITHOUT_REPORT_MAX
+          ? { where: 'a final status that was lost', must: 'be sent again', seen: 'only polls' }
+          : undefined,
+      lapses: { acts: ['deployment-aborted', 'decommissioned'] },
+      must: 'send the final status again',
+    },
+  },
+  {
+    id: 'report.retries-bounded-rate',
+    level: 'should',
+    sentence: 'A device pauses before it repeats a report that failed.',
+    source: 'Errors: 429 and 500',
+    looksAt: 'pauses between reports that failed',
+    wayOut: 'wait 1 s or more, and let the pause grow',
+    scene: 'report-outage',
+    operations: reporting,
+    applies: (exchange, { client }) => client.failures.has(exchange.row.id),
+    violation: (exchange, { client }) => retryProblem(exchange, client),
+  },
+  {
+    id: 'report.stops-at-409',
+    level: 'must',
+    sentence:
+      'A device stops its deployment at a 409: no download, no success, the former artifact.',
+    source: 'States and transitions: aborted',
+    looksAt: 'downloads, reports and polls after a 409',
+    excuses: 'a 409 that met the final status, and 2 s',
+    wayOut: 'end the update at a 409, and roll back what was installed',
+    scene: 'abort',
+    operations: [...downloads, ...reporting, ...polls],
+    applies: ({ row }, memory) => {
+      const { conflictMs, isConflictOfFinal } = abortedOffer(memory) ?? {};
+      const isKnown = conflictMs !== undefined && memory.event.sentMs > conflictMs + STOP_MS;
+      return isKnown && !(isConflictOfFinal && polls.includes(row.id));
+    },
+    violation: (exchange, memory) => {
+      const { row, request, sent, deploymentId, isSuccess } = exchange;
+      const offer = abortedOffer(memory);
+      const where = 'an aborted deployment';
+      if (downloads.includes(row.id)) {
+        if (memory.client.offerOfLink(request.url) !== offer) return undefined;
+        return { where, must: 'stop', seen: 'a download' };
+      }
+      if (reporting.includes(row.id)) {
+        const isDone =
+          deploymentId === offer?.id && membersOf(sent).status === 'success' && isSuccess;
+        return isDone ? { where, must: 'not succeed', seen: 'success' } : undefined;
+      }
+      const { artifact_name: name } = askedWith(exchange);
+      if (name !== offer?.name || name === offer?.formerName) return undefined;
+      return { where, must: 'not be installed', seen: `a poll with ${shown(name)}` };
+    },
+  },
+  {
+    id: 'report.404-handled',
+    level: 'should',
+    sentence: 'A device ends a deployment whose report is answered 404.',
+    source: 'Errors: 404, resource not found',
+    looksAt: 'reports on a deployment after a 404',
+    wayOut: 'take a 404 as the end of the deployment, and poll on',
+    scene: 'deployment-gone',
+    sequence: {
+      begins: {
+        exchange: ({ row, status, deploymentId }, { client, event }) =>
+          reporting.includes(row.id) &&
+          status === 404 &&
+          client.offers.has(deploymentId) &&
+          isAnswered(event),
+      },
+      keeps: { exchange: ({ row }) => polls.includes(row.id) },
+      breaks: ({ row }, _, { exchanges }) =>
+        reporting.includes(row.id) && exchanges > HASTY_MAX
+          ? { where: 'a 404', must: 'end the deployment', seen: 'further reports' }
+          : undefined,
+      lapses: { acts: ['client-killed'] },
+      must: 'poll on after a 404',
+    },
+  },
+  {
+    id: 'report.survives-power-cut',
+    level: 'must',
+    sentence: 'A device that lost its power in a deployment comes back, and ends it.',
+    source: 'States and transitions, rule 1',
+    looksAt: 'the final status after a restart in a deployment',
+    wayOut: 'store the state of the deployment before each step, and go on from it at start',
+    scene: 'power-cut',
+    sequence: {
+      begins: { acts: ['client-killed'], when: ({ activeOffer }) => activeOffer !== undefined },
+      keeps: { exchange: isFinalReport },
+      lapses: {
+        acts: ['deployment-aborted', 'decommissioned', 'folder-cleaned'],
+        exchange: isWithoutUpdate,
+      },
+      must: 'end its deployment after the restart',
+    },
+  },
+  {
+    id: 'report.no-false-success-after-cut',
+    level: 'must',
+    sentence: 'A device reports no success for an installation that a power cut interrupted.',
+    source: 'States and transitions, rule 1',
+    looksAt: 'success after a power cut in a download that was not completed',
+    wayOut: 'mark an installation as complete only after the last byte was written and checked',
+    scene: 'power-cut',
+    operations: reporting,
+    applies: (exchange, memory) => {
+      const { progress } = offerOf(exchange, memory) ?? {};
+      return isFinalReport(exchange) && (progress?.flaws.has('cut') ?? false);
+    },
+    violation: (exchange, memory) => {
+      const isCut = offerOf(exchange, memory)?.progress.flaw === 'cut';
+      if (membersOf(exchange.sent).status !== 'success' || !isCut) return undefined;
+      return {
+        where: 'success',
+        must: 'follow a whole file',
+        seen: 'one that the cut left in parts',
+      };
+    },
+  },
+];

@@ -1,0 +1,58 @@
+/** What duties ask about the reports on a deployment, and about the offer that they are on. */
+import type { JudgedExchange } from '../../passive/judged-exchange.ts';
+import { membersOf } from '../../target/json-members.ts';
+import type { DutyMemory } from '../duty.ts';
+import { finals, polls } from '../exchange-facts.ts';
+import { isAnswered } from '../excuses.ts';
+import type { Offer } from '../remembered.ts';
+
+/** The operation by which a device reports. */
+export const reporting: readonly string[] = ['put-deployment-status'];
+
+export function offerOf(
+  { deploymentId }: JudgedExchange,
+  { client }: DutyMemory,
+): Offer | undefined {
+  return client.offers.get(deploymentId);
+}
+
+/** Returns the deployment of a report, and the latest one for a poll. */
+export function conflictingOffer(exchange: JudgedExchange, memory: DutyMemory): Offer | undefined {
+  const isReport = reporting.includes(exchange.row.id);
+  return isReport ? offerOf(exchange, memory) : memory.client.offers.newest?.[1];
+}
+
+/** Returns true for a poll that brings a deployment which the device has not seen. */
+export function offersNew(
+  { row, status, json }: JudgedExchange,
+  client: DutyMemory['client'],
+): boolean {
+  const { id } = membersOf(json);
+  const isOffer = polls.includes(row.id) && status === 200 && typeof id === 'string';
+  return isOffer && !client.offers.has(id);
+}
+
+export function isFinalAttempt({ row, sent }: JudgedExchange): boolean {
+  return reporting.includes(row.id) && finals.includes(membersOf(sent).status);
+}
+
+/** Returns true for a final status that has to be sent again. */
+export function isFailedFinal(exchange: JudgedExchange, event: DutyMemory['event']): boolean {
+  const { status } = exchange;
+  const isFailed = status >= 500 || status === 429 || status === 401 || !isAnswered(event);
+  return isFinalAttempt(exchange) && isFailed;
+}
+
+export function isFinalReport(exchange: JudgedExchange): boolean {
+  return isFinalAttempt(exchange) && exchange.isSuccess;
+}
+
+export function isWithoutUpdate({ row, status }: JudgedExchange): boolean {
+  return polls.includes(row.id) && (status === 204 || status === 409);
+}
+
+/** Returns the newest deployment if a 409 has ended it. */
+export function abortedOffer({ client }: DutyMemory): Offer | undefined {
+  const latest = client.offers.newest?.[1];
+  return latest?.conflictMs === undefined ? undefined : latest;
+}
