@@ -6,7 +6,7 @@ import { examined, goodClients } from './testing/examined-client.ts';
 const scenes: readonly SceneName[] = [
   ...(['restart-while-pending', 'rejection', 'token-expiry', 'update', 'update-restart'] as const),
   ...(['legal-variations', 'cut-download', 'wrong-checksum', 'lost-report'] as const),
-  'tls-untrusted',
+  'tls-old-version',
 ];
 
 describe.concurrent('a part of the quick programme', { timeout: 180_000 }, () => {
