@@ -69,7 +69,7 @@ const beside = defineScenario<Recorded>({
 });
 
 /** Ends of names that a careless filter confuses, or does not find. */
-const nameEnds = ['', '0', ' größer ☃', ' GRÖSSER ☃', ' 100%_*', ` a+b&c=d "e" 'f'`];
+const nameEnds = ['', '0', ' größer ☃', ' GRÖSSER ☃', ' 100%_*', ', also', ` a+b&c=d "e" 'f'`];
 
 const named = defineScenario<readonly Omit<Recorded, 'both'>[]>({
   area: 'audit-log',

@@ -204,10 +204,16 @@ const link = defineScenario({
     },
     {
       id: 'foreign-signature-is-403',
-      title: 'A signature that is a word or has another length is answered 403.',
+      title: 'A signature that is a word, cut off or otherwise of another length is answered 403.',
       requirements: ['download.invalid-signature-is-403'],
       run: async ({ uri, get }, { names }) => {
-        const signatures = { 'a word': 'signature', 'a long one': 'A'.repeat(512) };
+        const right = new URL(uri).searchParams.get(names.linkSignature) ?? '';
+        const signatures = {
+          'a word': 'signature',
+          'a long one': 'A'.repeat(512),
+          'the beginning of the right one': right.slice(0, -4),
+          'the right one and more': `${right}0000`,
+        };
         await expectEach(403, signatures, (signature) =>
           get(withParameter(uri, names.linkSignature, signature)),
         );

@@ -100,6 +100,8 @@ const fields: Readonly<Record<string, AlertField>> = {
     accepted: {
       'a fraction': '2026-01-31T12:00:00.123456Z',
       'an offset': '2026-01-31T12:00:00+05:30',
+      'long ago': '1970-01-01T00:00:00Z',
+      'a clock that is ahead': '2099-12-31T23:59:59Z',
     },
   },
   'alert-without-fields': {

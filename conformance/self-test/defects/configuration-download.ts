@@ -279,6 +279,18 @@ export const configurationDownloadDefects: readonly Defect[] = [
     alter: statusBecomes(400, 200, lacks(false, false)),
   },
   {
+    id: 'beginning-of-a-signature-opens-the-link',
+    title: 'A signature that is the beginning of the right one is accepted.',
+    violates: ['download.invalid-signature-is-403'],
+    operations: offered,
+    alter: refusedLinkBecomes(200, (request, { signatures }) => {
+      const given = parameterOf(queryOf(request), '-signature') ?? '';
+      const isPart = (signature = ''): boolean =>
+        signature.startsWith(given) && signature !== given;
+      return given.length > 8 && [...signatures].some(isPart);
+    }),
+  },
+  {
     id: 'configuration-signature-is-401',
     title: 'A link to a configuration with an invalid signature is answered 401.',
     violates: ['download.invalid-signature-is-403'],
