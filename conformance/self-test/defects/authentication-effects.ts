@@ -262,7 +262,12 @@ export const authenticationEffectDefects: readonly Defect[] = [
   {
     id: 'requests-of-one-device-exclude-each-other',
     title: 'A request that arrives during another one of the same identity is answered 401.',
-    violates: ['tokens.renewal', 'auth.preauthorized-gets-token', 'auth.one-identity-one-device'],
+    violates: [
+      'tokens.renewal',
+      'auth.preauthorized-gets-token',
+      'auth.one-identity-one-device',
+      'auth.new-key-waits',
+    ],
     operations: request,
     alter: oneAtATime,
   },

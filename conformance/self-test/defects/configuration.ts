@@ -130,6 +130,7 @@ export const configurationDefects: readonly Defect[] = [
     id: 'configuration-write-is-dropped',
     title: 'Pairs that a device sets are not stored.',
     violates: [
+      'configuration.empty-removes',
       'configuration.written-is-read',
       'configuration.any-name',
       'configuration.any-text',

@@ -148,7 +148,7 @@ export const deploymentInTurnDefects: readonly Defect[] = [
   {
     id: 'abort-ends-later-deployments-of-its-devices',
     title: 'An abort of a deployment ends every deployment of the devices that had ended it.',
-    violates: ['next.repeatable'],
+    violates: ['next.repeatable', 'next.get-pending-is-200'],
     operations: [...operations, 'abort-deployment'],
     alter: () => {
       const aborted = new Set<string>();
@@ -275,7 +275,7 @@ export const deploymentInTurnDefects: readonly Defect[] = [
   {
     id: 'end-of-one-device-ends-the-deployment',
     title: 'A failure of one device ends the deployment for all of its devices.',
-    violates: ['next.repeatable'],
+    violates: ['next.repeatable', 'next.get-pending-is-200', 'status.own-part-only'],
     operations,
     alter: () => {
       const failed = new Map<string, string>();

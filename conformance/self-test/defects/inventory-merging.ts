@@ -77,7 +77,7 @@ export const inventoryMergingDefects: readonly Defect[] = [
   {
     id: 'attributes-with-a-dollar-are-dropped',
     title: 'An attribute whose name begins with a dollar is not kept.',
-    violates: ['inventory.put-assigns'],
+    violates: ['inventory.put-replaces', 'inventory.put-assigns'],
     operations: both,
     alter: attributeBecomes((attribute) =>
       String(attribute.name).startsWith('$') ? undefined : attribute,

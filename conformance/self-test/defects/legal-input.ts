@@ -280,7 +280,7 @@ const single: readonly Defect[] = [
   {
     id: 'log-is-cut-at-50-messages',
     title: 'Only the first fifty messages of a log are kept.',
-    violates: ['log.is-kept'],
+    violates: ['log.level-is-required', 'log.is-kept'],
     operations: ['put-deployment-log'],
     alter: cutTo(50, 'messages'),
   },

@@ -75,10 +75,13 @@ function linkEndsEarly(status: number): () => Alteration {
     let seenMs = Number.POSITIVE_INFINITY;
     return {
       answer: (answer) => {
+        // A poll without an update has no link.
+        if (answer.status !== 200 && answer.status !== 206) return answer;
         const nowMs = answeredMs(answer);
         seenMs = Math.min(seenMs, nowMs);
-        const isLate = nowMs - seenMs > HALF_LINK_MS && answer.status < 300;
-        return isLate ? ownAnswer(status, { error: 'the link is over' }) : answer;
+        return nowMs - seenMs > HALF_LINK_MS
+          ? ownAnswer(status, { error: 'the link is over' })
+          : answer;
       },
     };
   };
