@@ -118,6 +118,13 @@ async function uploadLog(
   expectThat(log?.includes(message) ?? false, wanted, shown(log ?? 'none'));
 }
 
+/** How a device asks after each end, once, since other cases judge repeated requests. */
+const askAfter = {
+  success: ['next.get-pending-is-200', 'get-next-deployment'],
+  failure: ['next.post-pending-is-200', 'post-next-deployment'],
+  abort: ['next.get-pending-is-200', 'get-next-deployment'],
+} as const;
+
 const turns = defineScenario<void>({
   area: 'deployment-states',
   name: 'One deployment after another',
@@ -175,13 +182,6 @@ const turns = defineScenario<void>({
     ...(['success', 'failure', 'abort'] as const).map(waitingCase),
   ],
 });
-
-/** How a device asks after each end, once, since other cases judge repeated requests. */
-const askAfter = {
-  success: ['next.get-pending-is-200', 'get-next-deployment'],
-  failure: ['next.post-pending-is-200', 'post-next-deployment'],
-  abort: ['next.get-pending-is-200', 'get-next-deployment'],
-} as const;
 
 /** Deploys again while a device updates, and asserts that the second update follows the first. */
 function waitingCase(end: keyof typeof askAfter): JudgingCase<void> {
