@@ -118,13 +118,6 @@ async function uploadLog(
   expectThat(log?.includes(message) ?? false, wanted, shown(log ?? 'none'));
 }
 
-/** How a device asks after each end, once, since other cases judge repeated requests. */
-const askAfter = {
-  success: ['next.get-pending-is-200', 'get-next-deployment'],
-  failure: ['next.post-pending-is-200', 'post-next-deployment'],
-  abort: ['next.get-pending-is-200', 'get-next-deployment'],
-} as const;
-
 const turns = defineScenario<void>({
   area: 'deployment-states',
   name: 'One deployment after another',
@@ -184,12 +177,11 @@ const turns = defineScenario<void>({
 });
 
 /** Deploys again while a device updates, and asserts that the second update follows the first. */
-function waitingCase(end: keyof typeof askAfter): JudgingCase<void> {
-  const [requirement, operation] = askAfter[end];
+function waitingCase(end: 'success' | 'failure' | 'abort'): JudgingCase<void> {
   return {
     id: `waiting-deployment-follows-${end}`,
     title: `A deployment that waits while a device updates is offered after the ${end} of the other.`,
-    requirements: [requirement],
+    requirements: ['next.get-pending-is-200'],
     run: async (_, context) => {
       const former = await activeDeployment(context);
       const { artifact, device } = former;
@@ -197,8 +189,7 @@ function waitingCase(end: keyof typeof askAfter): JudgingCase<void> {
       const made = await context.deploy({ artifact_name: artifact.name, devices: [device.id] });
       if (end === 'abort') await abortOnTheWay(context, former);
       else await reportOnTheWay(former, end);
-      const given = operation === 'get-next-deployment' ? 'query' : 'body';
-      const answer = await device.call(operation, { [given]: factoryProvides });
+      const answer = await device.call('get-next-deployment', { query: factoryProvides });
       expectThat(offersAny(answer), `the waiting deployment ${made.name}`, shownAnswer(answer));
     },
   };

@@ -108,7 +108,7 @@ export const deploymentInTurnDefects: readonly Defect[] = [
     id: 'waiting-deployment-is-forgotten',
     title:
       'A deployment that waits while a device updates is not offered once the device has ended.',
-    violates: ['next.get-pending-is-200', 'next.post-pending-is-200'],
+    violates: ['next.get-pending-is-200'],
     operations,
     alter: waitingIsForgotten,
   },
