@@ -82,6 +82,13 @@ describe('the recorded result of a defect', () => {
     expect(find(defect, new Set([...touched, 'a/new-case']))).toBeUndefined();
   });
 
+  it('is not reused when a case caught it wrongly', async () => {
+    const record = readRecord();
+    const falseCatches = [{ caseId: 'a/case', requirements: [] }];
+    const defects = record.defects.map((each) => ({ ...each, falseCatches }));
+    expect((await recordedResults({ ...record, defects }))(defect, touched)).toBeUndefined();
+  });
+
   it.each(['the defect', 'a case'])(
     'is not reused when the code of %s has changed',
     async (which) => {

@@ -9,6 +9,7 @@ import {
   packageFolder,
 } from './deciding-code.ts';
 import type { Defect } from './defect.ts';
+import { isSound } from './judgement.ts';
 import type { KillMatrix, MatrixRow, MatrixTotals } from './matrix.ts';
 
 /** The outcome of one defect as committed, with the facts needed to verify it. */
@@ -75,8 +76,9 @@ export async function recordedResults(record = readRecord()): Promise<FindRecord
   };
   return ({ id }, touched) => {
     const row = rows.get(id);
-    // If their number is equal and all their modules are unchanged, the cases are the same.
-    if (row?.casesRun !== touched.size) return undefined;
+    // If their number is equal and all their modules are unchanged, the cases are the same. A row
+    // that is to be mended is made again, since a case that it names may no longer be touched.
+    if (row?.casesRun !== touched.size || !isSound(row)) return undefined;
     return [id, ...touched].every(isUnchanged) ? row : undefined;
   };
 }
