@@ -77,7 +77,7 @@ export async function recordedResults(record = readRecord()): Promise<FindRecord
   return ({ id }, touched) => {
     const row = rows.get(id);
     // If their number is equal and all their modules are unchanged, the cases are the same. A row
-    // that is to be mended is made again, since a case that it names may no longer be touched.
+    // that is to be corrected is made again, since a case that it names may no longer be touched.
     if (row?.casesRun !== touched.size || !isSound(row)) return undefined;
     return [id, ...touched].every(isUnchanged) ? row : undefined;
   };
