@@ -14,7 +14,7 @@ import { configure as selfTest } from './self-test.ts';
 
 const guide = readFileSync(new URL('../../../conformance/guide.md', import.meta.url), 'utf8');
 /** Commands other than `conform` have tests of their own; a command in quotes is not ours. */
-const own = guide.replace(/fleetbed serve [^`\n]*/g, '').replace(/ '[^'\n]*'/g, '');
+const own = guide.replace(/fleetbed (?:serve|contract) [^`\n]*/g, '').replace(/ '[^'\n]*'/g, '');
 
 function found(pattern: RegExp): readonly string[] {
   return [...new Set([...own.matchAll(pattern)].map(([, word = '']) => word))];
