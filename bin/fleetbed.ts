@@ -4,7 +4,7 @@
  * exit code.
  */
 import { CommanderError } from 'commander';
-import { printableText } from '../fixtures/printable.ts';
+import { printableText } from '../fixtures/base/printable.ts';
 import { dropEmptyVariables } from './options/secret-option.ts';
 import { CommandError, describeError } from './output/command-error.ts';
 import { exitCodes } from './output/exit-codes.ts';

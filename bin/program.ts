@@ -2,9 +2,9 @@
  * Every command of the program. Each has its own file, which is loaded when the command is used.
  */
 import { Command } from 'commander';
-import { knownNames } from '../fixtures/nearest.ts';
-import { inGroup } from '../fixtures/option-row.ts';
-import { printableText } from '../fixtures/printable.ts';
+import { knownNames } from '../fixtures/base/nearest.ts';
+import { inGroup } from '../fixtures/base/option-row.ts';
+import { printableText } from '../fixtures/base/printable.ts';
 import { applyConfigFile, commonSection, readConfigFile } from './options/config-file.ts';
 import type { ConfigFile } from './options/config-text.ts';
 import { addExamples } from './options/examples.ts';

@@ -1,6 +1,6 @@
 /** The conformance suite: tests any server of this API family by its HTTP and websocket answers. */
-import type { Clock } from '../fixtures/clock.ts';
-import { type Random, seededRandom } from '../fixtures/random.ts';
+import type { Clock } from '../fixtures/base/clock.ts';
+import { type Random, seededRandom } from '../fixtures/base/random.ts';
 import type { AdminSource } from './adapters/admin-source.ts';
 import { type CapabilityFinding, capabilityCaseId } from './adapters/declaration.ts';
 import { Rights } from './adapters/rights.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../fixtures/clock.ts';
+import { systemClock } from '../fixtures/base/clock.ts';
 import { startTestServer, type TestServer } from './testing/test-server.ts';
 import { control } from './testing/test-tenants.ts';
 

@@ -1,6 +1,6 @@
 /** Starts the reference server: one API listener, one control listener, one store. */
-import { type Clock, systemClock } from '../fixtures/clock.ts';
-import { type Random, systemRandom } from '../fixtures/random.ts';
+import { type Clock, systemClock } from '../fixtures/base/clock.ts';
+import { type Random, systemRandom } from '../fixtures/base/random.ts';
 import { ClientFeed } from './clients/client-feed.ts';
 import type { LoadClientReader } from './clients/client-reader.ts';
 import { type RunningControl, startControl } from './control/http/control.ts';

@@ -1,11 +1,7 @@
 /** The server's settings: a table that generates types, defaults, checks, options and guide. */
 
-import { charactersIn } from '../fixtures/characters.ts';
-import { type DialectName, dialectNames } from '../fixtures/contract/dialects.ts';
-import { limits } from '../fixtures/contract/limits.ts';
-import { type VariationName, variationNames } from '../fixtures/contract/variation-names.ts';
-import { defaultHeaderPrefix, headerPrefixPattern } from '../fixtures/contract/vendor-names.ts';
-import { knownNames } from '../fixtures/nearest.ts';
+import { charactersIn } from '../fixtures/base/characters.ts';
+import { knownNames } from '../fixtures/base/nearest.ts';
 import {
   defaultsOf,
   inGroup,
@@ -14,7 +10,11 @@ import {
   type RateLimit,
   type UngroupedRows,
   type ValuesOf,
-} from '../fixtures/option-row.ts';
+} from '../fixtures/base/option-row.ts';
+import { type DialectName, dialectNames } from '../fixtures/contract/dialects.ts';
+import { limits } from '../fixtures/contract/limits.ts';
+import { type VariationName, variationNames } from '../fixtures/contract/variation-names.ts';
+import { defaultHeaderPrefix, headerPrefixPattern } from '../fixtures/contract/vendor-names.ts';
 import { type TlsSettings, tlsSettingsProblem } from './tls-settings.ts';
 
 export const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const;

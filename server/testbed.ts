@@ -3,8 +3,8 @@
  * `bin/exports` exports it together with the judge of device clients.
  */
 import * as v from 'valibot';
+import { seededRandom } from '../fixtures/base/random.ts';
 import * as inputs from '../fixtures/control/inputs.ts';
-import { seededRandom } from '../fixtures/random.ts';
 import { checkedInput } from './control/embedding/checked-input.ts';
 import {
   type ResetSubject,

@@ -1,6 +1,6 @@
 /** The TLS settings and their validation; `listeners/tls/files.ts` reads the files. */
 import { isIP, isIPv6 } from 'node:net';
-import { inGroup, type UngroupedRows, type ValuesOf } from '../fixtures/option-row.ts';
+import { inGroup, type UngroupedRows, type ValuesOf } from '../fixtures/base/option-row.ts';
 
 /** Maximum number of names that a user may add to the certificate. */
 const certificateNamesMax = 100;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { systemClock } from '../fixtures/clock.ts';
+import { systemClock } from '../fixtures/base/clock.ts';
 import { Watchdog } from './watchdog.ts';
 
 let lines: string[];

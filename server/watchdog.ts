@@ -2,7 +2,7 @@
  * Reports work that blocked the event loop: the request, how long, and how often. Uses system time,
  * independent of tenant clocks.
  */
-import { systemClock, type Timer } from '../fixtures/clock.ts';
+import { systemClock, type Timer } from '../fixtures/base/clock.ts';
 import type { Log } from './pipeline/log.ts';
 
 /** Work that blocked the event loop for longer than `STALL_MS`. */

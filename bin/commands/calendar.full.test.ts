@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dayOf } from '../../conformance/recordings/day.ts';
 import type { DeprecatedTraffic } from '../../conformance/recordings/findings.ts';
 import type { Schedule } from '../../conformance/recordings/schedule.ts';
-import { systemClock } from '../../fixtures/clock.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
 import { runCommand } from '../testing/built-command.ts';
 
 let folder: string;

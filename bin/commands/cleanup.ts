@@ -4,7 +4,7 @@
  */
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
-import { plainFile } from '../../fixtures/plain-file.ts';
+import { plainFile } from '../../fixtures/base/plain-file.ts';
 import { addExamples } from '../options/examples.ts';
 import { addOptionRows } from '../options/option-rows.ts';
 import { CommandError } from '../output/command-error.ts';

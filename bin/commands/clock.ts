@@ -1,6 +1,6 @@
 /** `fleetbed clock`: the time of a running server. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { controlPaths } from '../../fixtures/control-listener.ts';
+import { controlPaths } from '../../fixtures/control/control-listener.ts';
 import { addExamples } from '../options/examples.ts';
 import * as values from '../options/option-values.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';

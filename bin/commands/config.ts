@@ -1,6 +1,6 @@
 /** `fleetbed config`: shows the settings of commands, each with its source. */
 import type { Command, Option } from 'commander';
-import { knownNames } from '../../fixtures/nearest.ts';
+import { knownNames } from '../../fixtures/base/nearest.ts';
 import {
   applyConfigFile,
   commandWords,

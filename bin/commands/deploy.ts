@@ -6,6 +6,8 @@ import { open, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { FormData } from 'undici';
+import { NotAFile } from '../../fixtures/base/plain-file.ts';
+import { printable } from '../../fixtures/base/printable.ts';
 import type { Artifact } from '../../fixtures/contract/resources.ts';
 import { readArtifact } from '../../fixtures/formats/mender-artifact-reader.ts';
 import { ArtifactError } from '../../fixtures/formats/mender-artifact-shape.ts';
@@ -15,8 +17,6 @@ import {
   payloadFiles,
   payloadProblem,
 } from '../../fixtures/formats/update-modules.ts';
-import { NotAFile } from '../../fixtures/plain-file.ts';
-import { printable } from '../../fixtures/printable.ts';
 import { addExamples } from '../options/examples.ts';
 import * as values from '../options/option-values.ts';
 import { CommandError } from '../output/command-error.ts';

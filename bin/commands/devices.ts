@@ -1,10 +1,10 @@
 /** `fleetbed devices`: lists the devices that a server knows. */
 import Table from 'cli-table3';
 import type { Command } from 'commander';
+import { printable } from '../../fixtures/base/printable.ts';
 import type { Device } from '../../fixtures/contract/management/devices.ts';
 import type { InventoryDevice } from '../../fixtures/contract/management/inventory.ts';
 import { deviceStatuses } from '../../fixtures/contract/vocabulary.ts';
-import { printable } from '../../fixtures/printable.ts';
 import { addExamples } from '../options/examples.ts';
 import * as values from '../options/option-values.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';

@@ -2,8 +2,8 @@
  * `fleetbed faults`: plans faults on a running server, lists those that fired, and removes them.
  */
 import type { Command } from 'commander';
+import { counted } from '../../fixtures/base/counted.ts';
 import type { AnswerOf } from '../../fixtures/control/operations.ts';
-import { counted } from '../../fixtures/counted.ts';
 import { listedActions, listedReadyActions } from '../../server/faults/actions/actions.ts';
 import type { RuleState } from '../../server/faults/fault-plans.ts';
 import { planSchema } from '../../server/faults/plan-text.ts';

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { seededRandom } from '../../fixtures/random.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { fetchFile, linkTo, publish } from '../../server/testing/test-artifacts.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../server/testing/test-device.ts';
 import { startTestServer, type TestServer } from '../../server/testing/test-server.ts';

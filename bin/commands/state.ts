@@ -1,6 +1,6 @@
 /** `fleetbed state`: exports a data folder to a plain SQLite file, and imports such a file. */
 import type { Command } from 'commander';
-import { systemRandom } from '../../fixtures/random.ts';
+import { systemRandom } from '../../fixtures/base/random.ts';
 import { StateError } from '../../server/store/engine/state-error.ts';
 import { exportState } from '../../server/store/folder/export.ts';
 import { importState } from '../../server/store/folder/import.ts';

@@ -6,8 +6,8 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { systemClock } from '../../fixtures/clock.ts';
-import { counted } from '../../fixtures/counted.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
+import { counted } from '../../fixtures/base/counted.ts';
 import { ageOfRecord } from './nightly/record.ts';
 import { nightlyNames } from './nightly/steps.ts';
 

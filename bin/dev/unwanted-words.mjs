@@ -42,7 +42,7 @@ export const unwanted = [
     instead: 'incident',
     legal: [
       ...['conformance/clients/', 'bin/commands/conform/client/', 'conformance/guide.md'],
-      'fixtures/client-event.ts',
+      'fixtures/control/client-event.ts',
     ],
   },
   { pattern: /\b(swallowed|unkept)\b/g, instead: 'ack-lost, not-stored' },

@@ -13,9 +13,9 @@ import {
   type SuiteOptions,
   suiteOptions,
 } from '../../conformance/suite/options.ts';
-import { systemClock } from '../../fixtures/clock.ts';
-import { defaultsOf } from '../../fixtures/option-row.ts';
-import { systemRandom } from '../../fixtures/random.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
+import { defaultsOf } from '../../fixtures/base/option-row.ts';
+import { systemRandom } from '../../fixtures/base/random.ts';
 import { checkedInput } from '../../server/control/embedding/checked-input.ts';
 import { conformanceForms } from '../commands/conform/report-forms.ts';
 import { rendered } from '../options/reports.ts';

@@ -3,6 +3,7 @@
  * simulator and suite use it.
  */
 import type * as v from 'valibot';
+import { jsonSchemaOf } from '../../fixtures/base/json-schema.ts';
 import {
   type ManagementId,
   managementOperations as managementRows,
@@ -17,7 +18,6 @@ import {
 } from '../../fixtures/contract/requirements/index.ts';
 import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
 import * as resources from '../../fixtures/contract/resources.ts';
-import { jsonSchemaOf } from '../../fixtures/json-schema.ts';
 
 export { limits } from '../../fixtures/contract/limits.ts';
 export type {

@@ -2,8 +2,8 @@
  * `import { runFleet } from 'fleetbed/simulator'`: runs a fleet of simulated devices against a
  * server and returns its result, as `fleetbed simulate` does.
  */
-import { systemClock } from '../../fixtures/clock.ts';
-import { systemRandom } from '../../fixtures/random.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
+import { systemRandom } from '../../fixtures/base/random.ts';
 import type { Behaviour } from '../../simulator/behaviours/behaviour.ts';
 import { addOwnBehaviours, readBehaviourFiles } from '../../simulator/behaviours/behaviour-file.ts';
 import { behaviours as catalogue, knownBehaviours } from '../../simulator/behaviours/catalogue.ts';

@@ -243,7 +243,7 @@ describe('the sources of the project', () => {
 
   it('use real time, randomness and their own process in only three files', () => {
     const process = 'simulator/metrics/generator-machine.ts';
-    const allowed = ['fixtures/clock.ts', 'fixtures/random.ts', process];
+    const allowed = ['fixtures/base/clock.ts', 'fixtures/base/random.ts', process];
     const others = production.filter(
       // The console page runs in a browser, which has no other clock.
       ({ path }) => !allowed.includes(path) && !path.startsWith('server/console/page/'),

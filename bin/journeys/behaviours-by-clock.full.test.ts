@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ManualClock } from '../../fixtures/clock.ts';
+import { ManualClock } from '../../fixtures/base/clock.ts';
 import { FleetOnTestbed, type JournaledRequest } from '../testing/fleet-on-testbed.ts';
 
 const HOUR_MS = 3_600_000;

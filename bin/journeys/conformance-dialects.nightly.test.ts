@@ -4,9 +4,9 @@ import {
   type Declaration,
   runConformance,
 } from '../../conformance/conformance.ts';
-import { systemClock } from '../../fixtures/clock.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { type DialectName, dialectNames } from '../../fixtures/contract/dialects.ts';
-import { seededRandom } from '../../fixtures/random.ts';
 import { startServer } from '../../server/server.ts';
 
 const RUN_MAX_MS = 300_000;

@@ -5,9 +5,9 @@ import {
   listCases,
   runConformance,
 } from '../../conformance/conformance.ts';
-import { systemClock } from '../../fixtures/clock.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { seededRandom } from '../../fixtures/random.ts';
 import { type RunningServer, startServer } from '../../server/server.ts';
 
 const SUITE_MAX_MS = 180_000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clockStartingAt } from '../../fixtures/clock.ts';
+import { clockStartingAt } from '../../fixtures/base/clock.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { startTestServer, type TestServer } from '../../server/testing/test-server.ts';

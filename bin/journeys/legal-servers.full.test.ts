@@ -8,10 +8,10 @@ import { ActiveDefect } from '../../conformance/self-test/active-defect.ts';
 import { ownAnswer, queryOf, tokenOf } from '../../conformance/self-test/alter.ts';
 import type { Alteration, ProxiedOperation } from '../../conformance/self-test/defect.ts';
 import { DefectProxy } from '../../conformance/self-test/proxy.ts';
-import { systemClock } from '../../fixtures/clock.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
+import { jsonInOrder } from '../../fixtures/base/json.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
-import { jsonInOrder } from '../../fixtures/json.ts';
-import { seededRandom } from '../../fixtures/random.ts';
 import { type RunningServer, startServer } from '../../server/server.ts';
 
 const SUITE_MAX_MS = 300_000;

@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../fixtures/clock.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
 import type { ServerReady } from '../server-access/ready.ts';
 import {
   INSTALL_MAX_MS,

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ConformanceResult } from '../../conformance/conformance.ts';
-import { systemClock } from '../../fixtures/clock.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
 import type { FleetResult } from '../../simulator/engine/simulate-fleet.ts';
 import type { ServerReady } from '../server-access/ready.ts';
 import { type CommandEnd, startCommand } from '../testing/built-command.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runConformance } from '../../conformance/conformance.ts';
-import { systemClock } from '../../fixtures/clock.ts';
-import { seededRandom } from '../../fixtures/random.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { openApiOf } from '../../fixtures/reference/openapi.ts';
 import { type RunningServer, startServer } from '../../server/server.ts';
 import { DocumentClient } from '../testing/document-client.ts';

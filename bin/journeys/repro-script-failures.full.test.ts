@@ -4,9 +4,9 @@ import { ActiveDefect } from '../../conformance/self-test/active-defect.ts';
 import type { Defect } from '../../conformance/self-test/defect.ts';
 import { DefectProxy } from '../../conformance/self-test/proxy.ts';
 import { runLoneBlock } from '../../conformance/testing/bash.ts';
-import { systemClock } from '../../fixtures/clock.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
-import { seededRandom } from '../../fixtures/random.ts';
 import { startTestServer, type TestServer } from '../../server/testing/test-server.ts';
 
 /** Cases with all kinds of steps: two devices, a user, polls, links, and a tenant of the case. */

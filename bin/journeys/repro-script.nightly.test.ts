@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CaseVerdict, listCases, runConformance } from '../../conformance/conformance.ts';
 import { runLoneBlock } from '../../conformance/testing/bash.ts';
-import { systemClock } from '../../fixtures/clock.ts';
-import { seededRandom } from '../../fixtures/random.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { startTestServer, type TestServer } from '../../server/testing/test-server.ts';
 
 /**

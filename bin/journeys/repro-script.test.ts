@@ -7,10 +7,10 @@ import type { SigningKey } from '../../conformance/signing/signing-key.ts';
 import { Mask } from '../../conformance/target/mask.ts';
 import { Target, type TargetSession } from '../../conformance/target/target.ts';
 import { blockFolder, runBlock } from '../../conformance/testing/bash.ts';
-import { systemClock } from '../../fixtures/clock.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { keyTypes } from '../../fixtures/contract/vocabulary.ts';
-import { seededRandom } from '../../fixtures/random.ts';
 import { startTestServer, type TestServer } from '../../server/testing/test-server.ts';
 
 interface ShownDevice {

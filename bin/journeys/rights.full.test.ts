@@ -7,9 +7,9 @@ import {
   type ConformanceResult,
   runConformance,
 } from '../../conformance/conformance.ts';
-import { systemClock } from '../../fixtures/clock.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import type { PermissionSetName } from '../../fixtures/contract/management/access.ts';
-import { seededRandom } from '../../fixtures/random.ts';
 import { type RunningServer, startServer } from '../../server/server.ts';
 
 const SUITE_MAX_MS = 240_000;

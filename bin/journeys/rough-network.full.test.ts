@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { runConformance } from '../../conformance/conformance.ts';
-import { systemClock } from '../../fixtures/clock.ts';
-import { seededRandom } from '../../fixtures/random.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { startTestServer } from '../../server/testing/test-server.ts';
 import { openRoughNetwork } from '../testing/rough-network.ts';
 

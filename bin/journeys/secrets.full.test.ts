@@ -14,9 +14,9 @@ import { coverageOf } from '../../conformance/result/coverage.ts';
 import { ActiveDefect } from '../../conformance/self-test/active-defect.ts';
 import type { Defect, ProxiedMessage } from '../../conformance/self-test/defect.ts';
 import { DefectProxy } from '../../conformance/self-test/proxy.ts';
-import { systemClock } from '../../fixtures/clock.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
-import { seededRandom } from '../../fixtures/random.ts';
 import { startTestServer, type TestServer } from '../../server/testing/test-server.ts';
 
 const RUN_MAX_MS = 400_000;

@@ -6,8 +6,8 @@ import {
   readHookFile,
   runConformance,
 } from '../../conformance/conformance.ts';
-import { systemClock } from '../../fixtures/clock.ts';
-import { seededRandom } from '../../fixtures/random.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { type RunningServer, startServer } from '../../server/server.ts';
 
 const SUITE_MAX_MS = 120_000;

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../fixtures/clock.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
 import { startServe } from '../testing/built-command.ts';
 
 it('a process that was stopped and continued does not report a stall', async () => {

@@ -5,7 +5,7 @@
  */
 import { existsSync } from 'node:fs';
 import { type Command, InvalidArgumentError, type Option } from 'commander';
-import { knownNames } from '../../fixtures/nearest.ts';
+import { knownNames } from '../../fixtures/base/nearest.ts';
 import { CommandError } from '../output/command-error.ts';
 import { exitCodes } from '../output/exit-codes.ts';
 import { readNamedFile } from '../output/files.ts';

@@ -1,6 +1,6 @@
 /** Parses the file of settings: sections with entries, each with its place for errors. */
 import { isMap, isScalar, isSeq, type Pair, type Scalar, type YAMLMap } from 'yaml';
-import { type BoundedDocument, boundedDocument } from '../../fixtures/yaml-document.ts';
+import { type BoundedDocument, boundedDocument } from '../../fixtures/base/yaml-document.ts';
 import { CommandError } from '../output/command-error.ts';
 import { exitCodes } from '../output/exit-codes.ts';
 

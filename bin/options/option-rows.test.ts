@@ -5,7 +5,7 @@ import {
   type OptionRows,
   offSwitch,
   optionProblem,
-} from '../../fixtures/option-row.ts';
+} from '../../fixtures/base/option-row.ts';
 import { addOptionRows, settingsOfOptions } from './option-rows.ts';
 
 const rows = {

@@ -6,7 +6,7 @@ import {
   type OptionRows,
   type OptionValue,
   type ValuesOf,
-} from '../../fixtures/option-row.ts';
+} from '../../fixtures/base/option-row.ts';
 import * as values from './option-values.ts';
 import { SecretOption, secretVariables } from './secret-option.ts';
 

@@ -5,12 +5,12 @@
  */
 
 import { InvalidArgumentError } from 'commander';
-import { charactersIn } from '../../fixtures/characters.ts';
+import { charactersIn } from '../../fixtures/base/characters.ts';
+import { durationMs as millisecondsOf } from '../../fixtures/base/duration.ts';
+import type { RateLimit } from '../../fixtures/base/option-row.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 import { isTimestamp, timestampMs } from '../../fixtures/contract/text.ts';
 import { headerPrefixPattern } from '../../fixtures/contract/vendor-names.ts';
-import { durationMs as millisecondsOf } from '../../fixtures/duration.ts';
-import type { RateLimit } from '../../fixtures/option-row.ts';
 import { rateLimitProblem } from '../../server/settings.ts';
 
 const MS_PER_SECOND = 1000;

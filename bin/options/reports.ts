@@ -2,7 +2,7 @@
  * Writes report files: `--report FORM=FILE`, for each format in which a command can write its
  * result. Option, help and files are derived from the command's table of formats.
  */
-import { printableJson } from '../../fixtures/printable.ts';
+import { printableJson } from '../../fixtures/base/printable.ts';
 import { requireWritable, writeWhole } from '../output/files.ts';
 import { fileForms } from './option-values.ts';
 

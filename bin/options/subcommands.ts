@@ -1,6 +1,6 @@
 /** Adds subcommands to commands that also have their own options and action. */
 import type { Command } from 'commander';
-import { editDistance, nearestOf } from '../../fixtures/nearest.ts';
+import { editDistance, nearestOf } from '../../fixtures/base/nearest.ts';
 
 /** Loaders of subcommands by name; a subcommand's file is loaded when it is called. */
 export type Subcommands = Readonly<

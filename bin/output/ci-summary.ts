@@ -2,8 +2,8 @@
  * What a CI server shows of a run beside its log: a summary in Markdown for the page of a job, and
  * annotations in the form of GitHub's workflow commands.
  */
-import { counted } from '../../fixtures/counted.ts';
-import { printable } from '../../fixtures/printable.ts';
+import { counted } from '../../fixtures/base/counted.ts';
+import { printable } from '../../fixtures/base/printable.ts';
 
 /** The outcome of a run in the form that CI servers show. */
 export interface CiSummary {

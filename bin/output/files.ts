@@ -3,9 +3,9 @@ import { fchmodSync, fstatSync, open } from 'node:fs';
 import { access, constants, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { draftOf, removeLeftDrafts } from '../../fixtures/drafts.ts';
-import { makeFolder } from '../../fixtures/make-folder.ts';
-import { NotAFile, plainFile } from '../../fixtures/plain-file.ts';
+import { draftOf, removeLeftDrafts } from '../../fixtures/base/drafts.ts';
+import { makeFolder } from '../../fixtures/base/make-folder.ts';
+import { NotAFile, plainFile } from '../../fixtures/base/plain-file.ts';
 import { CommandError } from './command-error.ts';
 import { exitCodes } from './exit-codes.ts';
 

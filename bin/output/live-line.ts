@@ -2,7 +2,7 @@
  * Shows a line on a terminal that is updated in place, below all other output of the command, and
  * removed at the end. Without a terminal there is no such line.
  */
-import { printable } from '../../fixtures/printable.ts';
+import { printable } from '../../fixtures/base/printable.ts';
 import { isProgressOmitted, type Output } from './output.ts';
 
 /** Control sequence that moves to the first column and clears the line. */

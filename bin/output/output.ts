@@ -2,7 +2,7 @@
  * The output of a command. With `--json`, standard output contains only JSON, and lines for people
  * go to standard error.
  */
-import { printableJson, printableText } from '../../fixtures/printable.ts';
+import { printableJson, printableText } from '../../fixtures/base/printable.ts';
 
 /** The output functions of a command. */
 export interface Output {

@@ -1,9 +1,9 @@
 /** Calls the control listener of a running server. */
 
 import { type Command, Option } from 'commander';
+import { isObject, parsedJson } from '../../fixtures/base/json.ts';
+import { printable } from '../../fixtures/base/printable.ts';
 import type { ControlPath } from '../../fixtures/control/operations.ts';
-import { isObject, parsedJson } from '../../fixtures/json.ts';
-import { printable } from '../../fixtures/printable.ts';
 import * as values from '../options/option-values.ts';
 import { SecretOption, secretVariables } from '../options/secret-option.ts';
 import { addUrlOption } from '../options/url-option.ts';

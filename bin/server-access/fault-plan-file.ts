@@ -1,6 +1,6 @@
 /** Reads fault plans from files, and formats the warning about planned faults that never fired. */
 
-import { counted } from '../../fixtures/counted.ts';
+import { counted } from '../../fixtures/base/counted.ts';
 import type { UnfiredFault } from '../../server/faults/fault-plans.ts';
 import { readPlan } from '../../server/faults/plan-text.ts';
 import type { FaultRule } from '../../server/faults/rule.ts';

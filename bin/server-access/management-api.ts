@@ -1,10 +1,10 @@
 /** Calls the management API for a command as the user of its options. */
 import { Agent, fetch } from 'undici';
+import { printable } from '../../fixtures/base/printable.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { Device } from '../../fixtures/contract/management/devices.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
-import { printable } from '../../fixtures/printable.ts';
 import {
   type AdminClient,
   AdminRefusal,

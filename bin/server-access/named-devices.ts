@@ -1,7 +1,8 @@
 /** Finds devices by the names that users type: an ID, or a value of the identity. */
+
+import { nearestOf } from '../../fixtures/base/nearest.ts';
+import { printable } from '../../fixtures/base/printable.ts';
 import type { Device } from '../../fixtures/contract/management/devices.ts';
-import { nearestOf } from '../../fixtures/nearest.ts';
-import { printable } from '../../fixtures/printable.ts';
 import { CommandError } from '../output/command-error.ts';
 import { exitCodes } from '../output/exit-codes.ts';
 

@@ -18,8 +18,8 @@ import {
 } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import { systemClock } from '../../fixtures/clock.ts';
-import { isAlive, type LockHolder, ownHolder } from '../../fixtures/process-lock.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
+import { isAlive, type LockHolder, ownHolder } from '../../fixtures/base/process-lock.ts';
 import { describeError } from '../output/command-error.ts';
 import { writeWhole } from '../output/files.ts';
 import type { Output } from '../output/output.ts';

@@ -1,7 +1,7 @@
 /** The TLS options of `fleetbed serve`, and the files and messages that result from them. */
 import { join } from 'node:path';
-import { makeFolder } from '../../fixtures/make-folder.ts';
-import type { OptionRows } from '../../fixtures/option-row.ts';
+import { makeFolder } from '../../fixtures/base/make-folder.ts';
+import type { OptionRows } from '../../fixtures/base/option-row.ts';
 import { authorityFiles } from '../../server/listeners/tls/authority-files.ts';
 import type { RunningServer } from '../../server/server.ts';
 import { tlsRows } from '../../server/tls-settings.ts';

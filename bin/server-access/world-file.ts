@@ -1,5 +1,5 @@
 /** Checks world files, loads them into a running server, and summarizes their content. */
-import { printable } from '../../fixtures/printable.ts';
+import { printable } from '../../fixtures/base/printable.ts';
 import type { LoadedWorld } from '../../server/world/load.ts';
 import { timelineOf, WorldError } from '../../server/world/timeline.ts';
 import { readWorld, WorldTextError } from '../../server/world/world-text.ts';

@@ -15,7 +15,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../fixtures/clock.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
 import type { ServerReady } from '../server-access/ready.ts';
 import { projectFolder } from '../testing/documents.ts';
 import { reachesRegistry } from '../testing/registry.ts';

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { systemClock } from '../../fixtures/clock.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
 import type { ServerReady } from '../server-access/ready.ts';
 import { startCommand } from './built-command.ts';
 

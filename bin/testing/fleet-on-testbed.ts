@@ -2,7 +2,7 @@
  * Runs a fleet against a reference server in this process, and reads what the server recorded about
  * the fleet.
  */
-import { type Clock, systemClock } from '../../fixtures/clock.ts';
+import { type Clock, systemClock } from '../../fixtures/base/clock.ts';
 import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts';
 import { startTestbed, type Testbed, type TestbedOptions } from '../../server/testbed.ts';
 import {

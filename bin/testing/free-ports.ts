@@ -1,7 +1,7 @@
 /** Finds free ports for programs that cannot listen on port 0. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { systemRandom } from '../../fixtures/random.ts';
+import { systemRandom } from '../../fixtures/base/random.ts';
 
 /**
  * Port range below 32,768, where systems start to assign ports to listeners on port 0 and to

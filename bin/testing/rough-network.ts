@@ -11,8 +11,8 @@ import {
 } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { createGzip } from 'node:zlib';
-import type { Clock } from '../../fixtures/clock.ts';
-import type { Random } from '../../fixtures/random.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
+import type { Random } from '../../fixtures/base/random.ts';
 
 export interface RoughNetworkOptions {
   readonly clock: Clock;

@@ -1,7 +1,7 @@
 /** Runs a small fleet and the whole suite against a test server, for tests of both. */
 import { runConformance } from '../../conformance/conformance.ts';
-import { systemClock } from '../../fixtures/clock.ts';
-import { seededRandom } from '../../fixtures/random.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { publish } from '../../server/testing/test-artifacts.ts';
 import type { TestServer } from '../../server/testing/test-server.ts';
 import { type FleetPlan, simulateFleet } from '../../simulator/engine/simulate-fleet.ts';

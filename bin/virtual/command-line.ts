@@ -1,5 +1,5 @@
 /** Returns the options that repeat a trial in virtual time. */
-import { durationText } from '../../fixtures/duration.ts';
+import { durationText } from '../../fixtures/base/duration.ts';
 import { exchangeFaultText } from '../../simulator/plan/exchange-faults.ts';
 import { restartText } from '../../simulator/plan/restarts.ts';
 import type { VirtualTrial } from './run.ts';

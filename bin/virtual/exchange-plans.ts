@@ -1,5 +1,5 @@
 /** Decides the delays and faults of the exchanges between a fleet and a server in memory. */
-import type { Random } from '../../fixtures/random.ts';
+import type { Random } from '../../fixtures/base/random.ts';
 import { deviceOfCaller } from '../../simulator/client/session.ts';
 import type { CarrierSubject } from '../../simulator/network/carrier.ts';
 import { PowerLoss } from '../../simulator/network/errors.ts';

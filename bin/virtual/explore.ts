@@ -1,5 +1,5 @@
 /** Explores many runs in virtual time, each with its own order of events and its own faults. */
-import { type Random, seededRandom } from '../../fixtures/random.ts';
+import { type Random, seededRandom } from '../../fixtures/base/random.ts';
 import type { ExchangeFault } from '../../simulator/plan/exchange-faults.ts';
 import type { FleetPlan } from '../../simulator/plan/plan.ts';
 import type { Restart } from '../../simulator/plan/restarts.ts';

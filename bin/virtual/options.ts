@@ -1,13 +1,13 @@
 /** The options of runs in virtual time, and the options that they exclude. */
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
-import { durationText } from '../../fixtures/duration.ts';
+import { durationText } from '../../fixtures/base/duration.ts';
 import {
   inGroup,
   type OptionRow,
   type UngroupedRows,
   type ValuesOf,
-} from '../../fixtures/option-row.ts';
+} from '../../fixtures/base/option-row.ts';
 import type { FleetPlan } from '../../simulator/engine/simulate-fleet.ts';
 import { cohortsOf } from '../../simulator/plan/cohort.ts';
 import { type ExchangeFault, readExchangeFault } from '../../simulator/plan/exchange-faults.ts';

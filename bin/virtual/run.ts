@@ -1,6 +1,6 @@
 /** One run in virtual time: a fleet and the reference server in one process, on one clock. */
-import { runFast } from '../../fixtures/clock.ts';
-import { seededRandom } from '../../fixtures/random.ts';
+import { runFast } from '../../fixtures/base/clock.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import type { MemoryListener } from '../../server/listeners/memory-listener.ts';
 import {
   type FleetEvent,

@@ -5,7 +5,7 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BaseClock, type Clock, type ManualClock, type Timer } from '../../fixtures/clock.ts';
+import { BaseClock, type Clock, type ManualClock, type Timer } from '../../fixtures/base/clock.ts';
 import type { MemoryListener } from '../../server/listeners/memory-listener.ts';
 import { openServer, type RunningServer, type ServerOptions } from '../../server/server.ts';
 

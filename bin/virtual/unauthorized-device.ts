@@ -3,8 +3,8 @@
  * rejects and removes it repeatedly. Detects deployments that are served to an unauthorized device,
  * and tokens that remain valid after their device was removed.
  */
-import type { Clock } from '../../fixtures/clock.ts';
-import type { Random } from '../../fixtures/random.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
+import type { Random } from '../../fixtures/base/random.ts';
 import { DeviceClient } from '../../simulator/client/device-client.ts';
 import { ManagementClient } from '../../simulator/client/management.ts';
 import { type ClientSession, newSession } from '../../simulator/client/session.ts';

@@ -2,11 +2,11 @@
  * The server of a run in virtual time: in this process, on its own clock, with random numbers
  * derived from the seed.
  */
-import { ManualClock } from '../../fixtures/clock.ts';
+import { ManualClock } from '../../fixtures/base/clock.ts';
+import { type Random, seededRandom } from '../../fixtures/base/random.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts';
-import { type Random, seededRandom } from '../../fixtures/random.ts';
 import type { FleetPlan } from '../../simulator/engine/simulate-fleet.ts';
 import { RestartableServer } from './server-process.ts';
 

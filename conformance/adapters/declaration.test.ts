@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../fixtures/clock.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
 import { Target } from '../target/target.ts';
 import { closedPortUrl, serve } from '../testing/tiny-server.ts';
 import { compareCapability, readDeclaration } from './declaration.ts';

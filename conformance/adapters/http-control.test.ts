@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../fixtures/clock.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
 import { ControlFailure, type ControlledTenant } from '../context/control.ts';
 import { Target } from '../target/target.ts';
 import { serve } from '../testing/tiny-server.ts';

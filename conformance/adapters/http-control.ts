@@ -3,10 +3,10 @@
  * without tenants is controlled as a whole, but only in ways that can be undone after a case.
  */
 import * as v from 'valibot';
+import type { RateLimit } from '../../fixtures/base/option-row.ts';
 import type { ManagementId } from '../../fixtures/contract/management/index.ts';
 import type { OperationId } from '../../fixtures/contract/operations.ts';
-import { controlPaths, unexpectedFault } from '../../fixtures/control-listener.ts';
-import type { RateLimit } from '../../fixtures/option-row.ts';
+import { controlPaths, unexpectedFault } from '../../fixtures/control/control-listener.ts';
 import { type Capability, capabilitiesOf } from '../context/capabilities.ts';
 import {
   type Control,

@@ -1,6 +1,6 @@
 /** Files that users write to control a target: small, in YAML or JSON, and validated before use. */
 import type * as v from 'valibot';
-import { readYaml } from '../../fixtures/yaml-text.ts';
+import { readYaml } from '../../fixtures/base/yaml-text.ts';
 
 const FILE_MAX_CHARACTERS = 100_000;
 

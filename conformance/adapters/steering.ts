@@ -1,6 +1,6 @@
 /** Sets up the control of a target: the target admin, the control capabilities, the API parts. */
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
-import { controlPaths } from '../../fixtures/control-listener.ts';
+import { controlPaths } from '../../fixtures/control/control-listener.ts';
 import { type Capability, capabilitiesOf, operationsOf } from '../context/capabilities.ts';
 import type { Control } from '../context/control.ts';
 import type { UserToken } from '../context/management-admin.ts';

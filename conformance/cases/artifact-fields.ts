@@ -1,8 +1,8 @@
 /** Cases: each field of an artifact, in a list and fetched alone. Spec: Artifact */
 
+import { valueText } from '../../fixtures/base/value-text.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { isTimestamp, timestampMs } from '../../fixtures/contract/text.ts';
-import { valueText } from '../../fixtures/value-text.ts';
 import { boardType, type SampleName } from '../context/sample-artifacts.ts';
 import type { UploadedArtifact } from '../context/shared-artifacts.ts';
 import { deviceAndArtifact } from '../context/start-states.ts';

@@ -1,7 +1,7 @@
 /** Cases: how a device requests a link, and the link itself. Spec: ArtifactLink */
 
+import { valueText } from '../../fixtures/base/value-text.ts';
 import { isTimestamp } from '../../fixtures/contract/text.ts';
-import { valueText } from '../../fixtures/value-text.ts';
 import { askedLink, linkedFile, linkedSample } from '../context/followed-link.ts';
 import { ownArtifact } from '../context/own-artifact.ts';
 import { deviceAndArtifact } from '../context/start-states.ts';

@@ -3,7 +3,7 @@
  * Spec: ArtifactLink; Device deployments v1
  */
 
-import { parsedJson } from '../../fixtures/json.ts';
+import { parsedJson } from '../../fixtures/base/json.ts';
 import {
   type ConfigurationOffer,
   configurationOffer,

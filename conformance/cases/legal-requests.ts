@@ -2,8 +2,9 @@
  * A valid request for each operation, and a check of its effect. Cases send these requests in other
  * forms. Spec: Endpoints
  */
+
+import { parsedJson } from '../../fixtures/base/json.ts';
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
-import { parsedJson } from '../../fixtures/json.ts';
 import { boardType } from '../context/sample-artifacts.ts';
 import {
   deploymentOf,

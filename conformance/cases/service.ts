@@ -1,8 +1,8 @@
 /** Cases: HTTP methods, browsers, internal APIs and data formats. Spec: What the service does */
 import * as v from 'valibot';
+import { valueText } from '../../fixtures/base/value-text.ts';
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { valueText } from '../../fixtures/value-text.ts';
 import { refused } from '../context/granted.ts';
 import {
   acceptedDevice,

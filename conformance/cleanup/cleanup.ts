@@ -1,6 +1,6 @@
 /** Removes the resources that interrupted runs left on a target, according to their ledger. */
 import { closeSync, rmSync, writeSync } from 'node:fs';
-import type { Clock } from '../../fixtures/clock.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
 import { adminOn } from '../adapters/admin-source.ts';
 import { type ControlAddress, HttpControl } from '../adapters/http-control.ts';
 import { checkControl } from '../adapters/steering.ts';

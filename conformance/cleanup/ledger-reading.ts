@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
-import { plainFile } from '../../fixtures/plain-file.ts';
+import { plainFile } from '../../fixtures/base/plain-file.ts';
 import { LedgerError, ledgerLine } from '../context/cleanup-ledger.ts';
 import type { ResourceIdentity } from '../context/resource.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ClientEvent } from '../../fixtures/client-event.ts';
+import type { ClientEvent } from '../../fixtures/control/client-event.ts';
 import { ClientJudge } from './client-judge.ts';
 import { all, copyOf, edit, insert, repeated, silentAfter } from './self-test/alter.ts';
 import { alterations } from './self-test/alterations.ts';

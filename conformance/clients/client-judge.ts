@@ -9,7 +9,7 @@ import type {
   ClientExchange,
   ClientSocketEvent,
   ServerAct,
-} from '../../fixtures/client-event.ts';
+} from '../../fixtures/control/client-event.ts';
 import { appliedChecks, type PassiveCheck, type Violation } from '../passive/check.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
 import { ClientMemory } from './client-memory.ts';

@@ -1,7 +1,11 @@
 /** Remembers what duties need to know about the earlier requests of one device, within bounds. */
-import { beginningOf } from '../../fixtures/beginning.ts';
-import type { ClientExchange, ClientSocketEvent, ServerAct } from '../../fixtures/client-event.ts';
-import { jsonInOrder } from '../../fixtures/json.ts';
+import { beginningOf } from '../../fixtures/base/beginning.ts';
+import { jsonInOrder } from '../../fixtures/base/json.ts';
+import type {
+  ClientExchange,
+  ClientSocketEvent,
+  ServerAct,
+} from '../../fixtures/control/client-event.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
 import { entriesOf, membersOf } from '../target/json-members.ts';
 import { BoundedMap } from './bounded-map.ts';

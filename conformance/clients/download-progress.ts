@@ -3,7 +3,7 @@
  * may have received less, never more.
  */
 
-import type { ClientExchange } from '../../fixtures/client-event.ts';
+import type { ClientExchange } from '../../fixtures/control/client-event.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
 import { isAltered } from './excuses.ts';
 

@@ -3,7 +3,11 @@
  * of about the answers of a server. Ids and sentences are those of the list of client duties.
  */
 
-import type { ClientExchange, ClientSocketEvent, ServerAct } from '../../fixtures/client-event.ts';
+import type {
+  ClientExchange,
+  ClientSocketEvent,
+  ServerAct,
+} from '../../fixtures/control/client-event.ts';
 import type { PassiveCheck, Violation } from '../passive/check.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
 import type { ClientMemory } from './client-memory.ts';

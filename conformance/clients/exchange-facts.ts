@@ -1,7 +1,7 @@
 /** What one exchange says about a device: its identity, what it asks for, its links and pauses. */
 import { createHash } from 'node:crypto';
+import { jsonInOrder, parsedJson } from '../../fixtures/base/json.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
-import { jsonInOrder, parsedJson } from '../../fixtures/json.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
 import { entriesOf, membersOf } from '../target/json-members.ts';
 import { HASTY_MS } from './excuses.ts';

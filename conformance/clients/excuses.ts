@@ -3,7 +3,7 @@
  * the answer could have arrived, what the server did to the exchange, and interruptions. Duties ask
  * here instead of deciding on their own.
  */
-import type { ClientExchange, ServerAct } from '../../fixtures/client-event.ts';
+import type { ClientExchange, ServerAct } from '../../fixtures/control/client-event.ts';
 
 /** How long a request may begin after an answer that it does not know yet, besides a round trip. */
 const GRACE_MS = 1000;

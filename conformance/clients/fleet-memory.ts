@@ -1,5 +1,5 @@
 /** Remembers what duties need to know about all devices together, within bounds. */
-import { beginningOf } from '../../fixtures/beginning.ts';
+import { beginningOf } from '../../fixtures/base/beginning.ts';
 import { signatureProblem } from '../signing/verify.ts';
 import { BoundedMap } from './bounded-map.ts';
 import { digestOf } from './exchange-facts.ts';

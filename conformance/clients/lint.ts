@@ -3,7 +3,7 @@
  * masks secrets and keeps bodies as values, so duties about bytes are not decided.
  */
 
-import type { ClientExchange } from '../../fixtures/client-event.ts';
+import type { ClientExchange } from '../../fixtures/control/client-event.ts';
 import { encodeConnectMessage } from '../../fixtures/formats/connect-message.ts';
 import { exchangeIn } from '../recordings/journal.ts';
 import { entriesOf, membersOf } from '../target/json-members.ts';

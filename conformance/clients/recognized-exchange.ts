@@ -1,10 +1,11 @@
 /** Recognizes what a request of a device is, and reads it for the duties. */
-import type { ClientExchange, HeaderList } from '../../fixtures/client-event.ts';
+
 import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { defaultHeaderPrefix, vendorNames } from '../../fixtures/contract/vendor-names.ts';
+import type { ClientExchange, HeaderList } from '../../fixtures/control/client-event.ts';
 import { JudgedExchange } from '../passive/judged-exchange.ts';
 import { recognized } from '../target/operation-at.ts';
 import type { ClientMemory } from './client-memory.ts';

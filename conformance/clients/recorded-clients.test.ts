@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ClientExchange } from '../../fixtures/client-event.ts';
+import type { ClientExchange } from '../../fixtures/control/client-event.ts';
 import { harExchanges } from '../recordings/har.ts';
 import { listedExchanges } from '../recordings/journal.ts';
 import { verdictsOfRecording } from './recorded-clients.ts';

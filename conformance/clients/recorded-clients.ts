@@ -1,7 +1,7 @@
 /** Shows the exchanges of a recording to a judge of device clients. */
 import { createHash } from 'node:crypto';
-import type { ClientExchange } from '../../fixtures/client-event.ts';
-import { parsedJson } from '../../fixtures/json.ts';
+import { parsedJson } from '../../fixtures/base/json.ts';
+import type { ClientExchange } from '../../fixtures/control/client-event.ts';
 import { absolute } from '../passive/recording.ts';
 import type { FullExchange } from '../recordings/recording.ts';
 import { membersOf } from '../target/json-members.ts';

@@ -1,5 +1,5 @@
 /** Recognizes polls that repeat the last one, and so show nothing new. */
-import type { ClientExchange, HeaderList } from '../../fixtures/client-event.ts';
+import type { ClientExchange, HeaderList } from '../../fixtures/control/client-event.ts';
 import type { ClientMemory } from './client-memory.ts';
 
 /** A device with its last exchange, if a repeat of it shows nothing new. */

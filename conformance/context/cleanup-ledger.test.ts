@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../fixtures/clock.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
 import { cleanUp } from '../cleanup/cleanup.ts';
 import { readLedger } from '../cleanup/ledger-reading.ts';
 import { contextOn } from '../testing/context-on.ts';

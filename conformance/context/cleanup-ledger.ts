@@ -15,8 +15,8 @@ import {
 } from 'node:fs';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
-import { plainFile } from '../../fixtures/plain-file.ts';
-import { type Lock, LockHeldError, takeLock } from '../../fixtures/process-lock.ts';
+import { plainFile } from '../../fixtures/base/plain-file.ts';
+import { type Lock, LockHeldError, takeLock } from '../../fixtures/base/process-lock.ts';
 import { SetupError } from '../target/setup-error.ts';
 import type { ResourceIdentity } from './resource.ts';
 

@@ -2,9 +2,10 @@
  * Control over a target that only testbeds offer. A case that uses a method of `Control` lists the
  * matching capability in its needs: `clock-control` for `advance`, and so on.
  */
+
+import type { RateLimit } from '../../fixtures/base/option-row.ts';
 import type { ManagementId } from '../../fixtures/contract/management/index.ts';
 import type { OperationId } from '../../fixtures/contract/operations.ts';
-import type { RateLimit } from '../../fixtures/option-row.ts';
 import type { LearnSecret } from '../target/mask.ts';
 import type { TargetSession } from '../target/target.ts';
 import type { Capability } from './capabilities.ts';

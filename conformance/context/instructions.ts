@@ -1,6 +1,6 @@
 /** Lenient reading of the instructions for a device's next deployment. */
 
-import { isObject } from '../../fixtures/json.ts';
+import { isObject } from '../../fixtures/base/json.ts';
 import type { Answer } from '../target/answer.ts';
 import { NotObservable } from '../target/expectations.ts';
 import type { PollForm } from './asking.ts';

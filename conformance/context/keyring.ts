@@ -1,6 +1,7 @@
 /** Device keys of one run. */
+
+import type { Random } from '../../fixtures/base/random.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
-import type { Random } from '../../fixtures/random.ts';
 import { signingAlgorithms } from '../signing/algorithms.ts';
 import type { SigningKey } from '../signing/signing-key.ts';
 

@@ -1,5 +1,5 @@
 /** Options of the random cases: how many sequences to try, or the one sequence to repeat. */
-import type { OptionRows, ValuesOf } from '../../fixtures/option-row.ts';
+import type { OptionRows, ValuesOf } from '../../fixtures/base/option-row.ts';
 
 const SEQUENCES_MAX = 10_000;
 const SEED_MAX = 0x7fffffff;

@@ -4,8 +4,8 @@
  * samples under names that contain the id of the run.
  */
 import { readFile } from 'node:fs/promises';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { renamedArtifact } from '../../fixtures/formats/mender-artifact.ts';
-import { seededRandom } from '../../fixtures/random.ts';
 import { makeEcdsaKey, sideBySide } from '../signing/ecdsa.ts';
 
 /** One committed file, and the properties that a server must report about it. */

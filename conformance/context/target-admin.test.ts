@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock, type Timer } from '../../fixtures/clock.ts';
+import { ManualClock, type Timer } from '../../fixtures/base/clock.ts';
 import { readArtifact } from '../../fixtures/formats/mender-artifact.ts';
 import { contextOn } from '../testing/context-on.ts';
 import { serve } from '../testing/tiny-server.ts';

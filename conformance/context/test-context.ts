@@ -3,12 +3,12 @@
  * `CreatedResources`, which removes everything that the case created.
  */
 
-import type { Clock } from '../../fixtures/clock.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
+import type { Random } from '../../fixtures/base/random.ts';
 import type { NewDeployment } from '../../fixtures/contract/management/deployments.ts';
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
-import type { Random } from '../../fixtures/random.ts';
 import type { SigningKey } from '../signing/signing-key.ts';
 import type { Answer } from '../target/answer.ts';
 import { ApiCaller, bearer } from '../target/call.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { seededRandom } from '../../fixtures/random.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { hostileBody, strictJson } from './hostile-bodies.ts';
 
 const body = Buffer.from('{"id_data":"{}","pubkey":"PEM ü"}');

@@ -1,5 +1,5 @@
 /** Creates hostile bodies by random changes: truncated, damaged, wrapped or with odd members. */
-import type { Random } from '../../fixtures/random.ts';
+import type { Random } from '../../fixtures/base/random.ts';
 
 /** A hostile body and a description of the change. */
 export interface HostileBody {

@@ -1,8 +1,9 @@
 /** One answered exchange in the form that checks read, from any source. */
+
+import { isObject, parsedJson } from '../../fixtures/base/json.ts';
+import { jsonExcess } from '../../fixtures/base/json-bounds.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
-import { isObject, parsedJson } from '../../fixtures/json.ts';
-import { jsonExcess } from '../../fixtures/json-bounds.ts';
 import type { Answer } from '../target/answer.ts';
 import type { Headers } from '../target/exchange.ts';
 

@@ -1,7 +1,7 @@
 /** Identifies the device that sent a recorded exchange, so that each device has its own memory. */
 
+import { parsedJson } from '../../fixtures/base/json.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { parsedJson } from '../../fixtures/json.ts';
 import type { FullExchange } from '../recordings/recording.ts';
 import { membersOf } from '../target/json-members.ts';
 

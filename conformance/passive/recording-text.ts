@@ -1,5 +1,5 @@
 /** Formats the judgement of a recording as text for a terminal. */
-import { counted } from '../../fixtures/counted.ts';
+import { counted } from '../../fixtures/base/counted.ts';
 import { type RecordingJudgement, reasons } from './recording.ts';
 
 /** Maximum number of violated requirements in the text; the JSON output has all of them. */

@@ -1,7 +1,7 @@
 /** Reads an HTTP archive (HAR 1.2), which browsers and proxies can save. */
 
+import { valueText } from '../../fixtures/base/value-text.ts';
 import { isTimestamp, timestampMs } from '../../fixtures/contract/text.ts';
-import { valueText } from '../../fixtures/value-text.ts';
 import {
   type FullExchange,
   isRecord,

@@ -12,8 +12,9 @@
  * truncated. Other keys, empty lines, and entries with a `kind` other than `exchange` (such as
  * frames) are ignored.
  */
+
+import { parsedJson } from '../../fixtures/base/json.ts';
 import { isTimestamp, timestampMs } from '../../fixtures/contract/text.ts';
-import { parsedJson } from '../../fixtures/json.ts';
 import {
   type FullExchange,
   isRecord,

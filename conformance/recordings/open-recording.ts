@@ -1,7 +1,7 @@
 /** Opens a file of recorded traffic, detects its form, and reads it lazily. */
 
 import { createReadStream } from 'node:fs';
-import { plainFile } from '../../fixtures/plain-file.ts';
+import { plainFile } from '../../fixtures/base/plain-file.ts';
 import { harExchanges } from './har.ts';
 import { journalExchanges, listedExchanges, type SkippedEntry } from './journal.ts';
 import { type FullExchange, RecordingError, type RecordingForm } from './recording.ts';

@@ -1,6 +1,6 @@
 /** The types of recorded traffic, independent of the file format, and the error for a bad file. */
-import { parsedJson } from '../../fixtures/json.ts';
-import { printable } from '../../fixtures/printable.ts';
+import { parsedJson } from '../../fixtures/base/json.ts';
+import { printable } from '../../fixtures/base/printable.ts';
 
 const SENTENCE_MAX_CHARACTERS = 500;
 

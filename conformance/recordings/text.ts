@@ -1,7 +1,7 @@
 /** Formats the schedule, and its use by recorded traffic, as tables for a terminal. */
 
 import Table from 'cli-table3';
-import { counted } from '../../fixtures/counted.ts';
+import { counted } from '../../fixtures/base/counted.ts';
 import { daysBetween } from './day.ts';
 import type { DeprecatedTraffic, DeprecationFinding } from './findings.ts';
 import { rowName, type Schedule, type ScheduleRow } from './schedule.ts';

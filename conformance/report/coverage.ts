@@ -1,6 +1,6 @@
 /** Formats the coverage of requirements as text for a terminal, as CSV and as an HTML page. */
 import { stringify } from 'csv-stringify/sync';
-import { escaped, selfContainedPage } from '../../fixtures/markup.ts';
+import { escaped, selfContainedPage } from '../../fixtures/base/markup.ts';
 import {
   type Coverage,
   type CoverageRow,

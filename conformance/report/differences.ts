@@ -1,5 +1,5 @@
 /** Formats the comparison of two results, and the outcome of a replay, as text for a terminal. */
-import { printable, printableText } from '../../fixtures/printable.ts';
+import { printable, printableText } from '../../fixtures/base/printable.ts';
 import {
   type CaseChange,
   changeKinds,

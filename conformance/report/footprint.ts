@@ -1,6 +1,6 @@
 /** Describes the requests of a run, and the resources and log entries that it leaves behind. */
 
-import { counted } from '../../fixtures/counted.ts';
+import { counted } from '../../fixtures/base/counted.ts';
 import type { ResourceCounts, ResourceKind } from '../context/resource.ts';
 import type { ConformanceResult } from '../result/result.ts';
 

@@ -2,8 +2,8 @@
  * Formats the result of a run as one self-contained HTML page. The page contains the result as
  * data, which the script of `page/` displays. Text from a target is never interpreted as markup.
  */
-import { charactersIn, firstCharacters } from '../../fixtures/characters.ts';
-import { embeddedJson, reportPage } from '../../fixtures/markup.ts';
+import { charactersIn, firstCharacters } from '../../fixtures/base/characters.ts';
+import { embeddedJson, reportPage } from '../../fixtures/base/markup.ts';
 import type { ResultComparison } from '../result/compare.ts';
 import type { Coverage } from '../result/coverage.ts';
 import { type CaseVerdict, type ConformanceResult, verdictNames } from '../result/result.ts';

@@ -1,6 +1,6 @@
 /** Formats the result of a run as JUnit XML for CI servers: a test suite for each area. */
 import { XMLBuilder } from 'fast-xml-parser';
-import { printableText } from '../../fixtures/printable.ts';
+import { printableText } from '../../fixtures/base/printable.ts';
 import {
   breachText,
   type CaseVerdict,

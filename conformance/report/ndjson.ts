@@ -1,5 +1,5 @@
 /** Formats a run as lines of JSON during the run: its start, each verdict, its end. */
-import { printableJson } from '../../fixtures/printable.ts';
+import { printableJson } from '../../fixtures/base/printable.ts';
 import type { RunStart } from '../result/result.ts';
 import { type CaseVerdict, type ConformanceResult, conformanceSchema } from '../result/result.ts';
 

@@ -1,5 +1,5 @@
 /** Formats the outcomes of duties as JUnit XML for CI servers: a test suite for each area. */
-import { printableText } from '../../fixtures/printable.ts';
+import { printableText } from '../../fixtures/base/printable.ts';
 import { builder, within } from './junit.ts';
 
 const TEXT_MAX_BYTES = 4096;

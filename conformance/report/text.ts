@@ -1,6 +1,7 @@
 /** Formats the result of a run as text for a terminal. */
+
+import { printable, printableText } from '../../fixtures/base/printable.ts';
 import { requirements } from '../../fixtures/contract/requirements/index.ts';
-import { printable, printableText } from '../../fixtures/printable.ts';
 import {
   breachText,
   type CapabilityRow,

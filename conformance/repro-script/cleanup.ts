@@ -1,6 +1,6 @@
 /** The end of a repro script, which removes the resources that its steps created. */
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
-import { controlPaths } from '../../fixtures/control-listener.ts';
+import { controlPaths } from '../../fixtures/control/control-listener.ts';
 import { headerOf, type ScriptRequest } from './request.ts';
 import { maskedWord } from './shell.ts';
 

@@ -2,7 +2,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ManualClock } from '../../fixtures/clock.ts';
+import { ManualClock } from '../../fixtures/base/clock.ts';
 import { Mask } from '../target/mask.ts';
 import { Target, type WireRequest } from '../target/target.ts';
 import { blockFolder, runBlock } from '../testing/bash.ts';

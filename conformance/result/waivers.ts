@@ -3,7 +3,7 @@
  * expired or no longer needed fails the run, so that obsolete waivers are removed.
  */
 import * as v from 'valibot';
-import { readYaml } from '../../fixtures/yaml-text.ts';
+import { readYaml } from '../../fixtures/base/yaml-text.ts';
 import { UnknownIdError, withNearest } from '../suite/selection.ts';
 import { SetupError } from '../target/setup-error.ts';
 import { causeOf, type TestedRequirements } from './causes.ts';

@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../fixtures/clock.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
 import type { VerdictName } from '../result/result.ts';
 import { runAgainst } from '../testing/run-against.ts';
 import { serve } from '../testing/tiny-server.ts';

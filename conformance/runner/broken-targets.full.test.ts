@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ManualClock, systemClock } from '../../fixtures/clock.ts';
+import { ManualClock, systemClock } from '../../fixtures/base/clock.ts';
 import type { ConformanceResult, VerdictName } from '../result/result.ts';
 import { shownAnswer } from '../target/expectations.ts';
 import { Target } from '../target/target.ts';

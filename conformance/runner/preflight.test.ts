@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { createServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ManualClock } from '../../fixtures/clock.ts';
+import { ManualClock } from '../../fixtures/base/clock.ts';
 import { SetupError } from '../target/setup-error.ts';
 import { selfSigned } from '../testing/certificate.ts';
 import { runAgainst } from '../testing/run-against.ts';

@@ -4,7 +4,7 @@
  * cases judge everything else. Spec: Device authentication; Errors
  */
 import { STATUS_CODES } from 'node:http';
-import type { Clock } from '../../fixtures/clock.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
 import type { Answer } from '../target/answer.ts';
 import { ApiCaller } from '../target/call.ts';
 import { shown } from '../target/expectations.ts';

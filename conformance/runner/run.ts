@@ -1,8 +1,8 @@
 /** Runs the selected cases: creates contexts, reports progress, and stops if the target is lost. */
 import { setMaxListeners } from 'node:events';
-import type { Clock } from '../../fixtures/clock.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
+import type { Random } from '../../fixtures/base/random.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
-import type { Random } from '../../fixtures/random.ts';
 import { type AdminSource, adminOn } from '../adapters/admin-source.ts';
 import type { Rights } from '../adapters/rights.ts';
 import { type Capability, operationsWith } from '../context/capabilities.ts';

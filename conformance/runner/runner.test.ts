@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../fixtures/clock.ts';
+import { ManualClock } from '../../fixtures/base/clock.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { MissingCapability } from '../adapters/missing-capability.ts';
 import { ControlFailure } from '../context/control.ts';

@@ -1,5 +1,5 @@
 /** Small changes to requests and answers, used to build the hooks of defects. */
-import { isObject, type JsonObject } from '../../fixtures/json.ts';
+import { isObject, type JsonObject } from '../../fixtures/base/json.ts';
 import type { ProxiedAnswer, ProxiedMessage, ProxiedRequest } from './defect.ts';
 
 /** Fatal, since a lenient decoder would replace invalid bytes and so change the message. */

@@ -2,7 +2,7 @@
  * A faster clock for the suite's waits in a self-test. Cases wait seconds for effects, which many
  * defects suppress. With a local server a fraction of that time is enough. Limits do not change.
  */
-import { BaseClock, type Clock, type Timer } from '../../fixtures/clock.ts';
+import { BaseClock, type Clock, type Timer } from '../../fixtures/base/clock.ts';
 
 /**
  * A clock whose sleeps and monotonic time run `factor` times as fast as those of `base`. Timers and

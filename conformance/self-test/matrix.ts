@@ -1,7 +1,8 @@
 /** The kill matrix: every defect with the cases that catch it, and the gaps found in the suite. */
+
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
-import { seededRandom } from '../../fixtures/random.ts';
 import type { Defect } from './defect.ts';
 import { type DefectOutcome, type DefectResult, isSound } from './judgement.ts';
 import { type AffectedCases, casesTouched, type NamedRequirements } from './self-test.ts';

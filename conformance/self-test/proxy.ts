@@ -16,9 +16,9 @@ import {
 } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Clock } from '../../fixtures/clock.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
+import type { Random } from '../../fixtures/base/random.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
-import type { Random } from '../../fixtures/random.ts';
 import type { ActiveDefect } from './active-defect.ts';
 import { withHeaders } from './alter.ts';
 import type { AskTarget, ProxiedAnswer, ProxiedRequest } from './defect.ts';

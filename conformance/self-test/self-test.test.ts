@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../fixtures/clock.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { seededRandom } from '../../fixtures/random.ts';
 import type { CaseVerdict } from '../result/result.ts';
 import { resultOf, verdictOn } from '../testing/results.ts';
 import { serve } from '../testing/tiny-server.ts';

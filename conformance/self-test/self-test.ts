@@ -2,10 +2,10 @@
  * Tests the suite itself: runs it against a correct target through a proxy in which one defect
  * after another is active, and records which cases catch each one.
  */
-import type { Clock } from '../../fixtures/clock.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
+import type { Random } from '../../fixtures/base/random.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
-import type { Random } from '../../fixtures/random.ts';
 import type { ConformanceResult, ControlAddress } from '../conformance.ts';
 import type { CaseVerdict } from '../result/result.ts';
 import { ActiveDefect } from './active-defect.ts';

@@ -1,5 +1,5 @@
 /** Predicates on the body of a request, by which defects select requests. */
-import { isObject } from '../../fixtures/json.ts';
+import { isObject } from '../../fixtures/base/json.ts';
 import { jsonOf } from './alter.ts';
 import type { ProxiedRequest } from './defect.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../fixtures/clock.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { seededRandom } from '../../fixtures/random.ts';
 import { resultOf, verdictOn } from '../testing/results.ts';
 import { serve } from '../testing/tiny-server.ts';
 import type { JudgeRequest } from './self-test.ts';

@@ -2,9 +2,10 @@
  * Wrong answers to the requests of a case, each a mistake that any answer can have: refused, granted,
  * emptied, altered, without effect, out of date. A case that passes with all of them cannot fail.
  */
+
+import { isObject } from '../../fixtures/base/json.ts';
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
-import { isObject } from '../../fixtures/json.ts';
 import { changedJson, isSuccess, ownAnswer, withStatus, withText } from './alter.ts';
 import { answerBecomes, requestBecomes } from './alterations.ts';
 import type { Alteration, Defect, ProxiedAnswer, ProxiedRequest } from './defect.ts';

@@ -1,6 +1,7 @@
 /** The key algorithms of the contract as a table. Spec: Device authentication */
+
+import type { Random } from '../../fixtures/base/random.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
-import type { Random } from '../../fixtures/random.ts';
 import { makeEcdsaKey } from './ecdsa.ts';
 import { makeEd25519Key } from './ed25519.ts';
 import { makeRsaKey } from './rsa.ts';

@@ -11,7 +11,7 @@ import {
   sign,
 } from 'node:crypto';
 import { p256 } from '@noble/curves/nist.js';
-import type { Random } from '../../fixtures/random.ts';
+import type { Random } from '../../fixtures/base/random.ts';
 import type { SigningKey, WrongForms } from './signing-key.ts';
 
 const COORDINATE_BYTES = 32;

@@ -4,7 +4,7 @@
  */
 import { createHash, createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import nacl from 'tweetnacl';
-import type { Random } from '../../fixtures/random.ts';
+import type { Random } from '../../fixtures/base/random.ts';
 import type { SigningKey } from './signing-key.ts';
 
 const SEED_BYTES = 32;

@@ -4,7 +4,7 @@
  */
 import { constants, createHash, type KeyObject, privateEncrypt, sign } from 'node:crypto';
 import forge from 'node-forge';
-import { freshRsaKey } from '../../fixtures/random.ts';
+import { freshRsaKey } from '../../fixtures/base/random.ts';
 import type { SigningKey, WrongForms } from './signing-key.ts';
 
 const MODULUS_BITS = 2048;

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, verify } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { keyTypes } from '../../fixtures/contract/vocabulary.ts';
-import { seededRandom } from '../../fixtures/random.ts';
 import { authRequestVectors, publishedVectors } from '../../fixtures/vectors/signatures.ts';
 import { signingAlgorithms } from './algorithms.ts';
 import { ecdsaKeyFromScalar, makeEcdsaKey, sideBySide } from './ecdsa.ts';

@@ -3,8 +3,8 @@
  * the command line, the settings in a result, and the settings that a replay repeats.
  */
 import * as v from 'valibot';
+import { type OptionRow, offSwitch, type ValuesOf } from '../../fixtures/base/option-row.ts';
 import { defaultHeaderPrefix } from '../../fixtures/contract/vendor-names.ts';
-import { type OptionRow, offSwitch, type ValuesOf } from '../../fixtures/option-row.ts';
 
 const JOBS_MAX = 32;
 const REPEAT_MAX = 100;

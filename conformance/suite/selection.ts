@@ -1,5 +1,5 @@
 /** Selects cases, or planted defects, by ids and by the beginnings of ids. */
-import { nearestOf } from '../../fixtures/nearest.ts';
+import { nearestOf } from '../../fixtures/base/nearest.ts';
 import { SetupError } from '../target/setup-error.ts';
 
 /** An id, or the beginning of one, matches nothing. The message has no final period. */

@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import type { Dispatcher } from 'undici';
-import { jsonExcess } from '../../fixtures/json-bounds.ts';
+import { jsonExcess } from '../../fixtures/base/json-bounds.ts';
 import { TransportFailure } from './transport-failure.ts';
 
 /** The largest answer that is read; the suite's artifacts are far smaller. */

@@ -1,5 +1,5 @@
 /** The record of a request and its answer: bounded, as evidence for a verdict. */
-import { beginningOf } from '../../fixtures/beginning.ts';
+import { beginningOf } from '../../fixtures/base/beginning.ts';
 import { MASKED } from './mask.ts';
 import { type RequestSignature, signatureOf } from './signed-request.ts';
 import { packed, type RecordedForm, recordedForm, type UploadForm } from './upload-form.ts';

@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
-import { beginningOf } from '../../fixtures/beginning.ts';
+import { beginningOf } from '../../fixtures/base/beginning.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import type { Answer } from './answer.ts';
 

@@ -2,7 +2,7 @@
  * A websocket written frame by frame, including illegal frames that a library would refuse to send.
  */
 import type { Duplex } from 'node:stream';
-import type { Clock } from '../../fixtures/clock.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
 import { bytesOf, type Frame, FrameReader, opcodes, type ReceivedFrame } from './frames.ts';
 
 /** Limits of stored data; the connection is closed when a server exceeds one of them. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock, systemClock } from '../../fixtures/clock.ts';
+import { ManualClock, systemClock } from '../../fixtures/base/clock.ts';
 import { allCases } from '../cases/all-cases.ts';
 import { judgesRateLimit } from '../runner/schedule.ts';
 import { serve } from '../testing/tiny-server.ts';

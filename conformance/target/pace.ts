@@ -2,7 +2,7 @@
  * The request rate of a run: a cap over all its requests, and the pauses that the target requests
  * with Retry-After. Both apply to the whole run, however many cases run at a time.
  */
-import type { Clock } from '../../fixtures/clock.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
 import type { Answer } from './answer.ts';
 
 /** The suite gives up on a request when the target asks for a longer pause. */

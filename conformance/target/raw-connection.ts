@@ -1,7 +1,7 @@
 /** One connection on which requests are written literally, in forms that HTTP libraries reject. */
 import { connect as connectPlain, type Socket } from 'node:net';
 import { connect as connectSecure } from 'node:tls';
-import type { Clock } from '../../fixtures/clock.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
 import type { Answer } from './answer.ts';
 import type { Headers } from './exchange.ts';
 import { type RawHead, takenAnswer } from './raw-answer.ts';

@@ -4,7 +4,7 @@
  */
 import { Readable } from 'node:stream';
 import { Agent, type Dispatcher, request as send } from 'undici';
-import type { Clock } from '../../fixtures/clock.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
 import type { Answer, UpgradeAnswer } from './answer.ts';
 import { type AnsweredHeaders, readAnswer } from './answer-body.ts';
 import { ExchangeList, exchangeOf, type Headers, type TargetExchange } from './exchange.ts';

@@ -1,6 +1,6 @@
 /** A self-signed loopback certificate, which is not trusted by default. */
 import forge from 'node-forge';
-import { freshRsaKey } from '../../fixtures/random.ts';
+import { freshRsaKey } from '../../fixtures/base/random.ts';
 
 const IP_ADDRESS = 7;
 

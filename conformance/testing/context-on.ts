@@ -1,7 +1,7 @@
 /** Creates a test context for a small server, for tests of the test context. */
-import { type Clock, systemClock } from '../../fixtures/clock.ts';
+import { type Clock, systemClock } from '../../fixtures/base/clock.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
-import { seededRandom } from '../../fixtures/random.ts';
 import { capabilityNames, operationsWith } from '../context/capabilities.ts';
 import { noLedger } from '../context/cleanup-ledger.ts';
 import { Keyring } from '../context/keyring.ts';

@@ -1,6 +1,6 @@
 /** Runs of the suite for tests: seeded, and with short timeouts. */
-import { systemClock } from '../../fixtures/clock.ts';
-import { seededRandom } from '../../fixtures/random.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { type ConformanceOptions, runConformance } from '../conformance.ts';
 import type { ConformanceResult } from '../result/result.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { ManualClock } from '../../fixtures/clock.ts';
+import { ManualClock } from '../../fixtures/base/clock.ts';
 import type { DialectName } from '../../fixtures/contract/dialects.ts';
 import type { Artifact } from '../../fixtures/contract/resources.ts';
 import { artifactBytes, publish } from '../testing/test-artifacts.ts';

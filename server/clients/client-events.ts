@@ -1,11 +1,12 @@
 /** Turns what the server recorded into the events that a judge of device clients is shown. */
+
+import { operationsById } from '../../fixtures/contract/operation-ids.ts';
 import type {
   ClientExchange,
   ClientSocketEvent,
   HeaderList,
   ServerAct,
-} from '../../fixtures/client-event.ts';
-import { operationsById } from '../../fixtures/contract/operation-ids.ts';
+} from '../../fixtures/control/client-event.ts';
 import type { ExchangeRecord, FlatHeaders } from '../http/exchange-record.ts';
 import { deploymentOf, jsonObject } from '../journal/facts.ts';
 import type { FrameRecord, Opcode } from '../journal/frame.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ClientEvent } from '../../fixtures/client-event.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
+import type { ClientEvent } from '../../fixtures/control/client-event.ts';
 import type { AnswerOf, ControlOperationId } from '../../fixtures/control/operations.ts';
 import { startTestbed, type Testbed } from '../testbed.ts';
 import { newDevice, signatureOf } from '../testing/test-device.ts';

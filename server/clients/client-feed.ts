@@ -4,10 +4,10 @@
  * users. A poll that repeats the last one costs one comparison; the rest waits in a queue.
  */
 import { createHash } from 'node:crypto';
-import type { ClientEvent, ServerAct } from '../../fixtures/client-event.ts';
-import type { Clock } from '../../fixtures/clock.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
 import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
 import { isPollOperation, operationsById } from '../../fixtures/contract/operation-ids.ts';
+import type { ClientEvent, ServerAct } from '../../fixtures/control/client-event.ts';
 import type { Addresses } from '../http/addresses.ts';
 import type { ExchangeRecord } from '../http/exchange-record.ts';
 import type { JournalEntry } from '../journal/entry.ts';

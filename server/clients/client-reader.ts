@@ -3,7 +3,7 @@
  * reads what it says. The server has no judge of its own: whoever starts the server brings one.
  */
 import type * as v from 'valibot';
-import type { ClientEvent } from '../../fixtures/client-event.ts';
+import type { ClientEvent } from '../../fixtures/control/client-event.ts';
 import type {
   clientDutyAnswer,
   dutyStates,

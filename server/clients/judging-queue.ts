@@ -2,7 +2,7 @@
  * Events that wait to be judged. The queue has a limit, each client has its share of it, and
  * judging has a share of the time, so that neither traffic nor a slow judge delays requests.
  */
-import { idleShareFromNow, inNextRound, systemClock } from '../../fixtures/clock.ts';
+import { idleShareFromNow, inNextRound, systemClock } from '../../fixtures/base/clock.ts';
 
 /** Maximum number of events that wait, of all clients and of one. */
 const EVENTS_MAX = 4000;

@@ -1,6 +1,6 @@
 /** How sockets are closed: the codes of RFC 6455, section 7.4.1, and closing many at once. */
 import type { WebSocket } from 'ws';
-import { systemClock } from '../../fixtures/clock.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
 
 /** Codes that the server closes with. */
 export const closeCodes = {

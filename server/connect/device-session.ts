@@ -3,7 +3,7 @@
  * messages, and waits for each reply within a deadline.
  * Spec: Device connect
  */
-import type { Clock, Timer } from '../../fixtures/clock.ts';
+import type { Clock, Timer } from '../../fixtures/base/clock.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 import { connectErrorShape, decodeBody } from '../../fixtures/formats/connect-bodies.ts';
 import {

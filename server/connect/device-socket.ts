@@ -4,13 +4,13 @@
  * Spec: Device connect
  */
 import type { WebSocket } from 'ws';
+import { printable } from '../../fixtures/base/printable.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 import {
   type ConnectMessage,
   ConnectMessageError,
   encodeConnectMessage,
 } from '../../fixtures/formats/connect-message.ts';
-import { printable } from '../../fixtures/printable.ts';
 import { closeWith } from './closing.ts';
 import { messageIn, noMessage, withoutEffect } from './received-message.ts';
 import { closeFor, remarkOn } from './violations.ts';

@@ -5,9 +5,9 @@
  * Spec: Device connect
  */
 import type { WebSocket } from 'ws';
+import type { Random } from '../../fixtures/base/random.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 import { connectProtocols } from '../../fixtures/formats/connect-message.ts';
-import type { Random } from '../../fixtures/random.ts';
 import type { ByteBudget } from '../http/byte-budget.ts';
 import type { UpgradeRequest } from '../http/upgrade-request.ts';
 import type { Settings } from '../settings.ts';

@@ -3,7 +3,7 @@
  * silent for too long.
  */
 import type { WebSocket } from 'ws';
-import type { Clock } from '../../fixtures/clock.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 
 const pingMs = limits.websocketPingSeconds * 1000;

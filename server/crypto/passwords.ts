@@ -3,7 +3,7 @@
  * loop.
  */
 import { scrypt, timingSafeEqual } from 'node:crypto';
-import type { Random } from '../../fixtures/random.ts';
+import type { Random } from '../../fixtures/base/random.ts';
 
 /**
  * One hash takes 10 ms of a core and 4 MiB, which is enough for a stolen database of test users.

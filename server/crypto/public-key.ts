@@ -4,7 +4,7 @@
  */
 
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { hasAtMostCharacters } from '../../fixtures/characters.ts';
+import { hasAtMostCharacters } from '../../fixtures/base/characters.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 import { keyAlgorithms } from './device-signature.ts';
 

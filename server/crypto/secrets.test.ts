@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { seededRandom } from '../../fixtures/random.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { digestOf } from './digest.ts';
 import { createLinkSigner, type SignedLink } from './link-signature.ts';
 import { hashPassword, passwordFits } from './passwords.ts';

@@ -5,9 +5,9 @@
  */
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import * as v from 'valibot';
-import { isObject, parsedJson } from '../../fixtures/json.ts';
-import { printable } from '../../fixtures/printable.ts';
-import { freshRsaKey, type Random } from '../../fixtures/random.ts';
+import { isObject, parsedJson } from '../../fixtures/base/json.ts';
+import { printable } from '../../fixtures/base/printable.ts';
+import { freshRsaKey, type Random } from '../../fixtures/base/random.ts';
 
 type TokenKind = 'device' | 'user';
 

@@ -2,12 +2,12 @@
  * Writes a corrected request as bash commands with curl, and with openssl if a signature is needed.
  */
 
+import { valueText } from '../../fixtures/base/value-text.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 import { shellWord } from '../../fixtures/formats/shell-word.ts';
-import { valueText } from '../../fixtures/value-text.ts';
 import { readPublicKey } from '../crypto/public-key.ts';
 import type { Correction } from './correction.ts';
 import type { FormPart, PlannedRequest } from './planned.ts';

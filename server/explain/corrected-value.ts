@@ -4,9 +4,9 @@
  * have effects.
  */
 import * as v from 'valibot';
-import { isObject } from '../../fixtures/json.ts';
-import { editDistance, isLikeName, nearestOf } from '../../fixtures/nearest.ts';
-import { arrayForObject } from '../../fixtures/shape-sentences.ts';
+import { isObject } from '../../fixtures/base/json.ts';
+import { editDistance, isLikeName, nearestOf } from '../../fixtures/base/nearest.ts';
+import { arrayForObject } from '../../fixtures/base/shape-sentences.ts';
 import {
   formOf,
   isShape,
@@ -14,7 +14,7 @@ import {
   memberNames,
   type Shape,
   shapeAt,
-} from '../../fixtures/shapes.ts';
+} from '../../fixtures/base/shapes.ts';
 import { shapeDetail } from '../http/problem-detail.ts';
 import { jsonOf } from './received-request.ts';
 import { markFor, rawMarkFor, type VariableMeanings, variableNamed } from './text.ts';

@@ -1,5 +1,5 @@
 /** Renders explanations of refusals and of missing updates as text. */
-import { requestLabel, wrongRows } from '../../fixtures/refusal-rows.ts';
+import { requestLabel, wrongRows } from '../../fixtures/control/refusal-rows.ts';
 import type { Explanation } from './explain.ts';
 import type { NoUpdateExplanation } from './no-update.ts';
 

@@ -1,8 +1,9 @@
 /**
  * Finds the operation that a request may have meant, and the list operation to look a resource up.
  */
+
+import { editDistance } from '../../fixtures/base/nearest.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
-import { editDistance } from '../../fixtures/nearest.ts';
 
 const SEGMENTS_MAX = 16;
 /** Costs of the differences between two paths. The cost of an entirely different segment is 1. */

@@ -2,10 +2,11 @@
  * Finds the operation that a request to an unknown path may have meant, under this server's
  * dialects.
  */
+
+import { editDistance } from '../../fixtures/base/nearest.ts';
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { editDistance } from '../../fixtures/nearest.ts';
 import { mountedOperations } from '../pipeline/endpoint.ts';
 import {
   type AbsentOperation,

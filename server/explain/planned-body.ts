@@ -1,9 +1,9 @@
 /** The corrected JSON body of a request. */
 import * as v from 'valibot';
+import { isObject } from '../../fixtures/base/json.ts';
+import { formOf, memberNames } from '../../fixtures/base/shapes.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
-import { isObject } from '../../fixtures/json.ts';
-import { formOf, memberNames } from '../../fixtures/shapes.ts';
 import { readPublicKey } from '../crypto/public-key.ts';
 import { askedAt, correctedValue } from './corrected-value.ts';
 import { hasUnknownBody, jsonOf, type ReceivedRequest, textOf } from './received-request.ts';

@@ -1,9 +1,9 @@
 /** Builds a corrected request: path, query, headers and body. */
 import * as v from 'valibot';
+import { editDistance } from '../../fixtures/base/nearest.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { isPollOperation } from '../../fixtures/contract/operation-ids.ts';
-import { editDistance } from '../../fixtures/nearest.ts';
 import { maskText } from '../http/masking.ts';
 import { correctedValue } from './corrected-value.ts';
 import { parametersIn } from './nearest.ts';

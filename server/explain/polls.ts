@@ -1,8 +1,9 @@
 /** Reads and writes the data of a poll in the form of each polling operation. */
+
+import { isObject } from '../../fixtures/base/json.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { isPollOperation, operationsById } from '../../fixtures/contract/operation-ids.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { isObject } from '../../fixtures/json.ts';
 import { requestIn, requestText } from '../rules/next-deployment.ts';
 import { pairsText } from '../rules/no-update-sentences.ts';
 import type { DeviceDeployments } from '../store/device-deployments.ts';

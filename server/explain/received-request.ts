@@ -1,5 +1,5 @@
 /** Reads a request from the record of an exchange. */
-import { isObject, parsedJson } from '../../fixtures/json.ts';
+import { isObject, parsedJson } from '../../fixtures/base/json.ts';
 import type { ExchangeRecord } from '../http/exchange-record.ts';
 
 /** A request as it was received. */

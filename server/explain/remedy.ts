@@ -1,13 +1,13 @@
 /** Says what to do first about a refusal. */
 
+import { isObject } from '../../fixtures/base/json.ts';
+import { printable } from '../../fixtures/base/printable.ts';
 import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { isPollOperation } from '../../fixtures/contract/operation-ids.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { shellWord } from '../../fixtures/formats/shell-word.ts';
-import { isObject } from '../../fixtures/json.ts';
-import { printable } from '../../fixtures/printable.ts';
 import { OTHER_KEYS_MAX } from '../crypto/refused-signature.ts';
 import { type MountedServer, UnknownPath } from '../pipeline/mounted.ts';
 import type { StoredAuthSet } from '../store/devices.ts';

@@ -2,11 +2,11 @@
  * Finds the steps before a corrected request: waiting, signing in, and having a device accepted.
  */
 
+import { valueText } from '../../fixtures/base/value-text.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { type Operation, pathOf } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
-import { valueText } from '../../fixtures/value-text.ts';
 import { readPublicKey } from '../crypto/public-key.ts';
 import { readIdentity } from '../rules/identity.ts';
 import type { StoredAuthSet } from '../store/devices.ts';

@@ -1,7 +1,7 @@
 /** Determines what was wrong with a refused request, for the explanation and for the journal. */
-import { charactersIn } from '../../fixtures/characters.ts';
+import { charactersIn } from '../../fixtures/base/characters.ts';
+import { expectationIn } from '../../fixtures/base/shape-sentences.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
-import { expectationIn } from '../../fixtures/shape-sentences.ts';
 import type { ExchangeRecord } from '../http/exchange-record.ts';
 import { isSecretName, masked, maskText } from '../http/masking.ts';
 import { shown } from '../http/problem-detail.ts';

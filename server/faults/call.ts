@@ -2,9 +2,9 @@
 
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
+import { parsedJson } from '../../fixtures/base/json.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
-import { parsedJson } from '../../fixtures/json.ts';
 import { readPublicKey } from '../crypto/public-key.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Caller } from '../pipeline/callers.ts';

@@ -3,10 +3,10 @@
  * fault has fired.
  */
 
+import { isObject } from '../../fixtures/base/json.ts';
+import { valueText } from '../../fixtures/base/value-text.ts';
 import { timestampMs } from '../../fixtures/contract/text.ts';
 import type { AnswerOf } from '../../fixtures/control/operations.ts';
-import { isObject } from '../../fixtures/json.ts';
-import { valueText } from '../../fixtures/value-text.ts';
 import type { InjectionPoint } from './actions/action.ts';
 import { type FaultCall, placeOf } from './call.ts';
 import type { ActionWithFields, FaultRule } from './rule.ts';

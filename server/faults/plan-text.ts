@@ -1,6 +1,6 @@
 /** Reads a fault plan from YAML or JSON, and locates each problem in the text. */
-import { jsonSchemaOf } from '../../fixtures/json-schema.ts';
-import { readYaml, type YamlProblem } from '../../fixtures/yaml-text.ts';
+import { jsonSchemaOf } from '../../fixtures/base/json-schema.ts';
+import { readYaml, type YamlProblem } from '../../fixtures/base/yaml-text.ts';
 import { documentedPlanShape, type FaultRule, planShape } from './rule.ts';
 
 const PLAN_MAX_BYTES = 262_144;

@@ -3,10 +3,10 @@
  * does.
  */
 import * as v from 'valibot';
+import { knownNames } from '../../fixtures/base/nearest.ts';
 import { noSuchOperation, operationIds } from '../../fixtures/contract/operation-ids.ts';
 import { timestamp, timestampMs } from '../../fixtures/contract/text.ts';
 import { keyTypes, reportableStatuses } from '../../fixtures/contract/vocabulary.ts';
-import { knownNames } from '../../fixtures/nearest.ts';
 import { type Action, injectionPoints, textUpTo, whole } from './actions/action.ts';
 import { actions, readyActions } from './actions/actions.ts';
 

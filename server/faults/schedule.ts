@@ -2,7 +2,7 @@
  * Decides when a rule fires: once, a number of times, at random within a budget, or by a script.
  * Pure except for the random source.
  */
-import { type Random, seededRandom } from '../../fixtures/random.ts';
+import { type Random, seededRandom } from '../../fixtures/base/random.ts';
 import type { ActionWithFields, FaultRule } from './rule.ts';
 
 /** A due turn of a rule: the action, and its position in a script. */

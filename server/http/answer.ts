@@ -2,9 +2,9 @@
  * Writes answers. This is the only place that defines the wire format of bodies, errors and common
  * headers.
  */
-import { inTurns } from '../../fixtures/clock.ts';
+import { inTurns } from '../../fixtures/base/clock.ts';
+import type { SteeredClock } from '../../fixtures/base/steered-clock.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
-import type { SteeredClock } from '../../fixtures/steered-clock.ts';
 import type { Addresses } from './addresses.ts';
 import type { ByteBudget } from './byte-budget.ts';
 import type { Exchange } from './exchange.ts';

@@ -1,8 +1,8 @@
 /** One request with its answer. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { SteeredClock } from '../../fixtures/base/steered-clock.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
-import type { SteeredClock } from '../../fixtures/steered-clock.ts';
 import { ExchangeRecord } from './exchange-record.ts';
 
 export interface Exchange {

@@ -11,7 +11,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { seededRandom } from '../../fixtures/random.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { type FilePart, FileStream } from './file-stream.ts';
 
 const SIZE = 8 * 2 ** 20 + 17;

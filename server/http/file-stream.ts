@@ -6,7 +6,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import { plainFile } from '../../fixtures/plain-file.ts';
+import { plainFile } from '../../fixtures/base/plain-file.ts';
 
 /** First and last offset in the file, both inclusive. */
 export interface FilePart {

@@ -3,7 +3,7 @@
  * that applies names the mistake.
  * Source: RFC 9112
  */
-import { counted } from '../../fixtures/counted.ts';
+import { counted } from '../../fixtures/base/counted.ts';
 import { type HttpMistake, headMistakes } from './head-mistakes.ts';
 import { tlsMistakes } from './tls-mistakes.ts';
 import { type Input, requestLikeText } from './unread-input.ts';

@@ -2,7 +2,7 @@
  * A list of any length as the body of an answer. Its JSON is generated in turns while the client
  * reads.
  */
-import { inTurns, type LongTaskOf } from '../../fixtures/clock.ts';
+import { inTurns, type LongTaskOf } from '../../fixtures/base/clock.ts';
 
 /** An answer up to this length is sent in one piece with Content-Length; a longer one in chunks. */
 const ONE_PIECE_CHARACTERS = 262_144;

@@ -1,7 +1,7 @@
 /** Describes malformed input: its location, the expected value, and the value that was sent. */
 
 import * as v from 'valibot';
-import { firstCharacters, shortened } from '../../fixtures/characters.ts';
+import { firstCharacters, shortened } from '../../fixtures/base/characters.ts';
 import {
   arrayForObject,
   expectationIn,
@@ -9,8 +9,8 @@ import {
   isMissing,
   misspeltIn,
   nearestIssue,
-} from '../../fixtures/shape-sentences.ts';
-import { type Key, shapeAt } from '../../fixtures/shapes.ts';
+} from '../../fixtures/base/shape-sentences.ts';
+import { type Key, shapeAt } from '../../fixtures/base/shapes.ts';
 import { isSecretName, masked, maskText } from './masking.ts';
 import type { RefusalDetail } from './refusal.ts';
 

@@ -2,7 +2,7 @@
  * Input that cannot be read as HTTP, in the forms that naming the mistake needs. Everything that it
  * shows is masked.
  */
-import { printable } from '../../fixtures/printable.ts';
+import { printable } from '../../fixtures/base/printable.ts';
 import type { ReceivedPart } from './body.ts';
 import { masked, maskHeaders, maskText } from './masking.ts';
 

@@ -1,7 +1,7 @@
 /**
  * Decides how a stored body is shown: as a JSON value, as text, or in base64. Secrets are masked.
  */
-import { parsedJson } from '../../fixtures/json.ts';
+import { parsedJson } from '../../fixtures/base/json.ts';
 import { BODY_KEPT_BYTES } from '../http/exchange-record.ts';
 import { isSecretBody, maskBytes, masked, maskJson, maskText } from '../http/masking.ts';
 

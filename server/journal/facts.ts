@@ -1,7 +1,7 @@
 /** Facts derived from an entry on demand: its device, user and deployment. */
 
+import { parsedJson } from '../../fixtures/base/json.ts';
 import { operationsById } from '../../fixtures/contract/operation-ids.ts';
-import { parsedJson } from '../../fixtures/json.ts';
 import type { ExchangeRecord } from '../http/exchange-record.ts';
 import { readIdentity } from '../rules/identity.ts';
 import type { JournalEntry } from './entry.ts';

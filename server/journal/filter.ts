@@ -1,5 +1,5 @@
 /** Filters of journal entries. Pure except for looking up names in the tenant. */
-import { valueText } from '../../fixtures/value-text.ts';
+import { valueText } from '../../fixtures/base/value-text.ts';
 import { maskText } from '../http/masking.ts';
 import type { JournalEntry } from './entry.ts';
 import {

@@ -4,7 +4,7 @@ import {
   type OnSubscriptionEnd,
   type Subscriber,
   Subscribers,
-} from '../../fixtures/subscribers.ts';
+} from '../../fixtures/base/subscribers.ts';
 import type { ExchangeRecord } from '../http/exchange-record.ts';
 import type { JournalEntry } from './entry.ts';
 import { PackedExchange } from './packed-exchange.ts';

@@ -1,5 +1,5 @@
 /** Finds a device by its id, the text of its identity, or a value in its identity. */
-import { nearestOf } from '../../fixtures/nearest.ts';
+import { nearestOf } from '../../fixtures/base/nearest.ts';
 import { jsonObject } from './facts.ts';
 
 /** Maximum number of names that a misspelt name is compared with. */

@@ -4,7 +4,7 @@
  */
 import type { Server, ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
-import { systemClock } from '../../fixtures/clock.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
 import type { ConnectionLimits } from '../settings.ts';
 import { TransferRate } from './transfer.ts';
 

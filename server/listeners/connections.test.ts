@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../fixtures/clock.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { openFilesLimit, shareOpenFiles } from '../http/open-files.ts';
 import { openServer, type RunningServer, type ServerOptions } from '../server.ts';

@@ -4,7 +4,7 @@
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { systemClock } from '../../fixtures/clock.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
 import type { Semaphore } from '../http/open-files.ts';
 import { RESPONSE_READ_MAX_MS } from './connection-limits.ts';
 import type { StagedClosing } from './staged-closing.ts';

@@ -1,8 +1,8 @@
 import { request as send } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ManualClock } from '../../fixtures/clock.ts';
+import { ManualClock } from '../../fixtures/base/clock.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts';
-import { seededRandom } from '../../fixtures/random.ts';
 import { type OpenServer, openServer } from '../server.ts';
 import type { MemoryListener, MemoryRequest } from './memory-listener.ts';
 

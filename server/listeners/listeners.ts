@@ -4,7 +4,7 @@
  */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { systemClock } from '../../fixtures/clock.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
 import type { DialectName } from '../../fixtures/contract/dialects.ts';
 import { endpoints } from '../api/device/endpoints.ts';
 import { confirmationPages } from '../api/management/confirmation-pages.ts';

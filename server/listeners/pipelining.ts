@@ -3,7 +3,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { inNextRound } from '../../fixtures/clock.ts';
+import { inNextRound } from '../../fixtures/base/clock.ts';
 
 /**
  * Reading from a connection stops while this many of its requests wait, so its closing is not

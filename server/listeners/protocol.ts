@@ -6,8 +6,8 @@ import { createServer, IncomingMessage, type Server, ServerResponse } from 'node
 import { createServer as createSecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { Random } from '../../fixtures/base/random.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
-import type { Random } from '../../fixtures/random.ts';
 import { failBody } from '../http/body.ts';
 import { type Exchange, openExchange, originForm } from '../http/exchange.ts';
 import { type Refusal, refuse } from '../http/refusal.ts';

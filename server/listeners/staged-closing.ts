@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, Server } from 'node:http';
 import { Socket } from 'node:net';
-import { systemClock } from '../../fixtures/clock.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
 import type { ByteBudget } from '../http/byte-budget.ts';
 import type { ConnectionLimits } from '../settings.ts';
 

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { seededRandom } from '../../fixtures/random.ts';
 import { openSockets, reach } from '../testing/raw-connection.ts';
 import { readReply, untilClosed } from '../testing/raw-http.ts';
 import { linkTo, publish } from '../testing/test-artifacts.ts';

@@ -4,8 +4,8 @@
  * Spec: Authentication
  */
 import type { IncomingMessage } from 'node:http';
-import { isPlaceholder } from '../../fixtures/placeholder.ts';
-import { printable } from '../../fixtures/printable.ts';
+import { isPlaceholder } from '../../fixtures/base/placeholder.ts';
+import { printable } from '../../fixtures/base/printable.ts';
 import { type Refusal, type RefusalDetail, refuse } from '../http/refusal.ts';
 
 const bearer = /^bearer +([^\s]+) *$/i;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import type { Device } from '../../fixtures/contract/management/devices.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { seededRandom } from '../../fixtures/random.ts';
 import {
   type AcceptedDevice,
   acceptedDevice,

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type * as v from 'valibot';
-import type { LongTaskOf } from '../../fixtures/clock.ts';
+import type { LongTaskOf } from '../../fixtures/base/clock.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import type {

@@ -1,14 +1,14 @@
 /** Validates query and body against the operation's shapes; the first error becomes a 400. */
 
 import * as v from 'valibot';
-import { firstCharacters } from '../../fixtures/characters.ts';
+import { firstCharacters } from '../../fixtures/base/characters.ts';
+import { parsedJson } from '../../fixtures/base/json.ts';
+import { jsonExcess } from '../../fixtures/base/json-bounds.ts';
+import { jsonBreak } from '../../fixtures/base/json-break.ts';
+import { printable } from '../../fixtures/base/printable.ts';
+import { arrayForObject, sentenceOf } from '../../fixtures/base/shape-sentences.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
-import { parsedJson } from '../../fixtures/json.ts';
-import { jsonExcess } from '../../fixtures/json-bounds.ts';
-import { jsonBreak } from '../../fixtures/json-break.ts';
-import { printable } from '../../fixtures/printable.ts';
-import { arrayForObject, sentenceOf } from '../../fixtures/shape-sentences.ts';
 import { type ShapeFacts, shapeDetail } from '../http/problem-detail.ts';
 import { Refusal, refuse } from '../http/refusal.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
-import { seededRandom } from '../../fixtures/random.ts';
 import { createLinkSigner } from '../crypto/link-signature.ts';
 import { completeSettings } from '../settings.ts';
 import { publish } from '../testing/test-artifacts.ts';

@@ -3,8 +3,8 @@
  * escaped.
  */
 import { type ConsolaInstance, createConsola } from 'consola/basic';
+import { printable } from '../../fixtures/base/printable.ts';
 import { shellWord } from '../../fixtures/formats/shell-word.ts';
-import { printable } from '../../fixtures/printable.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { MalformedRequest } from '../http/malformed-request.ts';
 import type { Refusal, RefusalDetail } from '../http/refusal.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inNextRound } from '../../fixtures/clock.ts';
+import { inNextRound } from '../../fixtures/base/clock.ts';
 import { ByteBudget } from '../http/byte-budget.ts';
 import { Refusal } from '../http/refusal.ts';
 import { LongWork } from './long-work.ts';

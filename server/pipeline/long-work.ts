@@ -2,8 +2,8 @@
  * Runs work that takes many rounds of the event loop and occupies memory. At most `PLACES` tasks
  * run at a time, one per caller; the others wait, and callers take turns.
  */
-import { CallerQueue } from '../../fixtures/caller-queue.ts';
-import { type LongTaskOf, resultInTurns } from '../../fixtures/clock.ts';
+import { CallerQueue } from '../../fixtures/base/caller-queue.ts';
+import { type LongTaskOf, resultInTurns } from '../../fixtures/base/clock.ts';
 import { tooManyBytes } from '../http/body.ts';
 import type { ByteBudget } from '../http/byte-budget.ts';
 import type { Refusal } from '../http/refusal.ts';

@@ -1,8 +1,8 @@
 /** Opens the tenants, and creates the services that every handler receives. */
 import { createPrivateKey } from 'node:crypto';
-import type { Clock } from '../../fixtures/clock.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
+import type { Random } from '../../fixtures/base/random.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
-import type { Random } from '../../fixtures/random.ts';
 import { DeviceSockets } from '../connect/device-sockets.ts';
 import type { SocketObserver } from '../connect/socket-observer.ts';
 import { createLinkSigner, LINK_SECRET_BYTES } from '../crypto/link-signature.ts';

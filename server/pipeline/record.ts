@@ -1,5 +1,5 @@
 /** Notifies observers of each exchange: when it was answered, and when it is over. */
-import type { Clock } from '../../fixtures/clock.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Tenant, Tenants } from '../tenants/tenants.ts';
 import type { Callers } from './callers.ts';

@@ -1,7 +1,7 @@
 /** Parts of the running server. `openServices` creates them once; every handler receives them. */
-import type { Clock } from '../../fixtures/clock.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
+import type { Random } from '../../fixtures/base/random.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
-import type { Random } from '../../fixtures/random.ts';
 import type { DeviceSockets } from '../connect/device-sockets.ts';
 import type { LinkSigner } from '../crypto/link-signature.ts';
 import type { TokenIssuer } from '../crypto/tokens.ts';

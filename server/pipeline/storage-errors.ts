@@ -2,7 +2,7 @@
  * Handles failed disk writes: the caller receives 507, and the log at most one line a minute. Such
  * an error is not caused by the request, and reads continue to work.
  */
-import type { Clock } from '../../fixtures/clock.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
 import { type Refusal, refuse } from '../http/refusal.ts';
 import { filesGone, storageProblem } from '../store/engine/storage-error.ts';
 import type { Log } from './log.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inNextRound, ManualClock } from '../../fixtures/clock.ts';
+import { inNextRound, ManualClock } from '../../fixtures/base/clock.ts';
 import { LookedAtClock } from '../testing/looked-at-clock.ts';
 import { Turns } from './turns.ts';
 

@@ -1,7 +1,7 @@
 /** Spreads requests that arrive together over rounds of the event loop; callers take turns. */
 import type { IncomingMessage } from 'node:http';
-import { CallerQueue } from '../../fixtures/caller-queue.ts';
-import { type Clock, inNextRound } from '../../fixtures/clock.ts';
+import { CallerQueue } from '../../fixtures/base/caller-queue.ts';
+import { type Clock, inNextRound } from '../../fixtures/base/clock.ts';
 
 /** Time in milliseconds after which a round starts no further request. */
 const ROUND_MS = 10;

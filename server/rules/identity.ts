@@ -1,8 +1,8 @@
 /** Decides which texts of id_data are the same identity. Spec: AuthRequest (id_data) */
 
+import { isObject, parsedJson } from '../../fixtures/base/json.ts';
+import { jsonBreak } from '../../fixtures/base/json-break.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
-import { isObject, parsedJson } from '../../fixtures/json.ts';
-import { jsonBreak } from '../../fixtures/json-break.ts';
 
 /** An identity as canonical JSON text: members sorted at every level, without white space. */
 export interface Identity {

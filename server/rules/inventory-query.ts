@@ -2,7 +2,7 @@
  * Reads the conditions in the query of the inventory list: every parameter except those of paging
  * is an attribute with its required value.
  */
-import { firstCharacters } from '../../fixtures/characters.ts';
+import { firstCharacters } from '../../fixtures/base/characters.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 import type {
   AttributePlace,

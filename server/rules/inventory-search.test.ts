@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import type {
   InventoryFilter,
   InventorySort,
 } from '../../fixtures/contract/management/inventory-search.ts';
-import { seededRandom } from '../../fixtures/random.ts';
 import { resultOf } from '../../fixtures/testing/result-of.ts';
 import { conditionsOf, fulfils, type ReadValue, SortError, SortedIds } from './inventory-search.ts';
 import { PatternError } from './pattern.ts';

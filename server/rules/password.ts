@@ -1,5 +1,5 @@
 /** Rules for passwords of users. */
-import { charactersIn } from '../../fixtures/characters.ts';
+import { charactersIn } from '../../fixtures/base/characters.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 
 /**

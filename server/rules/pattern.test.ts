@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { seededRandom } from '../../fixtures/random.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { compilePattern, PatternError, StepBudget } from './pattern.ts';
 
 function isIn(pattern: string, text: string): boolean {

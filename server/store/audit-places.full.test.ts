@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { seededRandom } from '../../fixtures/random.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { resultOf } from '../../fixtures/testing/result-of.ts';
 import type { AuditFilter } from './audit-logs.ts';
 import { engines, TestFolder } from './engine/testing/engines.ts';

@@ -21,7 +21,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { plainFile } from '../../fixtures/plain-file.ts';
+import { plainFile } from '../../fixtures/base/plain-file.ts';
 import { contentName } from './data-layout.ts';
 import { StateError, stateError } from './engine/state-error.ts';
 import { FilesGone } from './engine/storage-error.ts';

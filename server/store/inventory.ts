@@ -2,7 +2,7 @@
  * Attributes of the scopes that are written: `inventory` by the device, `tags` by users. The other
  * scopes are derived from other stores.
  */
-import { shortened } from '../../fixtures/characters.ts';
+import { shortened } from '../../fixtures/base/characters.ts';
 import type { StoredAttribute } from '../rules/inventory.ts';
 import { document, text, textOrNothing } from './engine/row.ts';
 import type { Sql, SqlRow } from './engine/sql.ts';

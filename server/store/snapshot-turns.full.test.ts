@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { inNextRound } from '../../fixtures/clock.ts';
-import { seededRandom } from '../../fixtures/random.ts';
+import { inNextRound } from '../../fixtures/base/clock.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { engines, TestFolder } from './engine/testing/engines.ts';
 import { openStore, type Store } from './store.ts';
 

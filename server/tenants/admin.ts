@@ -1,6 +1,6 @@
 /** The admin that the server prints at its start; created at the first start, and then reused. */
-import type { Clock } from '../../fixtures/clock.ts';
-import type { Random } from '../../fixtures/random.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
+import type { Random } from '../../fixtures/base/random.ts';
 import { hashPassword, passwordFits } from '../crypto/passwords.ts';
 import type { TokenIssuer } from '../crypto/tokens.ts';
 import { SettingError, type Settings } from '../settings.ts';

@@ -1,5 +1,5 @@
 /** Builds and writes the entries of the audit log. Spec: AuditLog entry */
-import { charactersIn, shortened } from '../../fixtures/characters.ts';
+import { charactersIn, shortened } from '../../fixtures/base/characters.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { AuditLog } from '../../fixtures/contract/resources.ts';
 import type { AuditAction, WideAuditAction } from '../../fixtures/contract/vocabulary.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { seededRandom } from '../../fixtures/random.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { OUTBOX_MAX, Outbox, type OutboxMessage } from './outbox.ts';
 
 const message: Omit<OutboxMessage, 'id'> = {

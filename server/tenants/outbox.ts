@@ -1,5 +1,5 @@
 /** Keeps the mail that the server would send in memory, for tests to read. No mail is sent. */
-import type { Random } from '../../fixtures/random.ts';
+import type { Random } from '../../fixtures/base/random.ts';
 
 /**
  * The purpose of a message: to set a first password, to reset a password, or to confirm a new

@@ -2,7 +2,7 @@
  * Limits each caller to a number of requests in a time window; without a limit until one is set.
  * Spec: Rate limits
  */
-import type { RateLimit } from '../../fixtures/option-row.ts';
+import type { RateLimit } from '../../fixtures/base/option-row.ts';
 
 interface RateWindow {
   readonly endsMs: number;

@@ -2,11 +2,11 @@
  * The tenants of a server. Each has its own store, so that no tenant can access another's data. The
  * first tenant always exists, and is the default where none is named.
  */
-import type { Clock } from '../../fixtures/clock.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
+import type { RateLimit } from '../../fixtures/base/option-row.ts';
+import type { Random } from '../../fixtures/base/random.ts';
+import { SteeredClock } from '../../fixtures/base/steered-clock.ts';
 import type { tenantStatuses } from '../../fixtures/control/inputs.ts';
-import type { RateLimit } from '../../fixtures/option-row.ts';
-import type { Random } from '../../fixtures/random.ts';
-import { SteeredClock } from '../../fixtures/steered-clock.ts';
 import { hashPassword } from '../crypto/passwords.ts';
 import { isSameSecret } from '../crypto/same-secret.ts';
 import type { DataFolder, StoredTenant } from '../store/folder/data-folder.ts';

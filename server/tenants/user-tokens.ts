@@ -1,5 +1,5 @@
 /** Issues tokens of users, and records each so that it can be revoked. */
-import type { Random } from '../../fixtures/random.ts';
+import type { Random } from '../../fixtures/base/random.ts';
 import type { TokenIssuer } from '../crypto/tokens.ts';
 import type { UserTokenKind } from '../store/user-tokens.ts';
 import type { Tenant } from './tenants.ts';

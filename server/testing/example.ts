@@ -1,6 +1,6 @@
 /** Examples of shapes: any valid value, not necessarily one that a person would choose. */
 import * as v from 'valibot';
-import { innerShapes, isShape, type Shape } from '../../fixtures/shapes.ts';
+import { innerShapes, isShape, type Shape } from '../../fixtures/base/shapes.ts';
 
 /** Typical values by field name, for shapes that are only a string. */
 const texts: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 /** A clock for tests of work that is spread over rounds of the event loop. */
-import { ManualClock } from '../../fixtures/clock.ts';
+import { ManualClock } from '../../fixtures/base/clock.ts';
 
 /** A clock that advances a millisecond whenever it is read, so that a few requests fill a round. */
 export class LookedAtClock extends ManualClock {

@@ -5,8 +5,8 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
-import { ManualClock } from '../../fixtures/clock.ts';
-import { seededRandom } from '../../fixtures/random.ts';
+import { ManualClock } from '../../fixtures/base/clock.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { type Activity, ActivityFeed } from '../control/sources/activity.ts';
 import { Connections } from '../listeners/connections.ts';
 import { createListener } from '../listeners/protocol.ts';

@@ -1,9 +1,9 @@
 /** A real server on free ports, with time and randomness controlled by the test. */
-import { ManualClock } from '../../fixtures/clock.ts';
+import { ManualClock } from '../../fixtures/base/clock.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { seededRandom } from '../../fixtures/random.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../server.ts';
 
 /** Start time of every test server's clock. */

@@ -1,5 +1,5 @@
 /** Equivalent spellings of header lines. See RFC 9110, section 5. */
-import type { Random } from '../../fixtures/random.ts';
+import type { Random } from '../../fixtures/base/random.ts';
 import type { HeaderLine } from './answer.ts';
 import { pick, shuffled } from './order.ts';
 

@@ -2,8 +2,9 @@
  * Other formats of opaque ids: of requests, and of deployments in v2 of the device API. Each format
  * can be decoded without state.
  */
+
+import type { Random } from '../../fixtures/base/random.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
-import type { Random } from '../../fixtures/random.ts';
 import { pick } from './order.ts';
 import { changedAt, isObject } from './places.ts';
 

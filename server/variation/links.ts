@@ -1,5 +1,5 @@
 /** Equivalent spellings of links. See RFC 3986 and RFC 8288. */
-import type { Random } from '../../fixtures/random.ts';
+import type { Random } from '../../fixtures/base/random.ts';
 import type { HeaderLine } from './answer.ts';
 import { pick, shuffled } from './order.ts';
 

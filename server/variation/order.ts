@@ -1,5 +1,5 @@
 /** Random orders and choices from lists. */
-import type { Random } from '../../fixtures/random.ts';
+import type { Random } from '../../fixtures/base/random.ts';
 
 /** Returns the items in random order. */
 export function shuffled<Item>(items: readonly Item[], random: Random): Item[] {

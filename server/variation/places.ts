@@ -1,10 +1,10 @@
 /** Places inside JSON bodies: names them, finds them in a shape, and changes them in a value. */
 
 import type * as v from 'valibot';
+import { isObject } from '../../fixtures/base/json.ts';
 import type { MemberPath } from '../../fixtures/contract/list-orders.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { timestamp } from '../../fixtures/contract/text.ts';
-import { isObject } from '../../fixtures/json.ts';
 
 export type { MemberPath as Place };
 

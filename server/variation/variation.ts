@@ -3,9 +3,10 @@
  * except for the chosen variations, and the number of responses of each operation, on which the
  * forms depend.
  */
+
+import { type Random, seededRandom } from '../../fixtures/base/random.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { VariationName } from '../../fixtures/contract/variation-names.ts';
-import { type Random, seededRandom } from '../../fixtures/random.ts';
 import type { AppliedVariation } from '../http/exchange-record.ts';
 import type { HeaderLine, PendingResponse, ResponseDraft, VariedAnswer } from './answer.ts';
 import { idShapes, readParameters, requestIdFrom } from './ids.ts';

@@ -2,10 +2,10 @@
  * The table of legal variations: what each changes, which rule allows it, and how it is applied.
  */
 import type * as v from 'valibot';
+import type { Random } from '../../fixtures/base/random.ts';
 import { errorShape } from '../../fixtures/contract/resources.ts';
 import { isTimestamp } from '../../fixtures/contract/text.ts';
 import type { VariationName } from '../../fixtures/contract/variation-names.ts';
-import type { Random } from '../../fixtures/random.ts';
 import type { HeaderLine, ResponseDraft } from './answer.ts';
 import { recased, reordered, withOtherMediaType } from './headers.ts';
 import { type IdShape, withReshapedIds } from './ids.ts';

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ManualClock } from '../../fixtures/clock.ts';
+import { ManualClock } from '../../fixtures/base/clock.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { seededRandom } from '../../fixtures/random.ts';
 import type { ExchangeRecord } from '../http/exchange-record.ts';
 import { journalObserver } from '../journal/observer.ts';
 import { journalOf, openJournals } from '../journal/tenant-journal.ts';

@@ -3,7 +3,7 @@
  * forks a tenant.
  */
 
-import { systemClock } from '../../fixtures/clock.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
 import { faultPlansOf } from '../faults/tenant-faults.ts';
 import { deviceNamed } from '../journal/known-devices.ts';
 import { journalOf } from '../journal/tenant-journal.ts';

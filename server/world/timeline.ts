@@ -1,5 +1,5 @@
 /** Orders the content of a world as steps in time. Pure; `load.ts` executes the steps. */
-import { knownNames } from '../../fixtures/nearest.ts';
+import { knownNames } from '../../fixtures/base/nearest.ts';
 import { agoMs, type World, type WorldDeployment, type WorldDevice } from './world-shape.ts';
 
 /** A step of loading. `agoMs` is the time before the world's time, in milliseconds. */

@@ -118,7 +118,7 @@ export type WorldDeployment = World['deployments'][number];
 
 /** Returns the JSON Schema of world files, for editors. */
 export async function worldJsonSchema(): Promise<object> {
-  const { jsonSchemaOf } = await import('../../fixtures/json-schema.ts');
+  const { jsonSchemaOf } = await import('../../fixtures/base/json-schema.ts');
   return {
     ...jsonSchemaOf(worldShape),
     title: 'A start state of Fleetbed',

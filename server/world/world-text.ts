@@ -1,5 +1,5 @@
 /** Reads a world from YAML or JSON. */
-import { readYaml } from '../../fixtures/yaml-text.ts';
+import { readYaml } from '../../fixtures/base/yaml-text.ts';
 import { type World, worldShape } from './world-shape.ts';
 
 /**

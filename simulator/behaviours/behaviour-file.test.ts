@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../fixtures/clock.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
 import { simulateFleet } from '../engine/simulate-fleet.ts';
 import { planWith } from '../testing/plan-with.ts';
 import { closedPortUrl } from '../testing/pretend-server.ts';

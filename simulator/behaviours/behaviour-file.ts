@@ -8,8 +8,8 @@
 import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as v from 'valibot';
-import { plainFile } from '../../fixtures/plain-file.ts';
-import { printable } from '../../fixtures/printable.ts';
+import { plainFile } from '../../fixtures/base/plain-file.ts';
+import { printable } from '../../fixtures/base/printable.ts';
 import { ClientError, FleetStopped, PowerLoss } from '../network/errors.ts';
 import { type Behaviour, type BehaviourHooks, UpdateFailure } from './behaviour.ts';
 import { addBehaviours } from './catalogue.ts';

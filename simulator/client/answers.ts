@@ -3,11 +3,11 @@
  * that is thrown names the check that failed.
  */
 import * as v from 'valibot';
-import { beginningOf } from '../../fixtures/beginning.ts';
-import type { Clock } from '../../fixtures/clock.ts';
+import { beginningOf } from '../../fixtures/base/beginning.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
+import { jsonExcess } from '../../fixtures/base/json-bounds.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { errorShape } from '../../fixtures/contract/resources.ts';
-import { jsonExcess } from '../../fixtures/json-bounds.ts';
 import { AnswerError, type ErrorContext, StatusError } from '../network/errors.ts';
 import { retryAfterMs } from '../network/retry-after.ts';
 import type { HttpAnswer } from '../network/transport.ts';

@@ -3,7 +3,7 @@
  * the whole fleet; the sessions hold the state of each device.
  */
 import type * as v from 'valibot';
-import type { Clock } from '../../fixtures/clock.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
 import { type Operation, pathOf } from '../../fixtures/contract/operation.ts';
 import { operations, tokenMediaType } from '../../fixtures/contract/operations.ts';
 import {

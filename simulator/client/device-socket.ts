@@ -1,6 +1,6 @@
 /** The persistent connection of one device to the server. Spec: Device connect */
 import { type RawData, WebSocket } from 'ws';
-import type { Clock } from '../../fixtures/clock.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';

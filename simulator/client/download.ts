@@ -4,7 +4,7 @@
  * Spec: ArtifactLink
  */
 
-import type { Clock } from '../../fixtures/clock.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import { AnswerError, ClientError, DownloadError, type ErrorContext } from '../network/errors.ts';
 import type { Exchanger } from '../network/simulated-network.ts';

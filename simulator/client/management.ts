@@ -3,7 +3,7 @@
  * devices, deploy to them, abort the deployment of one device, and read the server's records.
  */
 import type * as v from 'valibot';
-import type { Clock } from '../../fixtures/clock.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 import {
   type DeploymentDevice,

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { ManualClock } from '../../fixtures/clock.ts';
+import { ManualClock } from '../../fixtures/base/clock.ts';
 import type { RunDeployment } from '../client/management.ts';
 import type { FleetEvent } from '../device/events.ts';
 import { FleetStopped } from '../network/errors.ts';

@@ -3,7 +3,7 @@
  * merges the workers' reports, and ensures that a lost worker does not block the run. Its owner
  * starts the workers and transports the messages.
  */
-import type { Clock, Timer } from '../../fixtures/clock.ts';
+import type { Clock, Timer } from '../../fixtures/base/clock.ts';
 import type { RunDeployment } from '../client/management.ts';
 import type { FleetEvent } from '../device/events.ts';
 import { Deferred } from '../engine/deferred.ts';

@@ -1,6 +1,6 @@
 /** Creates the one deployment of a run in shards, for the devices of all shards. */
-import type { Clock } from '../../fixtures/clock.ts';
-import { seededRandom } from '../../fixtures/random.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import type { RunDeployment } from '../client/management.ts';
 import { ManagementClient } from '../client/management.ts';
 import { madeDeployment } from '../engine/deployment.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { ManualClock } from '../../fixtures/clock.ts';
+import { ManualClock } from '../../fixtures/base/clock.ts';
 import type { FleetEvent } from '../device/events.ts';
 import { noonMs } from '../testing/bench.ts';
 import { EventOrder } from './event-order.ts';

@@ -4,7 +4,7 @@
  * complete. An event is released once every worker is complete up to its time. The wait for a slow
  * worker is limited; its later events are released when they arrive.
  */
-import type { Clock, Timer } from '../../fixtures/clock.ts';
+import type { Clock, Timer } from '../../fixtures/base/clock.ts';
 import { type FleetEvent, inEventOrder } from '../device/events.ts';
 
 /** Minimum delay of an event in milliseconds, enough for a few batches to arrive. */

@@ -1,5 +1,5 @@
 /** Runs a fleet in several processes on this machine, to use every core. */
-import type { Clock } from '../../fixtures/clock.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
 import type { FleetHooks, FleetPlan } from '../engine/simulate-fleet.ts';
 import { type ClusterOutcome, Coordinator } from './coordinator.ts';
 import { deployForAll } from './deploy-for-all.ts';

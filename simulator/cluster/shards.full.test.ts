@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../fixtures/clock.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
 import { type FleetPlan, simulateFleet } from '../engine/simulate-fleet.ts';
 import { mergeResults } from '../result/merge.ts';
 import type { FleetResult } from '../result/result.ts';

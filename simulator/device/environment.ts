@@ -2,8 +2,8 @@
  * Everything that a device uses during a run: API client, clock, random numbers, metrics and
  * events.
  */
-import type { Clock } from '../../fixtures/clock.ts';
-import type { Random } from '../../fixtures/random.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
+import type { Random } from '../../fixtures/base/random.ts';
 import type { DeviceClient } from '../client/device-client.ts';
 import type { DownloadProgress } from '../client/download.ts';
 import type { RunDeployment } from '../client/management.ts';

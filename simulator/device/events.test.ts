@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { ManualClock, systemClock } from '../../fixtures/clock.ts';
+import { ManualClock, systemClock } from '../../fixtures/base/clock.ts';
 import { type FleetEvent, type FleetPlan, simulateFleet } from '../engine/simulate-fleet.ts';
 import { planWith } from '../testing/plan-with.ts';
 import { closedPortUrl } from '../testing/pretend-server.ts';

@@ -2,7 +2,7 @@
  * The events of a fleet, as a sequence of plain values. An event contains no token, signature or
  * key, because the code that emits it has no access to them.
  */
-import type { Clock } from '../../fixtures/clock.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
 import type { EndReason } from '../result/result.ts';
 import type { LifeState } from './life-states.ts';
 import type { UpdateState } from './update-states.ts';

@@ -1,5 +1,5 @@
 /** The hook context that the contexts of all behaviour hooks extend. */
-import type { Random } from '../../fixtures/random.ts';
+import type { Random } from '../../fixtures/base/random.ts';
 import type { ActiveHookContext, BehaviourParameters } from '../behaviours/behaviour.ts';
 import type { SimulatedDevice } from './device.ts';
 import type { DeviceEnvironment } from './environment.ts';

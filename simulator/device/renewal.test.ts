@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { seededRandom } from '../../fixtures/random.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { renewalAtMs } from './renewal.ts';
 
 const issuedMs = Date.UTC(2026, 0, 31, 12);

@@ -3,7 +3,7 @@
  * that signed in together do not all renew it together.
  * Spec: Authentication
  */
-import type { Random } from '../../fixtures/random.ts';
+import type { Random } from '../../fixtures/base/random.ts';
 
 /**
  * Minimum and maximum time from the renewal of a token to its expiry, as shares of its lifetime.

@@ -3,8 +3,8 @@
  * devices' cycles. The gaps between events are exponentially distributed, as between independent
  * events.
  */
-import type { Clock, Timer } from '../../fixtures/clock.ts';
-import type { Random } from '../../fixtures/random.ts';
+import type { Clock, Timer } from '../../fixtures/base/clock.ts';
+import type { Random } from '../../fixtures/base/random.ts';
 import type { DeviceClient } from '../client/device-client.ts';
 import { type ClientSession, newSession } from '../client/session.ts';
 import type { SimulatedDevice } from '../device/device.ts';

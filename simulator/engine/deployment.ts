@@ -2,7 +2,7 @@
  * The origin of a run's deployment: an existing one, one that the run creates, or one that the
  * coordinator creates for all shards.
  */
-import type { Clock } from '../../fixtures/clock.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
 import type { DeploymentDevice } from '../../fixtures/contract/management/deployments.ts';
 import type { ManagementClient, RunDeployment } from '../client/management.ts';
 import { beginDeployment, type SimulatedDevice } from '../device/device.ts';

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ManualClock, systemClock } from '../../fixtures/clock.ts';
+import { ManualClock, systemClock } from '../../fixtures/base/clock.ts';
 import type { MachineReading } from '../metrics/generator-machine.ts';
 import { noonMs } from '../testing/bench.ts';
 import { planWith } from '../testing/plan-with.ts';

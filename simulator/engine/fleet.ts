@@ -1,6 +1,6 @@
 /** A running fleet: it starts all devices of a plan and stops them together. */
-import type { Clock } from '../../fixtures/clock.ts';
-import { type Random, seededRandom } from '../../fixtures/random.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
+import { type Random, seededRandom } from '../../fixtures/base/random.ts';
 import { DeviceClient } from '../client/device-client.ts';
 import { ManagementClient, type RunDeployment } from '../client/management.ts';
 import { deviceOfCaller } from '../client/session.ts';

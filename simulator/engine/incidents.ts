@@ -3,8 +3,8 @@
  * seed determines when an incident reaches each device, so that the same plan repeats the same
  * incident.
  */
-import type { Clock, Timer } from '../../fixtures/clock.ts';
-import type { Random } from '../../fixtures/random.ts';
+import type { Clock, Timer } from '../../fixtures/base/clock.ts';
+import type { Random } from '../../fixtures/base/random.ts';
 import type { SimulatedDevice } from '../device/device.ts';
 import type { Incident } from '../plan/load-fields.ts';
 import type { DeviceControl } from './device-control.ts';

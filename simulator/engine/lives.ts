@@ -2,7 +2,7 @@
  * Helpers for the promises of all devices' lives. Such a promise never resolves; it rejects at the
  * end of the run.
  */
-import type { Clock, Timer } from '../../fixtures/clock.ts';
+import type { Clock, Timer } from '../../fixtures/base/clock.ts';
 import { ClientError, FleetStopped } from '../network/errors.ts';
 
 /** Rejects with the first error other than FleetStopped, which ends the run early. */

@@ -2,8 +2,8 @@
  * The load of a run: which devices are on, the current stage, incidents, extra events, and the
  * comparison of back-offs after an outage.
  */
-import type { Clock, Timer } from '../../fixtures/clock.ts';
-import type { Random } from '../../fixtures/random.ts';
+import type { Clock, Timer } from '../../fixtures/base/clock.ts';
+import type { Random } from '../../fixtures/base/random.ts';
 import { deviceOfCaller } from '../client/session.ts';
 import type { SimulatedDevice } from '../device/device.ts';
 import type { DeviceEnvironment } from '../device/environment.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { seededRandom } from '../../fixtures/random.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { ManagementClient } from '../client/management.ts';
 import { deviceKey } from '../identity/device-key.ts';
 import { FleetStopped } from '../network/errors.ts';

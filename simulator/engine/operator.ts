@@ -2,9 +2,9 @@
  * The operator of a fleet: it accepts the devices of the fleet, creates the deployment, and aborts
  * the deployment of a device on request. It never changes devices that do not belong to the fleet.
  */
-import type { Clock } from '../../fixtures/clock.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
+import type { Random } from '../../fixtures/base/random.ts';
 import type { Device as ListedDevice } from '../../fixtures/contract/management/devices.ts';
-import type { Random } from '../../fixtures/random.ts';
 import type { ManagementClient, RunDeployment } from '../client/management.ts';
 import type { SimulatedDevice } from '../device/device.ts';
 import { identityKey } from '../identity/identity.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../fixtures/clock.ts';
+import { ManualClock } from '../../fixtures/base/clock.ts';
 import type { SimulatedDevice } from '../device/device.ts';
 import { deviceOf, noonMs, sessionOf } from '../testing/bench.ts';
 import { PollRate } from './poll-rate.ts';

@@ -3,7 +3,7 @@
  * answered the earlier ones. The devices that wait between two polls take turns, the longest wait
  * first. A poll for which every device is busy is late, and one that is never sent is dropped.
  */
-import type { Clock, Timer } from '../../fixtures/clock.ts';
+import type { Clock, Timer } from '../../fixtures/base/clock.ts';
 import type { SimulatedDevice } from '../device/device.ts';
 import type { OpenPolls } from '../result/open-polls.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { seededRandom } from '../../fixtures/random.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { firstContactAfterMs, type Poller, untilNextPollMs } from './poll-schedule.ts';
 
 const ramp = { devices: 10, rampMs: 5000 };

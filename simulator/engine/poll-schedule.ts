@@ -2,7 +2,7 @@
  * Computes when devices make their first contact and when they poll. The functions are pure except
  * for seeded randomness; all times are in milliseconds.
  */
-import type { Random } from '../../fixtures/random.ts';
+import type { Random } from '../../fixtures/base/random.ts';
 import type { Policy } from '../plan/cohort.ts';
 
 /** The number of devices and the time over which their first contacts are distributed. */

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../fixtures/clock.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
 import { planWith } from '../testing/plan-with.ts';
 import type { Answers, PretendRequest } from '../testing/pretend-server.ts';
 import { release, SmallServer } from '../testing/small-server.ts';

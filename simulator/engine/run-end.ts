@@ -1,5 +1,5 @@
 /** The end of a run and its reason: duration, interruption, coordinator, or an explicit reason. */
-import type { Clock } from '../../fixtures/clock.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
 import type { EndReason } from '../result/result.ts';
 import type { CoordinatorLink } from './coordinator-link.ts';
 

@@ -1,6 +1,6 @@
 /** The watched devices of a fleet. They do not depend on the number of processes. */
-import type { Clock } from '../../fixtures/clock.ts';
-import { seededRandom } from '../../fixtures/random.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { ExchangeTap, type WatchedExchange } from '../network/exchange-tap.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../fixtures/clock.ts';
+import { ManualClock } from '../../fixtures/base/clock.ts';
 import { FleetStopped } from '../network/errors.ts';
 import { Semaphore } from '../network/semaphore.ts';
 import { Scheduler } from './scheduler.ts';

@@ -1,5 +1,5 @@
 /** The waits of a run, which all end when the run ends. */
-import type { Clock, Timer } from '../../fixtures/clock.ts';
+import type { Clock, Timer } from '../../fixtures/base/clock.ts';
 import { FleetStopped } from '../network/errors.ts';
 import { InProgress, type ItemInProgress } from '../network/in-progress.ts';
 

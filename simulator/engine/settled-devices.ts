@@ -1,5 +1,5 @@
 /** Tracks which devices have finished their deployment, and measures how long it took. */
-import type { Clock } from '../../fixtures/clock.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
 import type { RunDeployment } from '../client/management.ts';
 import { type DeploymentRecord, isSettled, type SimulatedDevice } from '../device/device.ts';
 import { isFinal } from '../device/update-states.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { afterEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../fixtures/clock.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
 import { fleetReport } from '../report/text.ts';
 import { fleetResultShape } from '../result/result.ts';
 import { planWith } from '../testing/plan-with.ts';

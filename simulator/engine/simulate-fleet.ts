@@ -4,8 +4,8 @@
  */
 
 import { setFlagsFromString } from 'node:v8';
-import type { Clock, Timer } from '../../fixtures/clock.ts';
-import { seededRandom } from '../../fixtures/random.ts';
+import type { Clock, Timer } from '../../fixtures/base/clock.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { readBehaviourFiles } from '../behaviours/behaviour-file.ts';
 import { discardedEvents, EventSource, type FleetEvent } from '../device/events.ts';
 import { Identities } from '../identity/identities.ts';

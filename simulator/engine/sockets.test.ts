@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { ManualClock } from '../../fixtures/clock.ts';
+import { ManualClock } from '../../fixtures/base/clock.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { encodeBody } from '../../fixtures/formats/connect-bodies.ts';
 import {
   type ConnectMessage,
   decodeConnectMessage,
   encodeConnectMessage,
 } from '../../fixtures/formats/connect-message.ts';
-import { seededRandom } from '../../fixtures/random.ts';
 import type { ClientSession } from '../client/session.ts';
 import type { SimulatedDevice } from '../device/device.ts';
 import type { EventFact } from '../device/events.ts';

@@ -2,9 +2,9 @@
  * The WebSockets of a fleet: one for each device that has a token, reopened when it breaks. A
  * common timer checks all sockets, so that no socket needs its own.
  */
-import type { Clock, Timer } from '../../fixtures/clock.ts';
+import type { Clock, Timer } from '../../fixtures/base/clock.ts';
+import type { Random } from '../../fixtures/base/random.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import type { Random } from '../../fixtures/random.ts';
 import { DeviceSocket, type DeviceSocketOptions } from '../client/device-socket.ts';
 import { deviceCaller } from '../client/session.ts';
 import { ConnectDevice } from '../device/connect/connect-device.ts';

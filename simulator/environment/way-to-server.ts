@@ -8,9 +8,9 @@ import { type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import { connect, isIP } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
-import type { Clock } from '../../fixtures/clock.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
+import { readPlainFile } from '../../fixtures/base/plain-file.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { readPlainFile } from '../../fixtures/plain-file.ts';
 import { type EnvironmentCheck, failed, passed, warned } from './check.ts';
 
 /** The address of the server, and how to connect to it. */

@@ -1,6 +1,6 @@
 import { createHash, createPublicKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { seededRandom } from '../../fixtures/random.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { deviceKey } from './device-key.ts';
 
 const random = seededRandom('x');

@@ -1,7 +1,7 @@
 /** The key of one device: either derived from the fleet's seed at each use, or stored in memory. */
 import { createPublicKey, type KeyObject } from 'node:crypto';
+import type { Random } from '../../fixtures/base/random.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
-import type { Random } from '../../fixtures/random.ts';
 import { type KeyTypeRow, keyTypeRows } from './key-types.ts';
 
 /** A private key with its type and its public key. */

@@ -6,8 +6,8 @@
  */
 
 import { readFile, stat } from 'node:fs/promises';
-import { firstCharacters } from '../../fixtures/characters.ts';
-import { plainFile } from '../../fixtures/plain-file.ts';
+import { firstCharacters } from '../../fixtures/base/characters.ts';
+import { plainFile } from '../../fixtures/base/plain-file.ts';
 import { readIdRows } from './id-rows.ts';
 import { readIdTemplate } from './id-template.ts';
 import { type IdData, type IdDataOf, identityKey } from './identity.ts';

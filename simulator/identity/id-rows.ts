@@ -1,5 +1,5 @@
 /** Parses `id_data` from CSV. The first row names the members; device 0 uses the row after it. */
-import { counted } from '../../fixtures/counted.ts';
+import { counted } from '../../fixtures/base/counted.ts';
 import { CsvError, type CsvField, csvRecords } from './csv.ts';
 import { type IdDataOf, identityKey } from './identity.ts';
 import { IdentityError } from './identity-error.ts';

@@ -1,8 +1,8 @@
 /** A template of `id_data`: a JSON object, filled in for each device. */
 import * as v from 'valibot';
-import { isObject, type JsonObject } from '../../fixtures/json.ts';
-import type { Random } from '../../fixtures/random.ts';
-import { readYaml } from '../../fixtures/yaml-text.ts';
+import { isObject, type JsonObject } from '../../fixtures/base/json.ts';
+import type { Random } from '../../fixtures/base/random.ts';
+import { readYaml } from '../../fixtures/base/yaml-text.ts';
 import type { IdData, IdDataFacts, IdDataOf } from './identity.ts';
 import { IdentityError } from './identity-error.ts';
 

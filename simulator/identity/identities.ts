@@ -1,5 +1,5 @@
 /** The identities of a fleet: the data that each device sends, and the key with which it signs. */
-import type { Random } from '../../fixtures/random.ts';
+import type { Random } from '../../fixtures/base/random.ts';
 import { idDataSource, requireDistinct } from './id-data.ts';
 import type { IdDataOf } from './identity.ts';
 import { type IdData, type IdentityData, identityData } from './identity.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { seededRandom } from '../../fixtures/random.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { idDataOf, identityData, identityKey } from './identity.ts';
 
 const random = seededRandom('x');

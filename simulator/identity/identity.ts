@@ -2,7 +2,7 @@
  * Derives a device's identity data from the fleet's seed and the device's index.
  * Spec: AuthRequest
  */
-import type { Random } from '../../fixtures/random.ts';
+import type { Random } from '../../fixtures/base/random.ts';
 
 /** Generated identity data, which are also the default contents of `id_data`. */
 export type IdentityData = {

@@ -1,7 +1,7 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject, verify } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { freshRsaKey, type Random, seededRandom } from '../../fixtures/base/random.ts';
 import { type KeyType, keyTypes } from '../../fixtures/contract/vocabulary.ts';
-import { freshRsaKey, type Random, seededRandom } from '../../fixtures/random.ts';
 import { keyTypeRows, signatureOf } from './key-types.ts';
 
 const body = Buffer.from('{"id_data":"{}","pubkey":"…"}\n');

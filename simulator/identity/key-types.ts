@@ -4,8 +4,8 @@
  * Spec: POST /auth_requests
  */
 import { createECDH, createPrivateKey, type KeyObject, sign } from 'node:crypto';
+import type { Random } from '../../fixtures/base/random.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
-import type { Random } from '../../fixtures/random.ts';
 
 /** One key type: how its keys are created and how they sign. */
 export interface KeyTypeRow {

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
-import { seededRandom } from '../../fixtures/random.ts';
 import { mergedSharedKeys, sharedKeysLine } from '../result/shared-keys.ts';
 import { Keyring, type KeyringOptions } from './keyring.ts';
 

@@ -3,8 +3,8 @@
  * files. With the same plan, device `index` has the same key in every process.
  */
 import { createHash, createPublicKey } from 'node:crypto';
+import type { Random } from '../../fixtures/base/random.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
-import type { Random } from '../../fixtures/random.ts';
 import { FleetStopped } from '../network/errors.ts';
 import { type KeyUse, type SharedKeys, sharedKeysOf } from '../result/shared-keys.ts';
 import { type DeviceKey, deviceKey } from './device-key.ts';

@@ -3,8 +3,8 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { plainFile } from '../../fixtures/base/plain-file.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
-import { plainFile } from '../../fixtures/plain-file.ts';
 import { type DeviceKey, heldKey } from './device-key.ts';
 import { IdentityError, reasonOf } from './identity-error.ts';
 

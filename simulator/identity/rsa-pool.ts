@@ -6,9 +6,9 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { link, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { draftOf, removeLeftDrafts } from '../../fixtures/drafts.ts';
-import { makeFolder } from '../../fixtures/make-folder.ts';
-import { readPlainFile } from '../../fixtures/plain-file.ts';
+import { draftOf, removeLeftDrafts } from '../../fixtures/base/drafts.ts';
+import { makeFolder } from '../../fixtures/base/make-folder.ts';
+import { readPlainFile } from '../../fixtures/base/plain-file.ts';
 import { type DeviceKey, heldKey } from './device-key.ts';
 import { IdentityError, reasonOf } from './identity-error.ts';
 import { type RsaBits, RsaMakers } from './rsa-makers.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../fixtures/clock.ts';
+import { ManualClock } from '../../fixtures/base/clock.ts';
 import { scopesIn } from '../result/scopes.ts';
 import { noonMs } from '../testing/bench.ts';
 import { RunMetrics } from './run-metrics.ts';

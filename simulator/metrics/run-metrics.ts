@@ -2,7 +2,7 @@
  * The metrics of a run: exchanges by phase, operation and outcome; latencies since an exchange was
  * due; durations of updates and of their stages; time series; and errors by cause.
  */
-import type { Clock } from '../../fixtures/clock.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
 import type { ClientError } from '../network/errors.ts';
 import type { AnsweredExchange, ExchangeMeter, UnansweredExchange } from '../network/transport.ts';
 import { DurationHistogram } from '../result/histograms.ts';

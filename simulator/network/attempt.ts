@@ -1,5 +1,5 @@
 /** One exchange in progress: its time limit, its end, and the error when it fails. */
-import type { Clock, Timer } from '../../fixtures/clock.ts';
+import type { Clock, Timer } from '../../fixtures/base/clock.ts';
 import { ClientError, PowerLoss, TimeoutError, TransportError } from './errors.ts';
 import type { ItemInProgress } from './in-progress.ts';
 

@@ -1,5 +1,5 @@
 /** Errors of an exchange with a server: one class for each kind of failure. */
-import { printable } from '../../fixtures/printable.ts';
+import { printable } from '../../fixtures/base/printable.ts';
 
 /** Context included in every client error. */
 export interface ErrorContext {

@@ -1,6 +1,6 @@
 /** Observes the exchanges between one device and the server, without changing them. */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Clock } from '../../fixtures/clock.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
 import type { Exchanger } from './simulated-network.ts';
 import type { HttpRequest } from './transport.ts';
 

@@ -1,9 +1,9 @@
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { ManualClock } from '../../fixtures/clock.ts';
+import { ManualClock } from '../../fixtures/base/clock.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { encodeConnectMessage } from '../../fixtures/formats/connect-message.ts';
-import { seededRandom } from '../../fixtures/random.ts';
 import { DeviceSocket } from '../client/device-socket.ts';
 import { RunMetrics } from '../metrics/run-metrics.ts';
 import type { NetworkShape } from '../plan/policy.ts';

@@ -3,8 +3,8 @@
  * Latency and bandwidth delay each message; the order of messages is kept. TCP never loses a single
  * message, so where the network loses one, the whole connection breaks. Pings pass without delay.
  */
-import type { Clock, Timer } from '../../fixtures/clock.ts';
-import type { Random } from '../../fixtures/random.ts';
+import type { Clock, Timer } from '../../fixtures/base/clock.ts';
+import type { Random } from '../../fixtures/base/random.ts';
 import type { NetworkShape } from '../plan/policy.ts';
 
 /** Options of the network of one direction of a socket. */

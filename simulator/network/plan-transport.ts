@@ -3,10 +3,10 @@
  * shards.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Clock, Timer } from '../../fixtures/clock.ts';
+import type { Clock, Timer } from '../../fixtures/base/clock.ts';
+import { printable } from '../../fixtures/base/printable.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { printable } from '../../fixtures/printable.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 import type { Carrier } from './carrier.ts';
 import type { ConnectionFiles } from './connections.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { seededRandom } from '../../fixtures/random.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { backOffKinds } from '../plan/policy.ts';
 import { backOffMs, retryAfterMaxMs, retryAfterMs } from './retry-after.ts';
 

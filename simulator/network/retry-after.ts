@@ -2,7 +2,7 @@
  * Computes the wait before a retry: the wait that the server requests, or else a random wait that
  * grows with each failure.
  */
-import type { Random } from '../../fixtures/random.ts';
+import type { Random } from '../../fixtures/base/random.ts';
 import type { BackOffKind } from '../plan/policy.ts';
 
 /**

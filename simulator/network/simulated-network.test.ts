@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { seededRandom } from '../../fixtures/random.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import type { NetworkShape } from '../plan/policy.ts';
 import { Bench } from '../testing/bench.ts';
 import { PretendServer } from '../testing/pretend-server.ts';

@@ -3,8 +3,8 @@
  * wraps the transport and opens no socket. Its waits use the clock of the run, and its random
  * numbers come from a generator of the device.
  */
-import type { Clock } from '../../fixtures/clock.ts';
-import type { Random } from '../../fixtures/random.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
+import type { Random } from '../../fixtures/base/random.ts';
 import type { NetworkShape } from '../plan/policy.ts';
 import { type ClientError, type ErrorContext, TimeoutError, TransportError } from './errors.ts';
 import { FrameNetwork } from './frame-network.ts';

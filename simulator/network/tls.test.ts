@@ -2,7 +2,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocketServer } from 'ws';
-import { ManualClock } from '../../fixtures/clock.ts';
+import { ManualClock } from '../../fixtures/base/clock.ts';
 import { DeviceSocket } from '../client/device-socket.ts';
 import { RunMetrics } from '../metrics/run-metrics.ts';
 import { noonMs, token } from '../testing/bench.ts';

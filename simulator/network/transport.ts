@@ -4,7 +4,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, type Dispatcher, Pool } from 'undici';
-import type { Clock } from '../../fixtures/clock.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
 import type { Method } from '../../fixtures/contract/operation.ts';
 import { Attempt } from './attempt.ts';
 import type { CarriedAnswer, Carrier, RequestDispatcher } from './carrier.ts';

@@ -1,8 +1,8 @@
 /** Options of the whole fleet that each cohort may override. */
 
 import * as v from 'valibot';
+import { inGroup } from '../../fixtures/base/option-row.ts';
 import { keyTypes } from '../../fixtures/contract/vocabulary.ts';
-import { inGroup } from '../../fixtures/option-row.ts';
 import { kinds, type UngroupedPlanOptions } from './option-row.ts';
 import { number, oneOf, share, weight, yesOrNo } from './plan-values.ts';
 import { backOff, downloads, link, pollSpreads } from './policy.ts';

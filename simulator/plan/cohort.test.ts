@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { seededRandom } from '../../fixtures/random.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { knownBehaviours } from '../behaviours/catalogue.ts';
 import type { SimulatedDevice } from '../device/device.ts';
 import { buildDevices } from '../engine/build-devices.ts';

@@ -1,6 +1,6 @@
 /** Cohorts: parts of a fleet with their own keys, behaviours and policy, sized by weights. */
 import * as v from 'valibot';
-import { isObject } from '../../fixtures/json.ts';
+import { isObject } from '../../fixtures/base/json.ts';
 import { cohortOptions, type mixtureOptions, policyOptions } from './cohort-options.ts';
 import { type FieldsOf, fieldsOf, overridesOf } from './option-row.ts';
 import { filled, weight } from './plan-values.ts';

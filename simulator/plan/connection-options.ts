@@ -3,8 +3,8 @@
  */
 
 import * as v from 'valibot';
+import { inGroup } from '../../fixtures/base/option-row.ts';
 import { defaultHeaderPrefix, headerPrefixPattern } from '../../fixtures/contract/vendor-names.ts';
-import { inGroup } from '../../fixtures/option-row.ts';
 import type { UngroupedPlanOptions } from './option-row.ts';
 import { duration, filled, number, yesOrNo } from './plan-values.ts';
 

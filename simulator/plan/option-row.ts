@@ -4,7 +4,7 @@
  * workers.
  */
 import * as v from 'valibot';
-import type { OptionRow as CommandOptionRow, OptionValue } from '../../fixtures/option-row.ts';
+import type { OptionRow as CommandOptionRow, OptionValue } from '../../fixtures/base/option-row.ts';
 import {
   duration,
   filled,

@@ -4,8 +4,8 @@
  */
 
 import * as v from 'valibot';
+import { inGroup } from '../../fixtures/base/option-row.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
-import { inGroup } from '../../fixtures/option-row.ts';
 import { cohorts } from './cohort.ts';
 import { mixtureOptions, policyOptions } from './cohort-options.ts';
 import { connectionOptions } from './connection-options.ts';

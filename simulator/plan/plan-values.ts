@@ -3,7 +3,7 @@
  * message for an invalid value.
  */
 import * as v from 'valibot';
-import { durationMs, durationPattern } from '../../fixtures/duration.ts';
+import { durationMs, durationPattern } from '../../fixtures/base/duration.ts';
 
 const YEAR_DAYS = 366;
 const YEAR_MS = YEAR_DAYS * 86_400_000;

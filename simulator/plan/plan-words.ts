@@ -4,8 +4,8 @@
  */
 
 import * as v from 'valibot';
-import { jsonSchemaOf } from '../../fixtures/json-schema.ts';
-import { readYaml, type YamlProblem } from '../../fixtures/yaml-text.ts';
+import { jsonSchemaOf } from '../../fixtures/base/json-schema.ts';
+import { readYaml, type YamlProblem } from '../../fixtures/base/yaml-text.ts';
 import { cohort } from './cohort.ts';
 import { deploymentPhase } from './deployment-phases.ts';
 import { incident, stage } from './load-fields.ts';

@@ -1,7 +1,7 @@
 /** The plan of a run. It is plain data and is checked as a whole before the run starts. */
 import * as v from 'valibot';
-import { printable } from '../../fixtures/printable.ts';
-import { sentenceOf } from '../../fixtures/shape-sentences.ts';
+import { printable } from '../../fixtures/base/printable.ts';
+import { sentenceOf } from '../../fixtures/base/shape-sentences.ts';
 import { type CohortRow, cohortsOf } from './cohort.ts';
 import { stageName } from './load-fields.ts';
 import { entriesOf, type FieldsOf, fieldsOf, type PlanOption, type WordsOf } from './option-row.ts';

@@ -3,8 +3,8 @@
  * of users.
  */
 import * as v from 'valibot';
-import { durationText } from '../../fixtures/duration.ts';
-import { readYaml } from '../../fixtures/yaml-text.ts';
+import { durationText } from '../../fixtures/base/duration.ts';
+import { readYaml } from '../../fixtures/base/yaml-text.ts';
 import { duration, wholeNumber } from './plan-values.ts';
 import { PlanWordsError } from './plan-words.ts';
 

@@ -1,7 +1,7 @@
 /** Parses thresholds such as `95% updated within 10m`, `p99(poll) < 200ms` and `errors < 0.1%`. */
 import * as v from 'valibot';
+import { printable } from '../../fixtures/base/printable.ts';
 import { operationsById } from '../../fixtures/contract/operation-ids.ts';
-import { printable } from '../../fixtures/printable.ts';
 
 /** Operator that compares the observed value with the limit. */
 export type Comparator = '<=' | '>=' | '<' | '>' | '=';

@@ -2,8 +2,8 @@
  * Renders a comparison of two runs as lines for a terminal, with the differences and their reasons
  * first.
  */
-import { counted } from '../../fixtures/counted.ts';
-import { printable } from '../../fixtures/printable.ts';
+import { counted } from '../../fixtures/base/counted.ts';
+import { printable } from '../../fixtures/base/printable.ts';
 import type { RunComparison } from '../result/compare.ts';
 import { columns } from './columns.ts';
 

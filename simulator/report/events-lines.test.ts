@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { PassThrough, Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { ManualClock, systemClock } from '../../fixtures/clock.ts';
+import { ManualClock, systemClock } from '../../fixtures/base/clock.ts';
 import type { FleetEvent } from '../device/events.ts';
 import { EventLines, eventLine } from './events-lines.ts';
 

@@ -5,8 +5,8 @@
  */
 
 import type { Writable } from 'node:stream';
-import type { Clock } from '../../fixtures/clock.ts';
-import { printableJson } from '../../fixtures/printable.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
+import { printableJson } from '../../fixtures/base/printable.ts';
 import { type FleetEvent, inEventOrder } from '../device/events.ts';
 
 /** Counts of written and lost events. */

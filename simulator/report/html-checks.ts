@@ -3,7 +3,7 @@
  * its first breach.
  */
 
-import { counted } from '../../fixtures/counted.ts';
+import { counted } from '../../fixtures/base/counted.ts';
 import type { FleetResult } from '../result/result.ts';
 import type { FirstBreach } from '../result/result-checks.ts';
 import type { ShownSection } from './page-facts.ts';

@@ -1,6 +1,6 @@
 /** The sections of the page about devices: errors by cause, outcomes by group, and each device. */
 
-import { embeddedJson } from '../../fixtures/markup.ts';
+import { embeddedJson } from '../../fixtures/base/markup.ts';
 import { stateWords } from '../result/device-states.ts';
 import type { DeviceRow, FleetResult } from '../result/result.ts';
 import type { ShownDevice, ShownDevices, ShownSection, ShownTable } from './page-facts.ts';

@@ -1,5 +1,5 @@
 /** The verdict of a run and its reasons, as sentences for the top of the page. */
-import { counted } from '../../fixtures/counted.ts';
+import { counted } from '../../fixtures/base/counted.ts';
 import {
   type FindingState,
   outcomeOf,

@@ -2,8 +2,8 @@
  * Renders a result as one self-contained page. The facts are embedded as data, which the script in
  * `page/` displays. Text from a device or a server is never interpreted as markup.
  */
-import { counted } from '../../fixtures/counted.ts';
-import { reportPage } from '../../fixtures/markup.ts';
+import { counted } from '../../fixtures/base/counted.ts';
+import { reportPage } from '../../fixtures/base/markup.ts';
 import { outcomeOf } from '../result/outcome.ts';
 import type { FleetResult } from '../result/result.ts';
 import { endings } from './endings.ts';

@@ -4,8 +4,8 @@
  */
 
 import { XMLBuilder } from 'fast-xml-parser';
-import { counted } from '../../fixtures/counted.ts';
-import { printable } from '../../fixtures/printable.ts';
+import { counted } from '../../fixtures/base/counted.ts';
+import { printable } from '../../fixtures/base/printable.ts';
 import { outcomeOf, type RunFinding } from '../result/outcome.ts';
 import type { FleetResult } from '../result/result.ts';
 

@@ -3,7 +3,7 @@
  * at which request rate.
  */
 
-import { counted } from '../../fixtures/counted.ts';
+import { counted } from '../../fixtures/base/counted.ts';
 import type { FleetProgress, FleetResult } from '../result/result.ts';
 import type { Checks, RequirementChecks } from '../result/result-checks.ts';
 import { columns } from './columns.ts';

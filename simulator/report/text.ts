@@ -1,6 +1,6 @@
 /** Renders the result and the progress of a run as lines for a terminal. */
-import { counted } from '../../fixtures/counted.ts';
-import { printable } from '../../fixtures/printable.ts';
+import { counted } from '../../fixtures/base/counted.ts';
+import { printable } from '../../fixtures/base/printable.ts';
 import { deviceStates, stateWords } from '../result/device-states.ts';
 import { openPollsLine } from '../result/open-polls.ts';
 import { differencesIn, outcomeOf, remedies, unmeasuredShare } from '../result/outcome.ts';

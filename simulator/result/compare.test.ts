@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Random, seededRandom } from '../../fixtures/random.ts';
+import { type Random, seededRandom } from '../../fixtures/base/random.ts';
 import { figuresOf, sampleResult } from '../testing/sample-result.ts';
 import { ComparisonError, compareResults } from './compare.ts';
 import { boundedPercentile, rankTest } from './compare-statistics.ts';

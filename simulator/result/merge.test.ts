@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { build, encodeIntoCompressedBase64 } from 'hdr-histogram-js';
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../fixtures/clock.ts';
+import { ManualClock } from '../../fixtures/base/clock.ts';
 import { RunMetrics } from '../metrics/run-metrics.ts';
 import { ScopeMetrics } from '../metrics/scope-metrics.ts';
 import { noonMs } from '../testing/bench.ts';

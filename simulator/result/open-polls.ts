@@ -1,6 +1,6 @@
 /** The polls of a run at a fixed rate: how many fell due, were sent, were late or were dropped. */
 import * as v from 'valibot';
-import { counted } from '../../fixtures/counted.ts';
+import { counted } from '../../fixtures/base/counted.ts';
 import type { Immutable } from './immutable.ts';
 import { fields, sum } from './mergers.ts';
 

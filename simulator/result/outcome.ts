@@ -3,8 +3,8 @@
  * JUnit and exit code all render this outcome, so that they cannot disagree.
  */
 import * as v from 'valibot';
+import { counted } from '../../fixtures/base/counted.ts';
 import { operations as contractOperations } from '../../fixtures/contract/operations.ts';
-import { counted } from '../../fixtures/counted.ts';
 import { thresholdOf, thresholdsShape } from '../plan/thresholds-parser.ts';
 import type { FleetResult } from './result.ts';
 import type { FirstBreach } from './result-checks.ts';

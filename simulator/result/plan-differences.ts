@@ -1,5 +1,5 @@
 /** Lists the differences between the plans of two results, field by field. */
-import { printable } from '../../fixtures/printable.ts';
+import { printable } from '../../fixtures/base/printable.ts';
 import type { PlanSummary } from './result-plan.ts';
 
 /** Maximum number of differences listed; plans with more have little in common. */

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import * as v from 'valibot';
-import { jsonInOrder } from '../../fixtures/json.ts';
+import { jsonInOrder } from '../../fixtures/base/json.ts';
 import { cohortsOf } from '../plan/cohort.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 import { type PlanSummary, planSummaryShape } from './result-plan.ts';

@@ -1,7 +1,7 @@
 /** The published format of a fleet's result: its JSON Schema and its parser. */
 import { toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
-import { printable } from '../../fixtures/printable.ts';
+import { printable } from '../../fixtures/base/printable.ts';
 import { DurationHistogram } from './histograms.ts';
 import { type FleetResult, fleetResultShape, fleetSchema } from './result.ts';
 

@@ -2,7 +2,7 @@
  * Judges a run by its thresholds: verdicts at its end, and during the run whether each can still be
  * met.
  */
-import { printable } from '../../fixtures/printable.ts';
+import { printable } from '../../fixtures/base/printable.ts';
 import { type Comparator, type Threshold, thresholdOf } from '../plan/thresholds-parser.ts';
 import type { ThresholdVerdict } from './result-generator.ts';
 import { isWholeRun } from './scopes.ts';

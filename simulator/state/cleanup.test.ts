@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ManualClock } from '../../fixtures/clock.ts';
-import { seededRandom } from '../../fixtures/random.ts';
+import { ManualClock } from '../../fixtures/base/clock.ts';
+import { seededRandom } from '../../fixtures/base/random.ts';
 import { deviceKey } from '../identity/device-key.ts';
 import { identityData } from '../identity/identity.ts';
 import { noonMs, token } from '../testing/bench.ts';

@@ -4,7 +4,7 @@
  * clean-up can be repeated. Resources that are not in the ledger stay untouched.
  */
 import { rmSync } from 'node:fs';
-import type { Clock } from '../../fixtures/clock.ts';
+import type { Clock } from '../../fixtures/base/clock.ts';
 import { type AuthSetStatus, authSetStatuses } from '../../fixtures/contract/vocabulary.ts';
 import { type Credentials, ManagementClient } from '../client/management.ts';
 import { identityKey } from '../identity/identity.ts';

@@ -15,7 +15,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { crc32 } from 'node:zlib';
-import { plainFile } from '../../fixtures/plain-file.ts';
+import { plainFile } from '../../fixtures/base/plain-file.ts';
 import { FleetStateError, fileError } from './state-error.ts';
 
 const OWNER_ONLY = 0o600;

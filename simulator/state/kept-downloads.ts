@@ -20,7 +20,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { plainFile } from '../../fixtures/plain-file.ts';
+import { plainFile } from '../../fixtures/base/plain-file.ts';
 import type { DownloadProgress } from '../client/download.ts';
 import { type DeploymentRecord, isSettled, type SimulatedDevice } from '../device/device.ts';
 import type { PartialDownload, PartialDownloads } from '../device/environment.ts';

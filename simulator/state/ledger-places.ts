@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { Lock } from '../../fixtures/process-lock.ts';
+import type { Lock } from '../../fixtures/base/process-lock.ts';
 import { type LedgerContent, readLedger } from './made-ledger.ts';
 import { ledgerFile } from './memory.ts';
 import { FleetStateError, fileError } from './state-error.ts';

@@ -16,8 +16,8 @@ import {
   writeSync,
 } from 'node:fs';
 import * as v from 'valibot';
-import { parsedJson } from '../../fixtures/json.ts';
-import { plainFile } from '../../fixtures/plain-file.ts';
+import { parsedJson } from '../../fixtures/base/json.ts';
+import { plainFile } from '../../fixtures/base/plain-file.ts';
 import type { RunDeployment } from '../client/management.ts';
 import type { SimulatedDevice } from '../device/device.ts';
 import type { IdData } from '../identity/identity.ts';

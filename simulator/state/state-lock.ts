@@ -1,5 +1,5 @@
 /** Locks of state folders and ledgers of a fleet. */
-import { type Lock, LockHeldError, takeLock } from '../../fixtures/process-lock.ts';
+import { type Lock, LockHeldError, takeLock } from '../../fixtures/base/process-lock.ts';
 import { FleetStateError, fileError } from './state-error.ts';
 
 /**

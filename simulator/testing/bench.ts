@@ -1,8 +1,8 @@
 /** Fixtures for unit tests: a client, a session, and an environment whose waits take no time. */
 
-import { ManualClock } from '../../fixtures/clock.ts';
+import { ManualClock } from '../../fixtures/base/clock.ts';
+import { freshRsaKey, seededRandom } from '../../fixtures/base/random.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
-import { freshRsaKey, seededRandom } from '../../fixtures/random.ts';
 import type { Behaviour } from '../behaviours/behaviour.ts';
 import { DeviceClient } from '../client/device-client.ts';
 import type { RunDeployment } from '../client/management.ts';

@@ -1,5 +1,5 @@
 /** Facts of a device without a socket, for tests of its replies. */
-import { ManualClock } from '../../fixtures/clock.ts';
+import { ManualClock } from '../../fixtures/base/clock.ts';
 import { connectErrorShape, decodeBody } from '../../fixtures/formats/connect-bodies.ts';
 import { type ConnectMessage, connectProtocols } from '../../fixtures/formats/connect-message.ts';
 import { ConnectDevice } from '../device/connect/connect-device.ts';

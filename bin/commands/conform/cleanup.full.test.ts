@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CleanupResult } from '../../../conformance/cleanup/cleanup.ts';
 import { readLedger } from '../../../conformance/cleanup/ledger-reading.ts';
 import { CleanupLedgerFile } from '../../../conformance/context/cleanup-ledger.ts';
-import { systemClock } from '../../../fixtures/clock.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
 import type { ServerReady } from '../../server-access/ready.ts';
 import {
   type RunningCommand,

@@ -6,7 +6,7 @@ import { comparisonText } from '../../../conformance/report/differences.ts';
 import { caseList, conformanceReport } from '../../../conformance/report/text.ts';
 import { compareReports } from '../../../conformance/result/compare.ts';
 import { resultSchema } from '../../../conformance/result/schema.ts';
-import type { OptionRows, ValuesOf } from '../../../fixtures/option-row.ts';
+import type { OptionRows, ValuesOf } from '../../../fixtures/base/option-row.ts';
 import { addExamples } from '../../options/examples.ts';
 import { addOptionRows } from '../../options/option-rows.ts';
 import { prepareReports, writeReports } from '../../options/reports.ts';

@@ -11,9 +11,9 @@ import {
   runConformance,
 } from '../../../conformance/conformance.ts';
 import { removableText, stayingText } from '../../../conformance/report/footprint.ts';
-import { systemClock } from '../../../fixtures/clock.ts';
-import { counted } from '../../../fixtures/counted.ts';
-import { systemRandom } from '../../../fixtures/random.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
+import { counted } from '../../../fixtures/base/counted.ts';
+import { systemRandom } from '../../../fixtures/base/random.ts';
 import { startServer } from '../../../server/server.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import type { Output } from '../../output/output.ts';

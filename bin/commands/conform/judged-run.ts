@@ -5,8 +5,8 @@ import {
   runConformance,
   SetupError,
 } from '../../../conformance/conformance.ts';
-import { systemClock } from '../../../fixtures/clock.ts';
-import { systemRandom } from '../../../fixtures/random.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
+import { systemRandom } from '../../../fixtures/base/random.ts';
 import { CommandError, setUpError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
 

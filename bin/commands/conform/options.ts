@@ -11,7 +11,7 @@ import {
 import { modelOptions } from '../../../conformance/context/model-options.ts';
 import { readWaivers, type Waiver, WaiverFileError } from '../../../conformance/result/waivers.ts';
 import { suiteOptions } from '../../../conformance/suite/options.ts';
-import type { OptionRows, ValuesOf } from '../../../fixtures/option-row.ts';
+import type { OptionRows, ValuesOf } from '../../../fixtures/base/option-row.ts';
 import { addLoginOptions, type LoginOptions, userOf } from '../../options/login-options.ts';
 import { addOptionRows, settingsOfOptions } from '../../options/option-rows.ts';
 import { reportOption } from '../../options/reports.ts';

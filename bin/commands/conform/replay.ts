@@ -11,7 +11,7 @@ import {
 } from '../../../conformance/result/replay.ts';
 import type { StoredResult } from '../../../conformance/result/schema.ts';
 import { replayedOptions, suiteOptions } from '../../../conformance/suite/options.ts';
-import type { OptionRows, ValuesOf } from '../../../fixtures/option-row.ts';
+import type { OptionRows, ValuesOf } from '../../../fixtures/base/option-row.ts';
 import { addExamples } from '../../options/examples.ts';
 import { addOptionRows, valueName } from '../../options/option-rows.ts';
 import { prepareReports, writeReports } from '../../options/reports.ts';

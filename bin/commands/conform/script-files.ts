@@ -4,7 +4,7 @@ import { access, constants } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ConformanceResult } from '../../../conformance/conformance.ts';
-import { makeFolder } from '../../../fixtures/make-folder.ts';
+import { makeFolder } from '../../../fixtures/base/make-folder.ts';
 import { fileError, writeWhole } from '../../output/files.ts';
 
 /** Creates the folder of `--scripts` before the run starts. @throws CommandError */

@@ -1,5 +1,5 @@
 /** The options of `fleetbed conform self-test`, as table rows. */
-import type { OptionRows, ValuesOf } from '../../../fixtures/option-row.ts';
+import type { OptionRows, ValuesOf } from '../../../fixtures/base/option-row.ts';
 
 const PROCESSES_MAX = 16;
 const FUZZ_MAX = 100_000;

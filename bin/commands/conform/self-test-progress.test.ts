@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../fixtures/clock.ts';
+import { ManualClock } from '../../../fixtures/base/clock.ts';
 import { createOutput } from '../../output/output.ts';
 import { selfTestProgress } from './self-test-progress.ts';
 

@@ -1,5 +1,5 @@
 /** Prints the progress of a self-test: one line a minute, and each undetected defect at once. */
-import type { Clock } from '../../../fixtures/clock.ts';
+import type { Clock } from '../../../fixtures/base/clock.ts';
 import type { Output } from '../../output/output.ts';
 
 const LINE_MS = 60_000;

@@ -37,7 +37,7 @@ import { matrixHtml } from '../../../conformance/self-test/report/html.ts';
 import { matrixText, rowText } from '../../../conformance/self-test/report/text.ts';
 import { obey } from '../../../conformance/self-test/workers.ts';
 import { selectedRows } from '../../../conformance/suite/selection.ts';
-import { systemClock } from '../../../fixtures/clock.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
 import { defaultHeaderPrefix } from '../../../fixtures/contract/vendor-names.ts';
 import { addExamples } from '../../options/examples.ts';
 import { addOptionRows } from '../../options/option-rows.ts';

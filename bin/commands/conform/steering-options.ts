@@ -9,7 +9,7 @@ import {
   readHookFile,
   SteeringFileError,
 } from '../../../conformance/conformance.ts';
-import type { OptionRows, ValuesOf } from '../../../fixtures/option-row.ts';
+import type { OptionRows, ValuesOf } from '../../../fixtures/base/option-row.ts';
 import { secretVariables } from '../../options/secret-option.ts';
 import { CommandError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';

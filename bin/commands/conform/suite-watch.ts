@@ -1,7 +1,7 @@
 /** Prints the progress of a conformance run: each failed verdict at once, and a count. */
 import type { CaseVerdict } from '../../../conformance/conformance.ts';
 import { verdictLine } from '../../../conformance/report/text.ts';
-import { systemClock } from '../../../fixtures/clock.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
 import type { LiveOutput } from '../../output/live-line.ts';
 
 const CASES_PER_LINE = 50;

@@ -1,14 +1,14 @@
 /** What the demo does on its server: a fleet that updates itself, and the conformance suite. */
 import { type ConformanceResult, listCases } from '../../../conformance/conformance.ts';
 import { conformanceJunit } from '../../../conformance/report/junit.ts';
-import { systemClock } from '../../../fixtures/clock.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
+import { seededRandom } from '../../../fixtures/base/random.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { artifactMediaType } from '../../../fixtures/contract/operations.ts';
-import { controlPaths } from '../../../fixtures/control-listener.ts';
+import { controlPaths } from '../../../fixtures/control/control-listener.ts';
 import { writeArtifact } from '../../../fixtures/formats/mender-artifact-writer.ts';
 import { singleFilePayload } from '../../../fixtures/formats/update-modules.ts';
-import { seededRandom } from '../../../fixtures/random.ts';
 import type { RunningServer } from '../../../server/server.ts';
 import {
   type FleetPlan,

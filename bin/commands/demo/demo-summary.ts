@@ -1,8 +1,8 @@
 /** The summary at the end of the demo: outcome of the fleet, verdicts and addresses. */
 import Table from 'cli-table3';
 import { type ConformanceResult, verdictNames } from '../../../conformance/result/result.ts';
+import { counted } from '../../../fixtures/base/counted.ts';
 import { keyTypes } from '../../../fixtures/contract/vocabulary.ts';
-import { counted } from '../../../fixtures/counted.ts';
 import type { RunningServer } from '../../../server/server.ts';
 import type { FleetResult } from '../../../simulator/engine/simulate-fleet.ts';
 import { consoleUrl } from '../../server-access/ready.ts';

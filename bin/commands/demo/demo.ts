@@ -3,7 +3,7 @@
  * interface. The server starts before the code of fleet and suite is loaded.
  */
 import type { Command } from 'commander';
-import { inGroup, type UngroupedRows, type ValuesOf } from '../../../fixtures/option-row.ts';
+import { inGroup, type UngroupedRows, type ValuesOf } from '../../../fixtures/base/option-row.ts';
 import type { RunStarter } from '../../../server/control/sources/runs.ts';
 import { type RunningServer, startServer } from '../../../server/server.ts';
 import { addExamples } from '../../options/examples.ts';

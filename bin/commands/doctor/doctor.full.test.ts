@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../fixtures/clock.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
 import { signatureMistakeVectors } from '../../../fixtures/vectors/signature-mistakes.ts';
 import type { EnvironmentCheck } from '../../../simulator/environment/check.ts';
 import { runCommand, startServe } from '../../testing/built-command.ts';

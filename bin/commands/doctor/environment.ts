@@ -3,7 +3,7 @@
  * at which they do.
  */
 import { type Command, Option } from 'commander';
-import { systemClock } from '../../../fixtures/clock.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
 import { defaultSettings } from '../../../server/settings.ts';
 import type { EnvironmentCheck } from '../../../simulator/environment/check.ts';
 import * as machine from '../../../simulator/environment/machine.ts';

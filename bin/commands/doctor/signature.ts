@@ -2,8 +2,8 @@
 
 import { readFile, stat } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { plainFile } from '../../../fixtures/base/plain-file.ts';
 import { limits } from '../../../fixtures/contract/limits.ts';
-import { plainFile } from '../../../fixtures/plain-file.ts';
 import { type NamedDeviceKey, OTHER_KEYS_MAX } from '../../../server/crypto/refused-signature.ts';
 import {
   type DoctorFinding,

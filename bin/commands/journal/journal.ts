@@ -1,6 +1,6 @@
 /** `fleetbed journal`: prints the requests to a running server with its responses. */
 import type { Command } from 'commander';
-import { printableJson } from '../../../fixtures/printable.ts';
+import { printableJson } from '../../../fixtures/base/printable.ts';
 import { addExamples } from '../../options/examples.ts';
 import * as values from '../../options/option-values.ts';
 import { CommandError } from '../../output/command-error.ts';

@@ -1,5 +1,5 @@
 /** Formats journal entries as lines of text. */
-import { printable } from '../../../fixtures/printable.ts';
+import { printable } from '../../../fixtures/base/printable.ts';
 import type { Output } from '../../output/output.ts';
 
 /** An entry as the control listener shows it. */

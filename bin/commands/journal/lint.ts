@@ -5,9 +5,9 @@
 import { type Finding, Lint } from '../../../conformance/clients/lint.ts';
 import { exchangeIn } from '../../../conformance/recordings/journal.ts';
 import { RecordingError } from '../../../conformance/recordings/recording.ts';
-import { counted } from '../../../fixtures/counted.ts';
-import { parsedJson } from '../../../fixtures/json.ts';
-import { printable } from '../../../fixtures/printable.ts';
+import { counted } from '../../../fixtures/base/counted.ts';
+import { parsedJson } from '../../../fixtures/base/json.ts';
+import { printable } from '../../../fixtures/base/printable.ts';
 import { CommandError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import { readNamedFile } from '../../output/files.ts';

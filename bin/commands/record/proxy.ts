@@ -14,7 +14,7 @@ import {
 import { request as secureRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { FrameReader, opcodes } from '../../../conformance/target/frames.ts';
-import { systemClock } from '../../../fixtures/clock.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
 import { KEPT_BYTES, type ProxiedExchange, type ProxiedFrame } from './session-lines.ts';
 
 /** Longer JSON answers are passed on unread. */

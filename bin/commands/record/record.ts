@@ -2,8 +2,8 @@
 import { writeSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import type { Command } from 'commander';
-import { counted } from '../../../fixtures/counted.ts';
-import { inGroup, type UngroupedRows, type ValuesOf } from '../../../fixtures/option-row.ts';
+import { counted } from '../../../fixtures/base/counted.ts';
+import { inGroup, type UngroupedRows, type ValuesOf } from '../../../fixtures/base/option-row.ts';
 import { addExamples } from '../../options/examples.ts';
 import { addOptionRows } from '../../options/option-rows.ts';
 import * as values from '../../options/option-values.ts';

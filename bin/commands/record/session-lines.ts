@@ -4,7 +4,7 @@
  * kept beyond its beginning.
  */
 import { createHash } from 'node:crypto';
-import { isObject, parsedJson } from '../../../fixtures/json.ts';
+import { isObject, parsedJson } from '../../../fixtures/base/json.ts';
 import type { FlatHeaders } from '../../../server/http/exchange-record.ts';
 import { BODY_KEPT_BYTES } from '../../../server/http/exchange-record.ts';
 import { masked, maskHeaders, maskText } from '../../../server/http/masking.ts';

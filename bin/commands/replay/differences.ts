@@ -2,8 +2,9 @@
  * Compares the answers of two servers in meaning: status, members and values. Ids, times, links and the texts of
  * errors are the server's own, so only their presence counts.
  */
+
+import { isObject } from '../../../fixtures/base/json.ts';
 import { isTimestamp } from '../../../fixtures/contract/text.ts';
-import { isObject } from '../../../fixtures/json.ts';
 
 const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 /** Members whose text is for people, or names the request. */

@@ -8,11 +8,11 @@ import { apiAddress } from '../../../conformance/recordings/address.ts';
 import type { FullExchange } from '../../../conformance/recordings/recording.ts';
 import { makeEd25519Key } from '../../../conformance/signing/ed25519.ts';
 import type { SigningKey } from '../../../conformance/signing/signing-key.ts';
-import { systemClock } from '../../../fixtures/clock.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
+import { isObject, parsedJson } from '../../../fixtures/base/json.ts';
+import { seededRandom } from '../../../fixtures/base/random.ts';
 import { apiPrefixes } from '../../../fixtures/contract/deprecations.ts';
 import { isTimestamp, timestampMs } from '../../../fixtures/contract/text.ts';
-import { isObject, parsedJson } from '../../../fixtures/json.ts';
-import { seededRandom } from '../../../fixtures/random.ts';
 import { compareBodies } from './differences.ts';
 
 const ANSWER_MAX_MS = 60_000;

@@ -1,7 +1,7 @@
 /** `fleetbed report merge`: merges the results of several processes or machines into one. */
 
 import type { Command } from 'commander';
-import { printableJson } from '../../../fixtures/printable.ts';
+import { printableJson } from '../../../fixtures/base/printable.ts';
 import type { FleetResult } from '../../../simulator/engine/simulate-fleet.ts';
 import { fleetReport } from '../../../simulator/report/text.ts';
 import { MergeError, mergeResults } from '../../../simulator/result/merge.ts';

@@ -1,8 +1,8 @@
 /** `fleetbed serve`: runs the reference server until Ctrl-C. */
 import type { Command } from 'commander';
-import { clockStartingAt } from '../../../fixtures/clock.ts';
+import { clockStartingAt } from '../../../fixtures/base/clock.ts';
+import type { OptionRows, ValuesOf } from '../../../fixtures/base/option-row.ts';
 import { dialects } from '../../../fixtures/contract/dialects.ts';
-import type { OptionRows, ValuesOf } from '../../../fixtures/option-row.ts';
 import type { RunningServer } from '../../../server/server.ts';
 import { SettingError, settingRows } from '../../../server/settings.ts';
 import { StateError } from '../../../server/store/engine/state-error.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../../fixtures/clock.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
 import { startTestServer } from '../../../server/testing/test-server.ts';
 import { wholeRun } from '../../testing/whole-run.ts';
 

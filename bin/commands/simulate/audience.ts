@@ -1,7 +1,7 @@
 /** The observers of a running fleet: the live view, the event stream and the metrics listener. */
 import { createWriteStream } from 'node:fs';
 import type { Writable } from 'node:stream';
-import type { Clock } from '../../../fixtures/clock.ts';
+import type { Clock } from '../../../fixtures/base/clock.ts';
 import type {
   FleetEvent,
   FleetHooks,

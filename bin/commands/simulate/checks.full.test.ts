@@ -5,9 +5,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ActiveDefect } from '../../../conformance/self-test/active-defect.ts';
 import { allDefects } from '../../../conformance/self-test/defects/index.ts';
 import { DefectProxy } from '../../../conformance/self-test/proxy.ts';
-import { systemClock } from '../../../fixtures/clock.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
+import { seededRandom } from '../../../fixtures/base/random.ts';
 import { vendorNames } from '../../../fixtures/contract/vendor-names.ts';
-import { seededRandom } from '../../../fixtures/random.ts';
 import { sampledDevices } from '../../../simulator/engine/sample.ts';
 import {
   type FleetPlan,

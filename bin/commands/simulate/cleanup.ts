@@ -4,8 +4,8 @@
  */
 
 import type { Command } from 'commander';
-import { systemClock } from '../../../fixtures/clock.ts';
-import { counted } from '../../../fixtures/counted.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
+import { counted } from '../../../fixtures/base/counted.ts';
 import { cleanUpFleet, type FleetCleanupResult } from '../../../simulator/state/cleanup.ts';
 import { addExamples } from '../../options/examples.ts';
 import {

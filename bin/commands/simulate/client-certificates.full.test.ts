@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../fixtures/clock.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
 import type { FleetResult } from '../../../simulator/engine/simulate-fleet.ts';
 import { TransportError } from '../../../simulator/network/errors.ts';
 import { fleetError } from '../../output/fleet-outcome.ts';

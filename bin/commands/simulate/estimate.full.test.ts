@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../../fixtures/clock.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
 import { startServer } from '../../../server/server.ts';
 import { type FleetPlan, simulateFleet } from '../../../simulator/engine/simulate-fleet.ts';
 import { planDefaults } from '../../../simulator/plan/plan.ts';

@@ -2,8 +2,8 @@
  * `fleetbed simulate --estimate`: estimates the machines that the planned fleet and larger fleets
  * need.
  */
-import { counted } from '../../../fixtures/counted.ts';
-import { durationText } from '../../../fixtures/duration.ts';
+import { counted } from '../../../fixtures/base/counted.ts';
+import { durationText } from '../../../fixtures/base/duration.ts';
 import type { FleetPlan, FleetProgress } from '../../../simulator/engine/simulate-fleet.ts';
 import {
   type DeviceTraffic,

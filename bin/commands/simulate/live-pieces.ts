@@ -1,5 +1,5 @@
 /** One line of the live view: pieces of text, some with a colour, cut to the terminal's width. */
-import { printable } from '../../../fixtures/printable.ts';
+import { printable } from '../../../fixtures/base/printable.ts';
 
 /** The meaning of a colour; each has one SGR code below. */
 export type TextTone = 'good' | 'bad' | 'warn' | 'dim' | 'strong';

@@ -1,7 +1,7 @@
 /** The plan of `fleetbed simulate`: the plan file, overridden by the command line. */
 
 import type { Command } from 'commander';
-import { systemRandom } from '../../../fixtures/random.ts';
+import { systemRandom } from '../../../fixtures/base/random.ts';
 import { readBehaviourFiles } from '../../../simulator/behaviours/behaviour-file.ts';
 import { knownBehaviours } from '../../../simulator/behaviours/catalogue.ts';
 import { type FleetPlan, StateError } from '../../../simulator/engine/simulate-fleet.ts';

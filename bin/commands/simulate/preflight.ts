@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { counted } from '../../../fixtures/counted.ts';
+import { counted } from '../../../fixtures/base/counted.ts';
 import type { FleetPlan } from '../../../simulator/engine/simulate-fleet.ts';
 import { cohortsOf } from '../../../simulator/plan/cohort.ts';
 import { deviceRange } from '../../../simulator/plan/shard.ts';

@@ -1,5 +1,5 @@
 /** The options for Redis and for the secret that the coordinator shares with its workers. */
-import type { OptionRows } from '../../../fixtures/option-row.ts';
+import type { OptionRows } from '../../../fixtures/base/option-row.ts';
 import { secretVariables } from '../../options/secret-option.ts';
 import { CommandError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';

@@ -3,7 +3,7 @@
  * `--processes` or a worker. Not for users: the assignment arrives over the channel to the parent.
  */
 import type { Command } from 'commander';
-import { systemClock } from '../../../fixtures/clock.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
 import { ParentChannel } from '../../../simulator/cluster/parent-channel.ts';
 import { runShard } from '../../../simulator/cluster/run-shard.ts';
 import { CommandError, describeError } from '../../output/command-error.ts';

@@ -1,9 +1,9 @@
 /** `fleetbed simulate`: runs a fleet of devices against a server. */
 
 import type { Command } from 'commander';
-import { systemClock } from '../../../fixtures/clock.ts';
-import { counted } from '../../../fixtures/counted.ts';
-import { inGroup, type UngroupedRows, type ValuesOf } from '../../../fixtures/option-row.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
+import { counted } from '../../../fixtures/base/counted.ts';
+import { inGroup, type UngroupedRows, type ValuesOf } from '../../../fixtures/base/option-row.ts';
 import {
   type FleetPlan,
   type FleetProgress,

@@ -2,8 +2,8 @@
  * The options that run a fleet in several processes, on several machines, or as one shard of many.
  */
 import { availableParallelism } from 'node:os';
-import type { OptionRows, ValuesOf } from '../../../fixtures/option-row.ts';
-import { systemRandom } from '../../../fixtures/random.ts';
+import type { OptionRows, ValuesOf } from '../../../fixtures/base/option-row.ts';
+import { systemRandom } from '../../../fixtures/base/random.ts';
 import { type ClusterOutcome, mergedResult } from '../../../simulator/cluster/coordinator.ts';
 import { runInProcesses } from '../../../simulator/cluster/local-workers.ts';
 import {

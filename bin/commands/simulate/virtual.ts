@@ -3,9 +3,9 @@
 import { createWriteStream } from 'node:fs';
 import { PassThrough, type Writable } from 'node:stream';
 import type { Command } from 'commander';
-import { systemClock } from '../../../fixtures/clock.ts';
-import { counted } from '../../../fixtures/counted.ts';
-import { durationText } from '../../../fixtures/duration.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
+import { counted } from '../../../fixtures/base/counted.ts';
+import { durationText } from '../../../fixtures/base/duration.ts';
 import {
   ClientError,
   type FleetPlan,

@@ -3,7 +3,7 @@
  * This is the only place where output of a device reaches a terminal unescaped.
  */
 import type { Readable, Writable } from 'node:stream';
-import { printable } from '../../../fixtures/printable.ts';
+import { printable } from '../../../fixtures/base/printable.ts';
 import type { RemoteShell, ScreenSize, ShellScreen } from './remote-shell.ts';
 
 /** The members of a process's standard streams that a terminal needs. */

@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { type RawData, WebSocket } from 'ws';
-import type { Clock } from '../../../fixtures/clock.ts';
+import type { Clock } from '../../../fixtures/base/clock.ts';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../fixtures/clock.ts';
+import { ManualClock } from '../../../fixtures/base/clock.ts';
 import { encodeBody } from '../../../fixtures/formats/connect-bodies.ts';
 import {
   type ConnectMessage,

@@ -2,7 +2,7 @@
  * The operator's side of a remote shell: sends keystrokes, and receives bytes for the screen.
  * Spec: Device connect
  */
-import type { Timer } from '../../../fixtures/clock.ts';
+import type { Timer } from '../../../fixtures/base/clock.ts';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { connectErrorShape, decodeBody } from '../../../fixtures/formats/connect-bodies.ts';
 import {

@@ -1,6 +1,6 @@
 /** `fleetbed terminal`: opens a shell on a connected device through the server. */
 import type { Command } from 'commander';
-import { systemClock } from '../../../fixtures/clock.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
 import { ClientError } from '../../../simulator/engine/simulate-fleet.ts';
 import { StatusError } from '../../../simulator/network/errors.ts';
 import { addExamples } from '../../options/examples.ts';

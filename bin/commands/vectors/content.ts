@@ -4,6 +4,7 @@
  * Spec: Device authentication, Device deployments v1 and v2, Device connect, Artifact
  */
 import { createHash, createPublicKey } from 'node:crypto';
+import { type Random, seededRandom } from '../../../fixtures/base/random.ts';
 import { encodeBody } from '../../../fixtures/formats/connect-bodies.ts';
 import {
   type ConnectMessage,
@@ -11,7 +12,6 @@ import {
   encodeConnectMessage,
 } from '../../../fixtures/formats/connect-message.ts';
 import { writeArtifact } from '../../../fixtures/formats/mender-artifact-writer.ts';
-import { type Random, seededRandom } from '../../../fixtures/random.ts';
 import { createTokenIssuer, tokenAlgorithms, tokenKeyOf } from '../../../server/crypto/tokens.ts';
 import { keysFrom, signatureOf, type VectorKey, wrongSignatures } from './signatures.ts';
 

@@ -1,6 +1,6 @@
 /** RSA keys that are derived from a seed. OpenSSL cannot seed its own prime search. */
 import { checkPrimeSync, createPrivateKey, type KeyObject } from 'node:crypto';
-import type { Random } from '../../../fixtures/random.ts';
+import type { Random } from '../../../fixtures/base/random.ts';
 
 const PRIME_BYTES = 128;
 const PUBLIC_EXPONENT = 65_537n;

@@ -12,8 +12,8 @@ import {
   sign,
 } from 'node:crypto';
 import { p256 } from '@noble/curves/nist.js';
+import type { Random } from '../../../fixtures/base/random.ts';
 import type { KeyType } from '../../../fixtures/contract/vocabulary.ts';
-import type { Random } from '../../../fixtures/random.ts';
 import { deviceKey } from '../../../simulator/identity/device-key.ts';
 import { rsaKeyFrom } from './rsa-key.ts';
 

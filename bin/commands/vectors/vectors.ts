@@ -1,6 +1,6 @@
 /** `fleetbed vectors`: test vectors for firmware that has no network yet. */
 import type { Command } from 'commander';
-import { inGroup, type UngroupedRows, type ValuesOf } from '../../../fixtures/option-row.ts';
+import { inGroup, type UngroupedRows, type ValuesOf } from '../../../fixtures/base/option-row.ts';
 import { addExamples } from '../../options/examples.ts';
 import { addOptionRows } from '../../options/option-rows.ts';
 import { exitCodes } from '../../output/exit-codes.ts';

@@ -1,6 +1,6 @@
 /** The options that each worker sets for itself: the server, its secrets, and every path. */
 import type { Command } from 'commander';
-import type { OptionRows, ValuesOf } from '../../../fixtures/option-row.ts';
+import type { OptionRows, ValuesOf } from '../../../fixtures/base/option-row.ts';
 import { readBehaviourFiles } from '../../../simulator/behaviours/behaviour-file.ts';
 import type { OwnPlan } from '../../../simulator/plan/divided-plan.ts';
 import { options } from '../../../simulator/plan/options.ts';

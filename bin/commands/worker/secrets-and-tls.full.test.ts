@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../fixtures/clock.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
 import type { FleetResult } from '../../../simulator/engine/simulate-fleet.ts';
 import { type RunningCommand, runCommand, startCommand } from '../../testing/built-command.ts';
 import { type RedisServer, startRedis } from '../../testing/redis-server.ts';

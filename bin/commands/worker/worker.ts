@@ -1,9 +1,9 @@
 /** `fleetbed worker`: runs shards of fleets that `fleetbed simulate --redis` distributes. */
 
 import type { Command } from 'commander';
-import { systemClock } from '../../../fixtures/clock.ts';
-import type { ValuesOf } from '../../../fixtures/option-row.ts';
-import { systemRandom } from '../../../fixtures/random.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
+import type { ValuesOf } from '../../../fixtures/base/option-row.ts';
+import { systemRandom } from '../../../fixtures/base/random.ts';
 import { openRedis } from '../../../simulator/cluster/redis/connection.ts';
 import { followRuns } from '../../../simulator/cluster/redis/follow-runs.ts';
 import type { OwnPlan } from '../../../simulator/plan/divided-plan.ts';

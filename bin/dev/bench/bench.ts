@@ -1,6 +1,6 @@
 /** `npm run bench`, and `npm run bench:PART` for one part: measures Fleetbed against baselines. */
 import { Argument, Command, CommanderError } from 'commander';
-import { printableJson } from '../../../fixtures/printable.ts';
+import { printableJson } from '../../../fixtures/base/printable.ts';
 import { describeError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import { requireWritable, writeWhole } from '../../output/files.ts';

@@ -1,6 +1,6 @@
 /** CPU time of other processes, as reported by the kernel. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { systemClock } from '../../../fixtures/clock.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
 
 const NS_PER_MS = 1_000_000;
 

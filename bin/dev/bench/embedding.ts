@@ -2,7 +2,7 @@
  * `node build/bin/dev/bench/embedding.js`: measures in one process how long it takes to start, stop
  * and reset a testbed, and to create and delete another tenant.
  */
-import { systemClock } from '../../../fixtures/clock.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
 import { startTestbed, type Testbed } from '../../../server/testbed.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
 import { createOutput } from '../../output/output.ts';

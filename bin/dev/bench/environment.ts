@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { cpus, totalmem } from 'node:os';
-import { systemClock } from '../../../fixtures/clock.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
 import { packageVersion } from '../../output/version.ts';
 import { hasCpuTime } from './cpu-time.ts';
 import type { Pinning } from './pinning.ts';

@@ -1,6 +1,6 @@
 /** Generates load with autocannon in this process, and measures the CPU time on both sides. */
 import autocannon, { type Request } from 'autocannon';
-import { systemClock } from '../../../fixtures/clock.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
 import { spentMs } from './cpu-time.ts';
 
 /** Default for the number of connections. */

@@ -1,7 +1,7 @@
 /** Reads the memory of this process after a garbage collection. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { systemClock } from '../../../fixtures/clock.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
 
 /** Memory of a process, in bytes. */
 export interface ProcessMemory {

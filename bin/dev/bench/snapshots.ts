@@ -6,7 +6,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../../../fixtures/clock.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
 import { openStore, type Store } from '../../../server/store/store.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
 import { createOutput } from '../../output/output.ts';

@@ -2,10 +2,10 @@
  * Runs a fleet and the reference server in one process and on one clock, over HTTP and WebSockets:
  * unlike `simulate --virtual`, it includes connections. The same seed gives the same events.
  */
-import { ManualClock, runFast } from '../../../fixtures/clock.ts';
+import { ManualClock, runFast } from '../../../fixtures/base/clock.ts';
+import { seededRandom } from '../../../fixtures/base/random.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
-import { seededRandom } from '../../../fixtures/random.ts';
 import { type RunningServer, startServer } from '../../../server/server.ts';
 import { type FleetEvent, inEventOrder } from '../../../simulator/device/events.ts';
 import {

@@ -6,9 +6,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listCases } from '../../../conformance/conformance.ts';
 import { allDefects } from '../../../conformance/self-test/defects/index.ts';
+import { nearestOf } from '../../../fixtures/base/nearest.ts';
 import { requirements } from '../../../fixtures/contract/requirements/index.ts';
 import type { Requirement } from '../../../fixtures/contract/requirements/requirement.ts';
-import { nearestOf } from '../../../fixtures/nearest.ts';
 
 const requirementsFolder = 'fixtures/contract/requirements';
 const casesFolder = 'conformance/cases';

@@ -6,7 +6,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
-import { systemClock } from '../../../fixtures/clock.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
 import { ageOfRecord, type NightlyStep, readRecord, recordFile, withStep } from './record.ts';
 import { type NightlyCommand, nightlyNames, nightlySteps } from './steps.ts';
 

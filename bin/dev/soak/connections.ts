@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { get } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { systemClock } from '../../../fixtures/clock.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import { signInDevices } from '../bench/signed-in.ts';

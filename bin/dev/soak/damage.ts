@@ -18,7 +18,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Random } from '../../../fixtures/random.ts';
+import type { Random } from '../../../fixtures/base/random.ts';
 import type { Output } from '../../output/output.ts';
 import type { ServerReady } from '../../server-access/ready.ts';
 import {

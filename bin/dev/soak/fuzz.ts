@@ -4,7 +4,7 @@
  * no request, stay alive, leave no descriptor open and stay within its memory limits.
  */
 import fc from 'fast-check';
-import { systemClock } from '../../../fixtures/clock.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
 import { type FuzzTarget, readJournal, stallsOf, startFuzzTarget } from './fuzz-target.ts';
 import {
   type HostileRequest,

@@ -5,8 +5,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../../../fixtures/clock.ts';
-import type { Random } from '../../../fixtures/random.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
+import type { Random } from '../../../fixtures/base/random.ts';
 import type { Output } from '../../output/output.ts';
 import type { ServerReady } from '../../server-access/ready.ts';
 import {

@@ -1,5 +1,5 @@
 /** The table of all parts of the soak. */
-import { seededRandom } from '../../../fixtures/random.ts';
+import { seededRandom } from '../../../fixtures/base/random.ts';
 import { shortConnections, soakConnections, wholeConnections } from './connections.ts';
 import { damageSoak } from './damage.ts';
 import { fuzz } from './fuzz.ts';

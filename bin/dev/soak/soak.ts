@@ -4,7 +4,7 @@
  * --times N` sets the number of repetitions of each part.
  */
 import { parseArgs } from 'node:util';
-import { systemRandom } from '../../../fixtures/random.ts';
+import { systemRandom } from '../../../fixtures/base/random.ts';
 import { CommandError, describeError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import { createOutput } from '../../output/output.ts';

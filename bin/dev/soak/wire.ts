@@ -1,6 +1,6 @@
 /** Sends HTTP requests as raw bytes. */
 import { connect } from 'node:net';
-import { systemClock } from '../../../fixtures/clock.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
 
 /** Longest wait for a response, in milliseconds; less than the server's own limits. */
 const ANSWER_MAX_MS = 10_000;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../fixtures/clock.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
 import type { DialectName } from '../../../fixtures/contract/dialects.ts';
 import { publish } from '../../../server/testing/test-artifacts.ts';
 import { abort, deviceDeploymentOf } from '../../../server/testing/test-deployments.ts';

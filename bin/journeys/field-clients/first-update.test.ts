@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { systemClock } from '../../../fixtures/clock.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
 import { publish } from '../../../server/testing/test-artifacts.ts';
 import { startTestServer } from '../../../server/testing/test-server.ts';
 import { letIn, startFieldDevice } from './testing/field-device.ts';

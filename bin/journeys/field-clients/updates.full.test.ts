@@ -4,7 +4,7 @@ import { closeSync, existsSync, openSync, readFileSync, writeFileSync, writeSync
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../fixtures/clock.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
 import type { Device } from '../../../fixtures/contract/management/devices.ts';
 import type { InventoryDevice } from '../../../fixtures/contract/management/inventory.ts';
 import { tar } from '../../../fixtures/formats/mender-artifact-writer.ts';

@@ -1,7 +1,8 @@
 /** Control of a target by hooks; it affects the whole target, unless a tenant was created. */
+
+import type { RateLimit } from '../../../fixtures/base/option-row.ts';
 import type { ManagementId } from '../../../fixtures/contract/management/index.ts';
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
-import type { RateLimit } from '../../../fixtures/option-row.ts';
 import type { Capability } from '../../context/capabilities.ts';
 import type { Control, ControlledTenant, TenantOrder } from '../../context/control.ts';
 import type { TargetSession } from '../../target/target.ts';

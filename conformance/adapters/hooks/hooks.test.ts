@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../../fixtures/clock.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
 import { AdminFailure } from '../../context/target-admin.ts';
 import { Target } from '../../target/target.ts';
 import { TransportFailure } from '../../target/transport-failure.ts';

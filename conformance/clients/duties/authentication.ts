@@ -1,5 +1,5 @@
 /** Duties of signing in: requests, and reactions to what the server decides. Spec: Device authentication */
-import { parsedJson } from '../../../fixtures/json.ts';
+import { parsedJson } from '../../../fixtures/base/json.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { membersOf } from '../../target/json-members.ts';
 import type { Duty } from '../duty.ts';

@@ -1,6 +1,6 @@
 /** Duties on websockets. Spec: Device connect; RFC 6455 */
 
-import type { ClientSocketEvent } from '../../../fixtures/client-event.ts';
+import type { ClientSocketEvent } from '../../../fixtures/control/client-event.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { shown } from '../../target/expectations.ts';
 import type { Duty } from '../duty.ts';

@@ -1,6 +1,6 @@
 /** Duties of the identity, the key and the signature of a device. Spec: Device authentication */
 import { createPublicKey } from 'node:crypto';
-import { parsedJson } from '../../../fixtures/json.ts';
+import { parsedJson } from '../../../fixtures/base/json.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { keyTypeOf } from '../../signing/verify.ts';
 import { shown } from '../../target/expectations.ts';

@@ -1,6 +1,6 @@
 /** Duties of asking for an update. Spec: Device deployments v1, v2 */
 import { isDeepStrictEqual } from 'node:util';
-import { jsonInOrder } from '../../../fixtures/json.ts';
+import { jsonInOrder } from '../../../fixtures/base/json.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { shown } from '../../target/expectations.ts';
 import { isMap, membersOf } from '../../target/json-members.ts';

@@ -1,7 +1,7 @@
 /** Duties of every request. Spec: How errors are answered; Errors; RFC 9110 */
 
-import { isObject, parsedJson } from '../../../fixtures/json.ts';
-import { jsonExcess } from '../../../fixtures/json-bounds.ts';
+import { isObject, parsedJson } from '../../../fixtures/base/json.ts';
+import { jsonExcess } from '../../../fixtures/base/json-bounds.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import type { Duty } from '../duty.ts';
 import { contentOf, downloads, isOfDevice, pauseMs, polls } from '../exchange-facts.ts';

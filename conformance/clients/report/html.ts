@@ -2,7 +2,7 @@
  * Formats the result of an examination as one self-contained HTML page. The page contains the result
  * as data, which the script of `page/` displays.
  */
-import { reportPage } from '../../../fixtures/markup.ts';
+import { reportPage } from '../../../fixtures/base/markup.ts';
 import type { Examination } from './examination.ts';
 
 /** Returns the page. @throws Error when the page was not built */

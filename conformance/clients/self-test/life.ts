@@ -1,5 +1,5 @@
 /** Builds the life of a client step by step; what the client knows is kept beside. */
-import type { ClientSocketEvent, ServerAct } from '../../../fixtures/client-event.ts';
+import type { ClientSocketEvent, ServerAct } from '../../../fixtures/control/client-event.ts';
 import {
   type Happening,
   linkOf,

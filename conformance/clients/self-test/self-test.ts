@@ -2,7 +2,7 @@
  * The judge of clients, judged: a good client that it must not blame, badly written ones of which it
  * must name exactly the duty that each breaks, and random alterations of the good one.
  */
-import { type Random, seededRandom } from '../../../fixtures/random.ts';
+import { type Random, seededRandom } from '../../../fixtures/base/random.ts';
 import { ClientJudge } from '../client-judge.ts';
 import { duties } from '../duties/duties.ts';
 import type { Alteration } from './alter.ts';

@@ -1,13 +1,13 @@
 /** The steps of a client's life, as a test alters them, and the events that a judge sees of them. */
 
+import { storageOperations } from '../../../fixtures/contract/management/storage.ts';
+import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
 import type {
   ClientEvent,
   ClientExchange,
   ClientSocketEvent,
   ServerAct,
-} from '../../../fixtures/client-event.ts';
-import { storageOperations } from '../../../fixtures/contract/management/storage.ts';
-import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
+} from '../../../fixtures/control/client-event.ts';
 import { encodeConnectMessage } from '../../../fixtures/formats/connect-message.ts';
 import { ed25519KeyFromSeed } from '../../signing/ed25519.ts';
 

@@ -2,8 +2,9 @@
  * Invariants on artifacts: a field has the same value in every answer that shows the artifact.
  * Spec: Artifact; DeploymentInstructions (v1)
  */
+
+import { isObject } from '../../../fixtures/base/json.ts';
 import { fieldsOf, tables } from '../../../fixtures/contract/resource-tables.ts';
-import { isObject } from '../../../fixtures/json.ts';
 import { shown } from '../../target/expectations.ts';
 import { memberAt, momentOf, requirementOn } from '../answer-parts.ts';
 import type { ExchangeMemory, PassiveCheck, Violation } from '../check.ts';

@@ -1,11 +1,11 @@
 /** Checks on deployments: offers, status reports, control maps, links. Spec: Device deployments */
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
+import { isObject } from '../../../fixtures/base/json.ts';
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import { statusRequirements } from '../../../fixtures/contract/requirements/deployment-status.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { deploymentStatusShape } from '../../../fixtures/contract/resources.ts';
-import { isObject } from '../../../fixtures/json.ts';
 import { instructionFields, instructionForms } from '../../suite/instruction-fields.ts';
 import { shown, shownAnswer } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';

@@ -2,8 +2,9 @@
  * Checks on tokens: how they are granted, and that requests with a valid one are accepted.
  * Spec: Authentication; Device authentication
  */
+
+import { isObject, parsedJson } from '../../../fixtures/base/json.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
-import { isObject, parsedJson } from '../../../fixtures/json.ts';
 import { shownAnswer } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
 import type { ExchangeMemory, PassiveCheck } from '../check.ts';

@@ -2,7 +2,7 @@
  * Follows the deployments that a case creates: what devices report, what users abort, and which
  * states and offers may follow. Spec: States and transitions
  */
-import { isObject, jsonInOrder, parsedJson } from '../../../fixtures/json.ts';
+import { isObject, jsonInOrder, parsedJson } from '../../../fixtures/base/json.ts';
 import { shown } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
 import { type JudgedExchange, segmentOf } from '../judged-exchange.ts';

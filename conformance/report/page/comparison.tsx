@@ -1,5 +1,5 @@
 /** The changes since an earlier run. */
-import { counted } from '../../../fixtures/counted.ts';
+import { counted } from '../../../fixtures/base/counted.ts';
 import { Badge } from '../../../fixtures/page/badge.tsx';
 import { Group } from '../../../fixtures/page/group.tsx';
 import { Table } from '../../../fixtures/page/table.tsx';

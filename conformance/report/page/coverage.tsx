@@ -1,7 +1,7 @@
 /** The requirements by heading, each with the cases that test it and their verdicts in this run. */
 
 import { useMemo, useState } from 'preact/hooks';
-import { counted } from '../../../fixtures/counted.ts';
+import { counted } from '../../../fixtures/base/counted.ts';
 import { Badge } from '../../../fixtures/page/badge.tsx';
 import { Choice, FilterField } from '../../../fixtures/page/field.tsx';
 import { Group } from '../../../fixtures/page/group.tsx';

@@ -1,7 +1,7 @@
 /** The outcome of the run, and the reasons for it. */
 
 import type { ComponentChildren } from 'preact';
-import { counted } from '../../../fixtures/counted.ts';
+import { counted } from '../../../fixtures/base/counted.ts';
 import { Badge, Verdict } from '../../../fixtures/page/badge.tsx';
 import type { PageFacts, ShownVerdict } from '../page-facts.ts';
 import { CaseLink } from './case-link.tsx';

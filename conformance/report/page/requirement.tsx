@@ -1,5 +1,5 @@
 /** One requirement of the contract: its sentence, the cases that test it, and their verdicts. */
-import { counted } from '../../../fixtures/counted.ts';
+import { counted } from '../../../fixtures/base/counted.ts';
 import { Badge } from '../../../fixtures/page/badge.tsx';
 import { Group } from '../../../fixtures/page/group.tsx';
 import type { ShownJudgement, ShownRequirement } from '../page-facts.ts';

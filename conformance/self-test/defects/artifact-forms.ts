@@ -1,7 +1,7 @@
 /** Defects with artifacts of unusual forms, and in lists by names that resemble one another. */
 
+import { isObject } from '../../../fixtures/base/json.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
-import { isObject } from '../../../fixtures/json.ts';
 import { entriesOf, type Members } from '../../target/json-members.ts';
 import { changedAt, isSuccess, jsonOf, queryOf, withJson } from '../alter.ts';
 import { answerBecomes, bodyBecomes, requestBecomes } from '../alterations.ts';

@@ -1,7 +1,8 @@
 /** Subtle defects of audit logs, which look correct: in the links, the CSV and single fields. */
+
+import { isObject, type JsonObject } from '../../../fixtures/base/json.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
-import { isObject, type JsonObject } from '../../../fixtures/json.ts';
 import { readCsv } from '../../target/csv.ts';
 import { changedAt, isSuccess, queryOf, withHeaders, withText } from '../alter.ts';
 import { answerBecomes, bodyBecomes } from '../alterations.ts';

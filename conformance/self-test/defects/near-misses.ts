@@ -2,7 +2,7 @@
  * Subtle defects of servers that look correct: they ignore an edit, an empty list, or the
  * difference between capital and small letters.
  */
-import { isObject } from '../../../fixtures/json.ts';
+import { isObject } from '../../../fixtures/base/json.ts';
 import {
   changedAt,
   changedJson,

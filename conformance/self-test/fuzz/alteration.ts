@@ -1,9 +1,9 @@
 /** Alterations for fuzzing: each changes one place in the answers of one operation. */
 
+import { isObject } from '../../../fixtures/base/json.ts';
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
-import { isObject } from '../../../fixtures/json.ts';
 import { requirementOn } from '../../passive/answer-parts.ts';
 import { isOrdinaryRequest } from '../../passive/judged-exchange.ts';
 import { jsonOf, withJson } from '../alter.ts';

@@ -1,7 +1,8 @@
 /** Alterations of the bodies of successful answers as a whole. */
+
+import { isObject } from '../../../fixtures/base/json.ts';
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
-import { isObject } from '../../../fixtures/json.ts';
 import { withText } from '../alter.ts';
 import type { ProxiedAnswer } from '../defect.ts';
 import {

@@ -1,7 +1,8 @@
 /** Draws random defects, each of which is one alteration of the answers of one operation. */
+
+import { type Random, seededRandom } from '../../../fixtures/base/random.ts';
 import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
 import { type RequirementId, requirements } from '../../../fixtures/contract/requirements/index.ts';
-import { type Random, seededRandom } from '../../../fixtures/random.ts';
 import { oneAnswerOf } from '../alterations.ts';
 import type { Defect } from '../defect.ts';
 import type { Alteration, ViolatedLevel } from './alteration.ts';

@@ -1,8 +1,9 @@
 /** Alterations of the Error body of refusals, and of the id of the request. */
+
+import { isObject, type JsonObject } from '../../../fixtures/base/json.ts';
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
-import { isObject, type JsonObject } from '../../../fixtures/json.ts';
 import { changedJson, withHeaders, withJson, withText } from '../alter.ts';
 import type { ProxiedAnswer, ProxiedRequest } from '../defect.ts';
 import { type Alteration, refusalsOf, type ViolatedLevel } from './alteration.ts';

@@ -1,4 +1,6 @@
 /** Replacements for a value: values of another type, and wrong values of the same type. */
+
+import { isObject } from '../../../fixtures/base/json.ts';
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import type { ResourceField } from '../../../fixtures/contract/resource-tables.ts';
 import {
@@ -7,7 +9,6 @@ import {
   auditObjectTypes,
   controlMapActions,
 } from '../../../fixtures/contract/vocabulary.ts';
-import { isObject } from '../../../fixtures/json.ts';
 import type { ViolatedLevel } from './alteration.ts';
 
 const MS_PER_DAY = 86_400_000;

@@ -1,6 +1,7 @@
 /** A kill matrix as one HTML page: a row per defect, a column per area of cases. */
+
+import { escaped, selfContainedPage } from '../../../fixtures/base/markup.ts';
 import { requirements } from '../../../fixtures/contract/requirements/index.ts';
-import { escaped, selfContainedPage } from '../../../fixtures/markup.ts';
 import { isSound } from '../judgement.ts';
 import type { KillMatrix, MatrixRow } from '../matrix.ts';
 import { kindTable } from './kind-table.ts';

@@ -1,5 +1,5 @@
 /** Draws the committed results of generated defects: a row per operation, a column per kind. */
-import { escaped } from '../../../fixtures/markup.ts';
+import { escaped } from '../../../fixtures/base/markup.ts';
 import { allDefects } from '../defects/index.ts';
 import { kindOf } from '../matrix.ts';
 import { readRecord } from '../recorded.ts';

@@ -1,7 +1,7 @@
 /** Formats a kill matrix as text for a terminal. */
-import { shortened } from '../../../fixtures/characters.ts';
+import { shortened } from '../../../fixtures/base/characters.ts';
+import { counted } from '../../../fixtures/base/counted.ts';
 import { requirements } from '../../../fixtures/contract/requirements/index.ts';
-import { counted } from '../../../fixtures/counted.ts';
 import { isSound } from '../judgement.ts';
 import type { KillMatrix, MatrixRow } from '../matrix.ts';
 import { kindTable } from './kind-table.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { seededRandom } from '../../../fixtures/random.ts';
+import { seededRandom } from '../../../fixtures/base/random.ts';
 import { artifactBytes, fetchFile, linkTo, publish } from '../../testing/test-artifacts.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
 import { startOfTest, startTestServer, type TestServer } from '../../testing/test-server.ts';

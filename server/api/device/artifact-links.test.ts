@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { seededRandom } from '../../../fixtures/base/random.ts';
 import type { ArtifactLink } from '../../../fixtures/contract/resources.ts';
-import { seededRandom } from '../../../fixtures/random.ts';
 import { artifactBytes, fetchFile, linkTo, publish } from '../../testing/test-artifacts.ts';
 import { board, deploy, instructionsIn, nextRequests } from '../../testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';

@@ -1,6 +1,6 @@
 /** Returns the audit log as a paged list and as CSV. Spec: Audit logs */
-import { firstCharacters } from '../../../fixtures/characters.ts';
-import { resultInTurns } from '../../../fixtures/clock.ts';
+import { firstCharacters } from '../../../fixtures/base/characters.ts';
+import { resultInTurns } from '../../../fixtures/base/clock.ts';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';

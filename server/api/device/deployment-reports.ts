@@ -4,7 +4,7 @@
  * Spec: Device deployments v1, v2
  */
 import * as v from 'valibot';
-import { isPlaceholder } from '../../../fixtures/placeholder.ts';
+import { isPlaceholder } from '../../../fixtures/base/placeholder.ts';
 import { type Refusal, refuse } from '../../http/refusal.ts';
 import {
   type CallingDevice,

@@ -3,7 +3,7 @@
  * Spec: Device deployments v1, v2
  */
 
-import { shortened } from '../../../fixtures/characters.ts';
+import { shortened } from '../../../fixtures/base/characters.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import type { DeploymentInstructionsV1 } from '../../../fixtures/contract/resources.ts';

@@ -3,10 +3,10 @@
  * explanation. The evidence is analysed only when an explanation is requested, because refusing a
  * hostile request must stay cheap.
  */
-import { charactersIn } from '../../../fixtures/characters.ts';
+import { charactersIn } from '../../../fixtures/base/characters.ts';
+import { isObject, parsedJson } from '../../../fixtures/base/json.ts';
+import { printable } from '../../../fixtures/base/printable.ts';
 import { headerPrefixPattern } from '../../../fixtures/contract/vendor-names.ts';
-import { isObject, parsedJson } from '../../../fixtures/json.ts';
-import { printable } from '../../../fixtures/printable.ts';
 import { publicKeyForm } from '../../crypto/public-key.ts';
 import {
   RefusedKey,

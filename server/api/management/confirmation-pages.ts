@@ -1,9 +1,10 @@
 /**
  * The page that a browser shows for a link in an e-mail. Its form sends a POST to the same link.
  */
+
+import { selfContainedPage } from '../../../fixtures/base/markup.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
-import { selfContainedPage } from '../../../fixtures/markup.ts';
 
 const style = `body { font: 1rem/1.5 system-ui, sans-serif; max-width: 26rem; margin: 4rem auto; padding: 0 1rem }
 label, input, button { display: block; font: inherit; margin-top: .5rem }

@@ -2,11 +2,12 @@
  * Finds the devices of a page: with a query of the store if possible, otherwise by reading the
  * attributes of every device.
  */
+
+import { valueText } from '../../../fixtures/base/value-text.ts';
 import type {
   InventoryFilter,
   InventorySort,
 } from '../../../fixtures/contract/management/inventory-search.ts';
-import { valueText } from '../../../fixtures/value-text.ts';
 import { conditionsOf, fulfils, SortedIds } from '../../rules/inventory-search.ts';
 import type { DeviceFilter } from '../../store/device-filter.ts';
 import type { StoredDevice } from '../../store/devices.ts';

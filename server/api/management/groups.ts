@@ -2,7 +2,7 @@
  * Manages static groups of devices in the management API. A group exists while it contains a
  * device.
  */
-import { inTurns } from '../../../fixtures/clock.ts';
+import { inTurns } from '../../../fixtures/base/clock.ts';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { groupNamePattern } from '../../../fixtures/contract/management/inventory.ts';
 import { inPath, ofRoles, Refusal, refuse } from '../../http/refusal.ts';

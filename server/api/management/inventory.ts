@@ -1,5 +1,5 @@
 /** Lists, reads and searches devices with their attributes in the management API. */
-import { inTurns } from '../../../fixtures/clock.ts';
+import { inTurns } from '../../../fixtures/base/clock.ts';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type {
   FilterableAttribute,

@@ -2,7 +2,7 @@
  * Converts stored objects to the form that the management API returns. Undefined members do not
  * appear in the JSON.
  */
-import { firstCharacters, hasAtMostCharacters } from '../../../fixtures/characters.ts';
+import { firstCharacters, hasAtMostCharacters } from '../../../fixtures/base/characters.ts';
 import type {
   Deployment,
   DeploymentDevice,

@@ -1,5 +1,5 @@
 /** A reader that keeps the events that it is shown, for tests of the feed. */
-import type { ClientEvent } from '../../../fixtures/client-event.ts';
+import type { ClientEvent } from '../../../fixtures/control/client-event.ts';
 import type { ClientReader } from '../client-reader.ts';
 
 export interface SeenReader extends ClientReader {

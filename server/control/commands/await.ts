@@ -1,6 +1,6 @@
 /** Waits for entries of a tenant's journal. */
 
-import { type Clock, inTurns } from '../../../fixtures/clock.ts';
+import { type Clock, inTurns } from '../../../fixtures/base/clock.ts';
 import type { JournalEntry } from '../../journal/entry.ts';
 import { type EntryFilter, matcher } from '../../journal/filter.ts';
 import { journalOf } from '../../journal/tenant-journal.ts';

@@ -1,6 +1,7 @@
 /** Controls the time of a tenant. */
+
+import type { SteeredClock } from '../../../fixtures/base/steered-clock.ts';
 import type { BodyOf } from '../../../fixtures/control/operations.ts';
-import type { SteeredClock } from '../../../fixtures/steered-clock.ts';
 
 /**
  * Executes a clock command. Returns the problem if the command is invalid; the clock is then

@@ -1,5 +1,5 @@
 /** Adds planned faults to a tenant. */
-import type { YamlProblem } from '../../../fixtures/yaml-text.ts';
+import type { YamlProblem } from '../../../fixtures/base/yaml-text.ts';
 import type { FaultPlans } from '../../faults/fault-plans.ts';
 import { problemText, readPlan } from '../../faults/plan-text.ts';
 import { RULES_MAX } from '../../faults/rule.ts';

@@ -1,5 +1,5 @@
 /** Limits the request rate of the callers of a tenant. */
-import type { RateLimit } from '../../../fixtures/option-row.ts';
+import type { RateLimit } from '../../../fixtures/base/option-row.ts';
 import { rateLimitProblem } from '../../settings.ts';
 import type { RateLimits } from '../../tenants/rate-limits.ts';
 

@@ -1,9 +1,9 @@
 /** A client of the management API that calls operations by their ids, as a user of one tenant. */
 import * as v from 'valibot';
+import { knownNames } from '../../../fixtures/base/nearest.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import type { Operation, PathParameter } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
-import { knownNames } from '../../../fixtures/nearest.ts';
 import { checkedInput } from './checked-input.ts';
 
 /**

@@ -1,6 +1,6 @@
 /** Checks what a test passes to the embedded server, by the shapes of the control API. */
 import * as v from 'valibot';
-import { sentenceOf } from '../../../fixtures/shape-sentences.ts';
+import { sentenceOf } from '../../../fixtures/base/shape-sentences.ts';
 
 /**
  * Returns the input of a call in its checked form.

@@ -1,5 +1,5 @@
 /** A device of a tenant for tests: what it reported and requested, as the journal recorded it. */
-import { systemClock } from '../../../fixtures/clock.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
 import type { ReportableStatus } from '../../../fixtures/contract/vocabulary.ts';
 import type { EntryFilter } from '../../journal/filter.ts';
 import { AwaitTimeout, type EntryAwaitOptions, type TestbedJournal } from './journal.ts';

@@ -1,7 +1,7 @@
 /** The journal of a tenant for tests: lists entries, waits for them, and asserts what happened. */
 
 import * as v from 'valibot';
-import { systemClock } from '../../../fixtures/clock.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
 import * as inputs from '../../../fixtures/control/inputs.ts';
 import { type EntryView, entryView } from '../../explain/entry-view.ts';
 import { type Assertion, AssertionJudge } from '../../journal/assertion.ts';

@@ -1,10 +1,10 @@
 /** Controls the clock and the planned faults of a tenant in tests. */
 
 import type * as v from 'valibot';
+import { knownNames } from '../../../fixtures/base/nearest.ts';
+import type { RateLimit } from '../../../fixtures/base/option-row.ts';
+import type { SteeredClock } from '../../../fixtures/base/steered-clock.ts';
 import { clockCommandShape, rateLimitShape } from '../../../fixtures/control/inputs.ts';
-import { knownNames } from '../../../fixtures/nearest.ts';
-import type { RateLimit } from '../../../fixtures/option-row.ts';
-import type { SteeredClock } from '../../../fixtures/steered-clock.ts';
 import type { FaultPlans, RuleState, UnfiredFault } from '../../faults/fault-plans.ts';
 import type { RateLimits } from '../../tenants/rate-limits.ts';
 import { applyClockCommand } from '../commands/clock.ts';

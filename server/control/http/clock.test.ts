@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../fixtures/clock.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
 import { fetchFile, linkTo, publish } from '../../testing/test-artifacts.ts';
 import { acceptedDevice, authenticate, newDevice } from '../../testing/test-device.ts';
 import { startOfTest, startTestServer, type TestServer } from '../../testing/test-server.ts';

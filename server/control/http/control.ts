@@ -6,9 +6,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type Request, type RequestHandler, type Response } from 'express';
-import type { Clock } from '../../../fixtures/clock.ts';
-import { knownNames } from '../../../fixtures/nearest.ts';
-import { printable } from '../../../fixtures/printable.ts';
+import type { Clock } from '../../../fixtures/base/clock.ts';
+import { knownNames } from '../../../fixtures/base/nearest.ts';
+import { printable } from '../../../fixtures/base/printable.ts';
 import type { ClientFeed } from '../../clients/client-feed.ts';
 import { type ConsoleAsset, listAssets, readAsset, readPlainAsset } from '../../console/assets.ts';
 import { isSameSecret } from '../../crypto/same-secret.ts';

@@ -3,8 +3,8 @@
  * disconnected.
  */
 import type { Response } from 'express';
-import type { Clock } from '../../../fixtures/clock.ts';
-import type { OnSubscriptionEnd } from '../../../fixtures/subscribers.ts';
+import type { Clock } from '../../../fixtures/base/clock.ts';
+import type { OnSubscriptionEnd } from '../../../fixtures/base/subscribers.ts';
 import type { Log } from '../../pipeline/log.ts';
 import type { ControlSource } from '../sources/source.ts';
 import { refuse } from './refusals.ts';

@@ -1,7 +1,7 @@
 /** Explains why a request was refused or got no update, and why a device gets no update now. */
 
 import type { Request, Response } from 'express';
-import { counted } from '../../../fixtures/counted.ts';
+import { counted } from '../../../fixtures/base/counted.ts';
 import type { ExplainFacts } from '../../explain/explain.ts';
 import type { RefusedRecord } from '../../explain/wrong.ts';
 import type { ExchangeRecord } from '../../http/exchange-record.ts';

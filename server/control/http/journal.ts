@@ -1,7 +1,7 @@
 /** Handlers for the journal of a tenant: read, follow, export as HAR, and clear. */
 
 import type { Response } from 'express';
-import { inTurns } from '../../../fixtures/clock.ts';
+import { inTurns } from '../../../fixtures/base/clock.ts';
 import { ENTRIES_MAX } from '../../../fixtures/control/inputs.ts';
 import type { QueryOf } from '../../../fixtures/control/operations.ts';
 import { entryView } from '../../explain/entry-view.ts';

@@ -3,7 +3,7 @@
  * requests.
  */
 import type { Response } from 'express';
-import { inTurns } from '../../../fixtures/clock.ts';
+import { inTurns } from '../../../fixtures/base/clock.ts';
 
 type Lists<Item> = Readonly<Record<string, Iterable<Item>>>;
 

@@ -6,6 +6,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Express, Request, RequestHandler, Response } from 'express';
 import * as v from 'valibot';
+import { knownNames } from '../../../fixtures/base/nearest.ts';
+import { printable } from '../../../fixtures/base/printable.ts';
+import { sentenceOf } from '../../../fixtures/base/shape-sentences.ts';
 import { journalParameters } from '../../../fixtures/control/inputs.ts';
 import {
   type AnswerOf,
@@ -17,9 +20,6 @@ import {
   type QueryOf,
   type TenantOperationId,
 } from '../../../fixtures/control/operations.ts';
-import { knownNames } from '../../../fixtures/nearest.ts';
-import { printable } from '../../../fixtures/printable.ts';
-import { sentenceOf } from '../../../fixtures/shape-sentences.ts';
 import type { Tenant, Tenants } from '../../tenants/tenants.ts';
 import { Listing, sendListing } from './listing.ts';
 import { refuse } from './refusals.ts';

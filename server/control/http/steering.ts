@@ -2,7 +2,7 @@
  * Handlers with which tests control the clock, planned faults and rate limit of a tenant, and the
  * outbox, over HTTP. `embedding/steering.ts` offers the same commands in the process.
  */
-import { knownNames } from '../../../fixtures/nearest.ts';
+import { knownNames } from '../../../fixtures/base/nearest.ts';
 import { faultPlansOf } from '../../faults/tenant-faults.ts';
 import type { Outbox } from '../../tenants/outbox.ts';
 import type { Tenant } from '../../tenants/tenants.ts';

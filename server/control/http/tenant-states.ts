@@ -2,7 +2,7 @@
  * Handlers that restore tenants to their start state, a world file or a named snapshot, and that
  * fork tenants.
  */
-import { knownNames } from '../../../fixtures/nearest.ts';
+import { knownNames } from '../../../fixtures/base/nearest.ts';
 import { maskText } from '../../http/masking.ts';
 import { deviceNamed, notOneDevice } from '../../journal/known-devices.ts';
 import type { Tenant } from '../../tenants/tenants.ts';

@@ -3,8 +3,8 @@
  * them.
  */
 
+import { knownNames } from '../../../fixtures/base/nearest.ts';
 import type { BodyOf } from '../../../fixtures/control/operations.ts';
-import { knownNames } from '../../../fixtures/nearest.ts';
 import {
   type AddedTenant,
   type NewAdmin,

@@ -4,7 +4,7 @@ import {
   type OnSubscriptionEnd,
   type Subscriber,
   Subscribers,
-} from '../../../fixtures/subscribers.ts';
+} from '../../../fixtures/base/subscribers.ts';
 import type { RequestContext } from '../../pipeline/context.ts';
 import type { ExchangeObserver } from '../../pipeline/plug-ins.ts';
 

@@ -1,5 +1,5 @@
 /** What a judge of device clients says about the devices of a tenant, as plain data. */
-import { inTurns } from '../../../fixtures/clock.ts';
+import { inTurns } from '../../../fixtures/base/clock.ts';
 import { dutyStates } from '../../../fixtures/control/clients.ts';
 import type { AnswerOf } from '../../../fixtures/control/operations.ts';
 import type { ClientFeed, JudgedTenant } from '../../clients/client-feed.ts';

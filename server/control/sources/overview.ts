@@ -1,5 +1,5 @@
 /** Reads the store for the control listener, as plain data of limited size. */
-import { mappedInTurns } from '../../../fixtures/clock.ts';
+import { mappedInTurns } from '../../../fixtures/base/clock.ts';
 import { type DeviceStatus, deviceStatuses } from '../../../fixtures/contract/vocabulary.ts';
 import { statusOf } from '../../rules/deployment-progress.ts';
 import type { StoredDeployment } from '../../store/deployments.ts';

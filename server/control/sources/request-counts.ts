@@ -1,5 +1,5 @@
 /** Counts the requests and errors of each second of the last hour, for each tenant. */
-import type { Clock } from '../../../fixtures/clock.ts';
+import type { Clock } from '../../../fixtures/base/clock.ts';
 import { COUNTED_SECONDS_MAX } from '../../../fixtures/control/inputs.ts';
 import type { RequestContext } from '../../pipeline/context.ts';
 import type { ExchangeObserver } from '../../pipeline/plug-ins.ts';

@@ -2,13 +2,13 @@
  * Runs of the conformance suite or of a simulated fleet against this server, started from the
  * console. The embedding code supplies the function that starts them.
  */
-import type { Clock } from '../../../fixtures/clock.ts';
-import type { AnswerOf, BodyOf } from '../../../fixtures/control/operations.ts';
+import type { Clock } from '../../../fixtures/base/clock.ts';
 import {
   type OnSubscriptionEnd,
   type Subscriber,
   Subscribers,
-} from '../../../fixtures/subscribers.ts';
+} from '../../../fixtures/base/subscribers.ts';
+import type { AnswerOf, BodyOf } from '../../../fixtures/control/operations.ts';
 
 export type RunRequest = BodyOf<'POST /runs'>;
 

@@ -3,6 +3,7 @@
  */
 
 import type * as v from 'valibot';
+import type { OnSubscriptionEnd, Subscriber } from '../../../fixtures/base/subscribers.ts';
 import type {
   activityAnswer,
   deploymentAnswer,
@@ -12,7 +13,6 @@ import type {
 } from '../../../fixtures/control/answers.ts';
 import { OVERVIEW_DEVICES_MAX } from '../../../fixtures/control/inputs.ts';
 import type { ReadOnly } from '../../../fixtures/control/operations.ts';
-import type { OnSubscriptionEnd, Subscriber } from '../../../fixtures/subscribers.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
 
 /** Maximum number of devices and deployments in an overview. */

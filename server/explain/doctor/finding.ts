@@ -1,7 +1,7 @@
 /**
  * Examines a body, a key and a signature, and returns the complete finding of the signature doctor.
  */
-import { isObject, parsedJson } from '../../../fixtures/json.ts';
+import { isObject, parsedJson } from '../../../fixtures/base/json.ts';
 import { signatureFits } from '../../crypto/device-signature.ts';
 import { readPublicKey } from '../../crypto/public-key.ts';
 import type { NamedDeviceKey } from '../../crypto/refused-signature.ts';

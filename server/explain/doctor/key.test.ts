@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../../fixtures/clock.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
 import { keyMistakeVectors } from '../../../fixtures/vectors/signature-mistakes.ts';
 import { authRequestVectors } from '../../../fixtures/vectors/signatures.ts';
 import { readPublicKey } from '../../crypto/public-key.ts';

@@ -2,7 +2,7 @@
  * Generates the texts that other JSON encoders produce for the same body, except for changes of
  * line ends alone.
  */
-import { isObject, parsedJson } from '../../../fixtures/json.ts';
+import { isObject, parsedJson } from '../../../fixtures/base/json.ts';
 import { otherLineEnds } from './line-ends.ts';
 
 /** A text that may have been signed instead of the body. */

@@ -1,8 +1,8 @@
 /** A table of signing mistakes: the wrong bytes, the wrong digest or the wrong key. */
 
 import { createHash } from 'node:crypto';
+import { isObject, parsedJson } from '../../../fixtures/base/json.ts';
 import type { KeyType } from '../../../fixtures/contract/vocabulary.ts';
-import { isObject, parsedJson } from '../../../fixtures/json.ts';
 import { signatureFits } from '../../crypto/device-signature.ts';
 import { type NamedDeviceKey, OTHER_KEYS_MAX } from '../../crypto/refused-signature.ts';
 import type { MistakeWords } from './diagnosis.ts';

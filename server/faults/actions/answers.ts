@@ -2,7 +2,7 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import * as v from 'valibot';
-import { isObject, type JsonObject, parsedJson } from '../../../fixtures/json.ts';
+import { isObject, type JsonObject, parsedJson } from '../../../fixtures/base/json.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { headerOf, replaced } from '../held-answer.ts';
 import type { HeaderPairs } from '../wire.ts';

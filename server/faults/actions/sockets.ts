@@ -1,6 +1,6 @@
 /** Actions on websockets of devices and users: refuse, close, cut, stall, and send invalid data. */
 import * as v from 'valibot';
-import type { Timer } from '../../../fixtures/clock.ts';
+import type { Timer } from '../../../fixtures/base/clock.ts';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import {
   connectProtocols,

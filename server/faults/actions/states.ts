@@ -4,7 +4,7 @@
 import * as v from 'valibot';
 import { isPollOperation } from '../../../fixtures/contract/operation-ids.ts';
 import { reportableStatuses } from '../../../fixtures/contract/vocabulary.ts';
-import { unexpectedFault } from '../../../fixtures/control-listener.ts';
+import { unexpectedFault } from '../../../fixtures/control/control-listener.ts';
 import { refuse } from '../../http/refusal.ts';
 import { DeliberateFailure } from '../../pipeline/failure.ts';
 import { isOver } from '../../rules/device-deployment.ts';

@@ -1,7 +1,7 @@
 /** Test CAs: newly created, or loaded from stored PEM. */
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import forge from 'node-forge';
-import { freshEcKey, freshRsaKey, type Random } from '../../../fixtures/random.ts';
+import { freshEcKey, freshRsaKey, type Random } from '../../../fixtures/base/random.ts';
 import {
   type CertificatePlan,
   type EcPublicKey,

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
 import forge from 'node-forge';
-import type { Random } from '../../../fixtures/random.ts';
+import type { Random } from '../../../fixtures/base/random.ts';
 
 /** Type numbers of GeneralName in RFC 5280. */
 const DNS_NAME = 2;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemRandom } from '../../../fixtures/random.ts';
+import { systemRandom } from '../../../fixtures/base/random.ts';
 import { acceptedDevice } from '../../testing/test-device.ts';
 import { journalPage } from '../../testing/test-journal.ts';
 import { startOfTest, type TestServer } from '../../testing/test-server.ts';

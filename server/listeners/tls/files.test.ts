@@ -10,8 +10,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ManualClock, systemClock } from '../../../fixtures/clock.ts';
-import { systemRandom } from '../../../fixtures/random.ts';
+import { ManualClock, systemClock } from '../../../fixtures/base/clock.ts';
+import { systemRandom } from '../../../fixtures/base/random.ts';
 import { SettingError } from '../../settings.ts';
 import { startOfTest, startTestServer } from '../../testing/test-server.ts';
 import { caOf, openssl, refusalOf, startTlsServer } from '../../testing/test-tls.ts';

@@ -4,8 +4,8 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { link, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
-import { NotAFile, plainFile } from '../../../fixtures/plain-file.ts';
-import type { Random } from '../../../fixtures/random.ts';
+import { NotAFile, plainFile } from '../../../fixtures/base/plain-file.ts';
+import type { Random } from '../../../fixtures/base/random.ts';
 import { SettingError } from '../../settings.ts';
 import { type Authority, authorityOf, createAuthority, signingKey } from './authority.ts';
 

@@ -2,7 +2,7 @@
  * Listeners with faulty TLS, one for each fault. A client that accepts the fault is recognized by
  * the requests it sends.
  */
-import type { Random } from '../../../fixtures/random.ts';
+import type { Random } from '../../../fixtures/base/random.ts';
 import {
   type Authority,
   type AuthorityKey,

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { inNextRound } from '../../../fixtures/clock.ts';
+import { inNextRound } from '../../../fixtures/base/clock.ts';
 import { LookedAtClock } from '../../testing/looked-at-clock.ts';
 import { openConnection, untilClosed } from '../../testing/raw-http.ts';
 import { startOfTest, type TestServer } from '../../testing/test-server.ts';

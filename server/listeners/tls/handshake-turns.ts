@@ -4,7 +4,7 @@
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { systemClock } from '../../../fixtures/clock.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
 import { cutOffHandshakeCode, refusedCertificateCode } from '../../http/tls-mistakes.ts';
 import { requestLikeText } from '../../http/unread-input.ts';
 import type { Turns } from '../../pipeline/turns.ts';

@@ -5,7 +5,7 @@ import { connect } from 'node:tls';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { systemClock } from '../../../fixtures/clock.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import { artifactBytes, uploadArtifact } from '../../testing/test-artifacts.ts';
 import { board, deploy, instructionsIn } from '../../testing/test-deployments.ts';

@@ -1,6 +1,6 @@
 /** Prepares the TLS identity of each listener from the TLS settings. */
-import type { Clock } from '../../../fixtures/clock.ts';
-import type { Random } from '../../../fixtures/random.ts';
+import type { Clock } from '../../../fixtures/base/clock.ts';
+import type { Random } from '../../../fixtures/base/random.ts';
 import { canonicalName, type TlsSettings } from '../../tls-settings.ts';
 import { createAuthority, freshServerEcKey, freshSigningKey, longValidity } from './authority.ts';
 import { keptAuthority, readClientAuthorities, readIdentity } from './files.ts';

@@ -4,7 +4,7 @@
  */
 
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
-import { plainFile } from '../../../fixtures/plain-file.ts';
+import { plainFile } from '../../../fixtures/base/plain-file.ts';
 import { isPageSize, pageSum } from './page-sum.ts';
 import { noSums, readSums, type SavedSums, writeSums } from './page-sums.ts';
 import { StateError } from './state-error.ts';

@@ -20,7 +20,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { plainFile } from '../../../fixtures/plain-file.ts';
+import { plainFile } from '../../../fixtures/base/plain-file.ts';
 import { isPageSize } from './page-sum.ts';
 import { StateError } from './state-error.ts';
 import { syncPath } from './sync-path.ts';

@@ -1,6 +1,6 @@
 /** The in-memory engine: sql.js. Its data is lost when the process ends. */
 import initSqlJs, { type Database, type SqlJsStatic, type Statement } from 'sql.js';
-import { inTurns } from '../../../fixtures/clock.ts';
+import { inTurns } from '../../../fixtures/base/clock.ts';
 import {
   insertRow,
   PreparedStatements,

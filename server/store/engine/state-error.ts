@@ -2,7 +2,7 @@
  * The error for a data folder that is refused; its message is one sentence that ends with the
  * remedy.
  */
-import { NotAFile } from '../../../fixtures/plain-file.ts';
+import { NotAFile } from '../../../fixtures/base/plain-file.ts';
 import { noSpace, storageProblem } from './storage-error.ts';
 
 /** The kind of problem, which determines the remedy. */

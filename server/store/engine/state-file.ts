@@ -11,7 +11,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { plainFile } from '../../../fixtures/plain-file.ts';
+import { plainFile } from '../../../fixtures/base/plain-file.ts';
 import { checkDatabase, salvagedBytes } from './database-check.ts';
 import type { Sql } from './sql.ts';
 import { type FileSql, openFileSql, openPlainSql, openSqlInPlace } from './sql-file.ts';

@@ -1,7 +1,7 @@
 import { closeSync, copyFileSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Random, seededRandom } from '../../../fixtures/random.ts';
+import { type Random, seededRandom } from '../../../fixtures/base/random.ts';
 import { openFileSql } from './sql-file.ts';
 import { TestFolder } from './testing/engines.ts';
 import { type LogPosition, WriteAheadLog } from './write-ahead-log.ts';

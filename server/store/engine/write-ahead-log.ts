@@ -4,7 +4,7 @@
  */
 
 import { closeSync, openSync, readSync } from 'node:fs';
-import { plainFile } from '../../../fixtures/plain-file.ts';
+import { plainFile } from '../../../fixtures/base/plain-file.ts';
 import { isPageSize, pageSum } from './page-sum.ts';
 
 const HEAD_BYTES = 32;

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { seededRandom } from '../../../fixtures/random.ts';
+import { seededRandom } from '../../../fixtures/base/random.ts';
 import type { ServerOptions } from '../../server.ts';
 import { linkTo, publish } from '../../testing/test-artifacts.ts';
 import { acceptedDevice, authenticate } from '../../testing/test-device.ts';

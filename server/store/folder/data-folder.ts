@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolder } from '../../../fixtures/make-folder.ts';
+import { makeFolder } from '../../../fixtures/base/make-folder.ts';
 import { lockFile, serverFile, serverShape, tenantsFolder } from '../data-layout.ts';
 import { number, text } from '../engine/row.ts';
 import type { Sql, SqlRow } from '../engine/sql.ts';

@@ -15,7 +15,7 @@ import {
   rmSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { NotAFile } from '../../../fixtures/plain-file.ts';
+import { NotAFile } from '../../../fixtures/base/plain-file.ts';
 import {
   artifactsFolder,
   contentName,

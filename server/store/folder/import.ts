@@ -13,8 +13,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { makeFolder } from '../../../fixtures/make-folder.ts';
-import { plainFile } from '../../../fixtures/plain-file.ts';
+import { makeFolder } from '../../../fixtures/base/make-folder.ts';
+import { plainFile } from '../../../fixtures/base/plain-file.ts';
 import {
   artifactsFolder,
   contentName,

@@ -14,7 +14,7 @@ import {
 import { createServer } from 'node:net';
 import { basename, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { seededRandom } from '../../../fixtures/random.ts';
+import { seededRandom } from '../../../fixtures/base/random.ts';
 import { fetchFile, linkTo, publish } from '../../testing/test-artifacts.ts';
 import { acceptedDevice } from '../../testing/test-device.ts';
 import { startTestServer } from '../../testing/test-server.ts';

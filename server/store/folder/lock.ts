@@ -5,7 +5,7 @@
 import { accessSync, closeSync, constants, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'libsql';
-import { plainFile } from '../../../fixtures/plain-file.ts';
+import { plainFile } from '../../../fixtures/base/plain-file.ts';
 import { StateError, stateError } from '../engine/state-error.ts';
 
 const BUSY_TIMEOUT_MS = 200;

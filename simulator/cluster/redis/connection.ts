@@ -1,6 +1,6 @@
 /** The connection to Redis: opened with a time limit, checked once, and monitored for its loss. */
 import { Redis } from 'ioredis';
-import type { Clock } from '../../../fixtures/clock.ts';
+import type { Clock } from '../../../fixtures/base/clock.ts';
 import { ClusterError } from '../cluster-error.ts';
 
 const CONNECT_MAX_MS = 5000;

@@ -2,7 +2,7 @@
  * The messages between a worker and the coordinator of a run. A worker runs a shard only after a
  * live coordinator has assigned it.
  */
-import type { Clock } from '../../../fixtures/clock.ts';
+import type { Clock } from '../../../fixtures/base/clock.ts';
 import type { CoordinatorMessage } from '../messages.ts';
 import type { RedisLink } from './connection.ts';
 import {

@@ -1,8 +1,8 @@
 /** Finds runs that need workers, and takes part in each of them until it ends. */
 import { hostname } from 'node:os';
 import * as v from 'valibot';
-import type { Clock } from '../../../fixtures/clock.ts';
-import type { Random } from '../../../fixtures/random.ts';
+import type { Clock } from '../../../fixtures/base/clock.ts';
+import type { Random } from '../../../fixtures/base/random.ts';
 import { missingIn, needsShape, type OwnPlan } from '../../plan/divided-plan.ts';
 import type { RedisLink } from './connection.ts';
 import { isReply, sendOn, unreadable } from './run-channel.ts';

@@ -4,7 +4,7 @@
  */
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { Redis } from 'ioredis';
-import { printable } from '../../../fixtures/printable.ts';
+import { printable } from '../../../fixtures/base/printable.ts';
 import { ClusterError } from '../cluster-error.ts';
 import type { CoordinatorMessage, WorkerMessage } from '../messages.ts';
 import { FORGOTTEN_AFTER_SECONDS } from './run-keys.ts';

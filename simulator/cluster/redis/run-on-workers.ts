@@ -1,7 +1,7 @@
 /** Runs a fleet on several machines. The shards are jobs of a BullMQ queue, which workers run. */
 import { Queue } from 'bullmq';
-import { type Clock, clockStartingAt, type Timer } from '../../../fixtures/clock.ts';
-import type { Random } from '../../../fixtures/random.ts';
+import { type Clock, clockStartingAt, type Timer } from '../../../fixtures/base/clock.ts';
+import type { Random } from '../../../fixtures/base/random.ts';
 import type { FleetHooks, FleetPlan } from '../../engine/simulate-fleet.ts';
 import { dividedPlan, type OwnPlan } from '../../plan/divided-plan.ts';
 import { ClusterError } from '../cluster-error.ts';

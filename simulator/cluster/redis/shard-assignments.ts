@@ -4,7 +4,7 @@
  * current worker. Therefore a job that was copied, or left over from an earlier run, is never run.
  */
 
-import type { Clock } from '../../../fixtures/clock.ts';
+import type { Clock } from '../../../fixtures/base/clock.ts';
 import { ClusterError } from '../cluster-error.ts';
 import type { Coordinator } from '../coordinator.ts';
 import type { FromWorker, OwnerMessage } from './run-channel.ts';

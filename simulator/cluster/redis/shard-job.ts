@@ -4,7 +4,7 @@
  */
 
 import * as v from 'valibot';
-import { printable } from '../../../fixtures/printable.ts';
+import { printable } from '../../../fixtures/base/printable.ts';
 import { knownBehaviours } from '../../behaviours/catalogue.ts';
 import { type FleetPlan, PlanError } from '../../engine/simulate-fleet.ts';
 import {

@@ -3,9 +3,9 @@
  * them.
  */
 import { type Job, UnrecoverableError, Worker } from 'bullmq';
-import type { Clock } from '../../../fixtures/clock.ts';
-import { printable } from '../../../fixtures/printable.ts';
-import type { Random } from '../../../fixtures/random.ts';
+import type { Clock } from '../../../fixtures/base/clock.ts';
+import { printable } from '../../../fixtures/base/printable.ts';
+import type { Random } from '../../../fixtures/base/random.ts';
 import type { OwnPlan, WorkerNeeds } from '../../plan/divided-plan.ts';
 import { SILENCE_MAX_MS } from '../coordinator.ts';
 import type { CoordinatorMessage, ShardAssignment, WorkerMessage } from '../messages.ts';

@@ -2,7 +2,7 @@
  * The commands of the device's shell. They act on the simulated device's facts and in-memory files,
  * and never on the machine that runs the simulator.
  */
-import type { Clock } from '../../../fixtures/clock.ts';
+import type { Clock } from '../../../fixtures/base/clock.ts';
 import type { DeviceDescription } from './connect-environment.ts';
 import { absolutePath, type DeviceFiles, FileError, fileLimits } from './files.ts';
 

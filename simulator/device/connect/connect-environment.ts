@@ -1,5 +1,5 @@
 /** Types for the interface between a device and its persistent connection. */
-import type { Clock } from '../../../fixtures/clock.ts';
+import type { Clock } from '../../../fixtures/base/clock.ts';
 import type { ConnectMessage } from '../../../fixtures/formats/connect-message.ts';
 
 /** Facts about the device. Facts that an update can change are functions. */

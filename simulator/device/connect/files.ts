@@ -2,7 +2,7 @@
  * A device's files in memory: a tree of folders and plain files with limits on size and number.
  * Paths never refer to files of the machine that runs the simulator.
  */
-import type { Clock } from '../../../fixtures/clock.ts';
+import type { Clock } from '../../../fixtures/base/clock.ts';
 
 /** Limits on one device's files. */
 export const fileLimits = {

@@ -1,5 +1,5 @@
 /** Functions that build messages for several protocols: errors, and bytes in pieces. */
-import { firstCharacters } from '../../../fixtures/characters.ts';
+import { firstCharacters } from '../../../fixtures/base/characters.ts';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { encodeBody } from '../../../fixtures/formats/connect-bodies.ts';
 import {

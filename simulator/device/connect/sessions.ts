@@ -4,7 +4,7 @@
  * or stays silent. Shells have their own limits and lifetime and are handled separately.
  * Spec: Device connect
  */
-import type { Clock } from '../../../fixtures/clock.ts';
+import type { Clock } from '../../../fixtures/base/clock.ts';
 import {
   connectErrorShape,
   decodeBody,

@@ -4,12 +4,12 @@
  * Spec: Device connect
  */
 
-import type { Clock } from '../../../fixtures/clock.ts';
+import type { Clock } from '../../../fixtures/base/clock.ts';
+import { valueText } from '../../../fixtures/base/value-text.ts';
 import {
   type ConnectMessage,
   connectProtocols,
 } from '../../../fixtures/formats/connect-message.ts';
-import { valueText } from '../../../fixtures/value-text.ts';
 import type { DeviceDescription } from './connect-environment.ts';
 import type { DeviceFiles } from './files.ts';
 import { messageStatuses, pieces, textProp } from './replies.ts';

@@ -2,7 +2,7 @@
 import { type ChildProcess, exec, spawn } from 'node:child_process';
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { systemClock } from '../../../../fixtures/clock.ts';
+import { systemClock } from '../../../../fixtures/base/clock.ts';
 
 /** Bytes of output that are kept of one client in one scene. */
 const OUTPUT_MAX_BYTES = 1_048_576;

@@ -1,6 +1,6 @@
 /** `fleetbed conform client`: judges a device client by the duties of clients. */
 import type { Command } from 'commander';
-import { inGroup, type OptionRows, type ValuesOf } from '../../../../fixtures/option-row.ts';
+import { inGroup, type OptionRows, type ValuesOf } from '../../../../fixtures/base/option-row.ts';
 import { addExamples } from '../../../options/examples.ts';
 import { addOptionRows } from '../../../options/option-rows.ts';
 import type { ExitCode } from '../../../output/exit-codes.ts';

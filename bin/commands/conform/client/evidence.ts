@@ -1,7 +1,7 @@
 /** The exchanges of a scene as its report and its log contain them: with secrets masked. */
 import type { ClientVerdict } from '../../../../conformance/clients/client-verdict.ts';
 import type { ShownExchange } from '../../../../conformance/clients/report/examination.ts';
-import type { ClientEvent, ClientExchange } from '../../../../fixtures/client-event.ts';
+import type { ClientEvent, ClientExchange } from '../../../../fixtures/control/client-event.ts';
 import { maskHeaders, maskText } from '../../../../server/http/masking.ts';
 import { endOf, type SeenEvents } from './seen-events.ts';
 

@@ -6,7 +6,7 @@ import type {
   ExaminedDuty,
 } from '../../../../conformance/clients/report/examination.ts';
 import type { JunitOutcome } from '../../../../conformance/report/outcomes-junit.ts';
-import { counted } from '../../../../fixtures/counted.ts';
+import { counted } from '../../../../fixtures/base/counted.ts';
 import type { CiSummary } from '../../../output/ci-summary.ts';
 import { NOT_SELECTED, type PlannedScene } from './programme.ts';
 

@@ -3,7 +3,7 @@ import type {
   Examination,
   PlayedScene,
 } from '../../../../conformance/clients/report/examination.ts';
-import { systemClock } from '../../../../fixtures/clock.ts';
+import { systemClock } from '../../../../fixtures/base/clock.ts';
 import { type EndedScene, joined } from './joined.ts';
 import type { ExaminationPlan } from './plan.ts';
 import { play } from './play.ts';

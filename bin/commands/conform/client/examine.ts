@@ -17,10 +17,10 @@ import {
   type Waiver,
   WaiverFileError,
 } from '../../../../conformance/result/waivers.ts';
-import { knownNames } from '../../../../fixtures/nearest.ts';
-import type { OptionRows, ValuesOf } from '../../../../fixtures/option-row.ts';
-import { inGroup, offSwitch } from '../../../../fixtures/option-row.ts';
-import { systemRandom } from '../../../../fixtures/random.ts';
+import { knownNames } from '../../../../fixtures/base/nearest.ts';
+import type { OptionRows, ValuesOf } from '../../../../fixtures/base/option-row.ts';
+import { inGroup, offSwitch } from '../../../../fixtures/base/option-row.ts';
+import { systemRandom } from '../../../../fixtures/base/random.ts';
 import {
   jsonFile,
   prepareReports,

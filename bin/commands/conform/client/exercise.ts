@@ -1,5 +1,5 @@
 /** `fleetbed conform client --exercise SCENE`: does on a running server what exercises duties. */
-import { knownNames } from '../../../../fixtures/nearest.ts';
+import { knownNames } from '../../../../fixtures/base/nearest.ts';
 import { CommandError } from '../../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../../output/exit-codes.ts';
 import { createOutput } from '../../../output/output.ts';

@@ -2,8 +2,8 @@
 import { verdictsOfRecording } from '../../../../conformance/clients/recorded-clients.ts';
 import { openRecording } from '../../../../conformance/recordings/open-recording.ts';
 import { RecordingError } from '../../../../conformance/recordings/recording.ts';
-import type { ClientExchange } from '../../../../fixtures/client-event.ts';
-import { NotAFile } from '../../../../fixtures/plain-file.ts';
+import { NotAFile } from '../../../../fixtures/base/plain-file.ts';
+import type { ClientExchange } from '../../../../fixtures/control/client-event.ts';
 import { maskText } from '../../../../server/http/masking.ts';
 import { CommandError } from '../../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../../output/exit-codes.ts';

@@ -11,7 +11,7 @@ import {
   type PlayedScene,
 } from '../../../../conformance/clients/report/examination.ts';
 import { nextStep } from '../../../../conformance/clients/scenes.ts';
-import { counted } from '../../../../fixtures/counted.ts';
+import { counted } from '../../../../fixtures/base/counted.ts';
 import type { ExaminationPlan } from './plan.ts';
 import type { SceneEnd } from './play.ts';
 import { allScenes, FIRST, notRun } from './scenes.ts';

@@ -1,7 +1,8 @@
 /** The map of a client's duties as text: what is broken, open and not met, each with what to do. */
+
+import { counted } from '../../../../fixtures/base/counted.ts';
+import { printable } from '../../../../fixtures/base/printable.ts';
 import type { AnswerOf } from '../../../../fixtures/control/operations.ts';
-import { counted } from '../../../../fixtures/counted.ts';
-import { printable } from '../../../../fixtures/printable.ts';
 
 /** A client with its duties, from a server or from a recording. */
 export type MappedClient = Pick<

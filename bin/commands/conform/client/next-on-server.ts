@@ -3,8 +3,8 @@
  * request to the control listener plays them on a running server.
  */
 import { nextStep, type SceneName } from '../../../../conformance/clients/scenes.ts';
+import { isObject } from '../../../../fixtures/base/json.ts';
 import { shellWord } from '../../../../fixtures/formats/shell-word.ts';
-import { isObject } from '../../../../fixtures/json.ts';
 import type { ClientDuty, ClientFacts } from '../../../../server/clients/client-reader.ts';
 import type { Step } from './scene.ts';
 import { allScenes } from './scenes.ts';

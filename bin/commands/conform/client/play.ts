@@ -6,7 +6,7 @@ import type {
   PlayedScene,
   ShownExchange,
 } from '../../../../conformance/clients/report/examination.ts';
-import { systemClock } from '../../../../fixtures/clock.ts';
+import { systemClock } from '../../../../fixtures/base/clock.ts';
 import { evidenceOf, lastLine } from './evidence.ts';
 import { limitMs, type Moment, type Scene, SceneStopped, type Step } from './scene.ts';
 import { CUT_FAULT, endOf, type Seen } from './seen-events.ts';

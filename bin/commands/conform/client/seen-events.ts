@@ -3,16 +3,16 @@
  * awaited by the scenes.
  */
 import type { WebSocket } from 'ws';
+import { inNextRound, systemClock } from '../../../../fixtures/base/clock.ts';
+import { isObject, parsedJson } from '../../../../fixtures/base/json.ts';
+import { apiPrefixes } from '../../../../fixtures/contract/deprecations.ts';
+import { operationsById } from '../../../../fixtures/contract/operation-ids.ts';
 import type {
   ClientEvent,
   ClientExchange,
   ClientSocketEvent,
-} from '../../../../fixtures/client-event.ts';
-import { inNextRound, systemClock } from '../../../../fixtures/clock.ts';
-import { apiPrefixes } from '../../../../fixtures/contract/deprecations.ts';
-import { operationsById } from '../../../../fixtures/contract/operation-ids.ts';
+} from '../../../../fixtures/control/client-event.ts';
 import { encodeConnectMessage } from '../../../../fixtures/formats/connect-message.ts';
-import { isObject, parsedJson } from '../../../../fixtures/json.ts';
 import { exchangeEvent } from '../../../../server/clients/client-events.ts';
 import type { ExchangeObserver } from '../../../../server/pipeline/plug-ins.ts';
 

@@ -1,7 +1,8 @@
 /** What a user of the server does to a client: accepts or rejects it, deploys, aborts. */
-import type { ServerAct } from '../../../../fixtures/client-event.ts';
+
+import { type Random, seededRandom } from '../../../../fixtures/base/random.ts';
+import type { ServerAct } from '../../../../fixtures/control/client-event.ts';
 import { writeArtifact } from '../../../../fixtures/formats/mender-artifact-writer.ts';
-import { type Random, seededRandom } from '../../../../fixtures/random.ts';
 import type { Testbed } from '../../../../server/testbed.ts';
 import { type OfferedUpdate, SceneStopped } from './scene.ts';
 import type { askedLast } from './sights.ts';

@@ -1,6 +1,7 @@
 /** What a scene can wait for, and what it reads in what it saw. */
-import type { HeaderList } from '../../../../fixtures/client-event.ts';
-import { isObject, type JsonObject, parsedJson } from '../../../../fixtures/json.ts';
+
+import { isObject, type JsonObject, parsedJson } from '../../../../fixtures/base/json.ts';
+import type { HeaderList } from '../../../../fixtures/control/client-event.ts';
 import { endOf, type Seen } from './seen-events.ts';
 
 const polls: ReadonlySet<string> = new Set([

@@ -1,9 +1,9 @@
 /** `fleetbed conform client --watch`: the live map of the clients of a running server. */
 import Table from 'cli-table3';
 import { createLogUpdate } from 'log-update';
-import { systemClock } from '../../../../fixtures/clock.ts';
+import { systemClock } from '../../../../fixtures/base/clock.ts';
+import { printable } from '../../../../fixtures/base/printable.ts';
 import type { AnswerOf } from '../../../../fixtures/control/operations.ts';
-import { printable } from '../../../../fixtures/printable.ts';
 import { type ExitCode, exitCodes } from '../../../output/exit-codes.ts';
 import { createOutput, type Output } from '../../../output/output.ts';
 import { stopSignal } from '../../../output/stop-signal.ts';

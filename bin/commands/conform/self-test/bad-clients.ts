@@ -6,7 +6,7 @@ import {
   type ClientSelfTest,
   selfTestOfClients,
 } from '../../../../conformance/clients/self-test/self-test.ts';
-import { counted } from '../../../../fixtures/counted.ts';
+import { counted } from '../../../../fixtures/base/counted.ts';
 import { type ExitCode, exitCodes } from '../../../output/exit-codes.ts';
 import type { Output } from '../../../output/output.ts';
 

@@ -9,8 +9,8 @@ import type {
   JudgeRequest,
   SelfTestOptions,
 } from '../../../../conformance/self-test/self-test.ts';
-import { type Clock, systemClock } from '../../../../fixtures/clock.ts';
-import { systemRandom } from '../../../../fixtures/random.ts';
+import { type Clock, systemClock } from '../../../../fixtures/base/clock.ts';
+import { systemRandom } from '../../../../fixtures/base/random.ts';
 import { startServer } from '../../../../server/server.ts';
 
 /** Cases run in parallel because a case mostly waits for effects that the defect suppresses. */

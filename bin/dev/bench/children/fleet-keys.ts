@@ -3,9 +3,9 @@
  * of each key. The arguments are the key type and the number of devices; the output is the duration
  * in milliseconds. RSA keys form a new pool of that size.
  */
-import { systemClock } from '../../../../fixtures/clock.ts';
+import { systemClock } from '../../../../fixtures/base/clock.ts';
+import { seededRandom } from '../../../../fixtures/base/random.ts';
 import { type KeyType, keyTypes } from '../../../../fixtures/contract/vocabulary.ts';
-import { seededRandom } from '../../../../fixtures/random.ts';
 import { Identities } from '../../../../simulator/identity/identities.ts';
 
 const [word = '', count = ''] = process.argv.slice(2);

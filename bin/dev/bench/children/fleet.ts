@@ -3,7 +3,7 @@
  * fleet, then reads the memory with all devices present. The output is one line of JSON.
  */
 import { writeSync } from 'node:fs';
-import { systemClock } from '../../../../fixtures/clock.ts';
+import { systemClock } from '../../../../fixtures/base/clock.ts';
 import {
   type FleetPlan,
   type FleetProgress,

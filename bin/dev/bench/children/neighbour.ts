@@ -2,7 +2,7 @@
  * Keeps its CPU core and the shared memory bus busy in a separate process until it is stopped, or
  * for ten minutes.
  */
-import { systemClock } from '../../../../fixtures/clock.ts';
+import { systemClock } from '../../../../fixtures/base/clock.ts';
 
 const LASTS_MS = 600_000;
 /** An array that is larger than the caches of a core. */

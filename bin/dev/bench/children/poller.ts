@@ -6,7 +6,7 @@
  */
 import { Agent, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { systemClock } from '../../../../fixtures/clock.ts';
+import { systemClock } from '../../../../fixtures/base/clock.ts';
 
 /** The argument of this process, as JSON. */
 export interface SteadyPolls {

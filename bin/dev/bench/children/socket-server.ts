@@ -4,7 +4,7 @@
  */
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer } from 'ws';
-import { systemClock } from '../../../../fixtures/clock.ts';
+import { systemClock } from '../../../../fixtures/base/clock.ts';
 import { limits } from '../../../../fixtures/contract/limits.ts';
 import { observe } from '../scale/observer.ts';
 

@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { systemClock } from '../../../../fixtures/clock.ts';
+import { systemClock } from '../../../../fixtures/base/clock.ts';
 import { redisTrafficOf } from '../../../../simulator/estimate/redis-traffic.ts';
 import { type RedisServer, redisProgram, startRedis } from '../../../testing/redis-server.ts';
 import { fleetbed } from '../children.ts';

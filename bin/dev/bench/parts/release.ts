@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../../../../fixtures/clock.ts';
+import { systemClock } from '../../../../fixtures/base/clock.ts';
 import { writeArtifact } from '../../../../fixtures/formats/mender-artifact-writer.ts';
 import { adminClient } from '../../../../server/control/embedding/admin-client.ts';
 import type { ServerReady } from '../../../server-access/ready.ts';

@@ -3,7 +3,7 @@
  * disk, and how long a fresh clone takes to become usable.
  */
 import { once } from 'node:events';
-import { systemClock } from '../../../../fixtures/clock.ts';
+import { systemClock } from '../../../../fixtures/base/clock.ts';
 import { type CommandWords, fleetbed, serveOptions } from '../children.ts';
 import { freshCloneRows } from '../fresh-clone.ts';
 import { packageSizeRows } from '../package-size.ts';

@@ -1,6 +1,6 @@
 /** Measures a long audit log: single pages, and the CSV export. */
 import { get, type IncomingMessage } from 'node:http';
-import { systemClock } from '../../../../fixtures/clock.ts';
+import { systemClock } from '../../../../fixtures/base/clock.ts';
 import { limits } from '../../../../fixtures/contract/limits.ts';
 import { pathOf } from '../../../../fixtures/contract/operation.ts';
 import { operations } from '../../../../fixtures/contract/operations.ts';

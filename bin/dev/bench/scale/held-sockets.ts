@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../../../../fixtures/clock.ts';
+import { systemClock } from '../../../../fixtures/base/clock.ts';
 import { limits } from '../../../../fixtures/contract/limits.ts';
 import { pathOf } from '../../../../fixtures/contract/operation.ts';
 import { operations } from '../../../../fixtures/contract/operations.ts';

@@ -4,7 +4,7 @@
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { systemClock, type Timer } from '../../../../fixtures/clock.ts';
+import { systemClock, type Timer } from '../../../../fixtures/base/clock.ts';
 import { memoryNow, type ProcessMemory } from '../memory.ts';
 
 /** The observed figures from `begin` to `end`. */

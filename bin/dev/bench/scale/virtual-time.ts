@@ -1,6 +1,6 @@
 /** Measures how long a fleet takes to simulate a day and a month in virtual time. */
 import { once } from 'node:events';
-import { systemClock } from '../../../../fixtures/clock.ts';
+import { systemClock } from '../../../../fixtures/base/clock.ts';
 import { type CommandWords, fleetbed } from '../children.ts';
 import type { BenchContext } from '../rounds.ts';
 import { type BenchRow, limitRow } from '../row.ts';

@@ -1,7 +1,7 @@
 /** Runs a program without privileges during a test, and observes its output. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
-import { systemClock } from '../../../../fixtures/clock.ts';
+import { systemClock } from '../../../../fixtures/base/clock.ts';
 
 /**
  * The unprivileged user for programs when the test runs as root; undefined for other users, who run

@@ -3,7 +3,7 @@
  */
 import { once } from 'node:events';
 import type { WebSocket } from 'ws';
-import { systemClock } from '../../../../fixtures/clock.ts';
+import { systemClock } from '../../../../fixtures/base/clock.ts';
 import {
   type ConnectMessage,
   connectProtocols,

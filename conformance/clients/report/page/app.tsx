@@ -1,5 +1,5 @@
 /** The whole page: the verdict at the top, the broken duties with their evidence, and the rest below. */
-import { counted } from '../../../../fixtures/counted.ts';
+import { counted } from '../../../../fixtures/base/counted.ts';
 import { Badge, type Tone, Verdict } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';
 import { Facts } from '../../../../fixtures/page/facts.tsx';

@@ -1,10 +1,10 @@
 /** Explains why a request was refused or got no update, and how it would succeed. */
 import { useParams } from 'wouter-preact';
+import { requestLabel, wrongRows } from '../../../../fixtures/control/refusal-rows.ts';
 import { Verdict } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';
 import { CopyButton } from '../../../../fixtures/page/copy-button.tsx';
 import { TextBlock } from '../../../../fixtures/page/text-block.tsx';
-import { requestLabel, wrongRows } from '../../../../fixtures/refusal-rows.ts';
 import { askJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
 import type { RefusalView } from '../api/types.ts';
