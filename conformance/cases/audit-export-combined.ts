@@ -6,7 +6,7 @@
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import {
   abortedDeployment,
-  needStatus,
+  needAnswer,
   type OfferedDeployment,
   StartStateMissed,
 } from '../context/start-states.ts';
@@ -123,7 +123,7 @@ interface Table {
 async function exportedTable(context: TestContext, query: AuditQuery): Promise<Table> {
   const headers = { accept: 'text/csv' };
   const answer = await context.admin.caller.call('export-audit-logs', { query, headers });
-  needStatus('an export', answer, 200);
+  needAnswer('export-audit-logs', answer, 200);
   const [names = [], ...records] = readCsv(answer.text);
   return { names, records };
 }

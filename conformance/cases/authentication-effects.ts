@@ -2,10 +2,11 @@
  * Cases: what authentication requests leave behind. A refused one records nothing, and none changes
  * a decision of a user. Spec: States and transitions; Device authentication
  */
+import { refused } from '../context/granted.ts';
 import {
   acceptedDevice,
   factoryProvides,
-  needStatus,
+  needAnswer,
   pendingDevice,
   preauthorizedDevice,
   unknownDevice,
@@ -27,6 +28,8 @@ import {
   shownAnswer,
   sorted,
 } from '../target/expectations.ts';
+
+const toFirstContact = { operation: 'post-auth-request', by: 'auth.first-contact-is-401' } as const;
 
 const REQUESTS_AT_ONCE = 8;
 /** The statuses that refuse a device; other cases judge which one is right. */
@@ -134,10 +137,7 @@ const contacts = defineScenario<SuiteDevice>({
       requirements: ['auth.one-identity-one-device'],
       run: async (device, context) => {
         const asked = Array.from({ length: REQUESTS_AT_ONCE }, () => askByNewKey(device, context));
-        // Other cases judge the answers.
-        for (const answer of await Promise.all(asked)) {
-          if (answer.status < 400) throw new NotObservable(shownAnswer(answer));
-        }
+        for (const answer of await Promise.all(asked)) refused(toFirstContact, answer);
         const found = await context.settled(
           () => context.admin.findDevice(device.identity),
           (each) => each?.auth_sets.length === REQUESTS_AT_ONCE,
@@ -149,12 +149,6 @@ const contacts = defineScenario<SuiteDevice>({
     },
   ],
 });
-
-/** Authenticates a device whose decision is known. Other cases judge the answer. */
-async function needDecided(device: SuiteDevice, answers: readonly number[]): Promise<void> {
-  const answer = await device.authenticate();
-  if (!answers.includes(answer.status)) throw new NotObservable(shownAnswer(answer));
-}
 
 /** A state of a device, which authentication requests must not change. */
 interface DecidedState {
@@ -201,7 +195,7 @@ const decided = decidedStates.flatMap(({ id, start, arrange, answers }) =>
         title: `Requests that are refused for form or signature change nothing about the ${id} device.`,
         requirements: ['auth.refused-changes-nothing'],
         run: async (device, context) => {
-          await needDecided(device, answers);
+          expectStatus(await device.authenticate(), ...answers);
           const before = await decisions(device, context);
           await sendRefused(device, context);
           expectEqual('decisions', await decisions(device, context), before);
@@ -217,7 +211,7 @@ const decided = decidedStates.flatMap(({ id, start, arrange, answers }) =>
         requirements: ['auth.decision-stays'],
         run: async (device, context) => {
           const before = await decisions(device, context);
-          await needDecided(device, answers);
+          expectStatus(await device.authenticate(), ...answers);
           expectEqual('decisions', await decisions(device, context), before);
           const other = await askByNewKey(device, context);
           // Another case judges the answer to the other key.
@@ -260,7 +254,7 @@ const changed = defineScenario<SuiteDevice>({
         'Each of several decisions of a user about a key decides the next request by that key.',
       requirements: ['auth.accepted-gets-token', 'auth.rejected-is-refused'],
       run: async (device, context) => {
-        needStatus('a granted authentication', await device.authenticate(), 200);
+        needAnswer('post-auth-request', await device.authenticate(), 200);
         for (const decision of ['rejected', 'accepted', 'rejected', 'accepted'] as const) {
           await context.admin.decide(device.id, device.key, decision);
           const isAccepted = decision === 'accepted';
@@ -283,7 +277,7 @@ const changed = defineScenario<SuiteDevice>({
       title: 'Once a user has accepted another key of an accepted device, it is granted a token.',
       requirements: ['auth.accepted-gets-token'],
       run: async (device, context) => {
-        needStatus('a granted authentication', await device.authenticate(), 200);
+        needAnswer('post-auth-request', await device.authenticate(), 200);
         const signedBy = await context.newKey();
         const changes = { members: { pubkey: signedBy.publicKeyPem }, signedBy };
         const first = await device.authenticate(changes);
@@ -320,7 +314,7 @@ const identities = defineScenario<{ readonly device: SuiteDevice; readonly mark:
     const mark = context.random.bytes(4).toString('hex');
     const serial = `${mark}-${serials.accepted}`;
     const device = await preauthorizedDevice(context, 'ecdsa', { serial });
-    needStatus('a granted authentication', await device.authenticate(), 200);
+    needAnswer('post-auth-request', await device.authenticate(), 200);
     return { device, mark };
   },
   cases: [
@@ -346,7 +340,7 @@ const identities = defineScenario<{ readonly device: SuiteDevice; readonly mark:
       run: async (_, context) => {
         const number = context.random.integer(1_000_000_000, 2_000_000_000);
         const device = await preauthorizedDevice(context, 'ecdsa', { serial: `${number}` });
-        needStatus('a granted authentication', await device.authenticate(), 200);
+        needAnswer('post-auth-request', await device.authenticate(), 200);
         const other = await context.newDevice('ecdsa', { serial: number });
         const members = { pubkey: device.key.publicKeyPem };
         expectStatus(await other.authenticate({ members, signedBy: device.key }), 401);

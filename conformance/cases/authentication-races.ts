@@ -5,7 +5,7 @@
 import {
   acceptedDevice,
   factoryProvides,
-  needStatus,
+  needAnswer,
   pendingDevice,
   preauthorizedDevice,
   unknownDevice,
@@ -196,7 +196,7 @@ const ofOneDevice = defineScenario<SuiteDevice>({
       title: 'A request with a new key, at once with one by the accepted key, does not affect it.',
       requirements: ['auth.decision-stays', 'auth.new-key-waits'],
       run: async (device, context) => {
-        needStatus('a granted authentication', await device.authenticate(), 200);
+        needAnswer('post-auth-request', await device.authenticate(), 200);
         const [own, other] = await Promise.all([
           device.authenticate(),
           askByNewKey(device, context),

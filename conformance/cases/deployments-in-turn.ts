@@ -17,7 +17,7 @@ import {
   activeDeployment,
   factoryProvides,
   instructedId,
-  needStatus,
+  needAnswer,
   type OfferedDeployment,
 } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
@@ -82,9 +82,7 @@ function lateReportCase(end: 'success' | 'failure'): JudgingCase<void> {
       ] as const) {
         await reportOnTheWay(next, underway);
         const body = { status: late, substate: 'late' };
-        const accepted = await report(former, body);
-        // Other cases judge that each status is accepted.
-        if (accepted.status !== 204) throw new NotObservable(shownAnswer(accepted));
+        needAnswer('put-deployment-status', await report(former, body), 204);
         await expectShown(context, former, late);
         const seen = await shownDeviceDeployment(context, next, underway);
         const isKept = seen?.status === underway && seen.substate !== 'late';
@@ -109,7 +107,7 @@ async function uploadLog(
 ): Promise<void> {
   const body = { messages: [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message }] };
   const answer = await device.call('put-deployment-log', { path: { id }, body });
-  needStatus('an accepted log', answer, 204);
+  needAnswer('put-deployment-log', answer, 204);
   const log = await context.settled(
     () => context.admin.deploymentLog(deploymentId, device.id),
     (text) => text?.includes(message) ?? false,
@@ -135,8 +133,8 @@ const turns = defineScenario<void>({
       run: async (_, context) => {
         const { former, next } = await inTurn(context, 'failure');
         for (const status of ['downloading', 'installing', 'success'] as const) {
-          const { status: answered } = await report(next, { status, substate: `next ${status}` });
-          if (answered !== 204) throw new NotObservable('the report is not accepted');
+          const body = { status, substate: `next ${status}` };
+          needAnswer('put-deployment-status', await report(next, body), 204);
           await shownDeviceDeployment(context, next, status);
           const seen = await shownDeviceDeployment(context, former, 'failure');
           const isKept = seen?.status === 'failure' && !seen.substate?.startsWith('next');
@@ -234,7 +232,7 @@ const active = defineScenario({
       run: async (arranged, context) => {
         for (const [index, status] of statusColumns.entries()) {
           const substate = substates[index];
-          needStatus(`a report of ${status}`, await report(arranged, { status, substate }), 204);
+          needAnswer('put-deployment-status', await report(arranged, { status, substate }), 204);
           const seen = await context.settled(
             () => context.admin.deviceDeployment(arranged.deploymentId, arranged.device.id),
             (found) => found?.status === status && found.substate === substate,
@@ -283,9 +281,13 @@ const together = defineScenario<SharedDeployment>({
       requirements: ['status.own-part-only'],
       run: async ({ one, other }, context) => {
         const own = { status: 'downloading', substate: 'of the other device' };
-        needStatus('a report', await report(other, own), 204);
+        needAnswer('put-deployment-status', await report(other, own), 204);
         await shownDeviceDeployment(context, other, own.status);
-        needStatus('a report', await report(one, { status: 'installing', substate: 'mine' }), 204);
+        needAnswer(
+          'put-deployment-status',
+          await report(one, { status: 'installing', substate: 'mine' }),
+          204,
+        );
         await shownDeviceDeployment(context, one, 'installing');
         const seen = await context.admin.deviceDeployment(other.deploymentId, other.device.id);
         if (seen === undefined) throw new NotObservable('users do not see the device');
@@ -332,7 +334,7 @@ const together = defineScenario<SharedDeployment>({
           if (accepted.status === 404 || accepted.status === 409) {
             throw new ExpectationFailure('status 204', shownAnswer(accepted), own);
           }
-          if (accepted.status !== 204) throw new NotObservable(shownAnswer(accepted));
+          needAnswer('put-deployment-status', accepted, 204);
           const seen = await shownDeviceDeployment(context, other, 'installing');
           if (seen?.status === 'installing') continue;
           throw new ExpectationFailure('installing', seen?.status ?? 'nothing', own);

@@ -4,12 +4,12 @@
  * Spec: Device inventory; Attribute (inventory)
  */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { acceptedDevice } from '../context/start-states.ts';
+import { acceptedDevice, needAnswer } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { ShownAttribute } from '../context/target-admin.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
-import { ExpectationFailure, NotObservable, shown, shownAnswer } from '../target/expectations.ts';
+import { ExpectationFailure, shown } from '../target/expectations.ts';
 import { type WriteOperation, writeAttributes as write } from './inventory-writing.ts';
 
 interface Attribute {
@@ -203,8 +203,7 @@ export const inventoryMergingCases = defineScenario<SuiteDevice>({
         for (const made of writes) {
           const step: Step = { made, wanted: after(before, made) };
           const answer = await write(device, made.how, ...made.attributes);
-          // Other cases judge that each form of an attribute is accepted.
-          if (answer.status !== 200) throw new NotObservable(shownAnswer(answer));
+          needAnswer(made.how, answer, 200);
           const found = await context.settled(
             () => ownAttributes(context, device),
             (all) => differenceIn(all, step) === undefined,

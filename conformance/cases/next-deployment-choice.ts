@@ -6,7 +6,7 @@ import {
   acceptedDevice,
   deploymentOf,
   factoryProvides,
-  needStatus,
+  needAnswer,
   pendingDeployment,
 } from '../context/start-states.ts';
 import { defineScenario } from '../suite/case.ts';
@@ -98,7 +98,7 @@ const several = defineScenario({
       requirements: ['next.oldest-first'],
       observe: async ({ device, deploymentId, laterId }) => {
         const answer = await device.call('post-next-deployment', { body: suitsBoth });
-        needStatus('an offered update', answer, 200);
+        needAnswer('post-next-deployment', answer, 200);
         const id = textIn(needInstructions(answer), 'id');
         const words = { [deploymentId]: 'the older one', [laterId]: 'the younger one' };
         return observed(words[id] ?? 'an id of neither');

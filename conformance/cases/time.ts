@@ -4,7 +4,13 @@ import { JUST_AFTER_SECONDS, justAfter, MINUTE_SECONDS, secondsUntil } from '../
 import { passingUserToken } from '../context/passing-token.ts';
 import { acceptedDevice, factoryProvides } from '../context/start-states.ts';
 import { defineScenario } from '../suite/case.ts';
-import { anySuccess, expectEach, expectStatus, NotObservable } from '../target/expectations.ts';
+import {
+  anySuccess,
+  ExpectationFailure,
+  expectEach,
+  expectStatus,
+  shownAnswer,
+} from '../target/expectations.ts';
 import { claimsOf, expectToken } from '../target/token-claims.ts';
 
 const WEEK_SECONDS = 7 * 86_400;
@@ -46,9 +52,10 @@ const tokens = defineScenario({
         await context.control.advance(WEEK_SECONDS / 2);
         const renewed = context.caller(expectToken(await device.authenticate()));
         const query = factoryProvides;
-        const { status } = await renewed.call('get-next-deployment', { query });
-        // Another case judges that a renewed token works at all.
-        if (status >= 300) throw new NotObservable(`the renewed token is answered ${status}`);
+        const first = await renewed.call('get-next-deployment', { query });
+        if (first.status >= 300) {
+          throw new ExpectationFailure('a success', shownAnswer(first), ['tokens.renewal']);
+        }
         await context.control.advance(WEEK_SECONDS - MINUTE_SECONDS);
         expectStatus(await renewed.call('get-next-deployment', { query }), ...anySuccess);
       },

@@ -5,7 +5,7 @@
 import type { GivenControlMap } from '../../fixtures/contract/resources.ts';
 import { reportOnTheWay } from '../context/deployment-life.ts';
 import { fieldIn, isObject, needInstructions, textIn } from '../context/instructions.ts';
-import { acceptedDevice, factoryProvides, needStatus } from '../context/start-states.ts';
+import { acceptedDevice, factoryProvides, needAnswer } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
@@ -61,7 +61,7 @@ async function offeredMap(
   const deployment = { artifact_name: name, devices: [device.id], update_control_map: given };
   const { id: deploymentId } = await context.deploy(deployment);
   const answer = await ask(device);
-  needStatus('an offered update', answer, 200);
+  needAnswer('post-next-deployment-v2', answer, 200);
   const instructions = needInstructions(answer);
   const instructed = fieldIn(instructions, 'artifact.update_control_map');
   return { device, id: textIn(instructions, 'id'), deploymentId, given, instructed };

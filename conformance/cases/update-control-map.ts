@@ -11,7 +11,6 @@ import {
   deviceAndArtifact,
   factoryProvides,
   needAnswer,
-  needStatus,
   type OfferedDeployment,
   offered,
 } from '../context/start-states.ts';
@@ -152,7 +151,7 @@ function expectGiven(map: Readonly<Record<string, unknown>>): void {
 async function mapFor(context: TestContext, body: unknown): Promise<string> {
   const { device } = await deploymentOf(context, 'plain', givenMap);
   const answer = await device.call('post-next-deployment-v2', { body });
-  needStatus('an offered update', answer, 200);
+  needAnswer('post-next-deployment-v2', answer, 200);
   const map = fieldIn(needInstructions(answer), 'artifact.update_control_map');
   return map === undefined ? 'no map is sent' : 'the map is sent';
 }
