@@ -44,15 +44,10 @@ function membersOf(id: OperationId, row: Operation): readonly Member[] {
   const resource = tables.find((each) => each.name === name);
   if (resource === undefined || to === undefined) return [];
   return fieldsOf(resource).map((field) => {
-    const own = field.path.map((step) => (isAnyEntry(step) ? '*' : step));
+    const own = field.path.map((step) => (step === '[]' ? '*' : step));
     const steps = [...to, ...own];
     return { id, steps, field, absence: absenceOf(steps, field, row) };
   });
-}
-
-/** Returns true for a step to any entry; the table uses one state name as an example for all. */
-function isAnyEntry(step: string): boolean {
-  return step === '[]' || step === 'ArtifactInstall_Enter';
 }
 
 /** Optional members that other sentences of the contract require nevertheless. */
