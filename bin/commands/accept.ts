@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { Device } from '../../fixtures/contract/management/devices.ts';
 import { addExamples } from '../options/examples.ts';
+import { jsonOption } from '../options/shared-options.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
 import { createOutput } from '../output/output.ts';
 import { ManagementApi } from '../server-access/management-api.ts';
@@ -25,7 +26,7 @@ export function configure(command: Command): void {
   addServerOptions(command)
     .argument('[device...]', 'ID, or a value of the identity such as the MAC address')
     .option('--all', 'all pending devices')
-    .option('--json', 'print one JSON line')
+    .addOption(jsonOption())
     .addHelpText('after', help)
     .action(async (names: readonly string[], options: AcceptOptions) => {
       if ((names.length === 0) !== (options.all === true)) {

@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { addExamples } from '../options/examples.ts';
 import * as values from '../options/option-values.ts';
+import { deviceOption, jsonOption } from '../options/shared-options.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
 import { createOutput } from '../output/output.ts';
 import { addControlOptions, ask } from '../server-access/control-listener.ts';
@@ -30,7 +31,7 @@ step is wrong; 3 the control listener cannot be reached, or refuses the token.
 export function configure(command: Command): void {
   addControlOptions(command)
     .argument('<step...>', 'what must have happened, in this order', stepIn)
-    .option('--device <device>', 'device ID, or a value of its identity', values.filled)
+    .addOption(deviceOption())
     .option(
       '--times <n>',
       'number of times that the last step must follow the others (default: at least once)',
@@ -41,7 +42,7 @@ export function configure(command: Command): void {
       'only entries after this sequence number',
       values.count(0, SEQUENCE_MAX),
     )
-    .option('--json', 'print one JSON line')
+    .addOption(jsonOption())
     .addHelpText('after', help)
     .action(async (happened: readonly AssertStep[], options: AssertOptions) => {
       process.exitCode = await assertSteps(happened, options);

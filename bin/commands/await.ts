@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { addExamples } from '../options/examples.ts';
 import * as values from '../options/option-values.ts';
+import { jsonLinesOption } from '../options/shared-options.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
 import { createOutput } from '../output/output.ts';
 import { stopSignal } from '../output/stop-signal.ts';
@@ -36,7 +37,7 @@ export function configure(command: Command): void {
       values.durationMs,
       DEFAULT_MS,
     )
-    .option('--json', 'print one JSON line for each entry')
+    .addOption(jsonLinesOption('entry'))
     .addHelpText('after', help)
     .action(async (options: AwaitOptions) => {
       process.exitCode = await awaitEntries(options);

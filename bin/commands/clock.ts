@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { controlPaths } from '../../fixtures/control/control-listener.ts';
 import { addExamples } from '../options/examples.ts';
 import * as values from '../options/option-values.ts';
+import { jsonOption } from '../options/shared-options.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
 import { createOutput } from '../output/output.ts';
 import { addControlOptions, askAs, type ControlAccess } from '../server-access/control-listener.ts';
@@ -38,7 +39,7 @@ export function configure(command: Command): void {
       values.momentMs,
     )
     .option('--rate <factor>', 'run this many times as fast as real time; 0 freezes it', rate)
-    .option('--json', 'print one JSON line')
+    .addOption(jsonOption())
     .addHelpText('after', help)
     .action(async (given: ClockChange | undefined, options: ClockOptions) => {
       const { until, rate: factor } = options;

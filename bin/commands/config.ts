@@ -13,6 +13,7 @@ import { configSchema } from '../options/config-schema.ts';
 import type { ConfigFile } from '../options/config-text.ts';
 import { addExamples } from '../options/examples.ts';
 import { SecretOption } from '../options/secret-option.ts';
+import { jsonOption } from '../options/shared-options.ts';
 import { loadOptions, meantHint, subcommandHint } from '../options/subcommands.ts';
 import { CommandError } from '../output/command-error.ts';
 import { exitCodes } from '../output/exit-codes.ts';
@@ -58,7 +59,7 @@ export function configure(command: Command): void {
     .argument('[command...]', 'the command to show, with its options if wanted')
     .allowUnknownOption()
     .option('--schema', 'print the JSON Schema of the file, for editors')
-    .option('--json', 'print one JSON line')
+    .addOption(jsonOption())
     .addHelpText('after', help)
     .action(async (words: readonly string[], options: ConfigOptions) => {
       await show(command, words, options);

@@ -1,6 +1,5 @@
 /** `fleetbed contract`: the APIs as documents for people and for other tools. */
 import { type Command, Option } from 'commander';
-import { defaultHeaderPrefix } from '../../fixtures/contract/vendor-names.ts';
 import { asyncApiOf } from '../../fixtures/reference/asyncapi.ts';
 import { contractDataOf } from '../../fixtures/reference/contract-data.ts';
 import { httpFileOf } from '../../fixtures/reference/http-file.ts';
@@ -15,7 +14,8 @@ import type { OpenApiDocument } from '../../fixtures/reference/openapi-document.
 import { postmanOf } from '../../fixtures/reference/postman.ts';
 import { controlDocuments } from '../../server/control/control-documents.ts';
 import { addExamples } from '../options/examples.ts';
-import * as values from '../options/option-values.ts';
+import { headerPrefixOption } from '../options/shared-options.ts';
+import { urlOption } from '../options/url-option.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
 import { requireWritable, writeWhole } from '../output/files.ts';
 
@@ -44,17 +44,8 @@ export function configure(command: Command): void {
       new Option('--format <form>', 'form of the document').choices(formats).default('openapi'),
     )
     .addOption(new Option('--api <name>', 'only this API (default: all three)').choices(apiNames))
-    .option(
-      '--url <url>',
-      'base URL of the described server (default: that of fleetbed serve)',
-      values.baseUrl,
-    )
-    .option(
-      '--header-prefix <prefix>',
-      "prefix of the vendor's headers, such as X-MEN",
-      values.headerPrefix,
-      defaultHeaderPrefix,
-    )
+    .addOption(urlOption('base URL of the described server (default: that of fleetbed serve)'))
+    .addOption(headerPrefixOption())
     .option('--out <file>', 'write to this file (default: standard output)')
     .addHelpText('after', help)
     .action(async (options: ContractOptions) => {

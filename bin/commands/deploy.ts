@@ -19,6 +19,7 @@ import {
 } from '../../fixtures/formats/update-modules.ts';
 import { addExamples } from '../options/examples.ts';
 import * as values from '../options/option-values.ts';
+import { jsonOption } from '../options/shared-options.ts';
 import { CommandError } from '../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
 import { fileError } from '../output/files.ts';
@@ -79,7 +80,7 @@ export function configure(command: Command): void {
       'update module that installs a plain file (default: single-file); script needs no --dest-dir',
       values.filled,
     )
-    .option('--json', 'print one JSON line')
+    .addOption(jsonOption())
     .addHelpText('after', help)
     .action(async (file: string, options: DeployOptions) => {
       process.exitCode = await deploy(file, options);

@@ -7,6 +7,7 @@ import type { InventoryDevice } from '../../fixtures/contract/management/invento
 import { deviceStatuses } from '../../fixtures/contract/vocabulary.ts';
 import { addExamples } from '../options/examples.ts';
 import * as values from '../options/option-values.ts';
+import { jsonOption } from '../options/shared-options.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
 import { createOutput } from '../output/output.ts';
 import { ManagementApi } from '../server-access/management-api.ts';
@@ -40,7 +41,7 @@ export function configure(command: Command): void {
       `only devices of this status (${deviceStatuses.join(', ')}); repeatable`,
       values.someOf(deviceStatuses),
     )
-    .option('--json', 'print one JSON line')
+    .addOption(jsonOption())
     .addHelpText('after', help)
     .action(async (options: DevicesOptions) => {
       process.exitCode = await list(options);

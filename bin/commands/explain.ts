@@ -5,6 +5,7 @@
 import type { Command } from 'commander';
 import { addExamples } from '../options/examples.ts';
 import * as values from '../options/option-values.ts';
+import { deviceOption, jsonOption } from '../options/shared-options.ts';
 import { CommandError } from '../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
 import { createOutput } from '../output/output.ts';
@@ -44,12 +45,8 @@ export function configure(command: Command): void {
       'ID of a request that was refused, or of a poll that brought no update',
       values.filled,
     )
-    .option(
-      '--device <device>',
-      'explain why this device gets no update: its ID, or a value of its identity',
-      values.filled,
-    )
-    .option('--json', 'print one JSON line')
+    .addOption(deviceOption())
+    .addOption(jsonOption())
     .addHelpText('after', help)
     .action(async (requestId: string | undefined, options: ExplainOptions) => {
       if ((requestId === undefined) === (options.device === undefined)) {

@@ -10,6 +10,7 @@ import { planSchema } from '../../server/faults/plan-text.ts';
 import { legalVariations } from '../../server/variation/variations.ts';
 import { addExamples } from '../options/examples.ts';
 import * as values from '../options/option-values.ts';
+import { jsonOption } from '../options/shared-options.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
 import { readNamedFile } from '../output/files.ts';
 import { createOutput } from '../output/output.ts';
@@ -52,7 +53,7 @@ export function configure(command: Command): void {
   });
   addExamples(command.command('actions'), 'fleetbed faults actions')
     .description('list the actions of plans, and the legal variations')
-    .option('--json', 'print one JSON line')
+    .addOption(jsonOption())
     .action(listActions);
   addExamples(command.command('schema'), 'fleetbed faults schema')
     .description('print the JSON Schema of plans, for editors')
@@ -71,7 +72,7 @@ const examples = {
 function on(command: Command, name: keyof typeof examples, description: string): Command {
   const added = command.command(name).description(description).allowExcessArguments(false);
   addExamples(added, ...examples[name]);
-  return addControlOptions(added).option('--json', 'print one JSON line');
+  return addControlOptions(added).addOption(jsonOption());
 }
 
 /** Prints every action and variation with what it does. */

@@ -1,7 +1,7 @@
 /** `fleetbed reset`: returns a running server, or one of its devices, to its start state. */
 import type { Command } from 'commander';
 import { addExamples } from '../options/examples.ts';
-import * as values from '../options/option-values.ts';
+import { deviceOption, jsonOption } from '../options/shared-options.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
 import { createOutput } from '../output/output.ts';
 import { addControlOptions, askAs, type ControlAccess } from '../server-access/control-listener.ts';
@@ -21,12 +21,8 @@ Exit codes: 0 done; 1 the server refuses it, or knows no such device; 2 the comm
 /** Adds the options and the action of `fleetbed reset`. */
 export function configure(command: Command): void {
   addControlOptions(command)
-    .option(
-      '--device <device>',
-      'reset only this device: its ID, or a value of its identity',
-      values.filled,
-    )
-    .option('--json', 'print one JSON line')
+    .addOption(deviceOption())
+    .addOption(jsonOption())
     .addHelpText('after', help)
     .action(async (options: ResetOptions) => {
       process.exitCode = await reset(options);

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { addExamples } from '../options/examples.ts';
 import * as values from '../options/option-values.ts';
+import { jsonOption } from '../options/shared-options.ts';
 import { exitCodes } from '../output/exit-codes.ts';
 import { createOutput } from '../output/output.ts';
 import { addControlOptions, askAs, type ControlAccess } from '../server-access/control-listener.ts';
@@ -49,7 +50,7 @@ export function configure(command: Command): void {
     const added = addControlOptions(command.command(name).description(summary))
       .allowExcessArguments(false)
       .argument('<name>', 'name of the snapshot', values.filled)
-      .option('--json', 'print one JSON line')
+      .addOption(jsonOption())
       .addHelpText('after', exits)
       .action(async (snapshot: string, options: SnapshotOptions) => {
         await askAs(options, `/snapshots/${encodeURIComponent(snapshot)}${below}`, { method });
@@ -62,7 +63,7 @@ export function configure(command: Command): void {
   }
   const list = addControlOptions(command.command('list').description('list the snapshots'))
     .allowExcessArguments(false)
-    .option('--json', 'print one JSON line')
+    .addOption(jsonOption())
     .addHelpText('after', exits)
     .action(async (options: SnapshotOptions) => {
       const { body } = await askAs(options, '/snapshots', { method: 'GET' });

@@ -6,6 +6,7 @@ import { exportState } from '../../server/store/folder/export.ts';
 import { importState } from '../../server/store/folder/import.ts';
 import { addExamples } from '../options/examples.ts';
 import * as values from '../options/option-values.ts';
+import { jsonOption } from '../options/shared-options.ts';
 import { CommandError } from '../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
 import { requireWritable } from '../output/files.ts';
@@ -49,7 +50,7 @@ export function configure(command: Command): void {
     .description('save a data folder to one SQLite file; of a damaged folder, all that is readable')
     .requiredOption('--data <folder>', 'data folder of a server that is not running', values.filled)
     .requiredOption('--out <file>', 'file to write', values.filled)
-    .option('--json', 'print one JSON line')
+    .addOption(jsonOption())
     .action(async (options: StateExportOptions) => {
       process.exitCode = await exportFolder(options);
     });
@@ -57,7 +58,7 @@ export function configure(command: Command): void {
     .description('create a data folder from an exported file')
     .argument('<file>', 'file written by fleetbed state export', values.filled)
     .requiredOption('--data <folder>', 'new or empty folder', values.filled)
-    .option('--json', 'print one JSON line')
+    .addOption(jsonOption())
     .action(async (file: string, options: ImportOptions) => {
       process.exitCode = await importFolder(file, options);
     });

@@ -5,6 +5,7 @@ import { exampleWorld } from '../../server/world/example.ts';
 import { worldJsonSchema } from '../../server/world/world-shape.ts';
 import { addExamples } from '../options/examples.ts';
 import * as values from '../options/option-values.ts';
+import { jsonOption } from '../options/shared-options.ts';
 import { CommandError } from '../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
 import { readNamedFile, writeWhole } from '../output/files.ts';
@@ -41,7 +42,7 @@ export function configure(command: Command): void {
   const load = addExamples(command.command('load'), 'fleetbed world load world.yaml')
     .description('replace the state of a running server with that of a file')
     .argument('<file>', 'file to load', values.filled)
-    .option('--json', 'print IDs, tokens and keys as one JSON line');
+    .addOption(jsonOption());
   addControlOptions(load).action(
     async (file: string, options: ControlAccess & { readonly json?: boolean }) => {
       const loaded = await loadWorldFile('world load', file, options);

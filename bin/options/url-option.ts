@@ -32,14 +32,17 @@ interface UrlOptionSettings {
   readonly isInEnvironment?: boolean;
 }
 
+/** Returns the option `--url`, which the environment does not set. */
+export function urlOption(description: string, defaultUrl?: string): Option {
+  return new Option('--url <url>', description).argParser(values.baseUrl).default(defaultUrl);
+}
+
 /** Adds the option `--url`, and unless excluded its environment variable. */
 export function addUrlOption(
   command: Command,
   { description, defaultUrl, isInEnvironment = true }: UrlOptionSettings,
 ): Command {
-  const option = new Option('--url <url>', description)
-    .argParser(values.baseUrl)
-    .default(defaultUrl);
+  const option = urlOption(description, defaultUrl);
   if (isInEnvironment) option.env(urlVariable);
   return command.addOption(option);
 }

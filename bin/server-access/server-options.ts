@@ -1,6 +1,7 @@
 /** The server and the user of commands that call only the management API. */
 import type { Command } from 'commander';
 import { addLoginOptions, type LoginOptions, loginWays } from '../options/login-options.ts';
+import { caOption } from '../options/shared-options.ts';
 import { addUrlOption } from '../options/url-option.ts';
 import { controlUrlOption } from './control-listener.ts';
 import { fillServer } from './found-server.ts';
@@ -26,7 +27,7 @@ export function addServerOptions(command: Command): Command {
     description: 'base URL of the API (default: that of the server running on this machine)',
   });
   return addLoginOptions(command.addOption(controlUrlOption()))
-    .option('--ca <file>', "PEM file with the server's certificate or its authority's")
+    .addOption(caOption())
     .optionsGroup('Options:')
     .hook('preAction', () => fillServer(command, loginWays));
 }

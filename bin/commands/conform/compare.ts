@@ -7,6 +7,7 @@ import type { Command } from 'commander';
 import { comparisonText } from '../../../conformance/report/differences.ts';
 import { compareReports, type ResultComparison } from '../../../conformance/result/compare.ts';
 import { addExamples } from '../../options/examples.ts';
+import { jsonOption } from '../../options/shared-options.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import { createOutput } from '../../output/output.ts';
 import { readReportFile } from './read-report.ts';
@@ -17,7 +18,7 @@ export function configure(command: Command): void {
   command
     .argument('<a>', 'JSON report of the earlier run')
     .argument('<b>', 'JSON report of the later run')
-    .option('--json', 'write the comparison to stdout as JSON')
+    .addOption(jsonOption())
     .action(async (a: string, b: string, options: { readonly json?: boolean }) => {
       const comparison = compareReports(await readReportFile('A', a), await readReportFile('B', b));
       const output = createOutput(options.json ?? false);

@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import { describedSteps } from '../../../conformance/conformance.ts';
 import { addExamples } from '../../options/examples.ts';
+import { jsonOption } from '../../options/shared-options.ts';
 import { createOutput } from '../../output/output.ts';
 
 const contract = [
@@ -24,18 +25,16 @@ const contract = [
 
 export function configure(command: Command): void {
   addExamples(command, 'fleetbed conform hooks');
-  command
-    .option('--json', 'write the steps to stdout as JSON')
-    .action(({ json = false }: { readonly json?: boolean }) => {
-      const output = createOutput(json);
-      const steps = describedSteps();
-      output.data(steps.map(([step, wish, input, answer]) => ({ step, wish, input, answer })));
-      const lines = steps.flatMap(([step, wish, input, answer]) => [
-        '',
-        `${step}: ${wish}`,
-        `  input   {${input}}`,
-        `  answer  {${answer}}`,
-      ]);
-      output.line([...contract, ...lines].join('\n'));
-    });
+  command.addOption(jsonOption()).action(({ json = false }: { readonly json?: boolean }) => {
+    const output = createOutput(json);
+    const steps = describedSteps();
+    output.data(steps.map(([step, wish, input, answer]) => ({ step, wish, input, answer })));
+    const lines = steps.flatMap(([step, wish, input, answer]) => [
+      '',
+      `${step}: ${wish}`,
+      `  input   {${input}}`,
+      `  answer  {${answer}}`,
+    ]);
+    output.line([...contract, ...lines].join('\n'));
+  });
 }

@@ -8,9 +8,9 @@ import { judgeRecording, type RecordingJudgement } from '../../../conformance/pa
 import { recordingText } from '../../../conformance/passive/recording-text.ts';
 import { RecordingError } from '../../../conformance/recordings/recording.ts';
 import { NotAFile } from '../../../fixtures/base/plain-file.ts';
-import { defaultHeaderPrefix } from '../../../fixtures/contract/vendor-names.ts';
 import { addExamples } from '../../options/examples.ts';
-import * as values from '../../options/option-values.ts';
+import { headerPrefixOption, jsonOption } from '../../options/shared-options.ts';
+import { urlOption } from '../../options/url-option.ts';
 import { CommandError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import { fileError } from '../../output/files.ts';
@@ -50,18 +50,11 @@ export function configure(command: Command): void {
   );
   command
     .argument('<file>', 'HAR file or journal')
-    .option(
-      '--url <url>',
-      'base URL of the server to judge (default: the one with calls of devices)',
-      values.baseUrl,
+    .addOption(
+      urlOption('base URL of the server to judge (default: the one with calls of devices)'),
     )
-    .option(
-      '--header-prefix <prefix>',
-      "vendor prefix of the API's header names",
-      values.headerPrefix,
-      defaultHeaderPrefix,
-    )
-    .option('--json', 'write the result to stdout as JSON')
+    .addOption(headerPrefixOption())
+    .addOption(jsonOption())
     .addHelpText('after', help)
     .action(async (file: string, { json = false, ...plan }: JudgeOptions) => {
       const judgement = await judgeRecording(file, plan).catch((error: unknown) => {

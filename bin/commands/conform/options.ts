@@ -15,6 +15,7 @@ import type { OptionRows, ValuesOf } from '../../../fixtures/base/option-row.ts'
 import { addLoginOptions, type LoginOptions, userOf } from '../../options/login-options.ts';
 import { addOptionRows, settingsOfOptions } from '../../options/option-rows.ts';
 import { reportOption } from '../../options/reports.ts';
+import { sharedHelp } from '../../options/shared-options.ts';
 import { addUrlOption } from '../../options/url-option.ts';
 import { CommandError, setUpError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
@@ -34,7 +35,7 @@ export const targetRows = {
   ca: {
     flag: '--ca <file>',
     group: 'Target',
-    help: 'PEM file with the certificate of the server or of its CA',
+    help: sharedHelp.ca,
     cli: { kind: 'file' },
   },
   ...steeringRows,
@@ -57,7 +58,7 @@ export const targetRows = {
   json: {
     flag: '--json',
     group: 'Reports',
-    help: 'write the result to stdout as JSON',
+    help: sharedHelp.json,
     cli: { kind: 'switch' },
   },
 } as const satisfies OptionRows;

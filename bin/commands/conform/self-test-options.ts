@@ -1,5 +1,6 @@
 /** The options of `fleetbed conform self-test`, as table rows. */
 import type { OptionRows, ValuesOf } from '../../../fixtures/base/option-row.ts';
+import { sharedHelp } from '../../options/shared-options.ts';
 
 const PROCESSES_MAX = 16;
 const FUZZ_MAX = 100_000;
@@ -75,7 +76,7 @@ export const selfTestRows = {
   json: {
     flag: '--json',
     group: reports,
-    help: 'write the result to stdout as JSON',
+    help: sharedHelp.json,
     cli: { kind: 'switch' },
   },
 } as const satisfies OptionRows;

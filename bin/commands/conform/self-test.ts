@@ -38,11 +38,10 @@ import { matrixText, rowText } from '../../../conformance/self-test/report/text.
 import { obey } from '../../../conformance/self-test/workers.ts';
 import { selectedRows } from '../../../conformance/suite/selection.ts';
 import { systemClock } from '../../../fixtures/base/clock.ts';
-import { defaultHeaderPrefix } from '../../../fixtures/contract/vendor-names.ts';
 import { addExamples } from '../../options/examples.ts';
 import { addOptionRows } from '../../options/option-rows.ts';
-import * as values from '../../options/option-values.ts';
 import { SecretOption, secretVariables } from '../../options/secret-option.ts';
+import { headerPrefixOption } from '../../options/shared-options.ts';
 import { addUrlOption } from '../../options/url-option.ts';
 import { CommandError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
@@ -81,11 +80,7 @@ export function configure(command: Command): void {
         variable: secretVariables.userToken,
       }),
     )
-    .addOption(
-      new Option('--header-prefix <prefix>', "vendor prefix of the API's header names")
-        .argParser(values.headerPrefix)
-        .default(defaultHeaderPrefix),
-    )
+    .addOption(headerPrefixOption())
     .optionsGroup('Which cases:')
     .option('--cases <id-prefix...>', 'run only cases whose ID starts with this');
   addOptionRows(command, selfTestRows)

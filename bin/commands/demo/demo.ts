@@ -9,6 +9,7 @@ import { type RunningServer, startServer } from '../../../server/server.ts';
 import { addExamples } from '../../options/examples.ts';
 import { addOptionRows } from '../../options/option-rows.ts';
 import { prepareReports, reportOption } from '../../options/reports.ts';
+import { sharedHelp } from '../../options/shared-options.ts';
 import type { ExitCode } from '../../output/exit-codes.ts';
 import { createOutput, type Output } from '../../output/output.ts';
 import { stopSignal } from '../../output/stop-signal.ts';
@@ -29,7 +30,7 @@ const rows = inGroup('Options', {
   report: reportOption(forms, (list) => `write a report: ${list} (verdicts); repeatable`),
   json: {
     flag: '--json',
-    help: 'write the results to stdout as JSON',
+    help: sharedHelp.json,
     cli: { kind: 'switch' },
   },
 } as const satisfies UngroupedRows);

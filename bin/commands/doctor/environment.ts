@@ -2,7 +2,7 @@
  * `fleetbed doctor environment`: finds conditions that would stop a run, and the number of devices
  * at which they do.
  */
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { systemClock } from '../../../fixtures/base/clock.ts';
 import { defaultSettings } from '../../../server/settings.ts';
 import type { EnvironmentCheck } from '../../../simulator/environment/check.ts';
@@ -17,6 +17,8 @@ import {
 } from '../../../simulator/environment/way-to-server.ts';
 import { addExamples } from '../../options/examples.ts';
 import * as values from '../../options/option-values.ts';
+import { caOption, jsonOption } from '../../options/shared-options.ts';
+import { urlOption } from '../../options/url-option.ts';
 import { describeError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import { readNamedFile } from '../../output/files.ts';
@@ -52,12 +54,8 @@ export function configure(command: Command): void {
   command
     .option('--devices <count>', 'number of devices to run', values.count(1, DEVICES_MAX), 1000)
     .option('--connect', 'each device holds a websocket open', false)
-    .addOption(
-      new Option('--url <url>', 'base URL of the server that devices call').argParser(
-        values.baseUrl,
-      ),
-    )
-    .option('--ca <file>', "PEM file with the server's certificate or its authority's")
+    .addOption(urlOption('base URL of the server that devices call'))
+    .addOption(caOption())
     .option(
       '--host <address>',
       'address that a server will listen on',
@@ -70,7 +68,7 @@ export function configure(command: Command): void {
       'port of the control listener (default: 8081 without --url)',
       values.port,
     )
-    .option('--json', 'print one JSON line')
+    .addOption(jsonOption())
     .addHelpText('after', help)
     .action(async (options: EnvironmentOptions) => {
       process.exitCode = await examine(options);

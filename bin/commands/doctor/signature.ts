@@ -13,6 +13,7 @@ import {
 } from '../../../server/explain/doctor/finding.ts';
 import { addExamples } from '../../options/examples.ts';
 import * as values from '../../options/option-values.ts';
+import { jsonOption } from '../../options/shared-options.ts';
 import { CommandError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import { fileError } from '../../output/files.ts';
@@ -59,7 +60,7 @@ export function configure(command: Command): void {
       'PEM file with the public key of another device that may have signed; repeatable',
       (file: string, previous: readonly string[] = []) => [...previous, values.filled(file)],
     )
-    .option('--json', 'print one JSON line')
+    .addOption(jsonOption())
     .addHelpText('after', help)
     .action(async (options: SignatureOptions) => {
       process.exitCode = await examineFiles(options);

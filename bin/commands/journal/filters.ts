@@ -1,6 +1,7 @@
 /** The filters of the journal as options, shared by the commands that read it. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import * as values from '../../options/option-values.ts';
+import { deviceOption } from '../../options/shared-options.ts';
 
 export const filterNames = [
   'kind',
@@ -34,7 +35,7 @@ export function addFilterOptions(command: Command): Command {
     )
     .option('--operation <id>', 'operation ID, such as put-deployment-status', values.filled)
     .option('--method <method>', 'HTTP method, such as GET', values.filled)
-    .option('--device <device>', 'device ID, or a value of its identity', values.filled)
+    .addOption(deviceOption())
     .option('--user <user>', 'user ID or e-mail address', values.filled)
     .option('--status <status>', 'status, such as 404 or 4xx; 0 for no response', values.filled)
     .option('--deployment <id>', 'deployment ID', values.filled)

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { printableJson } from '../../../fixtures/base/printable.ts';
 import { addExamples } from '../../options/examples.ts';
 import * as values from '../../options/option-values.ts';
+import { jsonLinesOption } from '../../options/shared-options.ts';
 import { CommandError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import { requireWritable, writeWhole } from '../../output/files.ts';
@@ -51,7 +52,7 @@ export function configure(command: Command): void {
     .option('--har <file>', 'write all matching entries to this file as HAR 1.2', values.filled)
     .option('--lint', 'print what is legal but unwise in the requests of devices, with a way out')
     .option('--from <file>', 'with --lint, judge this file of fleetbed record', values.filled)
-    .option('--json', 'print one JSON line for each entry')
+    .addOption(jsonLinesOption('entry'))
     .addHelpText('after', help)
     .action(async (options: ReadOptions) => {
       if (options.follow && options.har !== undefined) {

@@ -7,6 +7,7 @@ import { inGroup, type UngroupedRows, type ValuesOf } from '../../../fixtures/ba
 import { addExamples } from '../../options/examples.ts';
 import { addOptionRows } from '../../options/option-rows.ts';
 import * as values from '../../options/option-values.ts';
+import { sharedHelp } from '../../options/shared-options.ts';
 import { describeError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import { openForLines, readNamedFile } from '../../output/files.ts';
@@ -33,7 +34,7 @@ const rows = inGroup('Options', {
   },
   ca: {
     flag: '--ca <file>',
-    help: "PEM file with the upstream server's certificate or its authority's",
+    help: sharedHelp.ca,
     cli: { kind: 'text' },
   },
 } as const satisfies UngroupedRows);

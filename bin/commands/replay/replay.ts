@@ -8,6 +8,7 @@ import { inGroup, type UngroupedRows, type ValuesOf } from '../../../fixtures/ba
 import { NotAFile } from '../../../fixtures/base/plain-file.ts';
 import { addExamples } from '../../options/examples.ts';
 import { addOptionRows } from '../../options/option-rows.ts';
+import { sharedHelp } from '../../options/shared-options.ts';
 import { addUrlOption } from '../../options/url-option.ts';
 import { CommandError, setUpError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
@@ -19,12 +20,12 @@ import { SessionReplay } from './session-replay.ts';
 const rows = inGroup('Options', {
   ca: {
     flag: '--ca <file>',
-    help: "PEM file with the server's certificate or its authority's",
+    help: sharedHelp.ca,
     cli: { kind: 'text' },
   },
   headerPrefix: {
     flag: '--header-prefix <prefix>',
-    help: "prefix of the signature header's name",
+    help: sharedHelp.headerPrefix,
     cli: { kind: 'header-prefix' },
     default: { value: 'X-SVC' },
   },
@@ -47,7 +48,7 @@ const rows = inGroup('Options', {
   },
   json: {
     flag: '--json',
-    help: 'print one line of JSON for each request',
+    help: 'print each request as a line of JSON',
     cli: { kind: 'switch' },
   },
 } as const satisfies UngroupedRows);

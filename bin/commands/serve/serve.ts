@@ -70,7 +70,7 @@ const commandRows = {
   json: {
     flag: '--json',
     group: 'Output',
-    help: 'print one JSON line when ready',
+    help: 'print the addresses as a line of JSON when ready',
     cli: { kind: 'switch' },
   },
 } as const satisfies OptionRows;

@@ -13,6 +13,7 @@ import { behaviours } from '../../../simulator/behaviours/catalogue.ts';
 import { shownParameters } from '../../../simulator/behaviours/parameters.ts';
 import { addExamples } from '../../options/examples.ts';
 import * as values from '../../options/option-values.ts';
+import { jsonOption } from '../../options/shared-options.ts';
 import { CommandError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
 import { createOutput } from '../../output/output.ts';
@@ -31,7 +32,7 @@ export function configure(command: Command): void {
       'JavaScript file with more behaviours; repeatable',
       values.listed,
     )
-    .option('--json', 'write the list to stdout as JSON')
+    .addOption(jsonOption())
     .action(async () => {
       process.exitCode = await list(command.optsWithGlobals());
     });

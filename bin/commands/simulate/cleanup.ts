@@ -14,6 +14,7 @@ import {
   loginWays,
   userOf,
 } from '../../options/login-options.ts';
+import { caOption, jsonOption } from '../../options/shared-options.ts';
 import { addUrlOption, doubtSentence, forceOption } from '../../options/url-option.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import { fleetError } from '../../output/fleet-outcome.ts';
@@ -50,8 +51,8 @@ export function addCleanup(simulate: Command): void {
       'Abort the deployments and decommission the devices that the ledger of a fleet lists.',
     )
     .argument('<ledger...>', 'file of --ledger, or folder of --state')
-    .option('--ca <file>', 'PEM file with the certificate of the server or of its CA')
-    .option('--json', 'write the result to stdout as JSON')
+    .addOption(caOption())
+    .addOption(jsonOption())
     .action(async (places: readonly string[], options: FleetCleanupValues) => {
       process.exitCode = await cleanUpFleets(places, options, command);
     });

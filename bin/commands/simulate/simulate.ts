@@ -16,6 +16,7 @@ import { fleetForms } from '../../options/fleet-forms.ts';
 import { addOptionRows } from '../../options/option-rows.ts';
 import { repeatLine } from '../../options/repeat-line.ts';
 import { prepareReports, reportOption, writeReports } from '../../options/reports.ts';
+import { sharedHelp } from '../../options/shared-options.ts';
 import { addSubcommands, type Subcommands } from '../../options/subcommands.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import { fleetError, fleetExitCode } from '../../output/fleet-outcome.ts';
@@ -44,7 +45,7 @@ const resultRows = inGroup('Results', {
   report: reportOption(fleetForms, (list) => `write a report: ${list}; repeatable`),
   json: {
     flag: '--json',
-    help: 'write the result to stdout as JSON',
+    help: sharedHelp.json,
     cli: { kind: 'switch' },
   },
   events: {
