@@ -12,6 +12,7 @@ import { artifactLinkRangeCases } from './artifact-link-range.ts';
 import { artifactLinkStreamingCases } from './artifact-link-streaming.ts';
 import { artifactListCases } from './artifact-lists.ts';
 import { artifactCases } from './artifacts.ts';
+import { auditActionCases } from './audit-actions.ts';
 import { auditActCases } from './audit-acts.ts';
 import { auditDeviceActs } from './audit-device-acts.ts';
 import { auditEntryCases } from './audit-entry.ts';
@@ -35,6 +36,7 @@ import { configurationDownloadCases } from './configuration-download.ts';
 import { configurationFormCases } from './configuration-forms.ts';
 import { connectCases } from './connect.ts';
 import { connectFrameCases } from './connect-frames.ts';
+import { connectPresenceCases } from './connect-presence.ts';
 import { deploymentInstructionCases } from './deployment-instructions.ts';
 import { deploymentLogCases } from './deployment-log.ts';
 import { deploymentStateCases } from './deployment-states.ts';
@@ -44,6 +46,7 @@ import { emptyingCases } from './emptyings.ts';
 import { errorCases } from './errors.ts';
 import { faultCases } from './faults.ts';
 import { inventoryCases } from './inventory.ts';
+import { inventoryChangeCases } from './inventory-changes.ts';
 import { inventoryFormCases } from './inventory-forms.ts';
 import { inventoryMergingCases } from './inventory-merging.ts';
 import { inventoryRefusalCases } from './inventory-refusals.ts';
@@ -70,6 +73,7 @@ import { timeCases } from './time.ts';
 import { timeLinkCases } from './time-links.ts';
 import { updateControlMapCases } from './update-control-map.ts';
 import { updateControlMapContentCases } from './update-control-map-contents.ts';
+import { givenControlMapCases } from './update-control-map-given.ts';
 import { versioningCases } from './versioning.ts';
 import { writesAtOnceCases } from './writes-at-once.ts';
 
@@ -90,6 +94,7 @@ export const allCases: readonly RunnableCase[] = [
   ...authorizationCases,
   ...authorizationOtherDeviceCases,
   ...inventoryCases,
+  ...inventoryChangeCases,
   ...inventoryFormCases,
   ...inventoryMergingCases,
   ...inventoryRefusalCases,
@@ -105,6 +110,7 @@ export const allCases: readonly RunnableCase[] = [
   ...deploymentInTurnCases,
   ...deploymentLogCases,
   ...updateControlMapCases,
+  ...givenControlMapCases,
   ...updateControlMapContentCases,
   ...raceCases,
   ...writesAtOnceCases,
@@ -125,6 +131,7 @@ export const allCases: readonly RunnableCase[] = [
   ...configurationFormCases,
   ...lastingLinkCases,
   ...connectCases,
+  ...connectPresenceCases,
   ...connectFrameCases,
   ...monitorCases,
   ...monitorAlertFieldCases,
@@ -134,6 +141,7 @@ export const allCases: readonly RunnableCase[] = [
   ...auditWalkCases,
   ...auditValueCases,
   ...auditEntryCases,
+  ...auditActionCases,
   ...auditActCases,
   ...auditDeviceActs,
   ...auditExportCases,

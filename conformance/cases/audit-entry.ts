@@ -7,12 +7,10 @@ import { ExpectationFailure, expectThat, observed, shown } from '../target/expec
 import {
   actions,
   at,
-  ENTRY_WAIT_MAX_MS,
   entries,
   entriesOn,
   isEntry,
   list,
-  listIn,
   type ReceivedEntry,
   textAt,
 } from './audit-reading.ts';
@@ -221,45 +219,6 @@ function byTypeCase(type: 'deployment' | 'device'): JudgingCase<EntriesWithFacts
   };
 }
 
-/**
- * Returns the actions on one object once `action` is among them; otherwise throws StartStateMissed.
- */
-async function actionsOn(
-  context: TestContext,
-  id: string,
-  action: string,
-): Promise<readonly string[]> {
-  const found = await context.settled(
-    () => entries(context, { object_id: id }),
-    (read) => read.some((entry) => textAt(entry, 'action') === action),
-    ENTRY_WAIT_MAX_MS,
-  );
-  for (const entry of found) {
-    const isOwn = [id, undefined].includes(textAt(entry, 'object.id'));
-    if (isOwn && actions.includes(textAt(entry, 'action') ?? '')) continue;
-    throw new StartStateMissed(`entries on ${id} with an action`, `got ${shown(entry)}`);
-  }
-  return found.map((entry) => textAt(entry, 'action') ?? '');
-}
-
-interface ActionRow {
-  readonly action: string;
-  readonly requirements: readonly [RequirementId, ...RequirementId[]];
-  readonly title: string;
-}
-
-function actionCase({ action, requirements, title }: ActionRow): JudgingCase<string> {
-  return {
-    id: `act-is-recorded-as-${action}`,
-    title,
-    requirements,
-    run: async (id, context) => {
-      const seen = await actionsOn(context, id, action);
-      expectThat(seen.includes(action), `an entry \`${action}\``, shown(seen));
-    },
-  };
-}
-
 async function ofDeployment(context: TestContext): Promise<EntriesWithFacts> {
   const { deploymentId, deploymentName: name, artifact } = await abortedDeployment(context);
   const nowMs = String(context.serverNowMs(await list(context)));
@@ -286,13 +245,6 @@ async function ofDevice(context: TestContext): Promise<EntriesWithFacts> {
   return { found, facts: { id, serial: device.identity.serial ?? '' } };
 }
 
-async function removedDevice(context: TestContext): Promise<string> {
-  const { id, key } = await acceptedDevice(context);
-  await context.admin.decide(id, key, 'rejected');
-  await context.admin.decommission(id);
-  return id;
-}
-
 const onDevice = defineScenario({
   area: 'audit-log',
   name: 'Entries on a device',
@@ -312,59 +264,6 @@ const onDevice = defineScenario({
         return observed(`newest first: ${acts.join(', ')}`);
       },
     },
-  ],
-});
-
-const deploymentActs = defineScenario({
-  area: 'audit-log',
-  name: 'Actions on a deployment',
-  start: 'a user who has created a deployment and aborted it',
-  risk: 'write',
-  needs: ['operator'],
-  arrange: async (context) => (await abortedDeployment(context)).deploymentId,
-  cases: [
-    {
-      id: 'elements-are-entries',
-      title: 'Each element of the list is a JSON object.',
-      requirements: ['audit.entry-fields'],
-      run: async (deploymentId, context) => {
-        const elements = listIn(await list(context, { object_id: deploymentId }));
-        if (!elements?.length) throw new StartStateMissed('a list with entries', 'it is not one');
-        const other = elements.find((element) => !isEntry(element));
-        expectThat(other === undefined, 'an object', shown(other));
-      },
-    },
-    actionCase({
-      action: 'create',
-      requirements: ['audit.deployment-created'],
-      title: 'Creating a deployment adds an entry `create` on it.',
-    }),
-    actionCase({
-      action: 'abort',
-      requirements: ['audit.deployment-aborted'],
-      title: 'Aborting a deployment adds an entry `abort` on it.',
-    }),
-  ],
-});
-
-const deviceActs = defineScenario({
-  area: 'audit-log',
-  name: 'Actions on a device',
-  start: 'a device that a user has accepted, rejected and decommissioned',
-  risk: 'write',
-  needs: ['operator'],
-  arrange: removedDevice,
-  cases: [
-    actionCase({
-      action: 'reject',
-      requirements: ['audit.device-rejected', 'audit.recorded-actions'],
-      title: 'Rejecting a device adds an entry `reject` on it.',
-    }),
-    actionCase({
-      action: 'decommission',
-      requirements: ['audit.device-decommissioned', 'audit.recorded-actions'],
-      title: 'Decommissioning a device adds an entry `decommission` on it.',
-    }),
   ],
 });
 
@@ -399,11 +298,4 @@ const onTenant = defineScenario({
   cases: tenantFields.map(fieldCase),
 });
 
-export const auditEntryCases = [
-  ...onDeployment,
-  ...onDevice,
-  ...deploymentActs,
-  ...deviceActs,
-  ...onUser,
-  ...onTenant,
-];
+export const auditEntryCases = [...onDeployment, ...onDevice, ...onUser, ...onTenant];

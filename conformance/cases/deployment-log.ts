@@ -14,7 +14,7 @@ import {
 } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
-import { type InputTable, inputCases, otherThanText } from '../suite/input-table.ts';
+import { inputCases } from '../suite/input-table.ts';
 import type { Answer } from '../target/answer.ts';
 import {
   expectEqual,
@@ -26,152 +26,7 @@ import {
   shown,
   shownAnswer,
 } from '../target/expectations.ts';
-
-const entry = { timestamp: '2026-01-31T12:00:00Z', level: 'error', message: 'no space left' };
-
-/** A valid log. It has two messages, so that a mistake in the second one is tested. */
-export const goodLog = { messages: [entry, entry] };
-
-/** The input table for each field of a log. */
-export const logInputs: InputTable = {
-  'date-time-as-timestamp-is-taken': {
-    title: 'A timestamp may have a fraction of a second and any offset from UTC.',
-    requirement: 'log.timestamp-is-a-date-time',
-    field: 'messages[].timestamp',
-    accepted: {
-      'a fraction and an offset': '2026-01-31T12:00:00.123456789+05:30',
-      'an offset to the west': '2026-01-31T00:00:00-11:00',
-      'a leap day': '2028-02-29T23:59:59Z',
-    },
-  },
-  'malformed-timestamp-is-400': {
-    title: 'A timestamp that is not a date-time is answered 400.',
-    requirement: 'log.timestamp-is-a-date-time',
-    field: 'messages[].timestamp',
-    refused: {
-      'a word': 'yesterday',
-      'a day that does not exist': '2026-02-30T12:00:00Z',
-      'a month that does not exist': '2026-13-01T12:00:00Z',
-      'an hour that does not exist': '2026-01-31T25:00:00Z',
-      'seconds since 1970 as a string': '1769860800',
-    },
-    covers: ['put-deployment-log 400'],
-  },
-  'missing-body-is-400': {
-    title: 'A log without a body is answered 400.',
-    requirement: 'log.body-is-required',
-    field: '',
-    refused: ['missing'],
-  },
-  'malformed-log-is-400': {
-    title: 'A log that is not a JSON object is answered 400.',
-    requirement: 'log.malformed-is-400',
-    field: '',
-    refused: ['no JSON', 'null', 'boolean', 'number', 'text', 'list'],
-  },
-  'missing-messages-is-400': {
-    title: 'A log without messages is answered 400.',
-    requirement: 'log.fields-are-required',
-    field: 'messages',
-    refused: ['missing'],
-  },
-  'other-type-of-messages-is-400': {
-    title: 'A log whose messages are not an array is answered 400.',
-    requirement: 'log.messages-is-a-list',
-    field: 'messages',
-    refused: ['null', 'boolean', 'number', 'text', 'empty string', 'long string', 'object'],
-  },
-  'empty-log': {
-    title: 'How a log without messages is answered.',
-    requirement: 'log.empty',
-    field: 'messages',
-    open: ['list'],
-  },
-  'other-type-of-entry-is-400': {
-    title: 'A log with an entry that is not an object, even among good ones, is answered 400.',
-    requirement: 'log.messages-are-objects',
-    field: 'messages[]',
-    refused: ['null', 'boolean', 'number', 'text', 'empty string', 'long string', 'list'],
-  },
-  'missing-timestamp-is-400': {
-    title: 'A log with a message without timestamp, even among good ones, is answered 400.',
-    requirement: 'log.timestamp-is-required',
-    field: 'messages[].timestamp',
-    refused: ['missing'],
-  },
-  'other-type-of-timestamp-is-400': {
-    title: 'A log with a timestamp that is not a string is answered 400.',
-    requirement: 'log.timestamp-is-a-text',
-    field: 'messages[].timestamp',
-    refused: otherThanText,
-  },
-  'any-text-as-timestamp-is-400': {
-    title: 'A log with a timestamp that is an arbitrary, empty or long string is answered 400.',
-    requirement: 'log.timestamp-is-a-date-time',
-    field: 'messages[].timestamp',
-    refused: ['text', 'empty string', 'long string'],
-  },
-  'missing-level-is-400': {
-    title: 'A log with a message without level, even among good ones, is answered 400.',
-    requirement: 'log.level-is-required',
-    field: 'messages[].level',
-    refused: ['missing'],
-  },
-  'other-type-of-level-is-400': {
-    title: 'A log with a level that is not a string is answered 400.',
-    requirement: 'log.level-is-a-text',
-    field: 'messages[].level',
-    refused: otherThanText,
-  },
-  'any-level-is-taken': {
-    title: 'A level may be any string, since the contract lists none.',
-    requirement: 'log.level-is-a-text',
-    field: 'messages[].level',
-    accepted: ['text'],
-  },
-  'empty-level': {
-    title: 'How a log with an empty level is answered.',
-    requirement: 'log.empty-texts',
-    field: 'messages[].level',
-    open: ['empty string'],
-  },
-  'long-level': {
-    title: 'How a log with a very long level is answered.',
-    requirement: 'log.long-texts',
-    field: 'messages[].level',
-    open: ['long string'],
-  },
-  'missing-message-is-400': {
-    title: 'A log with a message without its text, even among good ones, is answered 400.',
-    requirement: 'log.message-is-required',
-    field: 'messages[].message',
-    refused: ['missing'],
-  },
-  'other-type-of-message-is-400': {
-    title: 'A log with a message whose text is not a string is answered 400.',
-    requirement: 'log.message-is-a-text',
-    field: 'messages[].message',
-    refused: otherThanText,
-  },
-  'any-message-is-taken': {
-    title: 'A message may be any string.',
-    requirement: 'log.message-is-a-text',
-    field: 'messages[].message',
-    accepted: ['text'],
-  },
-  'empty-message': {
-    title: 'How a log with an empty message is answered.',
-    requirement: 'log.empty-texts',
-    field: 'messages[].message',
-    open: ['empty string'],
-  },
-  'long-message': {
-    title: 'How a log with a very long message is answered.',
-    requirement: 'log.long-texts',
-    field: 'messages[].message',
-    open: ['long string'],
-  },
-};
+import { goodLog, goodMessage, logInputs } from './deployment-log-inputs.ts';
 
 /** The times of messages of a device whose clock is set back while it writes its log. */
 const backwards = [
@@ -222,7 +77,7 @@ const active = defineScenario({
       covers: ['put-deployment-log 204'],
       run: async (arranged) =>
         expectStatus(
-          await upload(arranged, entry, { ...entry, level: 'INFO', message: 'bye' }),
+          await upload(arranged, goodMessage, { ...goodMessage, level: 'INFO', message: 'bye' }),
           204,
         ),
     },
@@ -231,9 +86,9 @@ const active = defineScenario({
       title: 'Users read every message of the uploaded log.',
       requirements: ['log.is-kept'],
       run: async (arranged, context) => {
-        await uploadOnTheWay(arranged, entry, { ...entry, message: 'rolled back' });
+        await uploadOnTheWay(arranged, goodMessage, { ...goodMessage, message: 'rolled back' });
         const log = await shownLog(context, arranged, 'rolled back');
-        const holdsBoth = log.includes(entry.message) && log.includes('rolled back');
+        const holdsBoth = log.includes(goodMessage.message) && log.includes('rolled back');
         expectThat(holdsBoth, 'both messages in the log', shown(log));
       },
     },
@@ -243,7 +98,11 @@ const active = defineScenario({
       requirements: ['log.is-kept'],
       run: async (arranged, context) => {
         const message = '    at   line 7 of update.sh';
-        await uploadOnTheWay(arranged, { ...entry, message }, { ...entry, message: 'last line' });
+        await uploadOnTheWay(
+          arranged,
+          { ...goodMessage, message },
+          { ...goodMessage, message: 'last line' },
+        );
         const log = await shownLog(context, arranged, 'last line');
         expectThat(log.includes(message), `a log with ${shown(message)}`, shown(log));
       },
@@ -254,8 +113,8 @@ const active = defineScenario({
       requirements: ['log.is-kept'],
       run: async (arranged, context) => {
         const timestamp = '2026-01-31T14:30:07+05:30';
-        await uploadOnTheWay(arranged, { ...entry, timestamp });
-        const log = await shownLog(context, arranged, entry.message);
+        await uploadOnTheWay(arranged, { ...goodMessage, timestamp });
+        const log = await shownLog(context, arranged, goodMessage.message);
         const moments = [...log.matchAll(dateTimes)].map(([text]) => Date.parse(text));
         if (moments.length === 0) throw new NotObservable('the log shows no date-times');
         expectThat(moments.includes(Date.parse(timestamp)), `a log of ${timestamp}`, shown(log));
@@ -269,7 +128,7 @@ const active = defineScenario({
       run: async (arranged, context) => {
         const sent = ['first line', 'second line', 'third line', 'last line'];
         const messages = sent.map((message, index) => ({
-          ...entry,
+          ...goodMessage,
           message,
           timestamp: backwards[index],
         }));
@@ -286,10 +145,10 @@ const active = defineScenario({
       title: 'A new upload replaces the earlier log.',
       requirements: ['log.is-replaced'],
       run: async (arranged, context) => {
-        await uploadOnTheWay(arranged, entry);
-        await uploadOnTheWay(arranged, { ...entry, message: 'second upload' });
+        await uploadOnTheWay(arranged, goodMessage);
+        await uploadOnTheWay(arranged, { ...goodMessage, message: 'second upload' });
         const log = await shownLog(context, arranged, 'second upload');
-        const isReplaced = log.includes('second upload') && !log.includes(entry.message);
+        const isReplaced = log.includes('second upload') && !log.includes(goodMessage.message);
         expectThat(isReplaced, 'the second log only', shown(log));
       },
     },
@@ -303,8 +162,8 @@ const active = defineScenario({
       title: 'How users see a message with line breaks, though clients split their log by line.',
       requirements: ['log.line-breaks'],
       observe: async (arranged, context) => {
-        const broken = { ...entry, message: 'first line\nsecond line' };
-        await uploadOnTheWay(arranged, broken, { ...entry, message: 'last line' });
+        const broken = { ...goodMessage, message: 'first line\nsecond line' };
+        await uploadOnTheWay(arranged, broken, { ...goodMessage, message: 'last line' });
         const log = await shownLog(context, arranged, 'last line');
         return observed(`the log ${shown(log)}`);
       },
@@ -314,8 +173,8 @@ const active = defineScenario({
       title: 'A log of 150 messages, of which only the last has no level, is answered 400.',
       requirements: ['log.level-is-required'],
       run: async (arranged) => {
-        const good = Array.from({ length: 149 }, () => entry);
-        const { level: _, ...bad } = entry;
+        const good = Array.from({ length: 149 }, () => goodMessage);
+        const { level: _, ...bad } = goodMessage;
         expectStatus(await upload(arranged, ...good, bad), 400);
       },
     },
@@ -326,8 +185,8 @@ const active = defineScenario({
       run: async (arranged, context) => {
         await reportOnTheWay(arranged, 'installing');
         await shownStatus(context, arranged, 'installing');
-        await uploadOnTheWay(arranged, entry);
-        await shownLog(context, arranged, entry.message);
+        await uploadOnTheWay(arranged, goodMessage);
+        await shownLog(context, arranged, goodMessage.message);
         const seen = await context.admin.deviceDeployment(
           arranged.deploymentId,
           arranged.device.id,
@@ -342,7 +201,7 @@ const active = defineScenario({
       requirements: ['log.after-failure'],
       run: async (arranged) => {
         await reportOnTheWay(arranged, 'failure');
-        const answer = await upload(arranged, entry);
+        const answer = await upload(arranged, goodMessage);
         expectThat(answer.status < 400, 'a log that is accepted', shownAnswer(answer));
       },
     },
@@ -352,10 +211,14 @@ const active = defineScenario({
       requirements: ['log.is-kept'],
       run: async (arranged, context) => {
         await reportOnTheWay(arranged, 'failure');
-        const answer = await upload(arranged, entry);
+        const answer = await upload(arranged, goodMessage);
         needAnswer('put-deployment-log', answer, 204);
-        const log = await shownLog(context, arranged, entry.message);
-        expectThat(log.includes(entry.message), `a log with ${entry.message}`, shown(log));
+        const log = await shownLog(context, arranged, goodMessage.message);
+        expectThat(
+          log.includes(goodMessage.message),
+          `a log with ${goodMessage.message}`,
+          shown(log),
+        );
       },
     },
     {
@@ -364,7 +227,7 @@ const active = defineScenario({
       requirements: ['log.after-the-abort'],
       observe: async (arranged, context) => {
         await abortOnTheWay(context, arranged);
-        return observedAnswer(await upload(arranged, entry));
+        return observedAnswer(await upload(arranged, goodMessage));
       },
     },
     {
@@ -373,7 +236,7 @@ const active = defineScenario({
       requirements: ['log.foreign-deployment-is-404'],
       run: async ({ id }, context) => {
         const device = await acceptedDevice(context);
-        expectStatus(await upload({ device, id }, entry), 404);
+        expectStatus(await upload({ device, id }, goodMessage), 404);
       },
     },
   ],
@@ -392,14 +255,14 @@ const others = defineScenario({
       title: 'The log of one device does not replace that of the other.',
       requirements: ['log.own-part-only'],
       run: async ({ one, other }, context) => {
-        await uploadOnTheWay(other, { ...entry, message: 'of the other' });
+        await uploadOnTheWay(other, { ...goodMessage, message: 'of the other' });
         if (!(await shownLog(context, other, 'of the other')).includes('of the other')) {
           throw new NotObservable('no user sees the log');
         }
-        await uploadOnTheWay(one, entry);
-        await shownLog(context, one, entry.message);
+        await uploadOnTheWay(one, goodMessage);
+        await shownLog(context, one, goodMessage.message);
         const log = await shownLog(context, other, 'of the other');
-        const isOwn = log.includes('of the other') && !log.includes(entry.message);
+        const isOwn = log.includes('of the other') && !log.includes(goodMessage.message);
         expectThat(isOwn, 'its own log only', shown(log));
       },
     },
@@ -420,14 +283,14 @@ const foreign = defineScenario({
       requirements: ['log.unknown-deployment-is-404'],
       covers: ['put-deployment-log 404'],
       run: async (device, context) =>
-        expectStatus(await upload({ device, id: context.random.uuid() }, entry), 404),
+        expectStatus(await upload({ device, id: context.random.uuid() }, goodMessage), 404),
     },
     {
       id: 'malformed-id-is-refused',
       title: 'A log for a malformed id is answered 400 or 404.',
       requirements: ['log.malformed-id'],
       run: async (device) =>
-        expectStatus(await upload({ device, id: 'no-such-form' }, entry), 400, 404),
+        expectStatus(await upload({ device, id: 'no-such-form' }, goodMessage), 400, 404),
     },
   ],
 });

@@ -19,7 +19,7 @@ import {
 import { malformedIds } from './artifacts.ts';
 import { authRequestInputs, textualRequest } from './auth-request-fields.ts';
 import { allowedNames, allowedTexts, goodPairs, pairInputs } from './configuration.ts';
-import { goodLog, logInputs } from './deployment-log.ts';
+import { goodLog, logInputs } from './deployment-log-inputs.ts';
 import { goodReport, reportInputs } from './deployment-status.ts';
 import { kinds } from './inventory.ts';
 import { attributeInputs, goodAttributes } from './inventory-refusals.ts';

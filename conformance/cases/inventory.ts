@@ -1,9 +1,7 @@
 /** Cases: the attributes of a device. Spec: Device inventory; Attribute (inventory) */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { acceptedDevice, needAnswer, twoDevices } from '../context/start-states.ts';
+import { acceptedDevice, needAnswer } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
-import type { ShownAttribute } from '../context/target-admin.ts';
-import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import {
   expectEqual,
@@ -15,31 +13,15 @@ import {
   shown,
   shownAnswer,
 } from '../target/expectations.ts';
-import { type WriteOperation, writeAttributes as write } from './inventory-writing.ts';
+import {
+  expectShown,
+  shownProbe,
+  type WriteOperation,
+  writeAttributes as write,
+} from './inventory-writing.ts';
 
 /** Longer than any known server accepts. */
 const LONG = 100_000;
-
-/** Returns the attributes that the device wrote, as users see them once the predicate holds. */
-async function shownAttributes(
-  context: TestContext,
-  device: SuiteDevice,
-  holds: (attributes: Readonly<Record<string, ShownAttribute>>) => boolean,
-): Promise<Readonly<Record<string, ShownAttribute>>> {
-  return context.settled(async () => {
-    const attributes = await context.admin.attributes(device.id);
-    const own = attributes.filter(({ scope }) => scope === 'inventory');
-    return Object.fromEntries(own.map((attribute) => [attribute.name, attribute]));
-  }, holds);
-}
-
-/** Returns the attribute `probe` once users see it. */
-async function shownProbe(
-  context: TestContext,
-  device: SuiteDevice,
-): Promise<ShownAttribute | undefined> {
-  return (await shownAttributes(context, device, ({ probe }) => probe !== undefined)).probe;
-}
 
 interface ValueKindRow {
   readonly id: string;
@@ -90,18 +72,6 @@ function kindCase({ id, words, requirement, values }: ValueKindRow): JudgingCase
       }
     },
   };
-}
-
-/** Asserts that users see each of the attributes with its value. */
-async function expectShown(
-  context: TestContext,
-  device: SuiteDevice,
-  expected: Readonly<Record<string, unknown>>,
-): Promise<void> {
-  const names = Object.keys(expected);
-  const found = await shownAttributes(context, device, (all) => names.every((name) => name in all));
-  const values = Object.fromEntries(names.map((name) => [name, found[name]?.value]));
-  expectEqual('values', values, expected);
 }
 
 function writingCases(how: WriteOperation, method: string): readonly JudgingCase<SuiteDevice>[] {
@@ -245,189 +215,5 @@ const writing = defineScenario({
   ],
 });
 
-/**
- * Writes, then returns what users see of `changed`, `kept` and `added` once the predicate holds.
- */
-async function changeAttributes(
-  context: TestContext,
-  device: SuiteDevice,
-  { how, attributes, settled }: AttributeChange,
-): Promise<Readonly<Record<string, unknown>>> {
-  needAnswer(how, await write(device, how, ...attributes), 200);
-  const found = await shownAttributes(context, device, settled);
-  return Object.fromEntries(Object.values(found).map(({ name, value }) => [name, value]));
-}
-
-interface AttributeChange {
-  readonly how: WriteOperation;
-  readonly attributes: readonly unknown[];
-  readonly settled: (attributes: Readonly<Record<string, ShownAttribute>>) => boolean;
-}
-
-const written = defineScenario({
-  area: 'inventory',
-  name: 'Writing again',
-  start: 'a device that has the attributes kept and changed',
-  risk: 'write',
-  needs: ['operator'],
-  arrange: async (context) => {
-    const device = await acceptedDevice(context);
-    const before = { kept: 'unchanged', changed: 'before' };
-    const attributes = Object.entries(before).map(([name, value]) => ({ name, value }));
-    await write(device, 'put-attributes', ...attributes);
-    await expectShown(context, device, before);
-    return device;
-  },
-  cases: [
-    {
-      id: 'patch-upserts',
-      title: 'PATCH replaces the value of an attribute that exists.',
-      requirements: ['inventory.patch-upserts'],
-      run: async (device, context) => {
-        const { changed } = await changeAttributes(context, device, {
-          how: 'patch-attributes',
-          attributes: [{ name: 'changed', value: 'after' }],
-          settled: (all) => all.changed?.value === 'after',
-        });
-        expectEqual('changed', changed, 'after');
-      },
-    },
-    {
-      id: 'patch-to-nothing-much',
-      title: 'PATCH replaces a value by 0 or an empty string.',
-      requirements: ['inventory.patch-upserts', 'inventory.value-kinds'],
-      run: async (device, context) => {
-        for (const value of [5, 0, 'a string', '']) {
-          const { changed } = await changeAttributes(context, device, {
-            how: 'patch-attributes',
-            attributes: [{ name: 'changed', value }],
-            settled: (all) => all.changed?.value === value,
-          });
-          expectEqual('changed', changed, value);
-        }
-      },
-    },
-    {
-      id: 'patch-adds',
-      title: 'PATCH adds an attribute that does not exist yet.',
-      requirements: ['inventory.patch-adds'],
-      run: async (device, context) => {
-        const { added } = await changeAttributes(context, device, {
-          how: 'patch-attributes',
-          attributes: [{ name: 'added', value: 'new' }],
-          settled: (all) => 'added' in all,
-        });
-        expectEqual('added', added, 'new');
-      },
-    },
-    {
-      id: 'patch-keeps-the-rest',
-      title: 'PATCH keeps the attributes that it does not name.',
-      requirements: ['inventory.patch-keeps'],
-      run: async (device, context) => {
-        const { kept } = await changeAttributes(context, device, {
-          how: 'patch-attributes',
-          attributes: [{ name: 'changed', value: 'after' }],
-          settled: (all) => all.changed?.value === 'after',
-        });
-        expectEqual('kept', kept, 'unchanged');
-      },
-    },
-    {
-      id: 'value-of-another-kind',
-      title: 'An attribute that is written with a value of another type has the new type.',
-      requirements: ['inventory.value-kinds'],
-      run: async (device, context) => {
-        for (const value of [7, [1, 2], ['a'], 'a string']) {
-          const { changed } = await changeAttributes(context, device, {
-            how: 'patch-attributes',
-            attributes: [{ name: 'changed', value }],
-            settled: (all) => shown(all.changed?.value) === shown(value),
-          });
-          expectEqual('changed', changed, value);
-        }
-      },
-    },
-    {
-      id: 'put-assigns',
-      title: 'PUT sets the attributes that it names, changed or new.',
-      requirements: ['inventory.put-assigns'],
-      run: async (device, context) => {
-        const { changed, added } = await changeAttributes(context, device, {
-          how: 'put-attributes',
-          attributes: [
-            { name: 'changed', value: 'after' },
-            { name: 'added', value: 'new' },
-          ],
-          settled: (all) => 'added' in all && all.changed?.value === 'after',
-        });
-        expectEqual('attributes', { changed, added }, { changed: 'after', added: 'new' });
-      },
-    },
-    {
-      id: 'put-replaces',
-      title: 'PUT removes the attributes that it does not name.',
-      requirements: ['inventory.put-replaces'],
-      run: async (device, context) => {
-        const { kept } = await changeAttributes(context, device, {
-          how: 'put-attributes',
-          attributes: [{ name: 'changed', value: 'after' }],
-          settled: (all) => !('kept' in all),
-        });
-        expectThat(kept === undefined, 'no attribute kept', shown(kept));
-      },
-    },
-    {
-      id: 'empty-put',
-      title: 'What PUT with an empty array does.',
-      requirements: ['inventory.empty-array'],
-      observe: async (device, context) => {
-        const answer = await write(device, 'put-attributes');
-        const left = Object.keys(await shownAttributes(context, device, () => true));
-        return observed(`answered ${answer.status}, and left ${shown(left)}`);
-      },
-    },
-    {
-      id: 'description-that-is-left-out',
-      title: 'Whether PATCH without the description of an attribute keeps it.',
-      requirements: ['inventory.patch-without-description'],
-      observe: async (device, context) => {
-        const described = { name: 'probe', value: 1, description: 'what it is' };
-        await write(device, 'patch-attributes', described);
-        await write(device, 'patch-attributes', { name: 'probe', value: 2 });
-        const found = await shownAttributes(context, device, ({ probe }) => probe?.value === 2);
-        return observed(`description ${shown(found.probe?.description ?? 'gone')}`);
-      },
-    },
-  ],
-});
-
-const two = defineScenario({
-  area: 'inventory',
-  name: 'Two devices',
-  start: 'two accepted devices, each with the attribute probe',
-  risk: 'write',
-  needs: ['operator'],
-  arrange: async (context) => {
-    const { device, other } = await twoDevices(context);
-    await write(other, 'put-attributes', { name: 'probe', value: 'theirs' });
-    await expectShown(context, other, { probe: 'theirs' });
-    return { device, other };
-  },
-  cases: [
-    {
-      id: 'attributes-are-apart',
-      title: 'A device does not change the attributes of another device.',
-      requirements: ['inventory.own-attributes'],
-      run: async ({ device, other }, context) => {
-        await write(device, 'put-attributes', { name: 'probe', value: 'own' });
-        await shownProbe(context, device);
-        const { probe } = await shownAttributes(context, other, () => true);
-        expectEqual('probe of the other device', probe?.value, 'theirs');
-      },
-    },
-  ],
-});
-
 /** Spec: Device inventory; Attribute (inventory) */
-export const inventoryCases = [...writing, ...written, ...two];
+export const inventoryCases = writing;

@@ -5,17 +5,14 @@ import { fieldIn, isObject, needInstructions, textIn } from '../context/instruct
 import {
   acceptedDevice,
   activeDeployment,
-  type DeviceAndArtifact,
   type DeviceInDeployment,
   deploymentOf,
-  deviceAndArtifact,
   factoryProvides,
   needAnswer,
   type OfferedDeployment,
   offered,
 } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
-import { AdminFailure } from '../context/target-admin.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import type { Answer } from '../target/answer.ts';
@@ -357,97 +354,4 @@ const plain = defineScenario({
   ],
 });
 
-type ControlMapInput = NonNullable<Parameters<TestContext['deploy']>[0]['update_control_map']>;
-
-/** Returns a phrase that says which of the maps a user can give to a deployment. */
-async function mapsTaken(
-  { device, artifact }: DeviceAndArtifact,
-  context: TestContext,
-  maps: Readonly<Record<string, unknown>>,
-): Promise<string> {
-  const seen: string[] = [];
-  for (const [name, map] of Object.entries(maps)) {
-    const update_control_map = map as ControlMapInput;
-    const deployment = { artifact_name: artifact.name, devices: [device.id], update_control_map };
-    try {
-      await context.deploy(deployment);
-      seen.push(`${name}: taken`);
-    } catch (error) {
-      if (!(error instanceof AdminFailure)) throw error;
-      seen.push(`${name}: refused`);
-    }
-  }
-  return seen.join(', ');
-}
-
-function stateMaps(states: readonly string[]): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(
-    states.map((state) => [state, { states: { [state]: { action: 'pause' } } }]),
-  );
-}
-
-function entryMaps(entries: readonly object[]): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(
-    entries.map((entry) => [JSON.stringify(entry), { states: { ArtifactInstall_Enter: entry } }]),
-  );
-}
-
-const openMaps = defineScenario({
-  area: 'update-control-map',
-  name: 'Contents of a map',
-  start: 'an accepted device to which a user deploys with several maps',
-  risk: 'write',
-  needs: ['operator', 'update-control-map'],
-  arrange: (context) => deviceAndArtifact(context, 'plain'),
-  cases: [
-    {
-      id: 'other-fields',
-      title: 'Which further fields and priorities a map may have.',
-      requirements: ['map.other-fields'],
-      observe: async (arranged, context) => {
-        const maps = {
-          'a further field': { priority: 1, colour: 'blue' },
-          'priority 11': { priority: 11 },
-        };
-        return observed(await mapsTaken(arranged, context, maps));
-      },
-    },
-    {
-      id: 'state-names',
-      title: 'Which states a map may name, among those that clients know and others.',
-      requirements: ['map.state-names'],
-      observe: async (arranged, context) => {
-        const known = ['ArtifactInstall_Enter', 'ArtifactReboot_Enter', 'ArtifactCommit_Enter'];
-        return observed(
-          await mapsTaken(arranged, context, stateMaps([...known, 'Download_Enter'])),
-        );
-      },
-    },
-    {
-      id: 'actions',
-      title: 'Which actions a state may have, among those that clients know and others.',
-      requirements: ['map.actions'],
-      observe: async (arranged, context) => {
-        const actions = ['pause', 'continue', 'force_continue', 'fail', 'stop'];
-        const maps = entryMaps(actions.map((action) => ({ action })));
-        return observed(await mapsTaken(arranged, context, maps));
-      },
-    },
-    {
-      id: 'state-fields',
-      title: 'Which fields a state may have beside its action.',
-      requirements: ['map.state-fields'],
-      observe: async (arranged, context) => {
-        const fields = [
-          { on_map_expire: 'fail' },
-          { on_action_executed: 'continue' },
-          { after: 1 },
-        ];
-        const maps = entryMaps(fields.map((field) => ({ action: 'pause', ...field })));
-        return observed(await mapsTaken(arranged, context, maps));
-      },
-    },
-  ],
-});
-
-export const updateControlMapCases = [...inInstructions, ...mapped, ...plain, ...openMaps];
+export const updateControlMapCases = [...inInstructions, ...mapped, ...plain];
