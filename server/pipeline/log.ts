@@ -62,7 +62,8 @@ function shown(line: string): string {
  */
 export function refusalLine(exchange: Exchange, { status, error, detail }: Refusal): string {
   const { request, path, requestId } = exchange;
-  const wrong = detail?.path === undefined ? '' : ` [${detail.path}: ${comparison(detail)}]`;
+  const wrong =
+    detail?.path === undefined ? '' : ` [${[detail.path, ...sidesOf(detail)].join(': ')}]`;
   const asked = `${status} ${request.method} ${path}`;
   return `${asked}: ${error}${wrong} (${requestId}); explain with: npx fleetbed explain ${shellWord(requestId)}`;
 }
@@ -86,10 +87,11 @@ export function answerLine(exchange: Exchange, { status, noUpdate }: Success): s
   return `${status} ${request.method} ${path}${why} (${requestId})`;
 }
 
-function comparison({ expected, actual }: RefusalDetail): string {
+/** Returns the expected and the actual value as one text; none when neither is known. */
+function sidesOf({ expected, actual }: RefusalDetail): readonly string[] {
   const sides = [
     ...(expected === undefined ? [] : [`expected ${expected}`]),
     ...(actual === undefined ? [] : [`got ${actual}`]),
   ];
-  return sides.join(', ');
+  return sides.length === 0 ? [] : [sides.join(', ')];
 }

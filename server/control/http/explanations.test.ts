@@ -177,6 +177,10 @@ describe('the log line of a refused request', () => {
     const talking = await startTestServer({ logLevel: 'info' });
     await talking.call('get-configuration', named("it's"));
     await talking.request('GET', '/nowhere', named('lost'));
+    const form = new FormData();
+    form.append('artifact', new Blob(['not an artifact']), 'release.mender');
+    const upload = { ...named('form'), token: talking.adminToken, body: form };
+    await talking.call('upload-artifact', upload);
     await talking.close();
     vi.restoreAllMocks();
     const path = operations['get-configuration'].path;
@@ -184,6 +188,7 @@ describe('the log line of a refused request', () => {
       `[info] 401 GET ${path}: the Authorization header is missing [header.Authorization: expected Bearer <token>, got nothing] (it's); explain with: npx fleetbed explain 'it'\\''s'\n`,
     ]);
     expect(written.join('')).toContain('(lost); explain with: npx fleetbed explain lost\n');
+    expect(written.join('')).toContain(' [form.artifact] (form); explain with: ');
   });
 });
 
