@@ -53,6 +53,14 @@ interface Setting {
   readonly variable?: string;
 }
 
+/** A command and its settings. */
+interface CommandSettings {
+  readonly command: string;
+  readonly settings: readonly Setting[];
+}
+
+const LIST_COLUMNS = 90;
+
 /** Adds the options and the action of `fleetbed config`. */
 export function configure(command: Command): void {
   command
@@ -99,7 +107,12 @@ async function show(
   output.data({ ...(file && { file: file.path }), commands: shown });
   if (output.json) return;
   output.line(`file: ${file?.path ?? 'none (fleetbed.config.yaml or .json in this folder)'}`);
-  for (const { command, settings } of shown) output.line(`\n${command}\n${tableOf(settings)}`);
+  const { shared, own } = sharedAndOwn(shown);
+  for (const { setting, commands: names } of shared) {
+    const heading = `${tableOf([setting]).trim()}  in ${names.length} commands:`;
+    output.line(`\n${heading}\n${listOf(names)}`);
+  }
+  for (const { command, settings } of own) output.line(`\n${command}\n${tableOf(settings)}`);
 }
 
 /** Returns the commands that have options of their own, each with its options loaded. */
@@ -170,6 +183,36 @@ function check(file: ConfigFile, commands: readonly Command[]): void {
     );
   }
   for (const command of commands) applyConfigFile(file, command);
+}
+
+/** Separates the settings that several commands have in common from those of one command. */
+function sharedAndOwn(shown: readonly CommandSettings[]) {
+  const users = new Map<string, { setting: Setting; commands: string[] }>();
+  for (const { command, settings } of shown) {
+    for (const setting of settings) {
+      const key = JSON.stringify(setting);
+      const entry = users.get(key) ?? { setting, commands: [] };
+      entry.commands.push(command);
+      users.set(key, entry);
+    }
+  }
+  const isShared = (setting: Setting) => users.get(JSON.stringify(setting))?.commands.length !== 1;
+  const own = shown
+    .map(({ command, settings }) => ({
+      command,
+      settings: settings.filter((each) => !isShared(each)),
+    }))
+    .filter(({ settings }) => settings.length > 0);
+  return { shared: [...users.values()].filter(({ setting }) => isShared(setting)), own };
+}
+
+/** Returns names as an indented list, wrapped at spaces. */
+function listOf(names: readonly string[]): string {
+  const lines = new RegExp(`.{1,${LIST_COLUMNS}}(?:,? |$)`, 'g');
+  return names
+    .join(', ')
+    .replaceAll(lines, (line) => `  ${line.trimEnd()}\n`)
+    .trimEnd();
 }
 
 function isChanged({ source }: Setting): boolean {
