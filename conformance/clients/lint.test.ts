@@ -224,6 +224,14 @@ const examples: Readonly<Record<string, { breaks: readonly Step[]; keeps: readon
     breaks: [poll({ query: '?access_token=[masked]' })],
     keeps: [poll({ query: '?page=1' }), fetched({ query: '?token=[masked]' })],
   },
+  'http.documented-operations': {
+    breaks: [signIn({ sent: { id_data: '{"mac":"a"}', pubkey: strong, scope: 'x' } })],
+    keeps: [signIn({ sent: { id_data: '{"mac":"a"}', pubkey: strong, external_id: 'x' } })],
+  },
+  'http.dates': {
+    breaks: [fetched({ headers: { 'If-Modified-Since': '2026-01-31T12:00:00Z' } })],
+    keeps: [fetched({ headers: { 'If-Modified-Since': 'Sat, 31 Jan 2026 12:00:00 GMT' } })],
+  },
   'http.retry-after': {
     breaks: [poll(waits), poll()],
     keeps: [poll(waits), signIn(), poll({ afterMs: 121_000 }), poll()],

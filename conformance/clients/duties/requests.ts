@@ -2,7 +2,11 @@
 
 import { isObject, parsedJson } from '../../../fixtures/base/json.ts';
 import { jsonExcess } from '../../../fixtures/base/json-bounds.ts';
+import { authRequestShape } from '../../../fixtures/contract/resources.ts';
+import { httpDate } from '../../passive/checks/headers.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
+import { shown } from '../../target/expectations.ts';
+import { membersOf } from '../../target/json-members.ts';
 import type { Duty } from '../duty.ts';
 import { contentOf, downloads, isOfDevice, pauseMs, polls } from '../exchange-facts.ts';
 import { HASTY_MAX, isAnswered } from '../excuses.ts';
@@ -12,6 +16,7 @@ import { isRetry, retryProblem } from './retry-pauses.ts';
 
 const REPEATS_MAX = 3;
 const SHOWN_MAX_CHARACTERS = 120;
+const datedHeaders = ['if-modified-since', 'if-unmodified-since'];
 const tokenName = /^((access|id)?_?token|jwt|authorization)$/i;
 
 const requestDuties: readonly Duty[] = [
@@ -83,10 +88,11 @@ const requestDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device calls the operations of the contract, with their media type.',
     source: 'Endpoints',
-    looksAt: 'method, path, names of the query and Content-Type of a request',
+    looksAt:
+      'method, path, names of the query and Content-Type of a request, and members of an authentication request',
     excuses: 'HEAD and OPTIONS',
     wayOut:
-      'compare path, method and query with the contract, escape & in values as %26, and send application/json',
+      'compare path, method, query and body with the contract, since what it lacks is ignored; escape & in values as %26, and send application/json',
     applies: (_, { event: { method } }) => method !== 'HEAD' && method !== 'OPTIONS',
     violation: (exchange, { event: { method } }) => {
       const { row, request } = exchange;
@@ -99,6 +105,11 @@ const requestDuties: readonly Duty[] = [
       if (name !== undefined) {
         const seen = `"${name.slice(0, SHOWN_MAX_CHARACTERS)}"`;
         return { where: 'the query', must: 'have only parameters of the operation', seen };
+      }
+      const member = unknownMember(exchange);
+      if (member !== undefined) {
+        const seen = `"${member.slice(0, SHOWN_MAX_CHARACTERS)}"`;
+        return { where: 'the body', must: 'have only members of AuthRequest', seen };
       }
       const type = exchange.header('content-type')?.split(';')[0]?.trim().toLowerCase();
       const takesJson = row.body !== undefined && row.mediaType === undefined;
@@ -155,6 +166,21 @@ const requestDuties: readonly Duty[] = [
     },
   },
   {
+    id: 'http.dates',
+    level: 'should',
+    sentence: 'A device sends dates in headers in the form of HTTP.',
+    source: 'RFC 9110, 5.6.7 and 13.1.3',
+    looksAt: 'If-Modified-Since and If-Unmodified-Since of a request',
+    wayOut: 'send the Last-Modified of the answer as it is; a date of another form is ignored',
+    applies: ({ row }) => isOfDevice(row),
+    violation: (exchange) => {
+      const name = datedHeaders.find((each) => !isHttpDate(exchange.header(each)));
+      if (name === undefined) return undefined;
+      const must = 'be a date such as "Sat, 31 Jan 2026 12:00:00 GMT"';
+      return { where: name, must, seen: shown(exchange.header(name)) };
+    },
+  },
+  {
     id: 'http.host',
     level: 'must',
     sentence: 'A device names the host once in every request.',
@@ -208,12 +234,23 @@ const requestDuties: readonly Duty[] = [
   },
 ];
 
+/** Returns true for a date in the form of HTTP, and for a header that is absent or masked. */
+function isHttpDate(value: string | undefined): boolean {
+  return value === undefined || value === MASK || httpDate.test(value);
+}
+
 /** Returns the name of a query parameter that the operation lacks, except for one of a token. */
 function unknownParameter({ row, request }: JudgedExchange): string | undefined {
   if (!isOfDevice(row) || row.authorization === 'link') return undefined;
   const known = new Set(Object.keys(row.query ?? {}));
   const names = [...new URL(request.url).searchParams.keys()];
   return names.find((name) => !known.has(name) && !tokenName.test(name));
+}
+
+/** Returns the name of a member of an authentication request that the contract lacks. */
+function unknownMember({ row, sent }: JudgedExchange): string | undefined {
+  if (row.id !== 'post-auth-request') return undefined;
+  return Object.keys(membersOf(sent)).find((name) => !(name in authRequestShape.entries));
 }
 
 const reactionDuties: readonly Duty[] = [

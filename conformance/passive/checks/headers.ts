@@ -3,7 +3,7 @@ import { shown } from '../../target/expectations.ts';
 import type { PassiveCheck } from '../check.ts';
 
 /** The preferred form of an HTTP date. RFC 9110, section 5.6.7 */
-const httpDate =
+export const httpDate =
   /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /** The headers of deprecation, with the form of each. RFC 9745, section 2.1; RFC 8594, section 3 */

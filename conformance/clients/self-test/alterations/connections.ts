@@ -9,6 +9,7 @@ import {
   named,
   repeated,
   scene,
+  signingIn,
   silentAfter,
   socket,
 } from '../alter.ts';
@@ -163,6 +164,20 @@ export const connections: readonly Alteration[] = [
     does: 'sends a parameter that the operation lacks',
     alter: edit('monitors', (step) => {
       step.target = '/api/devices/v1/devicemonitor/config?edition=2';
+    }),
+  },
+  {
+    duty: 'http.documented-operations',
+    does: 'signs in with a member that the contract lacks',
+    alter: signingIn('first token', (sent) => {
+      sent.scope = 'device';
+    }),
+  },
+  {
+    duty: 'http.dates',
+    does: 'asks for changes since a date of ISO 8601',
+    alter: edit('d2: download', (step) => {
+      step.headers['If-Modified-Since'] = '2026-01-31T12:00:00Z';
     }),
   },
   {
