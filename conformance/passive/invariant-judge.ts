@@ -16,8 +16,7 @@ import {
 } from './check.ts';
 import { hangOf } from './checks/statuses.ts';
 import { DeviceMemory } from './device-memory.ts';
-import { AuditFollower } from './followers/audit-follower.ts';
-import { DeploymentFollower } from './followers/deployment-follower.ts';
+import { CaseFollowers } from './followers/case-followers.ts';
 import type { Follower } from './followers/follower.ts';
 import { JudgedExchange, type JudgedRequest } from './judged-exchange.ts';
 import { RunMemory } from './run-memory.ts';
@@ -55,19 +54,23 @@ export class InvariantJudge {
   readonly #names: VendorNames;
   readonly #base: string;
   readonly #offered: ReadonlySet<OperationId>;
+  readonly #readsBack: boolean;
   readonly #memory: ExchangeMemory = { run: new RunMemory(), device: new DeviceMemory() };
   readonly #tallies = new Map<RequirementId, Map<string, Tally>>();
 
   /**
    * @param baseUrl the base URL of the target, without a trailing slash
    * @param offered the operations that the target has; exchanges with others are not judged
+   * @param readsBack true if a device reads the configuration that it wrote
    */
   constructor(
     baseUrl: string,
     names: VendorNames,
     offered: ReadonlySet<OperationId> = new Set(Object.keys(operations) as OperationId[]),
+    readsBack = true,
   ) {
     this.#offered = offered;
+    this.#readsBack = readsBack;
     this.#base = new URL(baseUrl).href.replace(/\/$/, '');
     this.#names = names;
   }
@@ -82,13 +85,13 @@ export class InvariantJudge {
    * @param plansFaults true if the case makes the server fail on purpose, so that a 5xx is legal
    */
   forCase(plansFaults = false): CaseJudge {
-    const followers = newFollowers();
+    const followers = new CaseFollowers(this.#readsBack);
     return new CaseJudge((observed) => this.#judge(observed, { plansFaults, followers }));
   }
 
   #judge(
     observed: SessionExchange,
-    { plansFaults, followers }: { plansFaults: boolean; followers: readonly Follower[] },
+    { plansFaults, followers }: { plansFaults: boolean; followers: Follower },
   ): readonly Breach[] {
     const { request, url, outcome, record } = observed;
     const row = this.#rowOf(request, url);
@@ -100,7 +103,7 @@ export class InvariantJudge {
     });
     const isInjected =
       exchange.answer.headers[this.#names.testbed.fault.toLowerCase()] !== undefined;
-    if (!isAnswered || isInjected) for (const each of followers) each.seeSilence(exchange);
+    if (!isAnswered || isInjected) followers.seeSilence(exchange);
     if (!isAnswered) return hang(row.id, outcome, record);
     // An injected fault of a test server is not a mistake of the server.
     if (isInjected) return [];
@@ -111,7 +114,7 @@ export class InvariantJudge {
       return violation ? [breachOf(violation, row.id, record)] : [];
     });
     const followed = followers
-      .flatMap((each) => each.see(exchange))
+      .see(exchange)
       .map(({ operation = row.id, ...violation }) => breachOf(violation, operation, record));
     return [...broken, ...followed];
   }
@@ -139,11 +142,6 @@ export class InvariantJudge {
   #has(id: string): boolean {
     return this.#offered.has(id as OperationId);
   }
-}
-
-/** Returns the followers of one case, which know nothing yet. */
-function newFollowers(): readonly Follower[] {
-  return [new AuditFollower(), new DeploymentFollower()];
 }
 
 /** Collects the breaches in the exchanges of one case. */

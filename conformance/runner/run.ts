@@ -113,7 +113,8 @@ export class SuiteRun {
     const { target, headerPrefix } = options;
     const names = vendorNames(headerPrefix);
     const { baseUrl } = target.options;
-    this.#invariants = new InvariantJudge(baseUrl, names, operationsWith(offered));
+    const readsBack = offered.has('configuration-read-back');
+    this.#invariants = new InvariantJudge(baseUrl, names, operationsWith(offered), readsBack);
   }
 
   /** Runs the cases and returns their verdicts, in the order of `cases` and not of execution. */

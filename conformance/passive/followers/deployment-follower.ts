@@ -2,10 +2,10 @@
  * Follows the deployments that a case creates: what devices report, what users abort, and which
  * states and offers may follow. Spec: States and transitions
  */
-import { isObject, jsonInOrder, parsedJson } from '../../../fixtures/base/json.ts';
 import { shown } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
 import { type JudgedExchange, segmentOf } from '../judged-exchange.ts';
+import { type CaseDevices, locationOf } from './case-devices.ts';
 import { FollowedValue, openEnded, type Span } from './followed-value.ts';
 import type { FollowedViolation, Follower } from './follower.ts';
 
@@ -23,22 +23,16 @@ const ABORTED = 'aborted';
 
 /** Follows the deployments of one case. */
 export class DeploymentFollower implements Follower {
-  /** The ids of devices by identity, and by token. */
-  readonly #ids = new Map<string, string>();
-  readonly #identities = new Map<string, string>();
+  readonly #devices: CaseDevices;
   /** The state of each followed deployment on each of its devices, by device id. */
   readonly #deployments = new Map<string, Map<string, FollowedValue<string>>>();
 
+  constructor(devices: CaseDevices) {
+    this.#devices = devices;
+  }
+
   see(exchange: JudgedExchange): readonly FollowedViolation[] {
     switch (exchange.row.id) {
-      case 'preauthorize-device':
-        return this.#learnId(membersOf(exchange.sent).identity_data, locationOf(exchange));
-      case 'list-devices':
-        return this.#learnDevices(exchange.json);
-      case 'get-device':
-        return this.#learnDevices([exchange.json]);
-      case 'post-auth-request':
-        return this.#learnToken(exchange);
       case 'create-deployment':
         return this.#created(exchange);
       case 'abort-deployment':
@@ -71,36 +65,12 @@ export class DeploymentFollower implements Follower {
       for (const state of states) state.mayWrite(undefined, span);
     }
     const isOfDevice = row.id.includes('next-deployment') || row.id === 'decommission-device';
-    const deviceId = row.id === 'decommission-device' ? exchange.segment() : this.#idOf(exchange);
+    const deviceId =
+      row.id === 'decommission-device' ? exchange.segment() : this.#devices.idOf(exchange);
     if (!isOfDevice || deviceId === undefined) return;
     for (const states of this.#deployments.values()) {
       states.get(deviceId)?.mayWrite(undefined, span);
     }
-  }
-
-  #learnId(identity: unknown, id: string | undefined): readonly FollowedViolation[] {
-    if (isObject(identity) && id !== undefined) this.#identities.set(jsonInOrder(identity), id);
-    return [];
-  }
-
-  #learnDevices(listed: unknown): readonly FollowedViolation[] {
-    for (const device of Array.isArray(listed) ? listed : []) {
-      const { id, identity_data } = membersOf(device);
-      if (typeof id === 'string') this.#learnId(identity_data, id);
-    }
-    return [];
-  }
-
-  #learnToken({ status, sent, answer }: JudgedExchange): readonly FollowedViolation[] {
-    const { id_data } = membersOf(sent);
-    if (status !== 200 || typeof id_data !== 'string') return [];
-    this.#ids.set(answer.text, jsonInOrder(parsedJson(id_data)));
-    return [];
-  }
-
-  #idOf({ token }: JudgedExchange): string | undefined {
-    const identity = token === undefined ? undefined : this.#ids.get(token);
-    return identity === undefined ? undefined : this.#identities.get(identity);
   }
 
   /** A deployment that is repeated after a failure is not followed. */
@@ -133,7 +103,7 @@ export class DeploymentFollower implements Follower {
   }
 
   #stateFor(exchange: JudgedExchange): FollowedValue<string> | undefined {
-    const deviceId = this.#idOf(exchange);
+    const deviceId = this.#devices.idOf(exchange);
     const states = this.#deployments.get(exchange.deploymentId);
     return deviceId === undefined ? undefined : states?.get(deviceId);
   }
@@ -161,7 +131,7 @@ export class DeploymentFollower implements Follower {
 
   #asked(exchange: JudgedExchange): readonly FollowedViolation[] {
     const { request, status, object } = exchange;
-    const deviceId = this.#idOf(exchange);
+    const deviceId = this.#devices.idOf(exchange);
     if (deviceId === undefined) return [];
     const violations: FollowedViolation[] = [];
     for (const [id, states] of this.#deployments) {
@@ -222,8 +192,4 @@ function followsAll(status: string, before: readonly string[] | undefined): bool
     if (ends.includes(each) || each === ABORTED) return false;
     return ends.includes(status) || way.indexOf(status) > way.indexOf(each);
   });
-}
-
-function locationOf({ answer, isSuccess }: JudgedExchange): string | undefined {
-  return isSuccess ? answer.headers.location?.split('/').at(-1) : undefined;
 }

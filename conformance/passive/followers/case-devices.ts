@@ -1,0 +1,76 @@
+/** The devices and deployments of one case: whose token a request carries, and whose an id is. */
+import { isObject, jsonInOrder, parsedJson } from '../../../fixtures/base/json.ts';
+import { entriesOf, membersOf } from '../../target/json-members.ts';
+import type { JudgedExchange } from '../judged-exchange.ts';
+
+/** Learns devices from the exchanges of a case. A device is named by its identity as JSON. */
+export class CaseDevices {
+  readonly #ids = new Map<string, string>();
+  readonly #identities = new Map<string, string>();
+  readonly #tokens = new Map<string, string>();
+  readonly #deployments = new Set<string>();
+
+  /** Learns from an exchange, before it is judged. */
+  learn(exchange: JudgedExchange): void {
+    switch (exchange.row.id) {
+      case 'preauthorize-device':
+        this.#learnId(membersOf(exchange.sent).identity_data, locationOf(exchange));
+        break;
+      case 'list-devices':
+      case 'search-devices':
+        for (const each of entriesOf(exchange.json)) this.#learnDevice(each);
+        break;
+      case 'get-device':
+        this.#learnDevice(exchange.json);
+        break;
+      case 'create-deployment':
+        this.#deployments.add(locationOf(exchange) ?? '');
+        break;
+      case 'post-auth-request':
+        this.#learnToken(exchange);
+    }
+  }
+
+  /** Returns the id of the device whose token the request carries; undefined if not known. */
+  idOf(exchange: JudgedExchange): string | undefined {
+    const identity = this.ofToken(exchange);
+    return identity === undefined ? undefined : this.#ids.get(identity);
+  }
+
+  /** Returns the identity of the device whose token the request carries; undefined if not known. */
+  ofToken({ token }: JudgedExchange): string | undefined {
+    return token === undefined ? undefined : this.#tokens.get(token);
+  }
+
+  /** Returns the identity of a device by its id; undefined if not known. */
+  ofId(id: unknown): string | undefined {
+    return typeof id === 'string' ? this.#identities.get(id) : undefined;
+  }
+
+  /** Returns an id that users know as a deployment's; null for another, which may mean any. */
+  deployment(id: string): string | null {
+    return this.#deployments.has(id) ? id : null;
+  }
+
+  #learnDevice(shown: unknown): void {
+    const { id, identity_data } = membersOf(shown);
+    if (typeof id === 'string') this.#learnId(identity_data, id);
+  }
+
+  #learnId(identity: unknown, id: string | undefined): void {
+    if (!isObject(identity) || id === undefined) return;
+    this.#ids.set(jsonInOrder(identity), id);
+    this.#identities.set(id, jsonInOrder(identity));
+  }
+
+  #learnToken({ status, sent, answer }: JudgedExchange): void {
+    const { id_data } = membersOf(sent);
+    if (status !== 200 || typeof id_data !== 'string') return;
+    this.#tokens.set(answer.text, jsonInOrder(parsedJson(id_data)));
+  }
+}
+
+/** Returns the id of what the request created, from the Location of the answer. */
+export function locationOf({ answer, isSuccess }: JudgedExchange): string | undefined {
+  return isSuccess ? answer.headers.location?.split('/').at(-1) : undefined;
+}

@@ -1,0 +1,126 @@
+/**
+ * The configuration that a device reads, where it reads what it wrote: its own pairs and those that
+ * a user has set for it. Spec: Device configuration
+ */
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { shown } from '../../target/expectations.ts';
+import { isMap, type Members } from '../../target/json-members.ts';
+import type { JudgedExchange } from '../judged-exchange.ts';
+import type { FollowedViolation } from './follower.ts';
+import {
+  type Effect,
+  isPlainJson,
+  isWellFormed,
+  namesIn,
+  type Resource,
+  SETTLE_MS,
+} from './resource.ts';
+
+/** The values that a key may have, null if it may be absent, and the requirement that says so. */
+interface Key {
+  readonly values: readonly (string | null)[];
+  readonly because: RequirementId;
+}
+
+interface Configuration {
+  /** Whether the server keeps the keys that a request does not name: its own choice. */
+  readonly keepsOthers: boolean;
+  /** An absent name stands for a key that is absent. */
+  readonly keys: Readonly<Record<string, Key | 'any'>>;
+}
+
+/** The configuration store of a device that reads what it wrote. */
+export const configurationResource: Resource<Configuration> = {
+  name: 'configuration',
+  initial: [
+    { keepsOthers: true, keys: {} },
+    { keepsOthers: false, keys: {} },
+  ],
+  writes: {
+    'put-configuration': (exchange, devices) => [
+      { device: devices.ofToken(exchange), ...written(exchange), settleMs: 0 },
+    ],
+    'set-configuration': (exchange, devices) => [
+      { device: devices.ofId(exchange.segment()), ...written(exchange), settleMs: SETTLE_MS },
+    ],
+  },
+  reads: {
+    'get-configuration': (exchange, devices) => [
+      {
+        device: devices.ofToken(exchange),
+        differs: ({ keys }, all) => differenceIn(exchange, keys, all),
+      },
+    ],
+  },
+};
+
+function written(exchange: JudgedExchange): Pick<Effect<Configuration>, 'become'> {
+  const { sent, row } = exchange;
+  if (!isMap(sent) || !isPlainJson(exchange)) return { become: () => [undefined] };
+  const isOfUser = row.id === 'set-configuration';
+  return {
+    become: (before) => (before === undefined ? [undefined] : [after(before, sent, isOfUser)]),
+  };
+}
+
+function after(before: Configuration, sent: Members, isOfUser: boolean): Configuration {
+  const { keepsOthers, keys } = before;
+  const kept = Object.entries(keys).map(([name, key]): [string, Key | 'any'] => [
+    name,
+    keptKey(key, keepsOthers, isOfUser),
+  ]);
+  const set = Object.entries(sent).map(([name, value]): [string, Key | 'any'] => {
+    const was = Object.hasOwn(keys, name) ? keys[name] : undefined;
+    return [name, isFollowed(name, value) ? keyAfter(was, String(value), isOfUser) : 'any'];
+  });
+  return { keepsOthers, keys: Object.fromEntries([...kept, ...set]) };
+}
+
+/** Returns a key that a request did not name; what the management API keeps is left open. */
+function keptKey(key: Key | 'any', keepsOthers: boolean, isOfUser: boolean): Key | 'any' {
+  if (key === 'any') return key;
+  const values = keepsOthers || isOfUser ? key.values : [];
+  const mayBeAbsent = !keepsOthers || isOfUser;
+  return { ...key, values: [...new Set([...values, ...(mayBeAbsent ? [null] : [])])] };
+}
+
+function keyAfter(was: Key | 'any' | undefined, value: string, isOfUser: boolean): Key {
+  if (value === '') {
+    return { values: isOfUser ? ['', null] : [null], because: 'configuration.empty-removes' };
+  }
+  if (isOfUser) return { values: [value], because: 'configuration.set-by-user' };
+  const isSet = was !== undefined && was !== 'any' && !was.values.includes(null);
+  const because = isSet ? 'configuration.update' : 'configuration.written-is-read';
+  return { values: [value], because };
+}
+
+/** Returns true if every server keeps such a pair as it is; the contract leaves others open. */
+function isFollowed(name: string, value: unknown): boolean {
+  return typeof value === 'string' && name !== '' && isWellFormed(name + value);
+}
+
+const neverWritten: Key = { values: [null], because: 'configuration.own-store' };
+
+function differenceIn(
+  { json }: JudgedExchange,
+  keys: Configuration['keys'],
+  all: readonly Configuration[],
+): FollowedViolation | undefined {
+  if (!isMap(json)) return undefined;
+  for (const name of namesIn(all.map((each) => each.keys))) {
+    const expected = (Object.hasOwn(keys, name) && keys[name]) || neverWritten;
+    if (expected === 'any') continue;
+    const { values, because } = expected;
+    const found = Object.hasOwn(json, name) ? json[name] : null;
+    if (values.some((value) => value === found)) continue;
+    const words = values.map((value) => (value === null ? 'absent' : shown(value)));
+    return {
+      where: `200 body: /${name}`,
+      must: `be ${words.join(' or ')}, by what was written`,
+      seen: found === null ? 'absent' : shown(found),
+      requirement: because,
+      operation: 'put-configuration',
+    };
+  }
+  return undefined;
+}

@@ -1,0 +1,83 @@
+/** The update control map that a user has assigned to a deployment. Spec: UpdateControlMap */
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { shown } from '../../target/expectations.ts';
+import { isMap, membersOf } from '../../target/json-members.ts';
+import { memberAt } from '../answer-parts.ts';
+import { locationOf } from './case-devices.ts';
+import type { FollowedViolation } from './follower.ts';
+import { type Effect, type Reading, type Resource, SETTLE_MS } from './resource.ts';
+
+/** A map belongs to a deployment, and not to one of its devices. */
+const ofNoDevice = 'every device';
+
+/** The map's priority, and the action of each state that does not simply continue. */
+interface ControlMap {
+  readonly priority: unknown;
+  readonly actions: Readonly<Record<string, unknown>>;
+}
+
+export const controlMapResource: Resource<ControlMap> = {
+  name: 'update control map',
+  initial: [undefined],
+  writes: {
+    'create-deployment': (exchange) => assigned(exchange.sent, locationOf(exchange), 0),
+    'update-deployment': (exchange) => assigned(exchange.sent, exchange.segment(), SETTLE_MS),
+  },
+  reads: {
+    'get-update-control-map': ({ json, deploymentId }) =>
+      readingOf(memberAt(json, ['update_control_map']), deploymentId, {
+        at: '/update_control_map',
+        requirement: 'map.is-the-assigned-one',
+      }),
+    'post-next-deployment-v2': ({ json }) =>
+      readingOf(memberAt(json, ['artifact', 'update_control_map']), memberAt(json, ['id']), {
+        at: '/artifact/update_control_map',
+        requirement: 'next.control-map-as-given',
+      }),
+  },
+};
+
+function assigned(
+  sent: unknown,
+  id: string | undefined,
+  settleMs: number,
+): readonly Effect<ControlMap>[] {
+  const map = membersOf(sent).update_control_map;
+  if (!isMap(map) || id === undefined) return [];
+  return [{ device: ofNoDevice, part: id, settleMs, become: () => [meaningOf(map)] }];
+}
+
+/** Returns the part of a map that every server keeps: `continue` is the default of an action. */
+function meaningOf(map: unknown): ControlMap {
+  const { priority, states } = membersOf(map);
+  const actions = Object.entries(membersOf(states)).map(([name, state]) => [
+    name,
+    membersOf(state).action,
+  ]);
+  const set = actions.filter(
+    ([, action]) => ![undefined, '', 'continue'].includes(action as string),
+  );
+  return { priority, actions: Object.fromEntries(set) };
+}
+
+function readingOf(
+  map: unknown,
+  id: unknown,
+  { at, requirement }: { readonly at: string; readonly requirement: RequirementId },
+): readonly Reading<ControlMap>[] {
+  if (!isMap(map) || typeof id !== 'string') return [];
+  const found = meaningOf(map);
+  const differs = ({ priority, actions }: ControlMap): FollowedViolation | undefined => {
+    if (priority !== undefined && priority !== found.priority) {
+      const must = `be ${shown(priority)}, as assigned`;
+      return { where: `200 body: ${at}/priority`, must, seen: shown(found.priority), requirement };
+    }
+    const names = [...Object.keys(actions), ...Object.keys(found.actions)];
+    const other = names.find((name) => actions[name] !== found.actions[name]);
+    if (other === undefined) return undefined;
+    const must = `have the action ${shown(actions[other] ?? 'continue')}, as assigned`;
+    const where = `200 body: ${at}/states/${other}`;
+    return { where, must, seen: shown(found.actions[other] ?? 'continue'), requirement };
+  };
+  return [{ device: ofNoDevice, part: id, differs }];
+}

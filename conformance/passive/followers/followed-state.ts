@@ -1,0 +1,107 @@
+/**
+ * The state of one resource, with every state that a read may show: each order of overlapping
+ * writes, with or without those whose effect may still come. A write under way may show any part.
+ */
+import { jsonInOrder } from '../../../fixtures/base/json.ts';
+import type { Span } from './followed-value.ts';
+
+/** More possible states than this are not followed. */
+const STATES_MAX = 64;
+/** More writes than this are not followed; a case that writes so often measures something else. */
+const WRITES_MAX = 64;
+/** Bounds the search through the orders of overlapping writes. */
+const TRIES_MAX = 2000;
+
+/** A write of a resource. */
+export interface StateWrite<State> extends Span {
+  /**
+   * Returns the states that may follow: several where the contract leaves a choice.
+   * @param before undefined if any state is possible
+   */
+  readonly become: (before: State | undefined) => readonly (State | undefined)[];
+  /** How long after its answer the write may still be invisible, in milliseconds. */
+  readonly settleMs: number;
+}
+
+/** Some writes in an order that is possible, and the state that they give. */
+interface Outcome<State> {
+  /** The indexes of the writes that were applied or left out. */
+  readonly decided: ReadonlySet<number>;
+  readonly state: State | undefined;
+}
+
+/** A resource whose writes are all known. States must be JSON values. */
+export class FollowedState<State> {
+  readonly #initial: readonly (State | undefined)[];
+  readonly #writes: StateWrite<State>[] = [];
+
+  /** @param initial the possible states before all writes; undefined stands for any state */
+  constructor(initial: readonly (State | undefined)[]) {
+    this.#initial = initial;
+  }
+
+  write(write: StateWrite<State>): void {
+    // Every read applies the writes anew, and the same states then have the same text.
+    const known = new Map<State | undefined, readonly (State | undefined)[]>();
+    const become = (before: State | undefined): readonly (State | undefined)[] => {
+      const after = known.get(before) ?? write.become(before);
+      known.set(before, after);
+      return after;
+    };
+    this.#writes.push({ ...write, become });
+  }
+
+  /**
+   * Returns the states that a read may show, that of all writes in the order of their answers first.
+   * Returns undefined if they are too many to be followed. An undefined state stands for any state.
+   */
+  possibleAt({ sentMs, endedMs }: Span): readonly (State | undefined)[] | undefined {
+    const writes = this.#writes.filter((each) => each.sentMs < endedMs);
+    if (writes.some((each) => each.endedMs > sentMs)) return [undefined];
+    if (writes.length > WRITES_MAX) return undefined;
+    const isCertain = writes.map((each) => each.endedMs + each.settleMs <= sentMs);
+    let outcomes = this.#initial.map((state): Outcome<State> => ({ decided: new Set(), state }));
+    let tries = 0;
+    for (const _ of writes) {
+      const next = new Map<string, Outcome<State>>();
+      for (const { decided, state } of outcomes) {
+        for (const index of nextWrites(writes, decided)) {
+          const write = writes[index];
+          const states = [...(write?.become(state) ?? []), ...(isCertain[index] ? [] : [state])];
+          const after = new Set([...decided, index]);
+          for (const each of states) {
+            next.set(`${[...after].toSorted()} ${textOf(each)}`, { decided: after, state: each });
+          }
+          tries += states.length;
+          if (tries > TRIES_MAX) return undefined;
+        }
+      }
+      outcomes = [...next.values()];
+    }
+    const states = new Map(outcomes.map(({ state }) => [textOf(state), state]));
+    return states.size > STATES_MAX ? undefined : [...states.values()];
+  }
+}
+
+/** Returns the undecided writes that no other undecided write certainly precedes. */
+function nextWrites<State>(
+  writes: readonly StateWrite<State>[],
+  decided: ReadonlySet<number>,
+): readonly number[] {
+  const open = [...writes.keys()].filter((index) => !decided.has(index));
+  return open.filter((index) =>
+    open.every((other) => {
+      const [one, before] = [writes[index], writes[other]];
+      return one === undefined || before === undefined || before.endedMs > one.sentMs;
+    }),
+  );
+}
+
+const texts = new WeakMap<object, string>();
+
+function textOf(state: unknown): string {
+  if (typeof state !== 'object' || state === null) return `${state}`;
+  const text = texts.get(state) ?? jsonInOrder(state);
+  texts.set(state, text);
+  return text;
+}

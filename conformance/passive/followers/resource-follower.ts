@@ -1,0 +1,101 @@
+/** Follows every resource of one kind in a case, by the rows of `Resource`. */
+import { membersOf } from '../../target/json-members.ts';
+import type { JudgedExchange } from '../judged-exchange.ts';
+import type { CaseDevices } from './case-devices.ts';
+import { FollowedState } from './followed-state.ts';
+import { openEnded, type Span } from './followed-value.ts';
+import type { FollowedViolation, Follower } from './follower.ts';
+import { type Effect, type Reading, type Resource, SETTLE_MS } from './resource.ts';
+
+/** Decisions on a device after which the contract leaves open what remains of its resources. */
+const openings = ['decommission-device', 'delete-auth-set', 'set-auth-set-status'];
+
+/** Follows the resources of one kind. */
+export class ResourceFollower<State> implements Follower {
+  readonly #resource: Resource<State>;
+  readonly #devices: CaseDevices;
+  readonly #states = new Map<string, FollowedState<State>>();
+  #unfollowed = 0;
+
+  constructor(resource: Resource<State>, devices: CaseDevices) {
+    this.#resource = resource;
+    this.#devices = devices;
+  }
+
+  /** The number of readings that were not judged, since too many states were possible. */
+  get unfollowed(): number {
+    return this.#unfollowed;
+  }
+
+  see(exchange: JudgedExchange): readonly FollowedViolation[] {
+    const { row, request, status, isSuccess, hasBody } = exchange;
+    this.#open(exchange);
+    if (isSuccess) this.#write(exchange, request);
+    // A server error may have occurred before or after the effect.
+    else if (status >= 500) this.#write(exchange, openEnded(request));
+    if (status !== 200 || !hasBody) return [];
+    const readings = this.#resource.reads[row.id]?.(exchange, this.#devices) ?? [];
+    return readings.flatMap((reading) => this.#judge(reading, request));
+  }
+
+  seeSilence(exchange: JudgedExchange): void {
+    this.#open(exchange);
+    this.#write(exchange, openEnded(exchange.request));
+  }
+
+  #write(exchange: JudgedExchange, span: Span): void {
+    const effects = this.#resource.writes[exchange.row.id]?.(exchange, this.#devices) ?? [];
+    for (const { become, settleMs = SETTLE_MS, ...key } of effects) {
+      // Which of several resources was written is not known, so each may have been.
+      const isKnown = key.device !== undefined && key.part !== null && become !== undefined;
+      const { sentMs, endedMs } = isKnown ? span : openEnded(span);
+      const write = { sentMs, endedMs, settleMs, become: become ?? (() => [undefined]) };
+      for (const state of this.#statesOf(key)) state.write(write);
+    }
+  }
+
+  #open(exchange: JudgedExchange): void {
+    const { row, request, sent } = exchange;
+    if (!openings.includes(row.id) || membersOf(sent).status === 'accepted') return;
+    const id = exchange.segment(row.id === 'decommission-device' ? 0 : openingIdAt(row.id));
+    const device = this.#devices.ofId(id);
+    for (const [key, state] of this.#states) {
+      if (device !== undefined && !key.startsWith(`${device}\n`)) continue;
+      const span = openEnded(request);
+      state.write({ ...span, settleMs: 0, become: () => [undefined] });
+    }
+  }
+
+  /** Returns the resources that a key may mean, and follows the one that it names from now on. */
+  #statesOf({ device, part = '' }: Effect<State>): readonly FollowedState<State>[] {
+    if (device === undefined || part === null) {
+      return [...this.#states]
+        .filter(([key]) => device === undefined || key.startsWith(`${device}\n`))
+        .filter(([key]) => part === null || key.endsWith(`\n${part}`))
+        .map(([, state]) => state);
+    }
+    const key = `${device}\n${part}`;
+    const known = this.#states.get(key) ?? new FollowedState(this.#resource.initial);
+    this.#states.set(key, known);
+    return [known];
+  }
+
+  #judge({ device, part, differs }: Reading<State>, span: Span): readonly FollowedViolation[] {
+    const followed = this.#states.get(`${device}\n${part ?? ''}`);
+    if (device === undefined || followed === undefined) return [];
+    const states = followed.possibleAt(span);
+    if (states === undefined) this.#unfollowed += 1;
+    const [first] = states ?? [];
+    if (states === undefined || first === undefined) return [];
+    const known = states.filter((each) => each !== undefined);
+    const isShown =
+      known.length < states.length || known.some((each) => differs(each, known) === undefined);
+    const violation = isShown ? undefined : differs(first, known);
+    return violation === undefined ? [] : [violation];
+  }
+}
+
+/** Returns where a path has the device's id, counted from its end. */
+function openingIdAt(operation: string): number {
+  return operation === 'delete-auth-set' ? 2 : 3;
+}

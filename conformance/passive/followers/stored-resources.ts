@@ -1,0 +1,185 @@
+/**
+ * What devices send and users read back: monitor configurations, alerts and deployment logs.
+ * Spec: Device monitor; DeploymentLog
+ */
+import { jsonInOrder } from '../../../fixtures/base/json.ts';
+import { shown } from '../../target/expectations.ts';
+import { entriesOf, membersOf } from '../../target/json-members.ts';
+import { momentOf } from '../answer-parts.ts';
+import type { JudgedExchange } from '../judged-exchange.ts';
+import type { FollowedViolation } from './follower.ts';
+import { type Effect, isPlainJson, isWellFormed, type Resource } from './resource.ts';
+
+/** A page with at least so many alerts may be followed by another. */
+const ALERTS_OF_A_PAGE = 10;
+
+/** Shorter messages may be part of any line, such as of its time or its level. */
+const OWN_MESSAGE_MIN = 8;
+
+/** The monitor configuration of a device: the entries as text, in alphabetical order. */
+export const monitorResource: Resource<readonly string[]> = {
+  name: 'monitor configuration',
+  initial: [[]],
+  writes: {
+    'post-monitor-configuration': (exchange, devices) => [
+      { device: devices.ofToken(exchange), ...replacedBy(exchange, monitorEntries(exchange.sent)) },
+    ],
+  },
+  reads: {
+    'show-monitor-configuration': ({ json, request }, devices) => [
+      {
+        device: devices.ofId(deviceIn(request.url)),
+        differs: (state) => {
+          const found = monitorEntries(json);
+          if (jsonInOrder(found) === jsonInOrder(state)) return undefined;
+          const must = `be ${shown(state)}, which the device sent last`;
+          return {
+            ...{ where: '200 body', must, seen: shown(found) },
+            requirement: state.length === 0 ? 'monitor.empty-is-current' : 'monitor.is-current',
+            operation: 'post-monitor-configuration',
+          };
+        },
+      },
+    ],
+  },
+};
+
+/** The alerts that a device has sent, as text; users may see others besides. */
+export const alertsResource: Resource<readonly string[]> = {
+  name: 'alerts',
+  initial: [[]],
+  writes: {
+    'post-alerts': (exchange, devices) => [
+      {
+        device: devices.ofToken(exchange),
+        ...(isPlainJson(exchange) && {
+          become: (before) => [before && [...before, ...alertsIn(exchange.sent)]],
+        }),
+      },
+    ],
+  },
+  reads: {
+    'list-alerts': ({ json, request }, devices) => {
+      const alerts = alertsIn(json);
+      const isWhole = new URL(request.url).search === '' && alerts.length < ALERTS_OF_A_PAGE;
+      if (!isWhole) return [];
+      return [
+        {
+          device: devices.ofId(deviceIn(request.url)),
+          differs: (state) => missingAlert(state, alerts),
+        },
+      ];
+    },
+  },
+};
+
+/** The log of a deployment on a device: its messages. */
+export const logResource: Resource<readonly string[]> = {
+  name: 'deployment log',
+  initial: [[]],
+  writes: {
+    'put-deployment-log': (exchange, devices) => {
+      const messages = messagesIn(exchange.sent);
+      const key = {
+        device: devices.ofToken(exchange),
+        part: devices.deployment(exchange.deploymentId),
+      };
+      return [{ ...key, ...replacedBy(exchange, messages) }];
+    },
+    // The contract leaves open what becomes of a log after the abort.
+    'abort-deployment': ({ deploymentId }) => [{ device: undefined, part: deploymentId }],
+  },
+  reads: {
+    'get-deployment-log': ({ request, answer }, devices) => {
+      const [, deployment, device] =
+        /([^/]+)\/devices\/([^/]+)\/log$/.exec(pathOf(request.url)) ?? [];
+      return [
+        {
+          device: devices.ofId(device),
+          part: deployment,
+          differs: (state, all) => differenceOfLogs(answer.text, state, all),
+        },
+      ];
+    },
+  },
+};
+
+function differenceOfLogs(
+  text: string,
+  state: readonly string[],
+  all: readonly (readonly string[])[],
+): FollowedViolation | undefined {
+  const shared = { where: '200 body', seen: shown(text), operation: 'put-deployment-log' };
+  const missing = state.find((message) => !text.includes(message));
+  if (missing !== undefined) {
+    const must = `have the message ${shown(missing)}, as in the last upload`;
+    return { ...shared, must, requirement: 'log.is-kept' };
+  }
+  const others = all.flat().filter((message) => state.every((own) => !own.includes(message)));
+  const older = others.find(
+    (message) => message.length >= OWN_MESSAGE_MIN && text.includes(message),
+  );
+  if (older === undefined) return undefined;
+  const must = `not have the message ${shown(older)} of another upload`;
+  return { ...shared, must, requirement: 'log.is-replaced' };
+}
+
+/** Returns the effect that replaces the state; undefined stands for any state. */
+function replacedBy<State>(
+  exchange: JudgedExchange,
+  state: State | undefined,
+): Pick<Effect<State>, 'become'> {
+  const value = isPlainJson(exchange) ? state : undefined;
+  return { become: () => [value] };
+}
+
+function monitorEntries(value: unknown): readonly string[] {
+  return entriesOf(value)
+    .map(membersOf)
+    .map(({ name, status, type }) => jsonInOrder({ name, status, type }))
+    .toSorted();
+}
+
+/** Returns the alerts as text; a moment has one text in all its forms. */
+function alertsIn(value: unknown): readonly string[] {
+  return entriesOf(value)
+    .map(membersOf)
+    .map(({ name, level, subject, timestamp }) => {
+      const { name: of, type, status } = membersOf(subject);
+      return jsonInOrder({ name, level, of, type, status, ms: momentOf(timestamp) });
+    });
+}
+
+function missingAlert(
+  state: readonly string[],
+  shownAlerts: readonly string[],
+): FollowedViolation | undefined {
+  const missing = state.find((alert) => !shownAlerts.includes(alert));
+  if (missing === undefined) return undefined;
+  return {
+    where: '200 body',
+    must: `hold the alert ${missing}`,
+    seen: `${shownAlerts.length} others`,
+    requirement: missing.includes('"level":"OK"')
+      ? 'alerts.both-levels-are-shown'
+      : 'alerts.are-shown',
+    operation: 'post-alerts',
+  };
+}
+
+/** Returns the messages that every form of a log shows unchanged; undefined if one may change. */
+function messagesIn(sent: unknown): readonly string[] | undefined {
+  const messages = entriesOf(membersOf(sent).messages).map((each) => membersOf(each).message);
+  const texts = messages.filter((each) => typeof each === 'string');
+  const arePlain = texts.every((text) => isWellFormed(text) && /^[\w .,:;-]*$/.test(text));
+  return arePlain && texts.length === messages.length ? texts : undefined;
+}
+
+/** Returns the id of the device in the path of a management request. */
+function deviceIn(url: string): string | undefined {
+  return /\/devices\/([^/]+)/.exec(pathOf(url))?.[1];
+}
+
+function pathOf(url: string): string {
+  return new URL(url).pathname;
+}
