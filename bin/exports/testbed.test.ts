@@ -37,7 +37,7 @@ describe('a client of the embedded testbed', () => {
     expect(named).toEqual(await testbed.client(device.id).duties());
   });
 
-  it('breaks a duty with the request that shows it, its entry and the way out', async () => {
+  it('breaks a duty with the request that shows it, its entry and the remedy', async () => {
     await poll({ device_type: 'board', artifact_name: 7 });
     const broken = await dutyNamed('next.mandatory-keys');
     expect(broken).toMatchObject({
@@ -47,7 +47,7 @@ describe('a client of the embedded testbed', () => {
     });
     const client = testbed.client(device.id);
     await expect(client.expectNoViolations()).rejects.toThrow(ClientViolationsError);
-    await expect(client.expectNoViolations()).rejects.toThrow(/way out: /);
+    await expect(client.expectNoViolations()).rejects.toThrow(/remedy: /);
   });
 
   it('has no violation after ordinary requests, and a next step for what is not met', async () => {

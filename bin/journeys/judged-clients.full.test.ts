@@ -26,9 +26,9 @@ it('finds no violation of simulated devices that behave, and names the others fo
     const found = new Map<string, string[]>();
     for (const entry of fleet.testbed.journal.list({})) {
       const { device } = entry as { device?: { id?: string } };
-      for (const { duty, seen } of lint.see(entry)) {
+      for (const { duty, message } of lint.see(entry)) {
         const id = device?.id ?? '';
-        found.set(id, [...(found.get(id) ?? []), `${duty}: ${seen}`]);
+        found.set(id, [...(found.get(id) ?? []), `${duty}: ${message}`]);
       }
     }
     expect(lint.exchanges).toBeGreaterThan(30);

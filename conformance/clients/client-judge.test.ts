@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { ClientEvent } from '../../fixtures/control/client-event.ts';
 import { ClientJudge } from './client-judge.ts';
 import { all, copyOf, edit, insert, repeated, silentAfter } from './self-test/alter.ts';
-import { alterations } from './self-test/alterations.ts';
-import { goodSteps } from './self-test/good-life.ts';
-import { eventsOf, type Request, type Step, signIn } from './self-test/steps.ts';
+import { badClients } from './self-test/bad-clients.ts';
+import { goodSteps } from './self-test/good-client.ts';
+import { authenticationRequest, eventsOf, type Request, type Step } from './self-test/steps.ts';
 
 function judged(steps: readonly Step[]) {
   const judge = new ClientJudge();
@@ -14,11 +14,11 @@ function judged(steps: readonly Step[]) {
 
 function brokenIn(steps: readonly Step[]) {
   const broken = judged(steps).filter(({ state }) => state === 'broken');
-  return broken.map(({ duty, violations }) => `${duty}: ${violations[0]?.seen}`);
+  return broken.map(({ duty, violations }) => `${duty}: ${violations[0]?.message}`);
 }
 
 describe('the judge of a good client', () => {
-  it('finds no duty broken in the life of a good client', () => {
+  it('finds no duty broken by a good client', () => {
     expect(brokenIn(goodSteps())).toEqual([]);
   });
 });
@@ -30,7 +30,10 @@ describe('the judge of a good client that the server fails', () => {
     pausesMs.map((afterMs, at) => ({ ...copyOf(step), ...failed, afterMs, label: `failed ${at}` }));
 
   it.each([
-    ['sign-in', insert('idle 6', () => failures(signIn('sign-in')))],
+    [
+      'authentication request',
+      insert('idle 6', () => failures(authenticationRequest('authentication request'))),
+    ],
     ['final report', insert('d2: lost', failures)],
   ])('leaves open what a last pause before another %s is no proof of', (_, fails) => {
     const steps = all(fails, silentAfter('failed 2', 70_000))(goodSteps());
@@ -73,7 +76,7 @@ describe('the judge of a client whose poll interval was measured before', () => 
   });
 });
 
-describe('the judge that begins to watch in the middle of a life', () => {
+describe('the judge that begins to watch in the middle of a session', () => {
   const events = eventsOf(goodSteps());
   /** Every third event keeps the test short. */
   const SAMPLED = 3;
@@ -118,7 +121,7 @@ describe('the judge of a repeated poll', () => {
   const poll = eventsOf(goodSteps()).findLast(
     (event) => event.kind === 'exchange' && event.status === 204 && event.url.includes('/next'),
   );
-  if (poll?.kind !== 'exchange') throw new Error('the good life has no idle poll');
+  if (poll?.kind !== 'exchange') throw new Error('the good client has no idle poll');
   const last = poll;
   const later = (seconds: number) => ({
     sentMs: last.sentMs + seconds * 1000,
@@ -165,7 +168,7 @@ describe('the judge of a repeated poll', () => {
 });
 
 describe('the judge of a bad client', () => {
-  it.each(alterations)(
+  it.each(badClients)(
     'names $duty for a client that $does',
     ({ duty, alter, consequences = [] }) => {
       const broken = brokenIn(alter(goodSteps()));

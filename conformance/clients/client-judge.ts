@@ -306,14 +306,14 @@ export class ClientJudge {
     { tallies }: JudgedClient,
     duty: Duty,
     violation: Violation | undefined,
-    place: Omit<DutyViolation, 'seen'>,
+    place: Omit<DutyViolation, 'message'>,
   ): void {
     const tally = tallies.get(duty.id) ?? { judged: 0, violationCount: 0, violations: [] };
     tallies.set(duty.id, tally);
     tally.judged += 1;
     if (violation === undefined) return;
     const { where, must, seen } = violation;
-    const shown: DutyViolation = { ...place, seen: `${where} must ${must}, not ${seen}` };
+    const shown: DutyViolation = { ...place, message: `${where} must ${must}, not ${seen}` };
     this.#isBroken = true;
     tally.violationCount += 1;
     if (tally.violations.length < VIOLATIONS_MAX) tally.violations.push(shown);

@@ -36,7 +36,15 @@ import {
   waitSeconds,
 } from './exchange-facts.ts';
 import { HASTY_MS, HASTY_POLLS_MAX, interrupts, isAnswered } from './excuses.ts';
-import type { Due, FailureRun, LastPoll, Offer, RefusedLog, SignIn, Wait } from './remembered.ts';
+import type {
+  Authentication,
+  Due,
+  FailureRun,
+  LastPoll,
+  Offer,
+  RefusedLog,
+  Wait,
+} from './remembered.ts';
 import { MASK } from './secret-text.ts';
 import { messageIn } from './socket-message.ts';
 
@@ -108,13 +116,13 @@ export class ClientMemory {
   readonly conditions = { resumed: 0, conditional: 0 };
   /** Number of redirects of a download in a row. */
   redirected = 0;
-  lastAuthentication: SignIn | undefined;
+  lastAuthentication: Authentication | undefined;
   /** Number of authentication requests in a row that followed a refusal hastily. */
   hastyAuthentications = 0;
   /** Number of pauses in a row after a refusal that were less than half of the one before. */
   shrinkingPauses = 0;
   lastRefusalPauseMs: number | undefined;
-  signIns = 0;
+  authentications = 0;
   keyTurns = 0;
   /** Pause before the last poll. */
   lastPollPauseMs = 0;
@@ -123,8 +131,8 @@ export class ClientMemory {
   hastyPolls = 0;
   /** Number of answers 404 to version 2 in a row. */
   v2Absences = 0;
-  /** Number of sign-ins in a row that followed a poll without an update at once. */
-  needlessSignIns = 0;
+  /** Number of authentication requests in a row that followed a poll without an update at once. */
+  needlessAuthentications = 0;
   /** True if the last poll announced update control maps. */
   announcesMaps = false;
   /** True once a poll had more than the type and the artifact of the device. */
@@ -221,7 +229,7 @@ export class ClientMemory {
     this.lastMap = undefined;
     this.shrinkingPauses = 0;
     this.lastRefusalPauseMs = undefined;
-    this.needlessSignIns = 0;
+    this.needlessAuthentications = 0;
     this.unauthorized.clear();
     this.failures.clear();
     this.waits.clear();
@@ -319,8 +327,8 @@ export class ClientMemory {
     const idle = pauseMs(this.lastPoll, exchange);
     const isNeedless =
       this.lastPoll?.status === 204 && idle !== undefined && idle < HASTY_MS && !this.isRestarted;
-    this.needlessSignIns =
-      isNeedless && this.unauthorized.size === 0 ? this.needlessSignIns + 1 : 0;
+    this.needlessAuthentications =
+      isNeedless && this.unauthorized.size === 0 ? this.needlessAuthentications + 1 : 0;
     this.isRestarted = false;
     const { identity, key } = identityIn(exchange.sent) ?? {};
     const former = this.lastAuthentication?.key;
@@ -337,7 +345,7 @@ export class ClientMemory {
     this.unauthorized.clear();
     this.isIdleKnown ||= exchange.status === 401;
     if (exchange.status !== 200 || !isAnswered(event)) return;
-    this.signIns += 1;
+    this.authentications += 1;
     this.shrinkingPauses = 0;
     this.lastRefusalPauseMs = undefined;
     this.isRejected = false;

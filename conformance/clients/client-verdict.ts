@@ -11,7 +11,7 @@ export interface DutyViolation {
   readonly operation: string;
   readonly atMs: number;
   /** What is wrong, as a sentence: "the signature must verify over the body, not …". */
-  readonly seen: string;
+  readonly message: string;
 }
 
 /** What would exercise a duty next. */

@@ -76,7 +76,7 @@ export interface Duty
   /** What excuses the device, besides the excuses of all duties (`excuses.ts`). */
   readonly excuses?: string;
   /** What the author of the client changes. */
-  readonly wayOut: string;
+  readonly remedy: string;
   /** False for a device that has no such duty, by what it sends. */
   readonly concerns?: (client: ClientMemory) => boolean;
   /** The scene that exercises it; absent if ordinary traffic does. */
@@ -106,6 +106,6 @@ export interface Finding {
   /** Id of the operation. */
   readonly operation: string;
   /** What is wrong, as a sentence. */
-  readonly seen: string;
-  readonly wayOut: string;
+  readonly message: string;
+  readonly remedy: string;
 }

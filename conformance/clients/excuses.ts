@@ -55,8 +55,8 @@ export function interrupts({ act }: ServerAct): boolean {
 }
 
 /**
- * Milliseconds that a device has for a reaction before it counts as missing at the end of a scene.
- * A device whose pauses grow with each failure has twice the longest one.
+ * Milliseconds that a device has for a reaction before it counts as missing: three intervals, or
+ * twice its longest pause, since pauses may grow with each failure.
  */
 export function patienceMs(intervalMs: number | undefined, longestPauseMs: number): number {
   const own = intervalMs === undefined ? 60_000 : 3 * intervalMs;

@@ -63,7 +63,7 @@ const provides = { device_type: 'board', artifact_name: 'one' };
 const uri = `http://api.example${storageOperations['download-artifact'].path.replace('{id}', 'd-1')}?x-svc-signature=[masked]`;
 const instructions = { id: 'd-1', artifact: { artifact_name: 'two', source: { uri } } };
 
-const signIn = (more: Partial<Step> = {}, pubkey = strong, mac = 'a'): Step => ({
+const authenticationRequest = (more: Partial<Step> = {}, pubkey = strong, mac = 'a'): Step => ({
   operation: 'post-auth-request',
   status: 200,
   sent: { id_data: JSON.stringify({ mac }), pubkey },
@@ -117,27 +117,41 @@ const waits = { status: 503, answerHeaders: { 'Retry-After': '120' } };
 
 /** For each duty: requests of which the last breaks it, and requests that keep it. */
 const examples: Readonly<Record<string, { breaks: readonly Step[]; keeps: readonly Step[] }>> = {
-  'auth.key-strong': { breaks: [signIn({}, weak)], keeps: [signIn()] },
-  'auth.sends-only-public': { breaks: [signIn({}, '[masked]')], keeps: [signIn()] },
+  'auth.key-strong': {
+    breaks: [authenticationRequest({}, weak)],
+    keeps: [authenticationRequest()],
+  },
+  'auth.sends-only-public': {
+    breaks: [authenticationRequest({}, '[masked]')],
+    keeps: [authenticationRequest()],
+  },
   'auth.identity-unique': {
-    breaks: [signIn(), signIn({ device: 'b' }, strong, 'b')],
-    keeps: [signIn(), signIn(), signIn({ device: 'b' }, keyOf(2048), 'b')],
+    breaks: [authenticationRequest(), authenticationRequest({ device: 'b' }, strong, 'b')],
+    keeps: [
+      authenticationRequest(),
+      authenticationRequest(),
+      authenticationRequest({ device: 'b' }, keyOf(2048), 'b'),
+    ],
   },
   'auth.one-at-a-time': {
-    breaks: [signIn(), signIn({ afterMs: 5 })],
-    keeps: [signIn(), signIn({ afterMs: 11 })],
+    breaks: [authenticationRequest(), authenticationRequest({ afterMs: 5 })],
+    keeps: [authenticationRequest(), authenticationRequest({ afterMs: 11 })],
   },
   'auth.polite-while-pending': {
-    breaks: times(4, signIn({ status: 401, ...hasty })),
+    breaks: times(4, authenticationRequest({ status: 401, ...hasty })),
     keeps: [
-      ...times(3, signIn({ status: 401, ...hasty })),
-      signIn({ status: 401, afterMs: 2000 }),
-      ...times(2, signIn({ status: 401, ...hasty })),
+      ...times(3, authenticationRequest({ status: 401, ...hasty })),
+      authenticationRequest({ status: 401, afterMs: 2000 }),
+      ...times(2, authenticationRequest({ status: 401, ...hasty })),
     ],
   },
   'auth.renews-on-401': {
     breaks: times(3, poll({ status: 401 })),
-    keeps: [...times(2, poll({ status: 401 })), signIn(), ...times(2, poll({ status: 401 }))],
+    keeps: [
+      ...times(2, poll({ status: 401 })),
+      authenticationRequest(),
+      ...times(2, poll({ status: 401 })),
+    ],
   },
   'next.not-faster-than-a-second': {
     breaks: times(10, poll(hasty)),
@@ -234,7 +248,7 @@ const examples: Readonly<Record<string, { breaks: readonly Step[]; keeps: readon
   },
   'http.retry-after': {
     breaks: [poll(waits), poll()],
-    keeps: [poll(waits), signIn(), poll({ afterMs: 121_000 }), poll()],
+    keeps: [poll(waits), authenticationRequest(), poll({ afterMs: 121_000 }), poll()],
   },
   'http.no-retry-on-400': {
     breaks: times(4, poll({ status: 400 })),
@@ -258,17 +272,17 @@ describe('a duty of a device client', () => {
     expect(examples[id]?.keeps).not.toEqual([]);
   });
 
-  it('has a unique id, a sentence about a device, its source and a way out', () => {
+  it('has a unique id, a sentence about a device, its source and a remedy', () => {
     expect(new Set(duties.map(({ id }) => id)).size).toBe(duties.length);
-    for (const { id, sentence, source, looksAt, wayOut } of duties) {
+    for (const { id, sentence, source, looksAt, remedy } of duties) {
       expect(sentence, id).toMatch(/^A device .*\.$/);
-      for (const text of [source, looksAt, wayOut]) expect(text, id).toMatch(/^[^.]+(\.\S[^.]*)*$/);
+      for (const text of [source, looksAt, remedy]) expect(text, id).toMatch(/^[^.]+(\.\S[^.]*)*$/);
     }
   });
 });
 
 describe('the lint of a journal', () => {
-  it('shows exchange, sentence and way out of a finding', () => {
+  it('shows exchange, sentence and remedy of a finding', () => {
     const [finding] = new Lint().see(entryOf(logged('[masked]'), 7, noonMs));
     expect(finding).toEqual({
       duty: 'log.no-secrets',
@@ -277,8 +291,8 @@ describe('the lint of a journal', () => {
       source: 'DeploymentLog',
       entry: 7,
       operation: 'put-deployment-log',
-      seen: 'messages.0 must hold no secret, not a token or a private key',
-      wayOut: 'leave headers and keys out of the log, or log only their length',
+      message: 'messages.0 must hold no secret, not a token or a private key',
+      remedy: 'leave headers and keys out of the log, or log only their length',
     });
   });
 
@@ -288,7 +302,10 @@ describe('the lint of a journal', () => {
   });
 
   it('accuses nobody while the clock of the journal is frozen or set back', () => {
-    const still = [...times(20, poll({ afterMs: 0 })), ...times(5, signIn({ afterMs: 0 }))];
+    const still = [
+      ...times(20, poll({ afterMs: 0 })),
+      ...times(5, authenticationRequest({ afterMs: 0 })),
+    ];
     expect(
       brokenBy([...still, poll({ afterMs: -5000 }), ...times(5, alerted({ afterMs: 0 }))]).flat(),
     ).toEqual([]);

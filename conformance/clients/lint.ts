@@ -17,10 +17,10 @@ export type { Finding } from './duty.ts';
 /** Judges the entries of a journal of any length. */
 export class Lint {
   #findings: Finding[] = [];
-  readonly #judge = new ClientJudge((duty, { sequence, operation, seen }) => {
-    const { id, level, sentence, source, wayOut } = duty;
+  readonly #judge = new ClientJudge((duty, { sequence, operation, message }) => {
+    const { id, level, sentence, source, remedy } = duty;
     this.#findings.push({
-      ...{ duty: id, level, sentence, source, entry: sequence, operation, seen, wayOut },
+      ...{ duty: id, level, sentence, source, entry: sequence, operation, message, remedy },
     });
   });
 

@@ -3,15 +3,15 @@ import type { ClientExchange } from '../../fixtures/control/client-event.ts';
 import { harExchanges } from '../recordings/har.ts';
 import { listedExchanges } from '../recordings/journal.ts';
 import { verdictsOfRecording } from './recorded-clients.ts';
-import { alterations } from './self-test/alterations.ts';
-import { goodSteps } from './self-test/good-life.ts';
+import { badClients } from './self-test/bad-clients.ts';
+import { goodSteps } from './self-test/good-client.ts';
 import { eventsOf, type Step } from './self-test/steps.ts';
 
 function exchangesOf(steps: readonly Step[]): readonly ClientExchange[] {
   return eventsOf(steps).filter((event) => event.kind === 'exchange');
 }
 
-/** Returns the life as an HTTP archive, in which every body is text. */
+/** Returns the events as an HTTP archive, in which every body is text. */
 function harOf(steps: readonly Step[]): string {
   const named = (list: ClientExchange['requestHeaders']) =>
     list.map(([name, value]) => ({ name, value }));
@@ -34,9 +34,9 @@ function harOf(steps: readonly Step[]): string {
 }
 
 async function brokenIn(steps: readonly Step[]): Promise<readonly string[]> {
-  const verdicts = await verdictsOfRecording(harExchanges('life.har', harOf(steps)));
+  const verdicts = await verdictsOfRecording(harExchanges('script.har', harOf(steps)));
   const broken = verdicts.flatMap(({ duties }) => duties.filter(({ state }) => state === 'broken'));
-  return broken.map(({ duty, violations }) => `${duty}: ${violations[0]?.seen}`);
+  return broken.map(({ duty, violations }) => `${duty}: ${violations[0]?.message}`);
 }
 
 /** A recording does not show cuts, faults and acts, so that steps with them are left out. */
@@ -57,7 +57,7 @@ describe('the verdict on a recording', () => {
     'http.host',
     'report.stops-at-409',
   ])('names %s for the archive of a client that breaks it', async (id) => {
-    const { alter } = alterations.find(({ duty }) => duty === id) ?? {};
+    const { alter } = badClients.find(({ duty }) => duty === id) ?? {};
     const broken = await brokenIn(alter?.(plain()) ?? []);
     expect(broken.map((each) => each.split(':')[0])).toEqual([id]);
   });

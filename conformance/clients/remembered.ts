@@ -1,4 +1,4 @@
-/** What is remembered of a device: offers, reactions that are due, failures, waits and sign-ins. */
+/** What is remembered of a device: offers, reactions that are due, failures, waits and authentication requests. */
 import type { DownloadProgress } from './download-progress.ts';
 import type { Times } from './exchange-facts.ts';
 
@@ -85,7 +85,7 @@ export interface RefusedLog {
 }
 
 /** The identity and the key of an authentication request, and the token of its answer. */
-export interface SignIn extends Times {
+export interface Authentication extends Times {
   readonly status: number;
   readonly isAnswered: boolean;
   readonly identity: string | undefined;

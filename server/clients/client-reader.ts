@@ -27,7 +27,7 @@ export type JudgedDuty = Omit<
     readonly sequence: number;
     readonly against?: number;
     readonly operation: string;
-    readonly seen: string;
+    readonly message: string;
     readonly atMs: number;
   }[];
 };

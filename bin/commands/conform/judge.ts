@@ -69,9 +69,9 @@ export function configure(command: Command): void {
 
 function recordingError(file: string, error: unknown): unknown {
   if (error instanceof RecordingError) {
-    const wayOut =
+    const remedy =
       error.place === '' ? '' : ' Record the traffic again, or remove the damaged part.';
-    return new CommandError(`${error.message}${wayOut}`, exitCodes.setUp, error);
+    return new CommandError(`${error.message}${remedy}`, exitCodes.setUp, error);
   }
   const isOfFile = error instanceof NotAFile || (error instanceof Error && 'syscall' in error);
   return isOfFile ? fileError(`cannot read ${file}`, error) : error;

@@ -198,7 +198,7 @@ describe('fleetbed journal --lint', () => {
     expect(lines[0]).toBe(
       `${sequence + 1}  get-next-deployment  http.bearer (must): the token must be in a header, not in the parameter access_token`,
     );
-    expect(lines[1]).toMatch(/^ {4}way out: send "Authorization: Bearer TOKEN"/);
+    expect(lines[1]).toMatch(/^ {4}remedy: send "Authorization: Bearer TOKEN"/);
     expect(lines.at(-1)).toBe('7 findings in 7 requests of devices: http.bearer 7.');
     const asJson = await run('journal', ...at, '--lint', '--json', '--after', String(sequence));
     expect(asJson.stdout.trimEnd().split('\n')).toHaveLength(7);

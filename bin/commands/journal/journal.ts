@@ -33,7 +33,7 @@ fleetbed calendar can read.
 
 --lint judges the devices by what a client owes the server, from the sequence of each one's requests:
 tokens sent to another host, hasty polls, secrets in a log. The requests are legal, but unwise.
-With --json each finding is a line {duty, level, sentence, source, entry, operation, seen, wayOut}.
+With --json each finding is a line {duty, level, sentence, source, entry, operation, message, remedy}.
 
 Exit codes: 0 done, or Ctrl-C; 1 --lint has findings; 2 a filter is wrong; 3 the control listener cannot be reached, or
 refuses the token.
@@ -50,7 +50,7 @@ export function configure(command: Command): void {
     )
     .option('--follow', 'keep showing new entries until Ctrl-C')
     .option('--har <file>', 'write all matching entries to this file as HAR 1.2', values.filled)
-    .option('--lint', 'print what is legal but unwise in the requests of devices, with a way out')
+    .option('--lint', 'print what is legal but unwise in the requests of devices, with a remedy')
     .option('--from <file>', 'with --lint, judge this file of fleetbed record', values.filled)
     .addOption(jsonLinesOption('entry'))
     .addHelpText('after', help)

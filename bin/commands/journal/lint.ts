@@ -70,8 +70,15 @@ export async function lintRequest(
 }
 
 /** Returns the lines that show a finding. */
-export function findingLines({ entry, duty, level, operation, seen, wayOut }: Finding): string[] {
-  return [`${entry}  ${operation}  ${duty} (${level}): ${seen}`, `    way out: ${wayOut}`].map(
+export function findingLines({
+  entry,
+  duty,
+  level,
+  operation,
+  message,
+  remedy,
+}: Finding): string[] {
+  return [`${entry}  ${operation}  ${duty} (${level}): ${message}`, `    remedy: ${remedy}`].map(
     (line) => printable(line, LINE_MAX_CHARACTERS),
   );
 }

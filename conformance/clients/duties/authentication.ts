@@ -1,4 +1,4 @@
-/** Duties of signing in: requests, and reactions to what the server decides. Spec: Device authentication */
+/** Duties of authentication: requests, and reactions to what the server decides. Spec: Device authentication */
 import { parsedJson } from '../../../fixtures/base/json.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { membersOf } from '../../target/json-members.ts';
@@ -12,7 +12,7 @@ import { retryProblem } from './retry-pauses.ts';
 const SHRINKING_MAX = 2;
 const YEAR_MS = 31_536_000_000;
 
-const signingIn = ['post-auth-request'];
+const authentication = ['post-auth-request'];
 
 const requestDuties: readonly Duty[] = [
   {
@@ -21,8 +21,8 @@ const requestDuties: readonly Duty[] = [
     sentence: 'A device waits for the answer to an authentication request before it sends another.',
     source: 'Device authentication',
     looksAt: 'start and end of the authentication requests of one device',
-    wayOut: 'send the next authentication request after the answer to this one, or its timeout',
-    operations: signingIn,
+    remedy: 'send the next authentication request after the answer to this one, or its timeout',
+    operations: authentication,
     applies: (exchange, { client }) => pauseMs(client.lastAuthentication, exchange) !== undefined,
     violation: (exchange, { client }) => {
       const pause = pauseMs(client.lastAuthentication, exchange) ?? 0;
@@ -38,8 +38,8 @@ const requestDuties: readonly Duty[] = [
     sentence: 'A device waits at least a second after a refusal before it asks again.',
     source: 'Device authentication; Errors: 429',
     looksAt: 'pauses after a 401 or 403 of the authentication request; the third short one counts',
-    wayOut: 'wait 5 s or more after a refusal, or let the pause grow from 1 s',
-    operations: signingIn,
+    remedy: 'wait 5 s or more after a refusal, or let the pause grow from 1 s',
+    operations: authentication,
     applies: ({ status }, { client }) => status !== 429 && client.lastAuthentication !== undefined,
     violation: (exchange, { client }) => {
       const isThird = client.hastyAuthentications === HASTY_MAX;
@@ -51,10 +51,10 @@ const requestDuties: readonly Duty[] = [
   {
     id: 'auth.renews-on-401',
     level: 'must',
-    sentence: 'A device signs in again after a 401, before it repeats the operation.',
+    sentence: 'A device authenticates again after a 401, before it repeats the operation.',
     source: 'Authentication, rule 3',
     looksAt: '401 of one operation without an authentication request; one repeat is excused',
-    wayOut: 'take a 401 of any operation as the end of the token: sign in, then repeat',
+    remedy: 'take a 401 of any operation as the end of the token: authenticate, then repeat',
     scene: 'revocation',
     applies: ({ row, status }, { client }) =>
       row.id === 'post-auth-request'
@@ -72,8 +72,8 @@ const requestDuties: readonly Duty[] = [
     sentence: 'A device that has sent a tenant token sends the same one each time.',
     source: 'AuthRequest: tenant_token',
     looksAt: 'the member tenant_token of authentication requests',
-    wayOut: 'read the tenant token from the configuration for every request',
-    operations: signingIn,
+    remedy: 'read the tenant token from the configuration for every request',
+    operations: authentication,
     concerns: ({ lastAuthentication: last }) => last?.tenantToken !== undefined,
     applies: (_, { client }) => client.lastAuthentication?.tenantToken !== undefined,
     violation: ({ sent }, { client }) =>
@@ -87,9 +87,9 @@ const requestDuties: readonly Duty[] = [
     sentence: 'A device that is refused does not ask ever faster.',
     source: 'States and transitions; Errors: 403',
     looksAt: 'pauses after refusals of the authentication request',
-    wayOut: 'keep the interval after a 401 or 403, or let it grow',
+    remedy: 'keep the interval after a 401 or 403, or let it grow',
     scene: 'rejection',
-    operations: signingIn,
+    operations: authentication,
     applies: (_, { client }) => client.lastRefusalPauseMs !== undefined,
     violation: (exchange, { client }) => {
       const pause = pauseMs(client.lastAuthentication, exchange);
@@ -101,21 +101,22 @@ const requestDuties: readonly Duty[] = [
   {
     id: 'auth.no-needless-renewal',
     level: 'observed',
-    sentence: 'A device signs in while its token is still accepted, or does not.',
+    sentence: 'A device authenticates while its token is still accepted, or does not.',
     source: 'Authentication, rule 3',
     looksAt: 'the number of authentication requests that were answered 200',
-    wayOut: 'keep the token until an operation is answered 401',
-    observation: ({ signIns }) => (signIns > 0 ? `${signIns} tokens were issued` : undefined),
+    remedy: 'keep the token until an operation is answered 401',
+    observation: ({ authentications }) =>
+      authentications > 0 ? `${authentications} tokens were issued` : undefined,
   },
   {
     id: 'auth.survives-503',
     level: 'should',
-    sentence: 'A device retries a sign-in that failed, after a pause.',
+    sentence: 'A device retries an authentication request that failed, after a pause.',
     source: 'Errors: 500; RFC 9110, 15.6.4',
     looksAt: 'authentication requests after a 5xx or a cut connection',
-    wayOut: 'retry after 1 s or more, and let the pause grow',
+    remedy: 'retry after 1 s or more, and let the pause grow',
     scene: 'sign-in-outage',
-    operations: signingIn,
+    operations: authentication,
     applies: (exchange, { client }) => client.failures.has(exchange.row.id),
     violation: (exchange, { client }) => retryProblem(exchange, client),
   },
@@ -126,16 +127,17 @@ const reactionDuties: readonly Duty[] = [
   {
     id: 'auth.recovers-from-rejection',
     level: 'should',
-    sentence: 'A device that is accepted again after a rejection comes back by itself.',
+    sentence:
+      'A device that is accepted again after a rejection authenticates again without a restart.',
     source: 'States and transitions',
-    looksAt: 'a sign-in after the acceptance of a device that was refused',
-    wayOut: 'go on asking after a 401 or 403, at the interval',
+    looksAt: 'an authentication request after the acceptance of a device that was refused',
+    remedy: 'go on asking after a 401 or 403, at the interval',
     scene: 'rejection',
     sequence: {
       begins: { acts: ['accepted'], when: ({ isRejected }) => isRejected },
-      keeps: { exchange: ({ row, status }) => isSignIn(row) && status === 200 },
+      keeps: { exchange: ({ row, status }) => isAuthentication(row) && status === 200 },
       lapses: { acts: ['rejected', 'decommissioned', 'client-killed'] },
-      must: 'sign in after it was accepted again',
+      must: 'authenticate after it was accepted again',
     },
   },
   {
@@ -144,13 +146,14 @@ const reactionDuties: readonly Duty[] = [
     sentence: 'A device that is pending asks again until it is accepted.',
     source: 'States and transitions: a subsequent authentication request reflects the decision',
     looksAt: 'the authentication request after a 401',
-    wayOut: 'ask again after a 401, at an interval, as long as the device runs',
+    remedy: 'ask again after a 401, at an interval, as long as the device runs',
     scene: 'pending',
     sequence: {
       begins: {
-        exchange: ({ row, status }, m) => isSignIn(row) && status === 401 && isAnswered(m.event),
+        exchange: ({ row, status }, m) =>
+          isAuthentication(row) && status === 401 && isAnswered(m.event),
       },
-      keeps: { exchange: ({ row }) => isSignIn(row) },
+      keeps: { exchange: ({ row }) => isAuthentication(row) },
       lapses: { acts: ['client-killed', 'decommissioned'] },
       must: 'ask again after a 401',
     },
@@ -160,8 +163,8 @@ const reactionDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device uses the body of the 200 as the token, as it is.',
     source: 'Device authentication: 200 body is a JWT as a plain string',
-    looksAt: 'the Authorization header of the requests after a sign-in',
-    wayOut: 'send the bytes of the body, without quotes, line ends or escapes',
+    looksAt: 'the Authorization header of the requests after an authentication request',
+    remedy: 'send the bytes of the body, without quotes, line ends or escapes',
     applies: ({ row, token }, { client }) =>
       row.authorization === 'device' &&
       token !== undefined &&
@@ -184,14 +187,14 @@ const reactionDuties: readonly Duty[] = [
     sentence: 'A device renews an expired token, and sends it at most once more.',
     source: 'Authentication, rule 3; States and transitions',
     looksAt: 'requests with a token whose time is over',
-    wayOut: 'sign in when an operation answers 401, whatever the age of the token',
+    remedy: 'authenticate when an operation answers 401, whatever the age of the token',
     scene: 'token-expiry',
     sequence: {
       begins: {
         exchange: (exchange, { event }) =>
           isAnswered(event) && isRefusedAsExpired(exchange, event.serverNowMs),
       },
-      keeps: { exchange: ({ row }) => isSignIn(row) },
+      keeps: { exchange: ({ row }) => isAuthentication(row) },
       breaks: (exchange, { client, event }) => {
         const times = client.unauthorized.get(exchange.row.id) ?? 0;
         const isThird =
@@ -200,7 +203,7 @@ const reactionDuties: readonly Duty[] = [
         return { where: 'an expired token', must: 'be renewed', seen: 'a third 401 with it' };
       },
       lapses: { acts: ['client-killed'] },
-      must: 'sign in after its token expired',
+      must: 'authenticate after its token expired',
     },
   },
   {
@@ -209,7 +212,7 @@ const reactionDuties: readonly Duty[] = [
     sentence: 'A device stops using a token once it has a newer one.',
     source: 'Authentication, rule 3',
     looksAt: 'the Authorization header after a renewal',
-    wayOut: 'replace the token in every process and connection',
+    remedy: 'replace the token in every process and connection',
     scene: 'token-expiry',
     applies: ({ token, row }, { client, event }) =>
       row.authorization === 'device' &&
@@ -231,10 +234,12 @@ const reactionDuties: readonly Duty[] = [
     sentence: 'A device takes any token of up to 4 KB without looking into it.',
     source: 'Authentication, rule 1',
     looksAt: 'the request after a token of another length, algorithm or with unknown claims',
-    wayOut: 'store the token as text of any length, and never parse it',
+    remedy: 'store the token as text of any length, and never parse it',
     scene: 'other-token',
     sequence: {
-      begins: { exchange: (exchange) => isSignIn(exchange.row) && isUnusualToken(exchange) },
+      begins: {
+        exchange: (exchange) => isAuthentication(exchange.row) && isUnusualToken(exchange),
+      },
       keeps: {
         exchange: ({ row, token }, { client }) =>
           row.authorization === 'device' &&
@@ -251,7 +256,7 @@ const reactionDuties: readonly Duty[] = [
     sentence: 'A device works although its clock and the clock of the server are years apart.',
     source: 'Authentication, rule 3',
     looksAt: 'polls after the clock of the server was moved by years',
-    wayOut: 'judge a token by the answers to it, not by the clock of the device',
+    remedy: 'judge a token by the answers to it, not by the clock of the device',
     scene: 'clock-wrong',
     sequence: {
       begins: {
@@ -271,7 +276,7 @@ export const authenticationDuties: readonly Duty[] = [
   ...reactionDuties,
 ];
 
-function isSignIn({ id }: JudgedExchange['row']): boolean {
+function isAuthentication({ id }: JudgedExchange['row']): boolean {
   return id === 'post-auth-request';
 }
 

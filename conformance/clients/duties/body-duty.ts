@@ -6,7 +6,7 @@ import { knownRows } from '../../target/operation-at.ts';
 import type { Duty } from '../duty.ts';
 import { doubledName } from '../json-names.ts';
 
-interface BodyDuty extends Pick<Duty, 'id' | 'level' | 'sentence' | 'source' | 'wayOut' | 'scene'> {
+interface BodyDuty extends Pick<Duty, 'id' | 'level' | 'sentence' | 'source' | 'remedy' | 'scene'> {
   readonly operations: readonly string[];
   /** The member that the duty is about; every member when absent. */
   readonly at?: string;

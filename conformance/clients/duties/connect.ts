@@ -24,7 +24,7 @@ const handshakeDuties: readonly Duty[] = [
     sentence: 'A device opens its websocket by a complete handshake.',
     source: 'Device connect; RFC 6455, 4.1',
     looksAt: 'method and headers of the handshake',
-    wayOut: 'send Upgrade: websocket, Connection: Upgrade, version 13 and a key of 16 bytes',
+    remedy: 'send Upgrade: websocket, Connection: Upgrade, version 13 and a key of 16 bytes',
     operations: handshakes,
     applies: () => true,
     violation: (exchange) => {
@@ -53,7 +53,7 @@ const handshakeDuties: readonly Duty[] = [
     sentence: 'A device chooses a new key for each handshake.',
     source: 'RFC 6455, 4.1: the nonce must be selected randomly',
     looksAt: 'the keys of the last handshakes',
-    wayOut: 'draw 16 random bytes for each handshake',
+    remedy: 'draw 16 random bytes for each handshake',
     operations: handshakes,
     applies: (exchange, { client }) =>
       client.handshakeKeys.size > 0 && exchange.header('sec-websocket-key') !== MASK,
@@ -69,7 +69,7 @@ const handshakeDuties: readonly Duty[] = [
     source: 'RFC 6455, 7.2.3',
     looksAt: 'pauses between handshakes that failed',
     excuses: 'the first attempt, which may be at once',
-    wayOut: 'double the pause after each failure, up to some minutes, with a random part',
+    remedy: 'double the pause after each failure, up to some minutes, with a random part',
     scene: 'socket-refused',
     operations: handshakes,
     applies: (_, { client }) => (client.failures.get('connect')?.count ?? 0) > 1,
@@ -87,7 +87,7 @@ const handshakeDuties: readonly Duty[] = [
     sentence: 'A device opens its websocket with its newest token.',
     source: 'Authentication, rules 3 and 7',
     looksAt: 'the token of a handshake after a renewal',
-    wayOut: 'read the token when the handshake is sent, not when the process starts',
+    remedy: 'read the token when the handshake is sent, not when the process starts',
     scene: 'socket-closed',
     operations: handshakes,
     applies: (exchange, { client, event }) =>
@@ -106,7 +106,7 @@ const handshakeDuties: readonly Duty[] = [
     sentence: 'A device ends a handshake whose Sec-WebSocket-Accept is wrong.',
     source: 'RFC 6455, 4.1: fail the connection',
     looksAt: 'messages on a websocket whose handshake was altered',
-    wayOut: 'compute the value from the key, and close on a difference',
+    remedy: 'compute the value from the key, and close on a difference',
     scene: 'socket-wrong-accept',
     sequence: {
       begins: {
@@ -133,7 +133,7 @@ const frameDuties: readonly Duty[] = [
     sentence: 'A device masks its frames.',
     source: 'RFC 6455, 5.1 and 5.3',
     looksAt: 'the frames of the device',
-    wayOut: 'mask every frame with four new random bytes',
+    remedy: 'mask every frame with four new random bytes',
     socket: (event) => {
       if (event.from !== 'device' || !isFrame(event)) return undefined;
       if (event.violation === undefined || !/mask/i.test(event.violation)) return 'kept';
@@ -147,7 +147,7 @@ const frameDuties: readonly Duty[] = [
     source: 'RFC 6455, 5.5.2 and 5.5.3',
     looksAt: 'the pong after a ping of the server',
     excuses: 'a websocket that was closed',
-    wayOut: 'send a pong with the same bytes at once, also while a message is handled',
+    remedy: 'send a pong with the same bytes at once, also while a message is handled',
     scene: 'sockets',
     sequence: {
       begins: { socket: ({ event, from }) => event === 'ping' && from === 'server' },
@@ -179,7 +179,7 @@ const frameDuties: readonly Duty[] = [
     sentence: 'A device sends pings of its own, or does not.',
     source: 'RFC 6455, 5.5.2',
     looksAt: 'the pings of the device',
-    wayOut: 'none is needed',
+    remedy: 'none is needed',
     observation: ({ pings }) => (pings > 0 ? `${pings} pings` : undefined),
   },
   {
@@ -188,7 +188,7 @@ const frameDuties: readonly Duty[] = [
     sentence: 'A device takes messages in fragments, with pings between them.',
     source: 'RFC 6455, 5.4',
     looksAt: 'what follows a message of the server that was sent in fragments',
-    wayOut: 'join the fragments, and handle control frames in between',
+    remedy: 'join the fragments, and handle control frames in between',
     scene: 'sockets',
     sequence: {
       begins: {
@@ -206,7 +206,7 @@ const frameDuties: readonly Duty[] = [
     sentence: 'A device closes with a legal code.',
     source: 'RFC 6455, 7.4',
     looksAt: 'the code in a close frame of the device',
-    wayOut: 'send 1000 at a normal end, and the code of the server in an answer',
+    remedy: 'send 1000 at a normal end, and the code of the server in an answer',
     scene: 'socket-closed',
     socket: ({ event, from, code, violation }) => {
       // 1005 and 1006 state that there was no code, and no close frame.
@@ -224,7 +224,7 @@ const frameDuties: readonly Duty[] = [
     sentence: 'A device has one websocket at a time.',
     source: 'Device connect; field notes 4.3',
     looksAt: 'messages and pings on a websocket 10 s after a newer one was opened',
-    wayOut: 'close the older websocket after a reconnect',
+    remedy: 'close the older websocket after a reconnect',
     socket: ({ event, from, socket, atMs }, { client }) => {
       if (from !== 'device' || (event !== 'message' && event !== 'ping')) return undefined;
       const newest = client.sockets.newest;
@@ -240,7 +240,7 @@ const frameDuties: readonly Duty[] = [
     sentence: 'A device sends messages as msgpack maps, and repeats the id of the session.',
     source: 'Device connect; field notes 4.4',
     looksAt: 'the messages of the device, and the session ids that the server used',
-    wayOut: 'encode {hdr, body} as msgpack, and copy hdr.sid from the message that is answered',
+    remedy: 'encode {hdr, body} as msgpack, and copy hdr.sid from the message that is answered',
     socket: ({ event, from, payload }, { client }) => {
       if (event !== 'message' || from !== 'device' || payload === undefined) return undefined;
       const message = messageIn(payload);
@@ -263,7 +263,7 @@ const reactionDuties: readonly Duty[] = [
     sentence: 'A device reconnects when nothing has come for two minutes.',
     source: 'RFC 6455, 5.5.2; field notes 4.2',
     looksAt: 'the handshake after a silence',
-    wayOut: 'send a ping each minute, and reconnect when its pong is missing',
+    remedy: 'send a ping each minute, and reconnect when its pong is missing',
     scene: 'socket-silent',
     sequence: {
       begins: {
@@ -280,7 +280,7 @@ const reactionDuties: readonly Duty[] = [
     sentence: 'A device survives a message that it does not know.',
     source: 'Device connect; field notes 4.4',
     looksAt: 'what follows a message of an unknown protocol or type',
-    wayOut: 'answer with an error, or ignore the message',
+    remedy: 'answer with an error, or ignore the message',
     scene: 'sockets',
     sequence: {
       begins: { socket: (event) => event.from === 'server' && isUnknownMessage(event) },
@@ -298,7 +298,7 @@ const reactionDuties: readonly Duty[] = [
     sentence: 'A device polls when a check-update message asks it to.',
     source: 'Device connect; field notes 4.4',
     looksAt: 'the poll after a check-update message, within 10 s',
-    wayOut: 'poll once at a check-update message, whatever is left of the interval',
+    remedy: 'poll once at a check-update message, whatever is left of the interval',
     scene: 'sockets',
     sequence: {
       begins: {

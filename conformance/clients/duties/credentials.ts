@@ -11,10 +11,10 @@ import { doubledName } from '../json-names.ts';
 import { holdsSecret, MASK } from '../secret-text.ts';
 
 const RSA_MIN_BITS = 2048;
-/** A key that comes back is no folder that was cleaned. */
+/** A key that is used again is no folder that was cleaned. */
 const KEY_TURNS_MAX = 3;
 
-const signingIn = ['post-auth-request'];
+const authentication = ['post-auth-request'];
 
 export const credentialDuties: readonly Duty[] = [
   {
@@ -24,8 +24,8 @@ export const credentialDuties: readonly Duty[] = [
     source: 'Device authentication; Authentication, rule 6',
     looksAt: 'signature header, body and key of an authentication request',
     excuses: 'a body of which only the value is known, as in a journal',
-    wayOut: 'serialize the body once, sign those bytes, and send the same bytes',
-    operations: signingIn,
+    remedy: 'serialize the body once, sign those bytes, and send the same bytes',
+    operations: authentication,
     applies: (exchange, { event }) => {
       const { pubkey } = membersOf(exchange.sent);
       const isKnown = event.requestBody !== undefined && event.isVerbatim !== false;
@@ -49,8 +49,8 @@ export const credentialDuties: readonly Duty[] = [
     sentence: 'A device has an RSA, P-256 or Ed25519 key, and sends it as PEM.',
     source: 'AuthRequest: pubkey',
     looksAt: 'the public key in an authentication request',
-    wayOut: 'write the key as SubjectPublicKeyInfo between BEGIN PUBLIC KEY lines',
-    operations: signingIn,
+    remedy: 'write the key as SubjectPublicKeyInfo between BEGIN PUBLIC KEY lines',
+    operations: authentication,
     applies: ({ sent }) => {
       const { pubkey } = membersOf(sent);
       return typeof pubkey === 'string' && !holdsSecret(pubkey);
@@ -67,8 +67,8 @@ export const credentialDuties: readonly Duty[] = [
       'A device sends the fields of an authentication request as strings, in one JSON object.',
     source: 'AuthRequest; RFC 8259, 4 and 8',
     looksAt: 'the members of an authentication request',
-    wayOut: 'put the identity as JSON text into the string id_data, and each name once',
-    operations: signingIn,
+    remedy: 'put the identity as JSON text into the string id_data, and each name once',
+    operations: authentication,
     applies: ({ sent }) => isMap(sent),
     violation: ({ sent }, { event }) => {
       const { id_data: identity, pubkey, ...rest } = membersOf(sent);
@@ -93,8 +93,8 @@ export const credentialDuties: readonly Duty[] = [
     sentence: 'A device has the same identity in every authentication request.',
     source: 'AuthRequest: id_data is the identity of the device',
     looksAt: 'identity and key in the authentication requests of one device',
-    wayOut: 'build id_data from what never changes: no time, no address that is assigned',
-    operations: signingIn,
+    remedy: 'build id_data from what never changes: no time, no address that is assigned',
+    operations: authentication,
     applies: ({ sent }, { client }) =>
       identityIn(sent) !== undefined && client.lastAuthentication?.identity !== undefined,
     violation: ({ sent }, { client }) => {
@@ -112,9 +112,9 @@ export const credentialDuties: readonly Duty[] = [
     source: 'Device authentication; States and transitions',
     looksAt: 'the key in the first authentication request after a restart',
     excuses: 'a folder that was cleaned',
-    wayOut: 'store the key before it is first used, in a place that survives',
+    remedy: 'store the key before it is first used, in a place that survives',
     scene: 'restart-while-pending',
-    operations: signingIn,
+    operations: authentication,
     applies: ({ sent }, { client }) =>
       client.isRestarted &&
       client.lastAuthentication?.key !== undefined &&
@@ -130,8 +130,8 @@ export const credentialDuties: readonly Duty[] = [
     sentence: 'A device with an RSA key has one of 2048 bits or more.',
     source: 'Device authentication; NIST SP 800-57 part 1, 5.6.1',
     looksAt: 'the public key in an authentication request',
-    wayOut: 'generate an RSA key of 2048 bits or more, or an Ed25519 or P-256 key',
-    operations: signingIn,
+    remedy: 'generate an RSA key of 2048 bits or more, or an Ed25519 or P-256 key',
+    operations: authentication,
     applies: ({ sent }) => keyTypeOf(String(membersOf(sent).pubkey)) !== undefined,
     violation: (exchange) => {
       const bits = rsaBits(exchange);
@@ -145,11 +145,11 @@ export const credentialDuties: readonly Duty[] = [
     sentence: 'A device keeps its private key to itself.',
     source: 'AuthRequest: pubkey is the public key',
     looksAt: 'the member pubkey of an authentication request, and every body',
-    wayOut: 'send only the public key, as PEM SubjectPublicKeyInfo, and replace the revealed key',
+    remedy: 'send only the public key, as PEM SubjectPublicKeyInfo, and replace the revealed key',
     applies: ({ row, sent }, { event }) =>
       isOfDevice(row) && (typeof membersOf(sent).pubkey === 'string' || holdsPrivateKey(event)),
     violation: ({ row, sent }, { event }) => {
-      if (signingIn.includes(row.id) && holdsSecret(String(membersOf(sent).pubkey)))
+      if (authentication.includes(row.id) && holdsSecret(String(membersOf(sent).pubkey)))
         return { where: 'pubkey', must: 'be a public key', seen: 'a private key' };
       if (!holdsPrivateKey(event)) return undefined;
       return { where: 'the body', must: 'hold no private key', seen: 'one' };
@@ -161,8 +161,8 @@ export const credentialDuties: readonly Duty[] = [
     sentence: 'A device uses one key under one identity.',
     source: 'AuthRequest: id_data is the identity of the device',
     looksAt: 'identity and key in the authentication requests of all devices',
-    wayOut: 'generate a key for each device; an image with a key in it makes all devices one',
-    operations: signingIn,
+    remedy: 'generate a key for each device; an image with a key in it makes all devices one',
+    operations: authentication,
     applies: ({ sent }) => identityIn(sent) !== undefined,
     violation: ({ sent }, { fleet, client, event }) => {
       const { key, identity } = identityIn(sent) ?? { key: '', identity: '' };

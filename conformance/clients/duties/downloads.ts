@@ -23,7 +23,7 @@ const linkDuties: readonly Duty[] = [
     sentence: 'A device fetches exactly the link that it was given.',
     source: 'DeploymentInstructions (v1): artifact.source.uri',
     looksAt: 'path and query of a download, and of the links that were offered',
-    wayOut: 'take the string as it is: do not decode, sort, shorten or append anything',
+    remedy: 'take the string as it is: do not decode, sort, shorten or append anything',
     operations: downloads,
     applies: ({ request }, { client }) => {
       const offer = client.offerOfLink(request.url);
@@ -42,7 +42,7 @@ const linkDuties: readonly Duty[] = [
     sentence: 'A device fetches a link by GET.',
     source: 'Device deployments v1: the URL is usable only with GET',
     looksAt: 'the method of requests for a link',
-    wayOut: 'use GET, and read the length from its answer instead of a HEAD before it',
+    remedy: 'use GET, and read the length from its answer instead of a HEAD before it',
     operations: downloads,
     applies: () => true,
     violation: (_, { event: { method } }) =>
@@ -54,7 +54,7 @@ const linkDuties: readonly Duty[] = [
     sentence: 'A device sends neither Authorization nor cookie to a link of another origin.',
     source: 'Authentication, rules 1 and 8; RFC 9110, 11.6.2',
     looksAt: 'the headers of a download, and the host of the polls before it',
-    wayOut: 'send the token only to the address of the API; a link carries its own permission',
+    remedy: 'send the token only to the address of the API; a link carries its own permission',
     operations: downloads,
     applies: ({ request }, { client }) =>
       client.apiHost !== undefined && client.apiHost !== hostOf(request.url),
@@ -73,7 +73,7 @@ const linkDuties: readonly Duty[] = [
     source: 'RFC 9110, 14.1.1 and 14.2',
     looksAt: 'the Range of a download, and of the one after a cut',
     excuses: 'a device that has received less than was written',
-    wayOut: 'send one range from the first missing byte, such as "Range: bytes=1024-"',
+    remedy: 'send one range from the first missing byte, such as "Range: bytes=1024-"',
     scene: 'cut-download',
     operations: downloads,
     applies: (exchange, memory) =>
@@ -102,7 +102,7 @@ const linkDuties: readonly Duty[] = [
     sentence: 'A device gives up a link that was refused twice.',
     source: 'Errors: 403, link expired or signature invalid',
     looksAt: '400 and 403 of one link since it was offered',
-    wayOut: 'poll again for a fresh link after a 403, or report failure',
+    remedy: 'poll again for a fresh link after a 403, or report failure',
     scene: 'expired-link',
     operations: downloads,
     applies: ({ status }) => status === 400 || status === 403,
@@ -118,7 +118,7 @@ const linkDuties: readonly Duty[] = [
     sentence: 'A device follows the redirects of a link, at most ten in a row.',
     source: 'RFC 9110, 15.4',
     looksAt: 'the request after a 302, 303, 307 or 308',
-    wayOut: 'request the Location, without the Authorization of the API',
+    remedy: 'request the Location, without the Authorization of the API',
     scene: 'redirected-link',
     sequence: {
       begins: {
@@ -149,7 +149,7 @@ const linkDuties: readonly Duty[] = [
     sentence: 'A device uses the newest link that it was given.',
     source: 'DeploymentInstructions (v1): artifact.source.expire',
     looksAt: 'the link of a download after a repeated offer',
-    wayOut: 'replace the stored link by that of each answer',
+    remedy: 'replace the stored link by that of each answer',
     operations: downloads,
     applies: ({ request }, { client }) => {
       const { targets = [] } = client.offerOfLink(request.url) ?? {};
@@ -171,7 +171,7 @@ const transferDuties: readonly Duty[] = [
     sentence: 'A device states the validator of the file when it resumes, or does not.',
     source: 'RFC 9110, 13.1.5',
     looksAt: 'If-Range and If-Unmodified-Since beside Range',
-    wayOut: 'send If-Range with the ETag of the first part',
+    remedy: 'send If-Range with the ETag of the first part',
     observation: ({ conditions: { resumed, conditional } }) =>
       resumed > 0
         ? `${conditional} of ${resumed} parts were asked for with a condition`
@@ -183,7 +183,7 @@ const transferDuties: readonly Duty[] = [
     sentence: 'A device begins anew after a 416, or is done.',
     source: 'RFC 9110, 15.5.17',
     looksAt: 'what follows a 416',
-    wayOut: 'drop what was stored and request the whole file, unless nothing is missing',
+    remedy: 'drop what was stored and request the whole file, unless nothing is missing',
     scene: 'unsatisfiable-range',
     sequence: {
       begins: {
@@ -209,7 +209,7 @@ const transferDuties: readonly Duty[] = [
     sentence: 'A device gives up a download after a bounded number of tries.',
     source: 'States and transitions, rule 1',
     looksAt: 'downloads in a row that brought nothing',
-    wayOut: 'report failure after ten tries or so',
+    remedy: 'report failure after ten tries or so',
     scene: 'failing-download',
     operations: [...downloads, ...reporting],
     applies: (exchange, memory) => {
@@ -230,7 +230,7 @@ const transferDuties: readonly Duty[] = [
     sentence: 'A device decodes the encoding of a file that it has asked for.',
     source: 'RFC 9110, 12.5.3',
     looksAt: 'the report after a download with Content-Encoding',
-    wayOut: 'send Accept-Encoding: identity, or decode',
+    remedy: 'send Accept-Encoding: identity, or decode',
     scene: 'compressed-download',
     sequence: {
       begins: {
@@ -255,7 +255,7 @@ const transferDuties: readonly Duty[] = [
     source: 'Limits: 429 is returned when a client floods the server',
     looksAt: 'the bytes that were sent of a file since a cut or a failure, and its length',
     excuses: 'what was sent before a download that was cut or failed',
-    wayOut: 'store what was fetched, and fetch a file again only after it was dropped',
+    remedy: 'store what was fetched, and fetch a file again only after it was dropped',
     operations: downloads,
     applies: (exchange, memory) => (offerOf(exchange, memory)?.progress.totalBytes ?? 0) > 0,
     violation: (exchange, memory) => {
@@ -271,7 +271,7 @@ const transferDuties: readonly Duty[] = [
     sentence: 'A device takes a file of more than 2 GiB, or refuses it.',
     source: 'Artifact: size',
     looksAt: 'the final status after a file of more than 2 GiB',
-    wayOut: 'count bytes in 64 bits, and report failure where there is no room',
+    remedy: 'count bytes in 64 bits, and report failure where there is no room',
     scene: 'large-artifact',
     sequence: {
       begins: {
@@ -288,7 +288,7 @@ const transferDuties: readonly Duty[] = [
 ];
 
 /** A duty that is broken by a success although what was sent of the file was flawed. */
-interface FlawDuty extends Pick<Duty, 'id' | 'sentence' | 'source' | 'wayOut'> {
+interface FlawDuty extends Pick<Duty, 'id' | 'sentence' | 'source' | 'remedy'> {
   readonly level: 'must' | 'should';
   readonly flaw: Flaw;
   readonly scene: NonNullable<Duty['scene']>;
@@ -302,7 +302,7 @@ const flawRows: readonly FlawDuty[] = [
     flaw: 'lying',
     sentence: 'A device joins only parts that begin where it asked.',
     source: 'RFC 9110, 14.4 and 15.3.7',
-    wayOut: 'compare the first byte in Content-Range, and begin anew after a 200',
+    remedy: 'compare the first byte in Content-Range, and begin anew after a 200',
     scene: 'lying-206',
     seen: 'a file with a part that began elsewhere',
   },
@@ -312,7 +312,7 @@ const flawRows: readonly FlawDuty[] = [
     flaw: 'changed',
     sentence: 'A device never mixes the parts of two files.',
     source: 'RFC 9110, 15.3.7.3',
-    wayOut: 'compare ETag and length of each part with the first, or send If-Range',
+    remedy: 'compare ETag and length of each part with the first, or send If-Range',
     scene: 'changed-file',
     seen: 'parts of two files',
   },
@@ -322,7 +322,7 @@ const flawRows: readonly FlawDuty[] = [
     flaw: 'short',
     sentence: 'A device does not install a file that ended early.',
     source: 'RFC 9112, 8',
-    wayOut: 'compare the length with Content-Length, and require the last chunk',
+    remedy: 'compare the length with Content-Length, and require the last chunk',
     scene: 'short-body',
     seen: 'a file without its end',
   },
@@ -332,7 +332,7 @@ const flawRows: readonly FlawDuty[] = [
     flaw: 'altered',
     sentence: 'A device does not install a file whose checksums do not match.',
     source: 'UpdateFile: checksum; States and transitions, rule 1',
-    wayOut: 'compute the SHA-256 of each file in the artifact before the commit',
+    remedy: 'compute the SHA-256 of each file in the artifact before the commit',
     scene: 'wrong-checksum',
     seen: 'a file with altered bytes',
   },
@@ -342,7 +342,7 @@ const flawRows: readonly FlawDuty[] = [
     flaw: 'endless',
     sentence: 'A device gives up a file that goes on past its end.',
     source: 'Artifact: size',
-    wayOut: 'stop at the end of the archive, and refuse what is behind it',
+    remedy: 'stop at the end of the archive, and refuse what is behind it',
     scene: 'endless-body',
     seen: 'one with a trailer behind its end',
   },

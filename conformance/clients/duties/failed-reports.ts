@@ -27,7 +27,7 @@ export const failedReportDuties: readonly Duty[] = [
     sentence: 'A device repeats a final status until an answer has accepted or ended it.',
     source: 'States and transitions, rule 1',
     looksAt: 'what follows a final status that met a 401, a 429, a 5xx or a lost answer',
-    wayOut: 'store the result, and repeat the report until 204, 404 or 409, also after a restart',
+    remedy: 'store the result, and repeat the report until 204, 404 or 409, also after a restart',
     scene: 'lost-report',
     sequence: {
       begins: {
@@ -48,7 +48,7 @@ export const failedReportDuties: readonly Duty[] = [
     sentence: 'A device pauses before it repeats a report that failed.',
     source: 'Errors: 429 and 500',
     looksAt: 'pauses between reports that failed',
-    wayOut: 'wait 1 s or more, and let the pause grow',
+    remedy: 'wait 1 s or more, and let the pause grow',
     scene: 'report-outage',
     operations: reporting,
     applies: (exchange, { client }) => client.failures.has(exchange.row.id),
@@ -62,7 +62,7 @@ export const failedReportDuties: readonly Duty[] = [
     source: 'States and transitions: aborted',
     looksAt: 'downloads, reports and polls after a 409',
     excuses: 'a 409 that met the final status, and 2 s',
-    wayOut: 'end the update at a 409, and roll back what was installed',
+    remedy: 'end the update at a 409, and roll back what was installed',
     scene: 'abort',
     operations: [...downloads, ...reporting, ...polls],
     applies: ({ row }, memory) => {
@@ -94,7 +94,7 @@ export const failedReportDuties: readonly Duty[] = [
     sentence: 'A device ends a deployment whose report is answered 404.',
     source: 'Errors: 404, resource not found',
     looksAt: 'reports on a deployment after a 404',
-    wayOut: 'take a 404 as the end of the deployment, and poll on',
+    remedy: 'take a 404 as the end of the deployment, and poll on',
     scene: 'deployment-gone',
     sequence: {
       begins: {
@@ -116,10 +116,10 @@ export const failedReportDuties: readonly Duty[] = [
   {
     id: 'report.survives-power-cut',
     level: 'must',
-    sentence: 'A device that lost its power in a deployment comes back, and ends it.',
+    sentence: 'A device that lost its power in a deployment starts again, and ends the deployment.',
     source: 'States and transitions, rule 1',
     looksAt: 'the final status after a restart in a deployment',
-    wayOut: 'store the state of the deployment before each step, and go on from it at start',
+    remedy: 'store the state of the deployment before each step, and go on from it at start',
     scene: 'power-cut',
     sequence: {
       begins: { acts: ['client-killed'], when: ({ activeOffer }) => activeOffer !== undefined },
@@ -137,7 +137,7 @@ export const failedReportDuties: readonly Duty[] = [
     sentence: 'A device reports no success for an installation that a power cut interrupted.',
     source: 'States and transitions, rule 1',
     looksAt: 'success after a power cut in a download that was not completed',
-    wayOut: 'mark an installation as complete only after the last byte was written and checked',
+    remedy: 'mark an installation as complete only after the last byte was written and checked',
     scene: 'power-cut',
     operations: reporting,
     applies: (exchange, memory) => {

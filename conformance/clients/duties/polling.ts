@@ -24,7 +24,7 @@ const requestDuties: readonly Duty[] = [
     sentence: 'A device states its type and its artifact in every poll.',
     source: 'Device deployments v1, v2: device_type and artifact_name are mandatory',
     looksAt: 'query or body of a poll',
-    wayOut: 'send both as filled strings: in the query (GET), flat (v1) or in device_provides (v2)',
+    remedy: 'send both as filled strings: in the query (GET), flat (v1) or in device_provides (v2)',
     operations: polls,
     applies: ({ row, sent }) => row.method === 'GET' || sent !== undefined,
     violation: (exchange) => {
@@ -47,7 +47,7 @@ const requestDuties: readonly Duty[] = [
     sentence: 'A device describes itself and its artifacts by strings.',
     source: 'Device deployments v1, v2: map string to string',
     looksAt: 'the further pairs in the body of a poll',
-    wayOut: 'write numbers and booleans as strings',
+    remedy: 'write numbers and booleans as strings',
     concerns: ({ sendsFurtherPairs }) => sendsFurtherPairs,
     operations: ['post-next-deployment', 'post-next-deployment-v2'],
     applies: (exchange) => Object.keys(furtherPairs(exchange)).length > 0,
@@ -67,7 +67,7 @@ const requestDuties: readonly Duty[] = [
     source: 'Device deployments v1: artifact_name is the currently installed artifact',
     looksAt: 'artifact_name in the polls after a final status',
     excuses: 'configuration deployments, and polls underway',
-    wayOut: 'store the new name together with success, and not before',
+    remedy: 'store the new name together with success, and not before',
     scene: 'update',
     operations: polls,
     applies: (_, memory) => endedOffer(memory) !== undefined,
@@ -87,7 +87,7 @@ const requestDuties: readonly Duty[] = [
     sentence: 'A device never polls ten times in a row at less than a second.',
     source: 'Limits: 429 is returned when a client floods the server',
     looksAt: 'pauses between polls; polls that bring an update or a 429 are excused',
-    wayOut: 'poll by an interval of minutes, and after a check-update message once',
+    remedy: 'poll by an interval of minutes, and after a check-update message once',
     operations: polls,
     applies: (_, { client }) => client.lastPoll !== undefined,
     violation: (exchange, { client }) => {
@@ -103,7 +103,7 @@ const requestDuties: readonly Duty[] = [
     sentence: 'A device polls with unchanged data while a deployment is active.',
     source: 'Device deployments v1: 409, conflicting request data',
     looksAt: 'the data of polls between an offer and its final status, within one operation',
-    wayOut: 'report the final status before you poll with the new artifact_name or other data',
+    remedy: 'report the final status before you poll with the new artifact_name or other data',
     scene: 'restart-while-installing',
     operations: polls,
     applies: (exchange, memory) => activeOffer(exchange, memory)?.asked !== undefined,
@@ -124,14 +124,18 @@ const requestDuties: readonly Duty[] = [
     sentence: 'A device takes 204 for what it is: no update, and no error.',
     source: 'Errors: 204, no pending update',
     looksAt:
-      'what follows a 204: a poll at the interval, or a sign-in at once, three times in a row',
-    wayOut: 'treat 204 as success, and keep token and interval',
+      'what follows a 204: a poll at the interval, or an authentication request at once, three times in a row',
+    remedy: 'treat 204 as success, and keep token and interval',
     operations: [...polls, 'post-auth-request'],
     applies: (_, { client }) => client.lastPoll?.status === 204,
     violation: ({ row }, { client }) => {
-      if (row.id === 'post-auth-request' || client.needlessSignIns <= NEEDLESS_MAX)
+      if (row.id === 'post-auth-request' || client.needlessAuthentications <= NEEDLESS_MAX)
         return undefined;
-      return { where: 'a 204', must: 'not lead to a sign-in', seen: 'one after each of three' };
+      return {
+        where: 'a 204',
+        must: 'not lead to an authentication request',
+        seen: 'one after each of three',
+      };
     },
   },
   {
@@ -140,7 +144,7 @@ const requestDuties: readonly Duty[] = [
     sentence: 'A device polls at an interval of its own.',
     source: 'Limits: 429 is returned when a client floods the server',
     looksAt: 'pauses between polls that brought nothing',
-    wayOut: 'none is needed',
+    remedy: 'none is needed',
     observation: ({ intervalMs, intervals }) => {
       if (intervalMs === undefined) return undefined;
       const [least, most] = [Math.min(...intervals), Math.max(...intervals)];
@@ -156,7 +160,7 @@ const reactionDuties: readonly Duty[] = [
     sentence: 'A device waits a random time after a restart of the server before it polls.',
     source: 'Limits: 429 is returned when a client floods the server',
     looksAt: 'the first polls of many devices after a restart of the server',
-    wayOut: 'add a random part to each interval',
+    remedy: 'add a random part to each interval',
     scene: 'restart-of-many',
     sequence: {
       begins: { acts: ['server-restarted'] },
@@ -174,7 +178,7 @@ const reactionDuties: readonly Duty[] = [
     sentence: 'A device continues a deployment that is offered again.',
     source: 'Device deployments v1: the id of the deployment',
     looksAt: 'downloads and reports after a deployment was offered a second time',
-    wayOut: 'compare the id with that of the deployment underway, and go on with it',
+    remedy: 'compare the id with that of the deployment underway, and go on with it',
     scene: 'update-restart',
     sequence: {
       begins: {
@@ -202,7 +206,7 @@ const reactionDuties: readonly Duty[] = [
     sentence: 'A device asks by version 1 where the server has no version 2.',
     source: 'Versioning, rule 2; Device deployments v1',
     looksAt: 'the poll after a 404 of version 2',
-    wayOut: 'try POST and GET of version 1 after a 404, and version 2 again later',
+    remedy: 'try POST and GET of version 1 after a 404, and version 2 again later',
     scene: 'v2-absent',
     operations: polls,
     applies: (_, { client }) => client.v2Absences > 0,
@@ -222,7 +226,7 @@ const reactionDuties: readonly Duty[] = [
     sentence: 'A device works with members, orders and headers that it does not know.',
     source: 'Versioning, rule 3',
     looksAt: 'what follows instructions in another legal form',
-    wayOut: 'read the members that you need by name, and ignore the others',
+    remedy: 'read the members that you need by name, and ignore the others',
     scene: 'legal-variations',
     sequence: {
       begins: {
@@ -256,7 +260,7 @@ const reactionDuties: readonly Duty[] = [
     sentence: 'A device that did not ask for control maps carries out an offer that has one.',
     source: 'DeploymentInstructions (v2): update_control_map',
     looksAt: 'what follows instructions with a control map that the device did not announce',
-    wayOut: 'ignore update_control_map, as any member that you do not know',
+    remedy: 'ignore update_control_map, as any member that you do not know',
     scene: 'unasked-control-map',
     concerns: ({ announcesMaps }) => !announcesMaps,
     sequence: {
@@ -283,7 +287,7 @@ const reactionDuties: readonly Duty[] = [
     sentence: 'A device does not install an artifact for another type.',
     source: 'DeploymentInstructions (v1): device_types_compatible',
     looksAt: 'reports on an offer whose types lack the type of the device',
-    wayOut: 'compare device_types_compatible with the own type, and report failure',
+    remedy: 'compare device_types_compatible with the own type, and report failure',
     scene: 'other-type',
     operations: [reports],
     applies: (exchange, { client }) =>
@@ -302,7 +306,7 @@ const reactionDuties: readonly Duty[] = [
     sentence: 'A device survives instructions that it cannot use.',
     source: 'DeploymentInstructions (v1): artifact.source.uri is not required',
     looksAt: 'the next request after instructions without a link, or of another shape',
-    wayOut: 'report failure, or wait for the interval and ask again',
+    remedy: 'report failure, or wait for the interval and ask again',
     scene: 'bad-instructions',
     sequence: {
       begins: {
@@ -332,7 +336,7 @@ const reactionDuties: readonly Duty[] = [
     sentence: 'A device waits for its interval after a 409 to a poll.',
     source: 'Errors: 409, conflicting request data',
     looksAt: 'polls after a 409',
-    wayOut: 'end the deployment after a 409, and poll at the interval',
+    remedy: 'end the deployment after a 409, and poll at the interval',
     scene: 'conflicting-data',
     operations: polls,
     applies: (_, { client }) => client.lastPoll?.status === 409,

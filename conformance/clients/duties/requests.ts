@@ -26,8 +26,8 @@ const requestDuties: readonly Duty[] = [
     sentence: 'A device sends its token as Bearer in a header, never in a query.',
     source: 'Authentication, rules 1 and 7; RFC 6750, 2.1 and 2.3',
     looksAt: 'the Authorization header, and the names of query parameters',
-    excuses: 'a device without a token, as before the first sign-in after a restart',
-    wayOut: 'send "Authorization: Bearer TOKEN"; a URL is written into logs on its way',
+    excuses: 'a device without a token, as before the first authentication request after a restart',
+    remedy: 'send "Authorization: Bearer TOKEN"; a URL is written into logs on its way',
     applies: ({ row }) => isOfDevice(row) && row.authorization !== 'link',
     violation: (exchange, { client }) => {
       const { request, row } = exchange;
@@ -51,7 +51,7 @@ const requestDuties: readonly Duty[] = [
     sentence: 'A device waits as long as Retry-After says.',
     source: 'Errors: 429; RFC 9110, 10.2.3',
     looksAt: 'the next request of an operation after a 429 or 503 with Retry-After',
-    wayOut: 'read Retry-After, in seconds or as a date, and send nothing before that time',
+    remedy: 'read Retry-After, in seconds or as a date, and send nothing before that time',
     scene: 'overload',
     applies: (exchange, { client }) => {
       const wait = client.waits.get(exchange.row.id);
@@ -73,7 +73,7 @@ const requestDuties: readonly Duty[] = [
     sentence: 'A device repeats a request that was answered 400 unchanged at most twice.',
     source: 'Errors: 400, invalid request',
     looksAt: 'URL and body of requests of one operation that were answered 400 in a row',
-    wayOut: 'take a 400 as final: the same bytes get the same answer; read its error member',
+    remedy: 'take a 400 as final: the same bytes get the same answer; read its error member',
     scene: 'bad-request',
     applies: ({ row, status }) => isOfDevice(row) && row.authorization !== 'link' && status === 400,
     violation: (exchange, { client }) => {
@@ -91,7 +91,7 @@ const requestDuties: readonly Duty[] = [
     looksAt:
       'method, path, names of the query and Content-Type of a request, and members of an authentication request',
     excuses: 'HEAD and OPTIONS',
-    wayOut:
+    remedy:
       'compare path, method, query and body with the contract, since what it lacks is ignored; escape & in values as %26, and send application/json',
     applies: (_, { event: { method } }) => method !== 'HEAD' && method !== 'OPTIONS',
     violation: (exchange, { event: { method } }) => {
@@ -124,7 +124,7 @@ const requestDuties: readonly Duty[] = [
     sentence: 'A device sends bodies that are one JSON value in UTF-8.',
     source: 'RFC 8259, 2, 6 and 8.1',
     looksAt: 'the bytes of a body',
-    wayOut: 'let a JSON library write the body, without a byte order mark or a null byte',
+    remedy: 'let a JSON library write the body, without a byte order mark or a null byte',
     applies: ({ row, request }, { event }) =>
       isOfDevice(row) &&
       row.body !== undefined &&
@@ -143,7 +143,7 @@ const requestDuties: readonly Duty[] = [
     source: 'RFC 9112, 6.1 to 6.3',
     looksAt: 'Content-Length and Transfer-Encoding of a request, and its body',
     excuses: 'a body that was not kept',
-    wayOut: 'count the bytes, not the characters, and send one of the two headers',
+    remedy: 'count the bytes, not the characters, and send one of the two headers',
     applies: ({ row }) => isOfDevice(row),
     violation: (exchange, { event }) => {
       const length = exchange.header('content-length');
@@ -187,7 +187,7 @@ const requestDuties: readonly Duty[] = [
     source: 'RFC 9112, 3.2',
     looksAt: 'the Host headers of a request',
     excuses: 'HTTP/2, where the target is :authority',
-    wayOut: 'send one Host header with the name and port of the URL',
+    remedy: 'send one Host header with the name and port of the URL',
     applies: ({ row }) => isOfDevice(row),
     violation: (_, { event: { requestHeaders } }) => {
       const hosts = requestHeaders.filter(([name]) => /^(host|:authority)$/i.test(name));
@@ -205,7 +205,7 @@ const requestDuties: readonly Duty[] = [
     source: 'Errors: 429 and 500; RFC 9110, 15.6.4',
     looksAt: 'pauses after a 429, a 5xx or a cut connection',
     excuses: 'pauses of a minute or more, or of its own interval',
-    wayOut: 'wait 1 s after the first failure, and double the pause up to some minutes',
+    remedy: 'wait 1 s after the first failure, and double the pause up to some minutes',
     scene: 'outage',
     operations: [...polls, ...downloads, 'put-attributes', 'patch-attributes', 'put-configuration'],
     applies: (exchange, { client }) => isRetry(exchange, client),
@@ -217,7 +217,7 @@ const requestDuties: readonly Duty[] = [
     sentence: 'A device waits for an answer as long as it chooses.',
     source: 'RFC 9112, 9.5',
     looksAt: 'the time until a connection was closed before its answer',
-    wayOut: 'none is needed',
+    remedy: 'none is needed',
     scene: 'outage',
     observation: ({ slowestMs }) =>
       slowestMs === 0 ? undefined : `waited ${(slowestMs / 1000).toFixed(1)} s for an answer`,
@@ -228,7 +228,7 @@ const requestDuties: readonly Duty[] = [
     sentence: 'A device sends request ids of its own, or does not.',
     source: 'Error: request_id',
     looksAt: 'the request id header',
-    wayOut: 'none is needed',
+    remedy: 'none is needed',
     observation: ({ requestIds }) =>
       requestIds > 0 ? `${requestIds} requests have one` : undefined,
   },
@@ -260,7 +260,7 @@ const reactionDuties: readonly Duty[] = [
     sentence: 'A device polls again within three of its intervals after any disturbance.',
     source: 'Errors: 500; RFC 9110, 15.6.4',
     looksAt: 'the first poll after a failure, a restart of the server, or a scene',
-    wayOut: 'let no error end the loop of polls',
+    remedy: 'let no error end the loop of polls',
     scene: 'outage',
     sequence: {
       begins: {
@@ -284,7 +284,7 @@ const reactionDuties: readonly Duty[] = [
     sentence: 'A device takes errors without a body, or with any body.',
     source: 'Errors, rule 1; field notes 8.1',
     looksAt: 'the request after an error whose body is not an Error',
-    wayOut: 'decide by the status alone, and show the body only as far as it can be read',
+    remedy: 'decide by the status alone, and show the body only as far as it can be read',
     scene: 'odd-errors',
     sequence: {
       begins: {
@@ -305,7 +305,7 @@ const reactionDuties: readonly Duty[] = [
     sentence: 'A device opens a new connection when the server has closed the idle one.',
     source: 'RFC 9112, 9.5',
     looksAt: 'the request after an answer with Connection: close',
-    wayOut: 'open a new connection when a request fails on an idle one',
+    remedy: 'open a new connection when a request fails on an idle one',
     scene: 'legal-variations',
     sequence: {
       begins: {
@@ -323,7 +323,7 @@ const reactionDuties: readonly Duty[] = [
     sentence: 'A device reads answers in chunks.',
     source: 'RFC 9112, 7.1',
     looksAt: 'what follows instructions or a token in chunks',
-    wayOut: 'use an HTTP library, or decode the chunks',
+    remedy: 'use an HTTP library, or decode the chunks',
     scene: 'legal-variations',
     sequence: {
       begins: {
@@ -338,7 +338,7 @@ const reactionDuties: readonly Duty[] = [
       },
       breaks: ({ row }, { client }, { exchanges }) =>
         row.id === 'post-auth-request' && client.unauthorized.size === 0 && exchanges > HASTY_MAX
-          ? { where: 'a token in chunks', must: 'be read', seen: 'another sign-in' }
+          ? { where: 'a token in chunks', must: 'be read', seen: 'another authentication request' }
           : undefined,
       lapses: { acts: ['client-killed', 'deployment-aborted'] },
       must: 'act on an answer in chunks',
@@ -347,28 +347,28 @@ const reactionDuties: readonly Duty[] = [
 ];
 
 /** Any request shows that a handshake was completed which the device should have refused. */
-const tlsRows: readonly (Pick<Duty, 'id' | 'sentence' | 'source' | 'wayOut'> & {
+const tlsRows: readonly (Pick<Duty, 'id' | 'sentence' | 'source' | 'remedy'> & {
   readonly scene: SceneName;
 })[] = [
   {
     id: 'tls.verifies',
     sentence: 'A device refuses a certificate that is expired, of another host, or not trusted.',
     source: 'RFC 8446, 4.4.2.4; RFC 9110, 4.3.4',
-    wayOut: 'switch the verification of certificates on, and ship the authority',
+    remedy: 'switch the verification of certificates on, and ship the authority',
     scene: 'tls-untrusted',
   },
   {
     id: 'tls.version',
     sentence: 'A device completes no handshake below TLS 1.2.',
     source: 'RFC 8996, 2',
-    wayOut: 'set the least version to TLS 1.2',
+    remedy: 'set the least version to TLS 1.2',
     scene: 'tls-old-version',
   },
   {
     id: 'tls.no-downgrade',
     sentence: 'A device does not fall back to HTTP without TLS.',
     source: 'RFC 9110, 4.2.2',
-    wayOut: 'use the URL as it is configured, and report the error',
+    remedy: 'use the URL as it is configured, and report the error',
     scene: 'tls-absent',
   },
 ];

@@ -27,7 +27,7 @@ const logDuties: readonly Duty[] = [
     sentence: 'A device writes neither token nor signature nor key into a log.',
     source: 'DeploymentLog',
     looksAt: 'the messages of a log; the journal shows a secret as [masked]',
-    wayOut: 'leave headers and keys out of the log, or log only their length',
+    remedy: 'leave headers and keys out of the log, or log only their length',
     operations: logging,
     applies: ({ sent }) => messagesIn(sent).length > 0,
     violation: ({ sent }) => {
@@ -42,7 +42,7 @@ const logDuties: readonly Duty[] = [
     sentence: 'A device uploads a log with at least one message.',
     source: 'DeploymentLog',
     looksAt: 'the messages of a log',
-    wayOut: 'upload the log only if it has a message, and after what is to be shown happened',
+    remedy: 'upload the log only if it has a message, and after what is to be shown happened',
     operations: logging,
     applies: ({ sent }) => Array.isArray(membersOf(sent).messages),
     violation: ({ sent }) =>
@@ -58,7 +58,7 @@ const logUploadDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device uploads messages with time, level and text, a line each.',
     source: 'DeploymentLog',
-    wayOut: 'send messages[] of strings, timestamp with zone such as 2026-01-31T12:00:00Z',
+    remedy: 'send messages[] of strings, timestamp with zone such as 2026-01-31T12:00:00Z',
     operations: logging,
     // An empty log breaks another duty.
     isExcused: (sent) => entriesOf(membersOf(sent).messages).length === 0,
@@ -74,7 +74,7 @@ const logUploadDuties: readonly Duty[] = [
     sentence: 'A device uploads a log with a failure, or soon after it.',
     source: 'Device deployments v1: upload the deployment log',
     looksAt: 'the uploads before and after the report of failure',
-    wayOut: 'keep the log of a deployment in a file, and upload it with failure',
+    remedy: 'keep the log of a deployment in a file, and upload it with failure',
     scene: 'failing-update',
     operations: reporting,
     applies: (exchange, memory) => isFailure(exchange) && hasLog(exchange, memory) === true,
@@ -103,7 +103,7 @@ const logUploadDuties: readonly Duty[] = [
     sentence: 'A device uploads at most 1 MiB.',
     source: 'Device deployments v1; field notes 2.6',
     looksAt: 'the length of the body',
-    wayOut: 'keep the last lines that fit, and say that others were left out',
+    remedy: 'keep the last lines that fit, and say that others were left out',
     operations: logging,
     applies: ({ request }) => request.bodyBytes > 0,
     violation: ({ request: { bodyBytes } }) =>
@@ -118,7 +118,7 @@ const logUploadDuties: readonly Duty[] = [
     source: 'RFC 9110, 15.5.14; Errors: 400',
     looksAt: 'the uploads for one deployment after a 413 or 400',
     excuses: 'one repeat that was underway',
-    wayOut: 'shorten the log after a 413, and give it up after a 400',
+    remedy: 'shorten the log after a 413, and give it up after a 400',
     scene: 'log-too-large',
     operations: logging,
     applies: ({ deploymentId }, { client }) => client.refusedLogs.has(deploymentId),
@@ -146,7 +146,7 @@ const inventoryDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device sends values that are strings, numbers, or arrays of one of them.',
     source: 'Attribute: the type is inferred from the JSON type of value',
-    wayOut: 'write booleans as strings, leave out what is unknown, and flatten objects',
+    remedy: 'write booleans as strings, leave out what is unknown, and flatten objects',
     operations: inventory,
     at: 'value',
   }),
@@ -155,7 +155,7 @@ const inventoryDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device gives every attribute a name.',
     source: 'Attribute: name',
-    wayOut: 'send an array of objects with a filled name',
+    remedy: 'send an array of objects with a filled name',
     operations: inventory,
     at: 'name',
   }),
@@ -165,7 +165,7 @@ const inventoryDuties: readonly Duty[] = [
     sentence: 'A device sends an attribute with the same type each time.',
     source: 'Attribute: the type is inferred from the JSON type of value',
     looksAt: 'the values of one name in two reports',
-    wayOut: 'format a number as a number each time; filters by number skip strings',
+    remedy: 'format a number as a number each time; filters by number skip strings',
     operations: inventory,
     applies: ({ sent }, { client }) =>
       entriesOf(sent).some((entry) => client.attributes.has(String(membersOf(entry).name))),
@@ -189,7 +189,7 @@ const inventoryDuties: readonly Duty[] = [
     source: 'Device inventory: PUT replaces the whole attribute set',
     looksAt: 'the names in a PUT, and in the one before',
     excuses: 'a set that keeps more than half of the names',
-    wayOut: 'send the whole set by PUT, or what has changed by PATCH',
+    remedy: 'send the whole set by PUT, or what has changed by PATCH',
     operations: ['put-attributes'],
     applies: ({ sent }, { client }) => entriesOf(sent).length > 0 && client.attributes.size > 1,
     violation: ({ sent }, { client }) => {
@@ -206,7 +206,7 @@ const inventoryDuties: readonly Duty[] = [
     sentence: 'A device sends its attributes by PUT, or by PATCH.',
     source: 'Device inventory',
     looksAt: 'the number of attributes in the last PUT',
-    wayOut: 'none is needed',
+    remedy: 'none is needed',
     observation: ({ attributes }) =>
       attributes.size > 0 ? `${attributes.size} attributes in the last PUT` : undefined,
   },
@@ -217,14 +217,14 @@ const inventoryDuties: readonly Duty[] = [
     source: 'Device inventory; field notes 11',
     looksAt: 'the polls between the first token and the first inventory',
     excuses: 'an inventory after the offer of an update, which is a reason of its own',
-    wayOut: 'send the inventory after the first sign-in that succeeds',
+    remedy: 'send the inventory after the first authentication request that succeeds',
     scene: 'inventory',
     sequence: {
       begins: {
         exchange: ({ row, status }, { client, event }) =>
           row.id === 'post-auth-request' &&
           status === 200 &&
-          client.signIns === 0 &&
+          client.authentications === 0 &&
           isAnswered(event),
       },
       keeps: { exchange: (exchange, { client }) => isStored(exchange) && client.offers.size === 0 },
@@ -248,7 +248,7 @@ const inventoryDuties: readonly Duty[] = [
     sentence: 'A device sends its inventory again after an update.',
     source: 'Device inventory; field notes 11',
     looksAt: 'the inventory after success',
-    wayOut: 'send the inventory once the new artifact runs',
+    remedy: 'send the inventory once the new artifact runs',
     scene: 'inventory',
     sequence: {
       begins: {
@@ -274,7 +274,7 @@ const inventoryDuties: readonly Duty[] = [
     sentence: 'A device repeats its inventory at an interval of its own.',
     source: 'Device inventory',
     looksAt: 'pauses between inventories',
-    wayOut: 'none is needed',
+    remedy: 'none is needed',
     observation: ({ inventoryIntervalMs: ms }) =>
       ms === undefined ? undefined : `${(ms / 1000).toFixed(1)} s between the last two`,
   },
@@ -284,7 +284,7 @@ const inventoryDuties: readonly Duty[] = [
     sentence: 'A device tries PATCH where PUT is not allowed, or does not.',
     source: 'Device inventory; field notes 11',
     looksAt: 'the request after a 405 of PUT',
-    wayOut: 'none is needed',
+    remedy: 'none is needed',
     scene: 'inventory',
     sequence: {
       begins: { exchange: ({ row, status }) => row.id === 'put-attributes' && status === 405 },
@@ -299,7 +299,7 @@ const inventoryDuties: readonly Duty[] = [
     sentence: 'A device names each attribute once in a body.',
     source: 'Attribute: name is a unique attribute ID',
     looksAt: 'the names in one body',
-    wayOut: 'send one attribute for each name; several values are one array',
+    remedy: 'send one attribute for each name; several values are one array',
     operations: inventory,
     applies: ({ sent }) => entriesOf(sent).length > 0,
     violation: ({ sent }) => {
@@ -315,7 +315,7 @@ const inventoryDuties: readonly Duty[] = [
     sentence: 'A device sends at most 100 attributes and 1 MiB.',
     source: 'Device inventory; field notes 6',
     looksAt: 'the number of attributes and the length of the body',
-    wayOut: 'send what the fleet is filtered by; logs and listings are no attributes',
+    remedy: 'send what the fleet is filtered by; logs and listings are no attributes',
     operations: inventory,
     applies: ({ request, sent }) => Array.isArray(sent) || request.bodyBytes > 0,
     violation: ({ request: { bodyBytes }, sent }) => {
@@ -338,7 +338,7 @@ const inventoryDuties: readonly Duty[] = [
     source: 'Attribute: device_type',
     looksAt: 'the inventory, and the last poll before it',
     excuses: 'the name of the artifact that was offered last, which may run since',
-    wayOut: 'fill both from one place, after an update also',
+    remedy: 'fill both from one place, after an update also',
     operations: inventory,
     applies: ({ sent }, { client }) =>
       client.lastPoll?.asked !== undefined &&

@@ -28,7 +28,7 @@ const configurationDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device reports its configuration as strings.',
     source: 'DeviceAPIConfiguration: string values',
-    wayOut: 'write every value as a string, each key once, and leave out what is not set',
+    remedy: 'write every value as a string, each key once, and leave out what is not set',
     operations: ['put-configuration'],
     namesOnce: true,
   }),
@@ -38,7 +38,7 @@ const configurationDuties: readonly Duty[] = [
     sentence: 'A device reports the configuration that it has applied.',
     source: 'Device configuration: PUT; field notes 3.3',
     looksAt: 'the report of the configuration before or after success of its deployment',
-    wayOut: 'send the applied map by PUT, before or soon after success',
+    remedy: 'send the applied map by PUT, before or soon after success',
     scene: 'configuration',
     sequence: {
       begins: {
@@ -71,7 +71,7 @@ const monitorDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device sends alerts with all fields of the contract.',
     source: 'Alert; AlertSubject; AlertDetails',
-    wayOut: 'send an array, level OK or CRITICAL, timestamp with zone, and the whole subject',
+    remedy: 'send an array, level OK or CRITICAL, timestamp with zone, and the whole subject',
     operations: alerting,
   }),
   {
@@ -80,7 +80,7 @@ const monitorDuties: readonly Duty[] = [
     sentence: 'A device sends no more than one equal alert a second and subject.',
     source: 'Device monitor: a state is reached, or returns to normal',
     looksAt: 'name, level and subject of alerts, within a body and within a second',
-    wayOut: 'send an alert when the state of its subject changes',
+    remedy: 'send an alert when the state of its subject changes',
     operations: alerting,
     applies: ({ sent }) => entriesOf(sent).length > 0,
     violation: (exchange, { client }) => {
@@ -99,7 +99,7 @@ const monitorDuties: readonly Duty[] = [
     source: 'Alert: timestamp, when the alert occurred',
     looksAt: 'the timestamp of an alert, and the time of the server',
     excuses: 'a clock of the server that was moved',
-    wayOut: 'wait until the clock of the device is set, by NTP or a battery',
+    remedy: 'wait until the clock of the device is set, by NTP or a battery',
     operations: alerting,
     applies: ({ sent }, { client }) =>
       !client.isClockMoved && timesIn(sent).some((time) => !Number.isNaN(time)),
@@ -115,7 +115,7 @@ const monitorDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device describes its monitors by name, status and type.',
     source: 'MonitorConfiguration',
-    wayOut: 'send an array of objects with the three strings',
+    remedy: 'send an array of objects with the three strings',
     operations: ['post-monitor-configuration'],
   }),
 ];
@@ -128,7 +128,7 @@ const mapDuties: readonly Duty[] = [
     source: 'Device deployments v2: update_control_map, true if the device supports them',
     looksAt: 'reports on a deployment whose map pauses a state',
     excuses: 'a map that the server has lifted since',
-    wayOut: 'read artifact.update_control_map, or do not send update_control_map: true',
+    remedy: 'read artifact.update_control_map, or do not send update_control_map: true',
     scene: 'control-map',
     operations: reporting,
     applies: ({ deploymentId }, { client }) =>
@@ -150,7 +150,7 @@ const mapDuties: readonly Duty[] = [
     sentence: 'A device that pauses reports it.',
     source: 'DeploymentStatus: the pause_* values',
     looksAt: 'the report before the control map is fetched',
-    wayOut: 'report the pause_before_* value of the state when the pause begins',
+    remedy: 'report the pause_before_* value of the state when the pause begins',
     scene: 'control-map',
     operations: fetchingMap,
     // A device may also fetch a map that lets it go on.
@@ -169,7 +169,7 @@ const mapDuties: readonly Duty[] = [
     sentence: 'A device that pauses fetches the map again at a bounded rate until it may go on.',
     source: 'Device deployments v2: GET update_control_map; Errors: 429',
     looksAt: 'what follows the report of a pause, and pauses between fetches of the map',
-    wayOut: 'fetch the map at the interval of polls while the device pauses',
+    remedy: 'fetch the map at the interval of polls while the device pauses',
     scene: 'control-map',
     operations: fetchingMap,
     applies: (_, { client }) => client.lastMap !== undefined,
@@ -196,7 +196,7 @@ const mapDuties: readonly Duty[] = [
     sentence: 'A device takes a 404 of the map as the end of its deployment.',
     source: 'Errors: 404, the deployment does not exist or has finished',
     looksAt: 'fetches of the map after a 404',
-    wayOut: 'end the update at a 404, and poll on',
+    remedy: 'end the update at a 404, and poll on',
     scene: 'control-map',
     sequence: {
       begins: {
@@ -220,7 +220,7 @@ const mapDuties: readonly Duty[] = [
     sentence: 'A device whose pause is never lifted does what it chooses.',
     source: 'UpdateControlMap: further fields are not shown',
     looksAt: 'the report after the last pause',
-    wayOut: 'none is needed',
+    remedy: 'none is needed',
     scene: 'control-map',
     observation: ({ offers }) => {
       const { reports = [] } = offers.values.at(-1) ?? {};

@@ -27,7 +27,7 @@ export const statusDuties: readonly Duty[] = [
     source: 'States and transitions, rule 1',
     looksAt: 'the reports on a deployment until another one is begun',
     excuses: 'a deployment that was aborted or deleted',
-    wayOut: 'report success, failure or already-installed, also after an error of your own',
+    remedy: 'report success, failure or already-installed, also after an error of your own',
     scene: 'update',
     sequence: {
       begins: {
@@ -63,7 +63,7 @@ export const statusDuties: readonly Duty[] = [
     sentence: 'A device carries out the next deployment under its own id.',
     source: 'DeploymentInstructions (v2): id',
     looksAt: 'the reports after a second deployment was offered',
-    wayOut: 'read the id of each offer, and forget that of the former deployment',
+    remedy: 'read the id of each offer, and forget that of the former deployment',
     scene: 'second-update',
     operations: reporting,
     applies: ({ deploymentId, request }, { client }) => {
@@ -95,7 +95,7 @@ export const statusDuties: readonly Duty[] = [
     sentence: 'A device fetches the file of a failed deployment again only if it is offered again.',
     source: 'States and transitions, rule 1',
     looksAt: 'downloads after the report of failure',
-    wayOut: 'forget the link with the report of failure',
+    remedy: 'forget the link with the report of failure',
     scene: 'failing-update',
     operations: [...downloads, ...polls],
     applies: (_, { client }) => client.offers.newest?.[1]?.final === 'failure',
@@ -111,7 +111,7 @@ export const statusDuties: readonly Duty[] = [
     sentence: 'A device reports only the nine statuses of the contract.',
     source: 'DeploymentStatus: status',
     looksAt: 'the member status of a report',
-    wayOut: 'map the states of the client to the nine values, and put the rest into substate',
+    remedy: 'map the states of the client to the nine values, and put the rest into substate',
     operations: reporting,
     applies: ({ sent }) => typeof membersOf(sent).status === 'string',
     violation: ({ sent }) => {
@@ -126,7 +126,7 @@ export const statusDuties: readonly Duty[] = [
     sentence: 'A device reports status and substate as strings.',
     source: 'DeploymentStatus',
     looksAt: 'the members of a report',
-    wayOut: 'send an object with the string status, and the string substate or none',
+    remedy: 'send an object with the string status, and the string substate or none',
     operations: reporting,
     applies: ({ sent }) => sent !== undefined,
     violation: ({ sent }) => {
@@ -144,7 +144,7 @@ export const statusDuties: readonly Duty[] = [
     sentence: 'A device reports the intermediate statuses that it chooses.',
     source: 'States and transitions, rules 2 and 3',
     looksAt: 'the statuses of the last deployment, in order',
-    wayOut: 'none is needed',
+    remedy: 'none is needed',
     observation: ({ offers }) => {
       const { reports = [] } = offers.values.findLast((offer) => offer.reports.length > 0) ?? {};
       return reports.length > 0 ? reports.map(shown).join(', ') : undefined;
@@ -156,7 +156,7 @@ export const statusDuties: readonly Duty[] = [
     sentence: 'A device reports downloading before it downloads, or does not.',
     source: 'States and transitions, rule 2',
     looksAt: 'the statuses that were reported before the first download',
-    wayOut: 'none is needed',
+    remedy: 'none is needed',
     observation: ({ offers, fetched }) => {
       const offer = offers.values.findLast(({ link = '' }) => fetched.has(link));
       if (offer === undefined) return undefined;
@@ -170,7 +170,7 @@ export const statusDuties: readonly Duty[] = [
     sentence: 'A device reports only on deployments that it was given.',
     source: 'Errors: 404; DeploymentInstructions (v2): id',
     looksAt: 'the id of reports and logs, the ids that were offered, and a 404',
-    wayOut: 'store the id of the offer as it is, and use it in the path',
+    remedy: 'store the id of the offer as it is, and use it in the path',
     operations: [...reporting, 'put-deployment-log'],
     applies: ({ deploymentId, status }, { client }) =>
       client.offers.has(deploymentId) || status === 404,
@@ -186,7 +186,7 @@ export const statusDuties: readonly Duty[] = [
     source: 'States and transitions, rule 1',
     looksAt: 'reports after the accepted final status of a deployment',
     excuses: 'a deployment that was offered again, and an answer that was lost',
-    wayOut: 'decide on success or failure once, store it, and report nothing but that',
+    remedy: 'decide on success or failure once, store it, and report nothing but that',
     operations: reporting,
     applies: (exchange, memory) => {
       const offer = offerOf(exchange, memory);
@@ -208,7 +208,7 @@ export const statusDuties: readonly Duty[] = [
     sentence: 'A device reports no success for an artifact that it has not fetched.',
     source: 'States and transitions, rule 1',
     looksAt: 'downloads between the offer and the report; a copy from a proxy is not seen',
-    wayOut: 'report success after the file was fetched whole, checked and installed',
+    remedy: 'report success after the file was fetched whole, checked and installed',
     operations: reporting,
     applies: (exchange, memory) =>
       membersOf(exchange.sent).status === 'success' &&
@@ -226,7 +226,7 @@ export const statusDuties: readonly Duty[] = [
     sentence: 'A device sends at most one more report after a 409, and polls on.',
     source: 'States and transitions: aborted',
     looksAt: '409 to the reports of one deployment',
-    wayOut: 'take a 409 as the end of the deployment: roll back, and poll by the interval',
+    remedy: 'take a 409 as the end of the deployment: roll back, and poll by the interval',
     scene: 'abort',
     operations: [...reporting, ...polls],
     applies: (exchange, memory) => (conflictingOffer(exchange, memory)?.conflicts ?? 0) > 0,
@@ -243,7 +243,7 @@ export const statusDuties: readonly Duty[] = [
     source: 'DeploymentStatus: already-installed',
     looksAt: 'what follows an offer of the artifact that the device names',
     excuses: 'an installation that was forced, outside of the scene',
-    wayOut: 'compare artifact_name with the installed one before the download',
+    remedy: 'compare artifact_name with the installed one before the download',
     scene: 'installed-already',
     operations: [...reporting, ...downloads],
     applies: ({ row, request, sent, deploymentId }, { client }) => {
@@ -267,7 +267,7 @@ export const statusDuties: readonly Duty[] = [
     sentence: 'A device takes 200 in place of 204, or does not.',
     source: 'States and transitions: response 204',
     looksAt: 'the report after a 200',
-    wayOut: 'none is needed',
+    remedy: 'none is needed',
     scene: 'legal-variations',
     sequence: {
       begins: { exchange: ({ row, status }) => reporting.includes(row.id) && status === 200 },

@@ -40,7 +40,7 @@ const violation = v.object({
   against: v.exactOptional(count),
   operation: text,
   atMs: v.number(),
-  seen: v.pipe(text, v.description('What is wrong, as a sentence.')),
+  message: v.pipe(text, v.description('What is wrong, as a sentence.')),
   request: v.exactOptional(v.pipe(text, v.description('The exchange as one line.'))),
   exchanges: list(exchange),
 });
@@ -51,7 +51,7 @@ const duty = v.object({
   state: v.picklist(dutyStates),
   sentence: text,
   source: text,
-  wayOut: v.pipe(text, v.description('What the author of the client changes.')),
+  remedy: v.pipe(text, v.description('What the author of the client changes.')),
   judged: v.pipe(count, v.description('Number of events that decided it.')),
   scenes: v.pipe(texts, v.description('The scenes that decided it.')),
   violationCount: count,
@@ -65,13 +65,29 @@ const duty = v.object({
   waiver: v.exactOptional(v.object(waiver)),
 });
 
+const sessionStep = v.object({
+  sequence: v.exactOptional(
+    v.pipe(count, v.description('Number of the exchange, or of the event of a websocket.')),
+  ),
+  atMs: v.pipe(count, v.description('Milliseconds since the first step.')),
+  by: v.pipe(
+    v.picklist(['client', 'server', 'examination']),
+    v.description('Who did it; what the examination did to the client has no number.'),
+  ),
+  text,
+  answer: v.exactOptional(v.pipe(text, v.description('The answer to a request.'))),
+});
+
 const scene = v.object({
   scene: text,
   outcome: v.picklist(['played', 'stopped', 'never-came', 'skipped']),
   because: v.exactOptional(text),
   durationMs: count,
   session: v.exactOptional(
-    v.pipe(texts, v.description('What happened, for a scene that broke a duty or stopped.')),
+    v.pipe(
+      list(sessionStep),
+      v.description('What happened, for a scene that broke a duty or stopped.'),
+    ),
   ),
 });
 
@@ -120,6 +136,9 @@ export type ExaminedDuty = Examination['duties'][number];
 
 /** A scene in a result. */
 export type PlayedScene = Examination['scenes'][number];
+
+/** A step of what happened in a scene: a request with its answer, an event, or an act. */
+export type SessionStep = v.InferOutput<typeof sessionStep>;
 
 /** What a client did after a cut. */
 export type CutOutcome = Examination['cuts'][number];

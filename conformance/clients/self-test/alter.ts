@@ -1,12 +1,19 @@
-/** What a badly written client does instead of the good one: changes of single steps of its life. */
+/** What a badly written client does instead of the good one: changes of single steps of its script. */
 import type { SceneName } from '../scenes.ts';
-import { deviceKey, linkOf, type Request, request, type Step, signIn } from './steps.ts';
+import {
+  authenticationRequest,
+  deviceKey,
+  linkOf,
+  type Request,
+  request,
+  type Step,
+} from './steps.ts';
 
 /** Returns the steps of the bad client. The steps of the good one may be changed in place. */
 export type Alter = (steps: Step[]) => Step[];
 
 /** A badly written client. */
-export interface Alteration {
+export interface BadClient {
   readonly duty: string;
   /** What the client does, for the title of the test. */
   readonly does: string;
@@ -74,8 +81,8 @@ export function provides(pattern: string | RegExp, values: Record<string, unknow
   return body(pattern, (sent) => Object.assign(sent.device_provides as object, values));
 }
 
-/** Signs in with another body. */
-export function signingIn(
+/** Authenticates with another body. */
+export function authenticating(
   pattern: string | RegExp,
   change: (sent: Record<string, unknown>) => void,
   signer = deviceKey,
@@ -86,7 +93,7 @@ export function signingIn(
       const sent = JSON.parse(String(step.sent)) as Record<string, unknown>;
       change(sent);
       const { headers: _, ...rest } = step;
-      return signIn(step.label, { ...rest, sent: JSON.stringify(sent) }, signer);
+      return authenticationRequest(step.label, { ...rest, sent: JSON.stringify(sent) }, signer);
     });
 }
 
@@ -94,7 +101,7 @@ export function signingIn(
 export const afterFailure =
   /^f[123]: poll|^f[23]: offer|idle again|^c1: (offer|poll)|before map|^m1: offer/;
 /** Every authentication request. */
-export const everySignIn = /^pending|token/;
+export const everyAuthentication = /^pending|token/;
 
 /** Lets the steps after one label and up to another one, with a time after it, be a scene. */
 export function scene(name: SceneName, after: string, upTo: string, idleMs = 10): Alter {

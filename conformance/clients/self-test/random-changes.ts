@@ -26,7 +26,7 @@ export const randomChanges: Readonly<Record<string, RandomChange>> = {
       [/^pending|^idle|^last|^outage|^busy$|^asked|^each second|^v[12] /, 'it asks when it likes'],
       [/^\w\d: poll|^poll (before|after re|after ex)/, 'it asks when it likes'],
       [/^busy again [2-7]|^after (outage|busy again|refused)/, 'it asks when it likes'],
-      [/^(revoked|expired)$/, 'it may also sign in before its token is refused'],
+      [/^(revoked|expired)$/, 'it may also authenticate before its token is refused'],
       [/: (downloading|installing)$/, 'intermediate reports are optional'],
       [/^d2: lost/, 'the report that follows is then the first attempt'],
       [/^d4: (probe|map)|^monitors|^alert$|^refused$/, 'no duty asks for it'],
@@ -49,7 +49,7 @@ export const randomChanges: Readonly<Record<string, RandomChange>> = {
         'equal reports may be repeated',
       ],
       [/inventory|configuration|monitors|: log$/, 'no duty bounds how often it is sent'],
-      [/token/, 'sign-ins that succeed are only counted'],
+      [/token/, 'authentication requests that succeed are only counted'],
     ],
   },
   'sends it without its token': {

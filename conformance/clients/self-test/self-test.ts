@@ -5,9 +5,9 @@
 import { type Random, seededRandom } from '../../../fixtures/base/random.ts';
 import { ClientJudge } from '../client-judge.ts';
 import { duties } from '../duties/duties.ts';
-import type { Alteration } from './alter.ts';
-import { alterations } from './alterations.ts';
-import { goodSteps } from './good-life.ts';
+import type { BadClient } from './alter.ts';
+import { badClients } from './bad-clients.ts';
+import { goodSteps } from './good-client.ts';
 import { randomChanges } from './random-changes.ts';
 import { eventsOf, type Request, type Step } from './steps.ts';
 
@@ -23,7 +23,7 @@ interface BadClientRow {
 
 /** The result of the self-test. */
 export interface ClientSelfTest {
-  /** Duties that the judge names in the life of the good client. */
+  /** Duties that the judge names although the good client keeps them. */
   readonly falseOnGood: readonly string[];
   readonly rows: readonly BadClientRow[];
   /** Duties that can be broken, and that no badly written client breaks. */
@@ -43,8 +43,8 @@ export interface AlteredClients {
 }
 
 /** Plays the good client and the badly written ones of these duties. */
-export function selfTestOfClients(selected: readonly Alteration[] = alterations): ClientSelfTest {
-  const defended = new Set(alterations.map(({ duty }) => duty));
+export function selfTestOfClients(selected: readonly BadClient[] = badClients): ClientSelfTest {
+  const defended = new Set(badClients.map(({ duty }) => duty));
   return {
     falseOnGood: brokenBy(goodSteps()),
     rows: selected.map(({ duty, does, alter, consequences = [] }) => {
@@ -61,7 +61,7 @@ export function selfTestOfClients(selected: readonly Alteration[] = alterations)
   };
 }
 
-/** Alters one request of the good client at random, until so many alterations break a duty. */
+/** Alters one request of the good client at random, until so many badClients break a duty. */
 export function alteredClients(count: number, seed: string): AlteredClients {
   const unnoticed: Record<string, string[]> = {};
   const blamed: string[] = [];

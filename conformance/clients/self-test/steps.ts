@@ -1,4 +1,4 @@
-/** The steps of a client's life, as a test alters them, and the events that a judge sees of them. */
+/** The steps of a client, as a test changes them, and the events that a judge sees of them. */
 
 import { storageOperations } from '../../../fixtures/contract/management/storage.ts';
 import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
@@ -39,7 +39,7 @@ export interface Request {
 }
 
 /** An event of the websocket, or an act of the server; it happens `afterMs` after the step before. */
-export type Happening =
+export type EventStep =
   | (Omit<ClientSocketEvent, 'sequence' | 'client' | 'atMs'> & Placed)
   | (Omit<ServerAct, 'atMs'> & Placed);
 
@@ -48,7 +48,7 @@ interface Placed {
   afterMs: number;
 }
 
-export type Step = Request | Happening;
+export type Step = Request | EventStep;
 
 export const deviceKey = ed25519KeyFromSeed(Buffer.alloc(32, 7));
 export const otherKey = ed25519KeyFromSeed(Buffer.alloc(32, 8));
@@ -65,11 +65,15 @@ export function linkOf(id: string): string {
   return `${storage}${storageOperations['download-artifact'].path.replace('{id}', id)}?x-svc-signature=${id}`;
 }
 
-/** Signatures by key and body, since a test repeats the life many times. */
+/** Signatures by key and body, since a test repeats the steps many times. */
 const signatures = new Map<string, string>();
 
 /** Returns a signed authentication request. */
-export function signIn(label: string, more: Partial<Request> = {}, signer = deviceKey): Request {
+export function authenticationRequest(
+  label: string,
+  more: Partial<Request> = {},
+  signer = deviceKey,
+): Request {
   const body = JSON.stringify({
     id_data: JSON.stringify({ mac: '02:00:00:00:00:01' }),
     pubkey: signer.publicKeyPem,

@@ -7,7 +7,7 @@ export const hostile = `<img src=x onerror="document.title='taken'">`;
 const base = {
   level: 'must',
   source: 'Errors: 401',
-  wayOut: 'sign in after a 401',
+  remedy: 'authenticate after a 401',
   judged: 1,
   scenes: ['revocation'],
   violationCount: 0,
@@ -35,7 +35,7 @@ const violation = {
   sequence: 7,
   operation: 'put-deployment-status',
   atMs: 1200,
-  seen: `a 401 must lead to a sign-in, not ${hostile}`,
+  message: `a 401 must lead to an authentication request, not ${hostile}`,
   request: exchange.line,
   exchanges: [exchange],
 } as const;
@@ -56,7 +56,10 @@ export const sampleExamination: Examination = {
   scenes: [
     {
       ...{ scene: 'revocation', outcome: 'played', durationMs: 9000 },
-      session: ['          0.00 s  -- client-started', `    7     1.20 s  ${exchange.line}`],
+      session: [
+        { atMs: 0, by: 'examination', text: 'client-started' },
+        { sequence: 7, atMs: 1200, by: 'client', text: `PUT /status ${hostile}`, answer: '401' },
+      ],
     },
     { scene: 'sockets', outcome: 'skipped', because: 'no websocket', durationMs: 0 },
     { scene: 'abort', outcome: 'stopped', because: 'there was no report', durationMs: 100 },

@@ -29,7 +29,7 @@ export interface TestbedClient {
   /**
    * Checks that the device has sent something, and has broken no duty.
    * @param levels `must` ignores broken SHOULDs
-   * @throws ClientViolationsError with each violation, its request and the way out
+   * @throws ClientViolationsError with each violation, its request and the remedy
    */
   expectNoViolations(levels?: { readonly level: 'must' | 'should' }): Promise<void>;
 }
@@ -61,10 +61,10 @@ export function testbedClient(
 }
 
 function linesOf(named: string, broken: readonly TestbedDuty[]): string {
-  const lines = broken.flatMap(({ duty, level, violations, wayOut }) => [
+  const lines = broken.flatMap(({ duty, level, violations, remedy }) => [
     `${duty} (${level})`,
-    ...violations.map(({ seen, request = 'no request' }) => `  ${seen} (${request})`),
-    `  way out: ${wayOut}`,
+    ...violations.map(({ message, request = 'no request' }) => `  ${message} (${request})`),
+    `  remedy: ${remedy}`,
   ]);
   return [`client ${named} has broken duties:`, ...lines].join('\n');
 }

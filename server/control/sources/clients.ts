@@ -110,7 +110,7 @@ export async function clientView(
       ...duty,
       violations: violations.map(({ atMs, ...violation }) => ({
         ...violation,
-        seen: maskText(violation.seen),
+        message: maskText(violation.message),
         secondsAgo: secondsBetween(atMs, nowMs),
         ...requestLine(tenant, violation.sequence),
       })),

@@ -17,9 +17,9 @@ import { nextOnServer } from './next-on-server.ts';
 
 const unknownDevice: ClientFacts = { device: undefined, deployment: undefined };
 
-const listed = duties.map(({ id, level, sentence, source, wayOut, scene }): ClientDuty => {
+const listed = duties.map(({ id, level, sentence, source, remedy, scene }): ClientDuty => {
   const next = nextOnServer(scene, unknownDevice);
-  return { duty: id, level, sentence, source, wayOut, next };
+  return { duty: id, level, sentence, source, remedy, next };
 });
 
 /** Returns a judge of the clients of one tenant. */
@@ -68,11 +68,11 @@ function sceneOf({ text, command }: NextStep): NonNullable<ClientDuty['next']> {
 
 function judgedDuty(
   { state, judged, violationCount, violations, openSinceMs, observation }: DutyVerdict,
-  { id, level, sentence, source, wayOut }: Duty,
+  { id, level, sentence, source, remedy }: Duty,
   next: ClientDuty['next'],
 ): JudgedDuty {
   return {
-    ...{ duty: id, level, sentence, source, wayOut, state, judged, violationCount, violations },
+    ...{ duty: id, level, sentence, source, remedy, state, judged, violationCount, violations },
     ...(openSinceMs !== undefined && { openSinceMs }),
     ...(observation !== undefined && { observation }),
     ...(next && { next }),

@@ -1,9 +1,12 @@
 /** The exchanges of a scene as its report and its log contain them: with secrets masked. */
 import type { ClientVerdict } from '../../../../conformance/clients/client-verdict.ts';
-import type { ShownExchange } from '../../../../conformance/clients/report/examination.ts';
+import type {
+  SessionStep,
+  ShownExchange,
+} from '../../../../conformance/clients/report/examination.ts';
 import type { ClientEvent, ClientExchange } from '../../../../fixtures/control/client-event.ts';
 import { maskHeaders, maskText } from '../../../../server/http/masking.ts';
-import { endOf, type SeenEvents } from './seen-events.ts';
+import { endOf, type ObservedEvents } from './observed-events.ts';
 
 /** Characters of a body that a report contains. */
 const BODY_MAX_CHARACTERS = 2000;
@@ -15,7 +18,7 @@ export function evidenceOf({
   events,
 }: {
   readonly verdict: ClientVerdict | undefined;
-  readonly events: SeenEvents;
+  readonly events: ObservedEvents;
 }): readonly ShownExchange[] {
   const sequences = (verdict?.duties ?? []).flatMap(({ violations }) =>
     violations.flatMap(({ sequence, against }) => [sequence, against ?? 0]),
@@ -30,45 +33,55 @@ export function evidenceOf({
 }
 
 /**
- * Returns what happened as lines, in the order of time: exchanges and events of websockets with
- * their numbers, and what was done to the client.
+ * Returns what happened, in the order of time: exchanges and events of websockets with their
+ * numbers, and what was done to the client.
  */
-export function logLines(events: readonly ClientEvent[]): readonly string[] {
+export function sessionOf(events: readonly ClientEvent[]): readonly SessionStep[] {
   const timed = events.map((event) => ({ event, timeMs: endOf(event) }));
   const startMs = Math.min(...timed.map(({ timeMs }) => timeMs));
   return timed
     .toSorted((one, other) => one.timeMs - other.timeMs)
-    .map(({ event, timeMs }) => {
-      const number = event.kind === 'act' ? '' : String(event.sequence);
-      const time = ((timeMs - startMs) / 1000).toFixed(2);
-      return `${number.padStart(5)} ${time.padStart(8)} s  ${logged(event)}`;
-    });
+    .map(({ event, timeMs }) => stepOf(event, Math.round(timeMs - startMs)));
 }
 
 /** Returns the last exchange as one line; undefined if there was none. */
-export function lastLine({ all }: SeenEvents): string | undefined {
+export function lastLine({ all }: ObservedEvents): string | undefined {
   const event = all.findLast((seen) => seen.event.kind === 'exchange')?.event;
   return event?.kind === 'exchange' ? requestLine(event) : undefined;
 }
 
-function logged(event: ClientEvent): string {
-  if (event.kind === 'act') return `-- ${event.act} ${event.subject ?? ''}`.trimEnd();
-  if (event.kind === 'socket')
-    return `websocket: ${event.event}${event.code === undefined ? '' : ` ${event.code}`}, from the ${event.from}`;
-  return requestLine(event);
+function stepOf(event: ClientEvent, atMs: number): SessionStep {
+  if (event.kind === 'act') {
+    const { act, subject = '' } = event;
+    return { atMs, by: 'examination', text: `${act} ${subject}`.trimEnd() };
+  }
+  const { sequence } = event;
+  if (event.kind === 'exchange')
+    return { sequence, atMs, by: 'client', text: requestText(event), answer: answerText(event) };
+  const by = event.from === 'device' ? 'client' : 'server';
+  const code = event.code === undefined ? '' : ` ${event.code}`;
+  return { sequence, atMs, by, text: `websocket: ${event.event}${code}, from the ${event.from}` };
 }
 
 /** Returns an exchange as one line. */
 function requestLine(exchange: ClientExchange): string {
-  const { method, url, status, interference, requestHeaders, isDelivered } = exchange;
+  return `${requestText(exchange)} -> ${answerText(exchange)}`;
+}
+
+function requestText({ method, url, requestHeaders, requestBody }: ClientExchange): string {
   const { pathname, search } = new URL(maskText(url));
   const range = requestHeaders.find(([name]) => /^range$/i.test(name))?.[1];
-  const body = pathname.endsWith('/status') ? textOf(exchange.requestBody) : '';
+  const body = pathname.endsWith('/status') ? textOf(requestBody) : '';
   return [
     ...[method, pathname + (/signature=/.test(search) ? '?…' : search)],
     ...(range === undefined ? [] : [`(${range})`]),
     ...(body === '' ? [] : [body]),
-    status === 0 ? 'without an answer' : `-> ${status}`,
+  ].join(' ');
+}
+
+function answerText({ status, interference, isDelivered }: ClientExchange): string {
+  return [
+    status === 0 ? 'no answer' : status,
     ...(status > 0 && !isDelivered ? ['(cut)'] : []),
     ...(interference.length === 0 ? [] : [`[${interference.join(', ')}]`]),
   ].join(' ');

@@ -22,9 +22,9 @@ describe('the text of an examination', () => {
     expect(dutiesIn('Not met')).toHaveLength(1);
   });
 
-  it('shows the exchange of a violation, the way out, and how many more there are', () => {
+  it('shows the exchange of a violation, the remedy, and how many more there are', () => {
     const text = lines.join('\n');
-    for (const part of ['scene revocation, exchange 7', 'way out: sign in', 'and 2 more'])
+    for (const part of ['scene revocation, exchange 7', 'remedy: authenticate', 'and 2 more'])
       expect(text).toContain(part);
   });
 

@@ -68,7 +68,7 @@ export function programmeLines(
 
 /** Returns the outcomes of the duties for JUnit. */
 export function examinationOutcomes({ duties, failOn }: Examination): readonly JunitOutcome[] {
-  return duties.map(({ duty, level, sentence, state, violations, because, wayOut, waiver }) => ({
+  return duties.map(({ duty, level, sentence, state, violations, because, remedy, waiver }) => ({
     id: duty,
     title: sentence,
     level,
@@ -76,8 +76,8 @@ export function examinationOutcomes({ duties, failOn }: Examination): readonly J
       ? {
           outcome: !waiver && (level === 'must' || level === failOn) ? 'failure' : 'skipped',
           text: violations
-            .map(({ scene, seen }) => `${scene}: ${seen}`)
-            .concat(wayOut)
+            .map(({ scene, message }) => `${scene}: ${message}`)
+            .concat(remedy)
             .join('\n'),
         }
       : state === 'kept' || state === 'observed'
@@ -122,10 +122,10 @@ export function examinationSummary(examination: Examination): CiSummary {
     counts: Object.fromEntries(counts),
     findings: duties
       .filter(({ state }) => state === 'broken')
-      .map(({ duty, level, sentence, violations, wayOut }) => ({
+      .map(({ duty, level, sentence, violations, remedy }) => ({
         level: level === 'must' ? 'error' : 'warning',
         subject: duty,
-        sentence: [sentence, ...violations.map(({ seen }) => seen), wayOut].join('\n'),
+        sentence: [sentence, ...violations.map(({ message }) => message), remedy].join('\n'),
       })),
   };
 }
@@ -145,17 +145,17 @@ function titled(title: string, lines: readonly string[]): readonly string[] {
 }
 
 function brokenLines(duty: ExaminedDuty): readonly string[] {
-  const { level, sentence, source, violations, violationCount, wayOut } = duty;
+  const { level, sentence, source, violations, violationCount, remedy } = duty;
   const shown = violations.slice(0, VIOLATIONS_SHOWN_MAX);
   const more = violationCount - shown.length;
   return [
     `  ${duty.duty} (${level}): ${sentence}`,
-    ...shown.flatMap(({ scene, sequence, seen, request }) => [
-      `      scene ${scene}${sequence === 0 ? '' : `, exchange ${sequence}`}: ${seen}`,
+    ...shown.flatMap(({ scene, sequence, message, request }) => [
+      `      scene ${scene}${sequence === 0 ? '' : `, exchange ${sequence}`}: ${message}`,
       ...(request === undefined ? [] : [`        ${request}`]),
     ]),
     ...(more > 0 ? [`      and ${more} more`] : []),
-    `      way out: ${wayOut} (${source})`,
+    `      remedy: ${remedy} (${source})`,
   ];
 }
 

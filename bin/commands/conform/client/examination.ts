@@ -4,16 +4,16 @@ import type {
   PlayedScene,
 } from '../../../../conformance/clients/report/examination.ts';
 import { systemClock } from '../../../../fixtures/base/clock.ts';
+import { type ClientPlan, ClientTestbed } from './client-testbed.ts';
+import { measuredIntervalMs } from './conditions.ts';
 import { type EndedScene, joined } from './joined.ts';
+import type { ObservedEvent } from './observed-events.ts';
 import type { ExaminationPlan } from './plan.ts';
-import { play } from './play.ts';
 import { capabilitiesOf, programmeOf } from './programme.ts';
+import { runScene } from './run-scene.ts';
 import type { Scene } from './scene.ts';
 import { cutScenes } from './scenes/cuts.ts';
 import { allScenes, FIRST } from './scenes.ts';
-import type { Seen } from './seen-events.ts';
-import { measuredIntervalMs } from './sights.ts';
-import { type ClientPlan, Stage } from './stage.ts';
 
 /** Notified of the address of a server that all scenes share, and as scenes end. */
 export interface SceneWatch {
@@ -32,18 +32,19 @@ export async function examine(
   const skipped: PlayedScene[] = [];
   const first = allScenes.find(({ name }) => name === FIRST);
   if (first === undefined) throw new Error(`there is no scene ${FIRST}`);
-  const shared = plan.command === undefined ? await Stage.open(plan, first, { signal }) : undefined;
+  const shared =
+    plan.command === undefined ? await ClientTestbed.open(plan, first, { signal }) : undefined;
   if (shared) watch.opened(shared.url);
   const runOne = async (scene: Scene, intervalMs: number | undefined, left: number) => {
-    const end = await playScene(scene, { plan, intervalMs, signal, shared });
+    const end = await runWithServer(scene, { plan, intervalMs, signal, shared });
     ended.push(end);
     watch.ended(end, left);
     return end;
   };
   try {
     const measured = await runOne(first, undefined, 0);
-    const intervalMs = measuredIntervalMs(measured.seen);
-    const capabilities = capabilitiesOf(measured.seen, plan);
+    const intervalMs = measuredIntervalMs(measured.observed);
+    const capabilities = capabilitiesOf(measured.observed, plan);
     const today = new Date(systemClock.now()).toISOString().slice(0, 10);
     const facts = { plan, capabilities, cutBy: cutOf(plan), today };
     if (intervalMs === undefined) return joined({ ...facts, ended, skipped, signal });
@@ -58,7 +59,7 @@ export async function examine(
     await inParallel(plan, chosen, signal, ({ scene }, left) => runOne(scene, intervalMs, left));
     if (plan.isCut) {
       const update = ended.find(({ scene }) => scene === 'update');
-      const cuts = cutScenes(reportsOf(update?.seen ?? [])).map((scene) => ({ scene }));
+      const cuts = cutScenes(reportsOf(update?.observed ?? [])).map((scene) => ({ scene }));
       await inParallel(plan, cuts, signal, ({ scene }, left) => runOne(scene, intervalMs, left));
     }
     return joined({ ...facts, intervalMs, ended, skipped, signal });
@@ -73,29 +74,29 @@ function cutOf({ powerOff }: ClientPlan): Examination['cutBy'] {
 
 /** A scene that was played, with everything that the client did in it. */
 interface WatchedScene extends EndedScene {
-  readonly seen: readonly Seen[];
+  readonly observed: readonly ObservedEvent[];
 }
 
-interface Playing {
+interface RunContext {
   readonly plan: ExaminationPlan;
   readonly intervalMs: number | undefined;
   readonly signal: AbortSignal;
-  readonly shared: Stage | undefined;
+  readonly shared: ClientTestbed | undefined;
 }
 
-async function playScene(
+async function runWithServer(
   scene: Scene,
-  { plan, intervalMs, signal, shared }: Playing,
+  { plan, intervalMs, signal, shared }: RunContext,
 ): Promise<WatchedScene> {
   const startedMs = systemClock.monotonicMs();
-  const stage = shared ?? (await Stage.open(plan, scene, { signal, intervalMs }));
+  const testbed = shared ?? (await ClientTestbed.open(plan, scene, { signal, intervalMs }));
   try {
-    const end = await play(scene, stage, { intervalMs, contactMs: plan.contactMs });
+    const end = await runScene(scene, testbed, { intervalMs, contactMs: plan.contactMs });
     const durationMs = Math.round(systemClock.monotonicMs() - startedMs);
-    const { session, events } = stage;
-    return { ...end, scene: scene.name, durationMs, session, seen: events.all };
+    const { session, events } = testbed;
+    return { ...end, scene: scene.name, durationMs, session, observed: events.all };
   } finally {
-    if (stage !== shared) await stage.close();
+    if (testbed !== shared) await testbed.close();
   }
 }
 
@@ -120,7 +121,7 @@ async function inParallel<Item>(
 }
 
 /** Returns the statuses that a client reported, each once, in their order. */
-function reportsOf(seen: readonly Seen[]): readonly string[] {
+function reportsOf(seen: readonly ObservedEvent[]): readonly string[] {
   return [
     ...new Set(
       seen.flatMap(({ report, operation }) =>

@@ -9,11 +9,12 @@ import {
   type ExaminedDuty,
   examinationVersion,
   type PlayedScene,
+  type SessionStep,
 } from '../../../../conformance/clients/report/examination.ts';
 import { nextStep } from '../../../../conformance/clients/scenes.ts';
 import { counted } from '../../../../fixtures/base/counted.ts';
 import type { ExaminationPlan } from './plan.ts';
-import type { SceneEnd } from './play.ts';
+import type { SceneEnd } from './run-scene.ts';
 import { allScenes, FIRST, notRun } from './scenes.ts';
 import { waived } from './waived.ts';
 
@@ -21,8 +22,7 @@ import { waived } from './waived.ts';
 export interface EndedScene extends SceneEnd {
   readonly scene: string;
   readonly durationMs: number;
-  /** What happened, as lines. */
-  readonly session: readonly string[];
+  readonly session: readonly SessionStep[];
 }
 
 /** What is joined. */
@@ -82,12 +82,12 @@ function sceneRow({
   const isExplained = isBroken || outcome === 'stopped';
   return {
     ...{ scene, outcome, durationMs, ...(because !== undefined && { because }) },
-    ...(isExplained && { session: session.slice(0, SESSION_MAX_LINES) }),
+    ...(isExplained && { session: session.slice(0, SESSION_MAX_STEPS) }),
   };
 }
 
-/** Lines of a session in a result; the folder of the client has all of them. */
-const SESSION_MAX_LINES = 200;
+/** Steps of a session in a result; the folder of the client has all of them. */
+const SESSION_MAX_STEPS = 200;
 
 function outcomeOf(
   { ended, signal, plan }: Joining,
@@ -135,7 +135,7 @@ const order: readonly DutyState[] = [
 ];
 
 function joinedDuty(duty: (typeof duties)[number], joining: Joining): ExaminedDuty {
-  const { id, level, sentence, source, wayOut, scene } = duty;
+  const { id, level, sentence, source, remedy, scene } = duty;
   const rows = joining.ended.flatMap(({ scene: name, verdict, violations: exchanges }) => {
     const row = verdict?.duties.find((each) => each.duty === id);
     return row ? [{ name, row, exchanges }] : [];
@@ -148,7 +148,7 @@ function joinedDuty(duty: (typeof duties)[number], joining: Joining): ExaminedDu
   const { observation } = deciding[0]?.row ?? {};
   const isMet = state === 'broken' || state === 'kept' || state === 'observed';
   return {
-    ...{ duty: id, level, sentence, source, wayOut, state },
+    ...{ duty: id, level, sentence, source, remedy, state },
     judged: rows.reduce((sum, { row }) => sum + row.judged, 0),
     scenes: isMet ? deciding.map(({ name }) => name) : [],
     violationCount: rows.reduce((sum, { row }) => sum + row.violationCount, 0),

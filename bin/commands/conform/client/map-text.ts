@@ -58,17 +58,17 @@ function section(
   return found.length === 0 ? [] : ['', `${title}:`, ...found.flatMap(lines)];
 }
 
-function brokenLines({ duty, level, violations, violationCount, wayOut, source }: MappedDuty) {
+function brokenLines({ duty, level, violations, violationCount, remedy, source }: MappedDuty) {
   const shown = violations.slice(0, VIOLATIONS_SHOWN_MAX);
   const more = violationCount - shown.length;
   return [
     `  ${duty} (${level})`,
-    ...shown.flatMap(({ sequence, seen, request }) => [
-      `      ${seen}`,
+    ...shown.flatMap(({ sequence, message, request }) => [
+      `      ${message}`,
       ...(request === undefined ? [] : [`      entry ${sequence}: ${request}`]),
     ]),
     ...(more > 0 ? [`      and ${more} more`] : []),
-    `      way out: ${wayOut} (${source})`,
+    `      remedy: ${remedy} (${source})`,
   ];
 }
 

@@ -5,7 +5,7 @@ import type {
   Examination,
 } from '../../../../conformance/clients/report/examination.ts';
 import type { Waiver } from '../../../../conformance/result/waivers.ts';
-import type { ClientPlan } from './stage.ts';
+import type { ClientPlan } from './client-testbed.ts';
 
 /** How a client is examined, and what fails it. */
 export interface ExaminationPlan extends ClientPlan {

@@ -1,9 +1,9 @@
 /** The programme of an examination: which scenes are played, and why others are not. */
 import type { Capability } from '../../../../conformance/clients/report/examination.ts';
+import { usesTls } from './client-testbed.ts';
+import type { ObservedEvent } from './observed-events.ts';
 import type { ExaminationPlan } from './plan.ts';
 import { isLong, minMs, type Scene } from './scene.ts';
-import type { Seen } from './seen-events.ts';
-import { usesTls } from './stage.ts';
 
 /** Why a scene is not played that `--scene` did not name. */
 export const NOT_SELECTED = 'not selected by --scene';
@@ -75,7 +75,7 @@ const needSentences: Readonly<Record<Capability, string>> = {
     'the client read and reported no configuration; if it can, give --capability configuration',
 };
 
-const signs: Readonly<Record<Exclude<Capability, 'tls'>, (seen: Seen) => boolean>> = {
+const signs: Readonly<Record<Exclude<Capability, 'tls'>, (seen: ObservedEvent) => boolean>> = {
   websocket: ({ operation }) => operation === 'connect',
   'control-map': ({ event }) =>
     event.kind === 'exchange' && (event.requestBody?.includes('"update_control_map"') ?? false),
@@ -84,7 +84,7 @@ const signs: Readonly<Record<Exclude<Capability, 'tls'>, (seen: Seen) => boolean
 
 /** Returns what the client has shown that it can do, and what its author says. */
 export function capabilitiesOf(
-  seen: readonly Seen[],
+  seen: readonly ObservedEvent[],
   plan: ExaminationPlan,
 ): readonly Capability[] {
   const shown = Object.entries(signs).filter(([, isSign]) => seen.some(isSign));

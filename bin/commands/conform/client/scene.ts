@@ -6,7 +6,7 @@ import type { Capability } from '../../../../conformance/clients/report/examinat
 import type { VariationName } from '../../../../fixtures/contract/variation-names.ts';
 import type { GalleryMember } from '../../../../server/listeners/tls/gallery.ts';
 import type { ServerOptions } from '../../../../server/server.ts';
-import type { SightName } from './sights.ts';
+import type { ConditionName } from './conditions.ts';
 
 /** What a deployment offers. */
 export interface OfferedUpdate {
@@ -22,7 +22,7 @@ export interface OfferedUpdate {
 /** One step of a scene. */
 export type Step =
   /** Waits for a request that ended after the step before. Without `orGoOn` its absence ends the scene. */
-  | { readonly await: SightName; readonly intervals?: number; readonly orGoOn?: true }
+  | { readonly await: ConditionName; readonly intervals?: number; readonly orGoOn?: true }
   /** Lets the client go on for this many of its intervals, or seconds. */
   | { readonly idleIntervals: number }
   | { readonly idleSeconds: number }
@@ -53,7 +53,7 @@ export interface Moment {
     readonly part?: number;
   };
   /** The request whose end is the moment. */
-  readonly after?: SightName;
+  readonly after?: ConditionName;
 }
 
 /** A scene. */
@@ -91,7 +91,7 @@ export class SceneStopped extends Error {
 
 /** Intervals that a step waits for by default. */
 const INTERVALS_DEFAULT = 4;
-/** A client may sign in, download and retry at a slower pace than it polls. */
+/** A client may authenticate, download and retry at a slower pace than it polls. */
 const GRACE_MS = 30_000;
 
 /** Returns the longest time of a step that waits, in milliseconds. */
@@ -107,14 +107,14 @@ export function minMs({ start, steps, recovers }: Scene, intervalMs: number): nu
 }
 
 /** What follows an offer at once; everything else comes with the next poll. */
-const promptSights: ReadonlySet<SightName> = new Set([
+const promptConditions: ReadonlySet<ConditionName> = new Set([
   ...(['download', 'whole download', 'report', 'log'] as const),
 ]);
 
 function minOfStep(step: Step, intervalMs: number): number {
   if ('idleIntervals' in step) return step.idleIntervals * intervalMs;
   if ('idleSeconds' in step) return step.idleSeconds * 1000;
-  if ('await' in step) return promptSights.has(step.await) ? 0 : intervalMs;
+  if ('await' in step) return promptConditions.has(step.await) ? 0 : intervalMs;
   return 'cut' in step ? 2 * intervalMs : 0;
 }
 

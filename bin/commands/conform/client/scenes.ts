@@ -1,15 +1,15 @@
 /** All scenes: a row for each name that duties refer to, and the reasons of those without. */
 import type { SceneName } from '../../../../conformance/clients/scenes.ts';
 import type { Scene } from './scene.ts';
+import { authenticationScenes } from './scenes/authentication.ts';
 import { connectionScenes } from './scenes/connections.ts';
 import { downloadScenes } from './scenes/downloads.ts';
 import { failureScenes } from './scenes/failures.ts';
 import { offerScenes } from './scenes/offers.ts';
 import { reportScenes } from './scenes/reports.ts';
-import { signingInScenes } from './scenes/signing-in.ts';
 
 const scenes = {
-  ...signingInScenes,
+  ...authenticationScenes,
   ...offerScenes,
   ...downloadScenes,
   ...reportScenes,

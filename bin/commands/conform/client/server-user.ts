@@ -4,8 +4,8 @@ import { type Random, seededRandom } from '../../../../fixtures/base/random.ts';
 import type { ServerAct } from '../../../../fixtures/control/client-event.ts';
 import { writeArtifact } from '../../../../fixtures/formats/mender-artifact-writer.ts';
 import type { Testbed } from '../../../../server/testbed.ts';
+import type { askedLast } from './conditions.ts';
 import { type OfferedUpdate, SceneStopped } from './scene.ts';
-import type { askedLast } from './sights.ts';
 
 /** Bytes of the file in an artifact; the faults of the scenes act at positions in it. */
 const PAYLOAD_BYTES = 262_144;

@@ -7,7 +7,7 @@ import type { DutyState } from '../../../../conformance/clients/duty-state.ts';
 import { verdictSince } from './verdict-since.ts';
 
 const violation = (sequence: number): DutyViolation => ({
-  ...{ sequence, operation: 'put-deployment-log', atMs: sequence, seen: 'it was repeated' },
+  ...{ sequence, operation: 'put-deployment-log', atMs: sequence, message: 'it was repeated' },
 });
 
 function verdict(state: DutyState, judged: number, sequences: readonly number[]): ClientVerdict {

@@ -49,12 +49,12 @@ function watch(...words: string[]): Promise<CommandEnd> {
 }
 
 describe('fleetbed conform client --watch', () => {
-  it('shows the only client with its broken MUST, the request and the way out', async () => {
+  it('shows the only client with its broken MUST, the request and the remedy', async () => {
     const { code, stdout } = await watch();
     expect(code).toBe(1);
     expect(stdout).toMatch(/: 1 request\nThe client breaks a MUST\.\nOf \d+ duties: /);
     expect(stdout).toMatch(/auth\.key-supported \(must\)\n.*\n {6}entry \d+: POST .* -> 400\n/);
-    expect(stdout).toContain('way out: ');
+    expect(stdout).toContain('remedy: ');
     expect(stdout).not.toContain(hostile);
   });
 

@@ -1,5 +1,5 @@
 /** `fleetbed conform self-test --clients`: the judge of clients meets badly written clients. */
-import { alterations } from '../../../../conformance/clients/self-test/alterations.ts';
+import { badClients } from '../../../../conformance/clients/self-test/bad-clients.ts';
 import {
   type AlteredClients,
   alteredClients,
@@ -35,7 +35,7 @@ export function testWithBadClients(
     const isSound = result.noticed >= floor * result.altered && result.blamed.length === 0;
     return isSound ? exitCodes.pass : exitCodes.failed;
   }
-  const selected = alterations.filter(
+  const selected = badClients.filter(
     ({ duty }) => beginnings.length === 0 || beginnings.some((each) => duty.startsWith(each)),
   );
   if (selected.length === 0) {

@@ -5,6 +5,7 @@ import { CopyButton } from '../../../../fixtures/page/copy-button.tsx';
 import { Group } from '../../../../fixtures/page/group.tsx';
 import { TextBlock } from '../../../../fixtures/page/text-block.tsx';
 import type { Examination, ExaminedDuty, PlayedScene, ShownExchange } from '../examination.ts';
+import { sessionLine } from '../session-line.ts';
 import { SequenceDiagram } from './sequence-diagram.tsx';
 
 type Violation = ExaminedDuty['violations'][number];
@@ -20,7 +21,7 @@ export function BrokenDuty({
   duty: ExaminedDuty;
   examination: Examination;
 }) {
-  const { level, sentence, source, wayOut, waiver, violations, violationCount } = duty;
+  const { level, sentence, source, remedy, waiver, violations, violationCount } = duty;
   const more = violationCount - violations.length;
   return (
     <Group
@@ -40,11 +41,11 @@ export function BrokenDuty({
           </p>
         )}
         <p>
-          Way out: {wayOut} <span class="report-hint">({source})</span>
+          Remedy: {remedy} <span class="report-hint">({source})</span>
         </p>
         {violations.map((violation) => (
           <Shown
-            key={`${violation.scene} ${violation.sequence} ${violation.seen}`}
+            key={`${violation.scene} ${violation.sequence} ${violation.message}`}
             violation={violation}
             examination={examination}
           />
@@ -56,14 +57,16 @@ export function BrokenDuty({
 }
 
 function Shown({ violation, examination }: { violation: Violation; examination: Examination }) {
-  const { scene, sequence, against = 0, seen, exchanges } = violation;
+  const { scene, sequence, against = 0, message, exchanges } = violation;
   const played = examination.scenes.find((each) => each.scene === scene);
+  // The number 0 is that of a silence, which no step shows.
+  const marked = [sequence, against].filter((each) => each > 0);
   return (
     <>
       <div class="report-row">
         <span>
           Scene <code>{scene}</code>
-          {sequence > 0 && `, exchange ${sequence}`}: {seen}
+          {sequence > 0 && `, exchange ${sequence}`}: {message}
         </span>
         <CopyButton label="Copy command" text={commandFor(scene, examination)} />
       </div>
@@ -72,8 +75,8 @@ function Shown({ violation, examination }: { violation: Violation; examination: 
       ))}
       {played?.session && (
         <>
-          <SequenceDiagram session={played.session} marked={[sequence, against]} />
-          <Session scene={played} marked={[sequence, against]} />
+          <SequenceDiagram session={played.session} marked={marked} />
+          <Session scene={played} marked={marked} />
         </>
       )}
     </>
@@ -91,17 +94,18 @@ function Exchange({ exchange }: { exchange: ShownExchange }) {
   );
 }
 
-/** The lines of a scene begin with the numbers of their exchanges. */
 function Session({ scene, marked }: { scene: PlayedScene; marked: readonly number[] }) {
   const { session = [] } = scene;
   return (
     <Group kind="plain" summary={`What happened in the scene (${session.length} lines)`}>
       <pre class="session" {...reachable}>
-        {session.map((line, index) => {
-          const number = /^ *(\d+) /.exec(line)?.[1];
-          const isMarked = number !== undefined && marked.includes(Number(number));
-          const text = `${line}\n`;
-          return isMarked ? <mark key={`${index} ${line}`}>{text}</mark> : text;
+        {session.map((step, index) => {
+          const line = `${sessionLine(step)}\n`;
+          return marked.includes(step.sequence ?? 0) ? (
+            <mark key={`${index} ${line}`}>{line}</mark>
+          ) : (
+            line
+          );
         })}
       </pre>
     </Group>

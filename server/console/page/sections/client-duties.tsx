@@ -75,7 +75,7 @@ function Duties({ client, reload }: { client: Client; reload: () => void }) {
 }
 
 function DutyCard({ duty, reload }: { duty: Duty; reload: () => void }) {
-  const { level, sentence, source, wayOut, state, violations, violationCount, next } = duty;
+  const { level, sentence, source, remedy, state, violations, violationCount, next } = duty;
   const badge = <Badge tone={dutyTone(state)}>{dutyWords(state)}</Badge>;
   const more = violationCount - violations.length;
   return (
@@ -92,8 +92,8 @@ function DutyCard({ duty, reload }: { duty: Duty; reload: () => void }) {
         {violations.length > 0 && (
           <ul>
             {violations.map((violation) => (
-              <li key={`${violation.sequence} ${violation.seen}`}>
-                {violation.seen}
+              <li key={`${violation.sequence} ${violation.message}`}>
+                {violation.message}
                 <Evidence violation={violation} />
               </li>
             ))}
@@ -102,7 +102,7 @@ function DutyCard({ duty, reload }: { duty: Duty; reload: () => void }) {
         )}
         {state === 'broken' && (
           <p>
-            <strong>Way out:</strong> {wayOut}
+            <strong>Way out:</strong> {remedy}
           </p>
         )}
         {next && <NextStep next={next} reload={reload} />}

@@ -46,7 +46,7 @@ export const connectionScenes = {
   'socket-closed': {
     ...accepted(
       { faults: [{ ...toPolls, act: 'revoke-token' }] },
-      { await: 'sign-in with a token' },
+      { await: 'authentication request with a token' },
       {
         faults: [
           {

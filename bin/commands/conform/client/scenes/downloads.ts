@@ -1,6 +1,6 @@
 /** Scenes of downloads that fail, lie or end early. */
 import type { SceneName } from '../../../../../conformance/clients/scenes.ts';
-import { downloadOperations } from '../sights.ts';
+import { downloadOperations } from '../conditions.ts';
 import { accepted, clear, damaged, deploy, ends, type SceneRow, toDownloads } from './steps.ts';
 
 /** A deployment whose download meets these faults, and which ends in spite of them. */

@@ -28,9 +28,9 @@ export const offerScenes = {
     deploy,
     { await: 'download' },
     ends,
-    // The client signs in with the identity that it has after the update.
+    // The client authenticates with the identity that it has after the update.
     { faults: [{ ...toPolls, act: 'revoke-token' }] },
-    { await: 'sign-in' },
+    { await: 'authentication request' },
     { user: 'accept' },
     polls,
     polls,

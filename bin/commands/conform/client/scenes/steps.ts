@@ -1,6 +1,7 @@
 /** Steps and planned faults that several scenes share. */
+
+import { downloadOperations, pollOperations } from '../conditions.ts';
 import type { Scene, Step } from '../scene.ts';
-import { downloadOperations, pollOperations } from '../sights.ts';
 
 /** Faults for polls, of each version. */
 export const toPolls = { match: { operation: pollOperations } };

@@ -47,7 +47,7 @@ export async function examined(command: string, words: readonly string[]): Promi
       ...{ code, examination, stderr },
       broken: examination.duties
         .filter(({ state }) => state === 'broken')
-        .map(({ duty, violations: [first] }) => `${duty} in ${first?.scene}: ${first?.seen}`),
+        .map(({ duty, violations: [first] }) => `${duty} in ${first?.scene}: ${first?.message}`),
       unmetMusts: examination.duties
         .filter(unmet)
         .map(({ duty, because = '' }) => `${duty}: ${because}`),

@@ -30,7 +30,7 @@ const EVENTS_MAX = 20_000;
 const RATE_MAX = 200;
 
 /** A request or a socket's event, with what a scene asks about it. */
-export interface Seen {
+export interface ObservedEvent {
   /** Id of the operation; `socket` for an event of a websocket. */
   readonly operation: string;
   readonly status: number;
@@ -41,10 +41,10 @@ export interface Seen {
 }
 
 /** The events of one client, in the order in which they ended. */
-export class SeenEvents {
+export class ObservedEvents {
   readonly #notify: (event: ClientEvent) => void;
   readonly #baseUrl: () => string;
-  readonly all: Seen[] = [];
+  readonly all: ObservedEvent[] = [];
   readonly #sockets = new Set<WebSocket>();
   #waiters = new Set<() => void>();
   #floods: string | undefined;
@@ -144,7 +144,7 @@ export class SeenEvents {
   }
 
   /** Returns the time since the last event, and the longest time between two, in milliseconds. */
-  rhythm(nowMs: number): { readonly pauseMs: number; readonly longestPauseMs: number } {
+  pauses(nowMs: number): { readonly pauseMs: number; readonly longestPauseMs: number } {
     const times = this.all.map(({ event }) => endOf(event));
     const pauses = times.slice(1).map((time, index) => time - (times[index] ?? time));
     return { pauseMs: nowMs - (times.at(-1) ?? nowMs), longestPauseMs: Math.max(0, ...pauses) };
@@ -175,7 +175,7 @@ export class SeenEvents {
     });
   }
 
-  #add(seen: Seen): void {
+  #add(seen: ObservedEvent): void {
     if (this.all.length >= EVENTS_MAX) {
       this.#floods = `sent more than ${EVENTS_MAX} requests in one scene`;
     } else {

@@ -1,7 +1,7 @@
 /** Clients that report badly. */
 import {
-  type Alteration,
   all,
+  type BadClient,
   body,
   copyOf,
   download,
@@ -14,9 +14,9 @@ import {
   scene,
   silentAfter,
 } from '../alter.ts';
-import { signIn } from '../steps.ts';
+import { authenticationRequest } from '../steps.ts';
 
-export const reporting: readonly Alteration[] = [
+export const reporting: readonly BadClient[] = [
   {
     duty: 'report.final',
     does: 'begins the next deployment without a final status',
@@ -135,7 +135,9 @@ export const reporting: readonly Alteration[] = [
       }),
       insert('d2: lost', (copy) => {
         const token = copy.headers.Authorization?.slice('Bearer '.length);
-        return [signIn('new token', { status: 200, answer: token, afterMs: 20_000 })];
+        return [
+          authenticationRequest('new token', { status: 200, answer: token, afterMs: 20_000 }),
+        ];
       }),
       drop(/^d2: (success|inventory)/),
       provides('d2: poll after', { artifact_name: 'two' }),

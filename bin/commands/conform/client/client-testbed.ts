@@ -3,16 +3,18 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ClientJudge } from '../../../../conformance/clients/client-judge.ts';
 import type { ClientVerdict } from '../../../../conformance/clients/client-verdict.ts';
+import type { SessionStep } from '../../../../conformance/clients/report/examination.ts';
+import { sessionLine } from '../../../../conformance/clients/report/session-line.ts';
 import { systemClock } from '../../../../fixtures/base/clock.ts';
 import type { ServerAct } from '../../../../fixtures/control/client-event.ts';
 import { startTestbed, type Testbed } from '../../../../server/testbed.ts';
 import { ClientProcess, filledCommand, printedBy } from './client-process.ts';
-import { logLines } from './evidence.ts';
+import { askedLast, type ConditionName, conditions } from './conditions.ts';
+import { sessionOf } from './evidence.ts';
 import { type CountedAddress, openCountedAddress } from './faulty-address.ts';
+import { CLIENT, type ObservedEvent, ObservedEvents } from './observed-events.ts';
 import { type Scene, SceneStopped } from './scene.ts';
-import { CLIENT, type Seen, SeenEvents } from './seen-events.ts';
 import { ServerUser } from './server-user.ts';
-import { askedLast, type SightName, sights } from './sights.ts';
 
 /** How the client is started, and what its author says about it. */
 export interface ClientPlan {
@@ -35,13 +37,13 @@ export interface ClientPlan {
 }
 
 /** A server with one client. It must be closed, which also kills the client. */
-export class Stage {
+export class ClientTestbed {
   readonly #plan: ClientPlan;
-  readonly #testbed: Testbed;
+  readonly #server: Testbed;
   readonly #folder: string;
   readonly #client: ClientProcess;
   readonly #signal: AbortSignal;
-  readonly events: SeenEvents;
+  readonly events: ObservedEvents;
   readonly judge: ClientJudge;
   /** The user of the server. */
   readonly user: ServerUser;
@@ -50,25 +52,25 @@ export class Stage {
   /** True once the client was started by its power. */
   #isSwitched = false;
   #cursor = 0;
-  #trap: CountedAddress | undefined;
-  #plain: Testbed | undefined;
+  #faultyAddress: CountedAddress | undefined;
+  #plainServer: Testbed | undefined;
 
   private constructor(parts: {
     readonly plan: ClientPlan;
-    readonly testbed: Testbed;
+    readonly server: Testbed;
     readonly folder: string;
-    readonly events: SeenEvents;
+    readonly events: ObservedEvents;
     readonly judge: ClientJudge;
     readonly signal: AbortSignal;
   }) {
     this.#plan = parts.plan;
-    this.#testbed = parts.testbed;
+    this.#server = parts.server;
     this.#folder = parts.folder;
     this.events = parts.events;
     this.judge = parts.judge;
     this.#signal = parts.signal;
     this.user = new ServerUser({
-      ...{ testbed: parts.testbed, payloadType: parts.plan.payloadType, seed: parts.plan.seed },
+      ...{ testbed: parts.server, payloadType: parts.plan.payloadType, seed: parts.plan.seed },
       asked: () => askedLast(this.events.all),
       act: (act, subject) => this.act(act, subject),
     });
@@ -84,17 +86,17 @@ export class Stage {
       signal,
       intervalMs,
     }: { readonly signal: AbortSignal; readonly intervalMs?: number | undefined },
-  ): Promise<Stage> {
+  ): Promise<ClientTestbed> {
     const judge = new ClientJudge(() => undefined, intervalMs);
     const folder = join(plan.folder, scene.name.replaceAll(/[^\w-]+/g, '-'));
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     let baseUrl = 'http://localhost';
-    const events = new SeenEvents(
+    const events = new ObservedEvents(
       (event) => judge.see(event),
       () => baseUrl,
     );
     const isLocal = plan.advertise === '127.0.0.1';
-    const testbed = await startTestbed({
+    const server = await startTestbed({
       ...scene.server,
       ...{ seed: `${plan.seed}/${scene.name}`, port: plan.port, observer: events.observer },
       ...(!isLocal && { host: '0.0.0.0' }),
@@ -102,24 +104,24 @@ export class Stage {
         tls: { names: isLocal ? [] : [plan.advertise], gallery: scene.needs === 'tls' },
       }),
     });
-    baseUrl = testbed.baseUrl;
-    if (testbed.caPem !== undefined) writeFileSync(join(folder, 'ca.pem'), testbed.caPem);
-    return new Stage({ plan, testbed, folder, events, judge, signal });
+    baseUrl = server.baseUrl;
+    if (server.caPem !== undefined) writeFileSync(join(folder, 'ca.pem'), server.caPem);
+    return new ClientTestbed({ plan, server, folder, events, judge, signal });
   }
 
   /** The address for the client. */
   get url(): string {
-    return this.#at(this.#testbed.baseUrl);
+    return this.#at(this.#server.baseUrl);
   }
 
-  /** What has happened so far, as lines. */
-  get session(): readonly string[] {
-    return logLines([...this.events.all.map(({ event }) => event), ...this.#acts]);
+  /** What has happened so far. */
+  get session(): readonly SessionStep[] {
+    return sessionOf([...this.events.all.map(({ event }) => event), ...this.#acts]);
   }
 
   /** Writes what has happened into the folder with the client's output. */
   writeLog(): void {
-    const text = `${this.session.join('\n')}\n`;
+    const text = `${this.session.map(sessionLine).join('\n')}\n`;
     writeFileSync(join(this.#folder, LOG_FILE), text, { mode: 0o600 });
   }
 
@@ -148,10 +150,10 @@ export class Stage {
     this.#cursor = 0;
   }
 
-  /** Resolves with the first sign-in; undefined after this time. */
-  async device(withinMs: number): Promise<Seen | undefined> {
+  /** Resolves with the first authentication request; undefined after this time. */
+  async waitForAuthRequest(withinMs: number): Promise<ObservedEvent | undefined> {
     this.rewind();
-    return this.sees('sign-in', withinMs);
+    return this.waitFor('authentication request', withinMs);
   }
 
   /** When something was last done, on a monotonic clock in milliseconds; undefined if never. */
@@ -163,33 +165,33 @@ export class Stage {
    * Waits for a request after the one that was awaited last.
    * @throws SceneStopped if the client died or floods, or the examination ends
    */
-  async sees(name: SightName, withinMs: number): Promise<Seen | undefined> {
-    const isIt: (seen: Seen) => boolean = sights[name];
-    let found: Seen | undefined;
+  async waitFor(name: ConditionName, withinMs: number): Promise<ObservedEvent | undefined> {
+    const matches: (seen: ObservedEvent) => boolean = conditions[name];
+    let found: ObservedEvent | undefined;
     const look = (): boolean => {
       for (; this.#cursor < this.events.all.length && !found; this.#cursor += 1) {
         const seen = this.events.all[this.#cursor];
-        if (seen && isIt(seen)) found = seen;
+        if (seen && matches(seen)) found = seen;
       }
       return found !== undefined || this.#problem() !== undefined;
     };
     await this.events.until(look, withinMs);
-    if (found === undefined) this.#requireWell();
+    if (found === undefined) this.#requireRunning();
     return found;
   }
 
-  /** Lets the client go on. @throws SceneStopped as `sees` does */
+  /** Lets the client go on. @throws SceneStopped as `waitFor` does */
   async idle(forMs: number): Promise<void> {
     await this.events.until(() => this.#problem() !== undefined, forMs);
-    this.#requireWell();
+    this.#requireRunning();
     this.mark();
   }
 
-  /** Resolves once the client has a websocket, or after this time. @throws SceneStopped as `sees` does */
+  /** Resolves once the client has a websocket, or after this time. @throws SceneStopped as `waitFor` does */
   async connected(withinMs: number): Promise<void> {
     const isEnough = (): boolean => this.events.isConnected || this.#problem() !== undefined;
     await this.events.until(isEnough, withinMs);
-    this.#requireWell();
+    this.#requireRunning();
   }
 
   /** Resolves once nothing is due any more, or after this time. */
@@ -207,10 +209,10 @@ export class Stage {
     const { flood } = this.events;
     if (flood !== undefined) return `the client ${flood}`;
     // A client may give up at an address that it must refuse.
-    return this.#trap === undefined ? this.#client.death : undefined;
+    return this.#faultyAddress === undefined ? this.#client.death : undefined;
   }
 
-  #requireWell(): void {
+  #requireRunning(): void {
     const problem = this.#problem();
     if (problem !== undefined) throw new SceneStopped(problem);
   }
@@ -249,7 +251,7 @@ export class Stage {
   }
 
   /** Gives the client its process or its power again. */
-  async revive(): Promise<void> {
+  async startAgain(): Promise<void> {
     const { powerOn } = this.#plan;
     if (powerOn === undefined) this.start();
     else {
@@ -261,19 +263,21 @@ export class Stage {
   /** Starts a client with an empty folder at an address with faulty TLS, or without TLS. */
   async startAt(place: string, contactMs: number): Promise<void> {
     await this.#client.kill();
-    await this.#trap?.close();
-    this.#plain ??= await startTestbed({ seed: 'plain', observer: this.events.observer });
-    const target = place === 'no-tls' ? this.#plain.baseUrl : this.#testbed.gallery[place];
+    await this.#faultyAddress?.close();
+    this.#plainServer ??= await startTestbed({ seed: 'plain', observer: this.events.observer });
+    const target = place === 'no-tls' ? this.#plainServer.baseUrl : this.#server.gallery[place];
     if (target === undefined)
       throw new SceneStopped('the server has no TLS; use {ca} in --command');
-    this.#trap = await openCountedAddress(Number(new URL(target).port), () => this.events.wake());
+    this.#faultyAddress = await openCountedAddress(Number(new URL(target).port), () =>
+      this.events.wake(),
+    );
     this.mark();
-    const trap = this.#trap;
+    const address = this.#faultyAddress;
     this.act('folder-cleaned');
-    this.start(this.#at(`https://127.0.0.1:${trap.port}`), `dir-${place}`);
-    if (await this.events.until(() => trap.connections > 0, contactMs)) {
-      // A client may give up its doubts after some failures.
-      await this.events.until(() => trap.connections >= TRIES_MIN, TRIES_MS);
+    this.start(this.#at(`https://127.0.0.1:${address.port}`), `dir-${place}`);
+    if (await this.events.until(() => address.connections > 0, contactMs)) {
+      // A client may accept the certificate after it refused it some times.
+      await this.events.until(() => address.connections >= TRIES_MIN, TRIES_MS);
       return;
     }
     throw new SceneStopped(`the client never connected to the address with TLS "${place}"`, {
@@ -282,23 +286,23 @@ export class Stage {
   }
 
   advance(seconds: number): void {
-    this.#testbed.clock.advance(seconds);
+    this.#server.clock.advance(seconds);
     this.act('clock-moved');
     this.mark();
   }
 
   plan(rules: readonly object[]): void {
-    this.#testbed.faults.add({ rules });
+    this.#server.faults.add({ rules });
     this.mark();
   }
 
   clearFaults(): void {
-    this.#testbed.faults.clear();
+    this.#server.faults.clear();
   }
 
   /** Applies only these variations, through the control API, which has them for the whole server. */
   async vary(variations: readonly string[]): Promise<void> {
-    const { controlUrl, controlToken } = this.#testbed;
+    const { controlUrl, controlToken } = this.#server;
     const response = await fetch(`${controlUrl}/variations`, {
       method: 'PUT',
       headers: { Authorization: `Bearer ${controlToken}`, 'Content-Type': 'application/json' },
@@ -308,16 +312,16 @@ export class Stage {
   }
 
   clearFault(id: string): void {
-    this.#testbed.faults.clear(id);
+    this.#server.faults.clear(id);
   }
 
   /** Resolves with true once a rule with this id has fired; with false after the time. */
-  async fires(id: string, withinMs: number): Promise<boolean> {
+  async waitForFault(id: string, withinMs: number): Promise<boolean> {
     const hasFired = (): boolean =>
-      this.#testbed.faults.list().some((rule) => rule.id === id && rule.fired > 0);
+      this.#server.faults.list().some((rule) => rule.id === id && rule.fired > 0);
     const endMs = systemClock.monotonicMs() + withinMs;
     while (systemClock.monotonicMs() < endMs && !hasFired()) {
-      this.#requireWell();
+      this.#requireRunning();
       await systemClock.sleep(LOOK_MS);
     }
     return hasFired();
@@ -338,9 +342,9 @@ export class Stage {
       await this.#power(powerOff).catch(() => undefined);
     }
     await this.#client.kill();
-    await this.#trap?.close();
-    await this.#plain?.close();
-    await this.#testbed.close();
+    await this.#faultyAddress?.close();
+    await this.#plainServer?.close();
+    await this.#server.close();
   }
 
   /** Returns a command of the author with the places of this scene. */
@@ -356,7 +360,7 @@ export class Stage {
   }
 
   #caFile(): string {
-    return this.#testbed.caPem === undefined ? '' : join(this.#folder, 'ca.pem');
+    return this.#server.caPem === undefined ? '' : join(this.#folder, 'ca.pem');
   }
 }
 

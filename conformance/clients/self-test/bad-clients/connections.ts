@@ -1,7 +1,7 @@
 /** Clients that use websockets or HTTP badly. */
 import {
-  type Alteration,
   all,
+  type BadClient,
   copyOf,
   drop,
   edit,
@@ -15,7 +15,7 @@ import {
 } from '../alter.ts';
 import { message, type Request, request, type Step } from '../steps.ts';
 
-export const connections: readonly Alteration[] = [
+export const connections: readonly BadClient[] = [
   {
     duty: 'connect.handshake',
     does: 'asks for version 8',
@@ -135,7 +135,7 @@ export const connections: readonly Alteration[] = [
   },
   {
     duty: 'http.chunked-answers',
-    does: 'signs in again and again after a token in chunks',
+    does: 'authenticates again and again after a token in chunks',
     alter: all(
       edit('first token', (step) => {
         step.answerHeaders['Transfer-Encoding'] = 'chunked';

@@ -1,12 +1,12 @@
-/** Builds the life of a client step by step; what the client knows is kept beside. */
+/** Builds the steps of a client one by one, and keeps what the client knows. */
 import type { ClientSocketEvent, ServerAct } from '../../../fixtures/control/client-event.ts';
 import {
-  type Happening,
+  authenticationRequest,
+  type EventStep,
   linkOf,
   type Request,
   request,
   type Step,
-  signIn,
   startMs,
   storage,
 } from './steps.ts';
@@ -20,8 +20,8 @@ function tokenOf(number: number, exp: number): string {
   return `${part({ alg: 'RS256' })}.${part({ sub: 'device-1', jti: number, exp })}.c2ln`;
 }
 
-/** The life of a client. */
-export class Life {
+/** The steps of a client so far. */
+export class ClientScript {
   readonly steps: Step[] = [];
   name = 'one';
   token = '';
@@ -35,11 +35,11 @@ export class Life {
     return step;
   }
 
-  signsIn(label: string, dayOfExpiry = 7): void {
+  authenticates(label: string, dayOfExpiry = 7): void {
     this.tokens += 1;
     const exp = startMs / 1000 + (dayOfExpiry / 7) * WEEK_SECONDS;
     const token = tokenOf(this.tokens, exp);
-    this.steps.push(signIn(label, { status: 200, answer: token }));
+    this.steps.push(authenticationRequest(label, { status: 200, answer: token }));
     this.token = token;
   }
 
@@ -128,7 +128,7 @@ export class Life {
     label: string,
     event: ClientSocketEvent['event'],
     from: ClientSocketEvent['from'],
-    more: Partial<Extract<Happening, { kind: 'socket' }>> = {},
+    more: Partial<Extract<EventStep, { kind: 'socket' }>> = {},
   ): void {
     this.steps.push({ kind: 'socket', label, event, from, socket: 's1', afterMs: 500, ...more });
   }

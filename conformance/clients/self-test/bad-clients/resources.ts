@@ -1,8 +1,8 @@
 /** Clients whose logs, inventories, alerts, configuration or control maps are bad. */
-import { type Alteration, all, body, drop, edit, insert, logOf, repeated } from '../alter.ts';
-import { signIn } from '../steps.ts';
+import { all, type BadClient, body, drop, edit, insert, logOf, repeated } from '../alter.ts';
+import { authenticationRequest } from '../steps.ts';
 
-export const resources: readonly Alteration[] = [
+export const resources: readonly BadClient[] = [
   {
     duty: 'log.shape',
     does: 'writes times without a zone',
@@ -48,7 +48,9 @@ export const resources: readonly Alteration[] = [
       }),
       insert('f1: log', (copy) => {
         const token = copy.headers.Authorization?.slice('Bearer '.length);
-        return [signIn('new token', { status: 200, answer: token, afterMs: 20_000 })];
+        return [
+          authenticationRequest('new token', { status: 200, answer: token, afterMs: 20_000 }),
+        ];
       }),
       repeated('f1: poll after', 12),
     ),

@@ -1,22 +1,22 @@
-/** Clients that sign in badly. */
+/** Clients that authenticate badly. */
 import { generateKeyPairSync } from 'node:crypto';
 import { rsaKeyOf } from '../../../signing/rsa.ts';
 import {
-  type Alteration,
   all,
+  authenticating,
+  type BadClient,
   copyOf,
   edit,
-  everySignIn,
+  everyAuthentication,
   insert,
   named,
   repeated,
-  signingIn,
   silentAfter,
 } from '../alter.ts';
 import { otherKey, type Request } from '../steps.ts';
 
 const weak = rsaKeyOf(generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey);
-export const authentication: readonly Alteration[] = [
+export const authentication: readonly BadClient[] = [
   {
     duty: 'auth.signs-exact-bytes',
     does: 'signs the body without the line end that it sends',
@@ -27,15 +27,15 @@ export const authentication: readonly Alteration[] = [
   {
     duty: 'auth.key-supported',
     does: 'sends its key as PKCS #1',
-    alter: signingIn(everySignIn, (sent) => {
+    alter: authenticating(everyAuthentication, (sent) => {
       sent.pubkey = String(sent.pubkey).replaceAll('PUBLIC KEY', 'RSA PUBLIC KEY');
     }),
   },
   {
     duty: 'auth.key-strong',
     does: 'has an RSA key of 1024 bits',
-    alter: signingIn(
-      everySignIn,
+    alter: authenticating(
+      everyAuthentication,
       (sent) => {
         sent.pubkey = weak.publicKeyPem;
       },
@@ -45,21 +45,21 @@ export const authentication: readonly Alteration[] = [
   {
     duty: 'auth.body-fields',
     does: 'sends its identity as an object instead of a string',
-    alter: signingIn('first token', (sent) => {
+    alter: authenticating('first token', (sent) => {
       sent.id_data = { mac: '02:00:00:00:00:01' };
     }),
   },
   {
     duty: 'auth.identity-stable',
     does: 'writes the time into its identity',
-    alter: signingIn('d4: token', (sent) => {
+    alter: authenticating('d4: token', (sent) => {
       sent.id_data = '{"mac":"02:00:00:00:00:01","time":2}';
     }),
   },
   {
     duty: 'auth.key-survives-restart',
     does: 'makes a new key at a restart',
-    alter: signingIn(
+    alter: authenticating(
       'pending after restart',
       (sent) => {
         sent.pubkey = otherKey.publicKeyPem;
@@ -70,7 +70,7 @@ export const authentication: readonly Alteration[] = [
   {
     duty: 'auth.identity-unique',
     does: 'uses two keys in turn under one identity',
-    alter: signingIn(
+    alter: authenticating(
       /^pending [13]|^d4: token/,
       (sent) => {
         sent.pubkey = otherKey.publicKeyPem;
@@ -98,7 +98,7 @@ export const authentication: readonly Alteration[] = [
   },
   {
     duty: 'auth.one-at-a-time',
-    does: 'sends two sign-ins at once',
+    does: 'sends two authentication requests at once',
     alter: edit('pending 2', (step) => {
       step.afterMs = -40;
     }),
@@ -145,7 +145,7 @@ export const authentication: readonly Alteration[] = [
   },
   {
     duty: 'auth.survives-503',
-    does: 'retries a failed sign-in every 200 ms',
+    does: 'retries a failed authentication request every 200 ms',
     alter: insert('pending 3', (copy) =>
       [1, 2, 3, 4, 5, 6].map((at) => ({
         ...copyOf(copy),
@@ -156,7 +156,7 @@ export const authentication: readonly Alteration[] = [
   },
   {
     duty: 'auth.survives-503',
-    does: 'retries a failed sign-in every 1.5 s',
+    does: 'retries a failed authentication request every 1.5 s',
     alter: insert('pending 3', (copy) =>
       Array.from({ length: 8 }, () => ({ ...copyOf(copy), status: 503, afterMs: 1500 })),
     ),
@@ -164,7 +164,7 @@ export const authentication: readonly Alteration[] = [
   {
     duty: 'auth.tenant-token-kept',
     does: 'forgets its tenant token',
-    alter: signingIn('d4: token', (sent) => {
+    alter: authenticating('d4: token', (sent) => {
       sent.tenant_token = undefined;
     }),
   },

@@ -1,7 +1,7 @@
 /** Clients that ask for updates badly. */
 import {
-  type Alteration,
   all,
+  type BadClient,
   body,
   copyOf,
   download,
@@ -22,7 +22,7 @@ function others(copy: Request): readonly Request[] {
   }));
 }
 
-export const polling: readonly Alteration[] = [
+export const polling: readonly BadClient[] = [
   {
     duty: 'next.tolerates-unknown-members',
     does: 'fails an update whose offer has a member that it does not know',
@@ -67,7 +67,7 @@ export const polling: readonly Alteration[] = [
   },
   {
     duty: 'next.accepts-204',
-    does: 'signs in after each 204',
+    does: 'authenticates after each 204',
     alter: (steps) => {
       const token = steps.find(named('first token')) as Request;
       return steps.flatMap((step) =>

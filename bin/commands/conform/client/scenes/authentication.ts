@@ -1,11 +1,11 @@
-/** Scenes of signing in: acceptance, rejection, tokens, and the clock. */
+/** Scenes of authentication: acceptance, rejection, tokens, and the clock. */
 import type { SceneName } from '../../../../../conformance/clients/scenes.ts';
 import type { Step } from '../scene.ts';
 import { accepted, deploy, ends, polls, type SceneRow, sixFailures, toPolls } from './steps.ts';
 
 const DAY_SECONDS = 86_400;
 
-const toSignIns = { match: { operation: 'post-auth-request' } };
+const toAuthentication = { match: { operation: 'post-auth-request' } };
 
 const jwt = 'application/jwt';
 
@@ -21,40 +21,44 @@ const longToken = [
 /** A client that gives up does so after a few refusals. */
 const PENDING_REFUSALS = 5;
 
-export const signingInScenes = {
+export const authenticationScenes = {
   'ordinary-traffic': accepted(...Array<Step>(4).fill({ await: 'poll without an update' })),
   'first-contact': {
     start: 'unknown',
-    steps: [{ await: 'refused sign-in' }, { user: 'accept' }, { await: 'sign-in with a token' }],
+    steps: [
+      { await: 'refused authentication request' },
+      { user: 'accept' },
+      { await: 'authentication request with a token' },
+    ],
   },
   pending: {
     start: 'unknown',
     steps: [
-      ...Array<Step>(PENDING_REFUSALS).fill({ await: 'refused sign-in' }),
+      ...Array<Step>(PENDING_REFUSALS).fill({ await: 'refused authentication request' }),
       { user: 'accept' },
-      { await: 'sign-in with a token' },
+      { await: 'authentication request with a token' },
     ],
   },
   'restart-while-pending': {
     start: 'unknown',
     steps: [
-      { await: 'refused sign-in' },
+      { await: 'refused authentication request' },
       { client: 'restart' },
-      { await: 'refused sign-in' },
+      { await: 'refused authentication request' },
       { user: 'accept' },
-      { await: 'sign-in with a token' },
+      { await: 'authentication request with a token' },
     ],
   },
   rejection: accepted(
     { user: 'reject' },
-    { await: 'refused sign-in' },
+    { await: 'refused authentication request' },
     { idleIntervals: 3 },
     { user: 'accept' },
-    { await: 'sign-in with a token' },
+    { await: 'authentication request with a token' },
   ),
   'token-expiry': accepted(
     { advanceSeconds: 8 * DAY_SECONDS },
-    { await: 'sign-in with a token' },
+    { await: 'authentication request with a token' },
     polls,
     // A request that was underway may still have the former token.
     polls,
@@ -62,7 +66,7 @@ export const signingInScenes = {
   ),
   revocation: accepted(
     { faults: [{ ...toPolls, act: 'revoke-token' }] },
-    { await: 'sign-in with a token' },
+    { await: 'authentication request with a token' },
     polls,
   ),
   'other-token': {
@@ -70,15 +74,15 @@ export const signingInScenes = {
       {
         faults: [
           { ...toPolls, act: 'revoke-token' },
-          // The server does not know this token: the client has to sign in once more.
+          // The server does not know this token: the client has to authenticate once more.
           {
-            ...toSignIns,
+            ...toAuthentication,
             act: { kind: 'answer', status: 200, body: { text: longToken, mediaType: jwt } },
           },
         ],
       },
-      { await: 'sign-in with a token' },
-      { await: 'sign-in with a token' },
+      { await: 'authentication request with a token' },
+      { await: 'authentication request with a token' },
       deploy,
       ends,
     ),
@@ -86,17 +90,17 @@ export const signingInScenes = {
   },
   'clock-wrong': accepted(
     { advanceSeconds: 9 * 365 * DAY_SECONDS },
-    { await: 'sign-in with a token' },
+    { await: 'authentication request with a token' },
     polls,
   ),
   'sign-in-outage': accepted(
     {
       faults: [
         { ...toPolls, act: 'revoke-token' },
-        { ...toSignIns, script: sixFailures },
+        { ...toAuthentication, script: sixFailures },
       ],
     },
-    { await: 'sign-in with a token', intervals: 20 },
+    { await: 'authentication request with a token', intervals: 20 },
     polls,
   ),
 } as const satisfies Partial<Record<SceneName, SceneRow>>;

@@ -1,8 +1,8 @@
 /** Clients that fetch files badly. */
 import {
-  type Alteration,
   afterFailure,
   all,
+  type BadClient,
   body,
   download,
   drop,
@@ -14,7 +14,7 @@ import {
   silentAfter,
 } from '../alter.ts';
 
-export const downloading: readonly Alteration[] = [
+export const downloading: readonly BadClient[] = [
   {
     duty: 'get.uses-given-uri',
     does: 'appends a parameter to the link',

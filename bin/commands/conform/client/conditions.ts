@@ -2,7 +2,7 @@
 
 import { isObject, type JsonObject, parsedJson } from '../../../../fixtures/base/json.ts';
 import type { HeaderList } from '../../../../fixtures/control/client-event.ts';
-import { endOf, type Seen } from './seen-events.ts';
+import { endOf, type ObservedEvent } from './observed-events.ts';
 
 const polls: ReadonlySet<string> = new Set([
   ...['get-next-deployment', 'post-next-deployment', 'post-next-deployment-v2'],
@@ -17,11 +17,12 @@ export const pollOperations = [...polls];
 export const downloadOperations = [...downloads];
 
 /** What a scene can wait for. Each name reads well after "there was no …". */
-export const sights = {
+export const conditions = {
   request: () => true,
-  'sign-in': ({ operation }) => operation === 'post-auth-request',
-  'refused sign-in': ({ operation, status }) => operation === 'post-auth-request' && status >= 400,
-  'sign-in with a token': ({ operation, status }) =>
+  'authentication request': ({ operation }) => operation === 'post-auth-request',
+  'refused authentication request': ({ operation, status }) =>
+    operation === 'post-auth-request' && status >= 400,
+  'authentication request with a token': ({ operation, status }) =>
     operation === 'post-auth-request' && status === 200,
   poll: ({ operation }) => polls.has(operation),
   'poll with an answer 200 or 204': ({ operation, status }) =>
@@ -46,16 +47,16 @@ export const sights = {
   websocket: ({ operation, report }) => operation === 'socket' && report === 'opened',
   'websocket request': ({ operation }) => operation === 'connect',
   'map request': ({ operation }) => operation === 'get-update-control-map',
-} as const satisfies Readonly<Record<string, (seen: Seen) => boolean>>;
+} as const satisfies Readonly<Record<string, (seen: ObservedEvent) => boolean>>;
 
 /** The name of something that a scene can wait for. */
-export type SightName = keyof typeof sights;
+export type ConditionName = keyof typeof conditions;
 
 /** Returns the type and the artifact in the last poll; undefined if no poll has both. */
 export function askedLast(
-  seen: readonly Seen[],
+  seen: readonly ObservedEvent[],
 ): { readonly deviceType: string; readonly artifactName: string } | undefined {
-  const last = seen.findLast(sights.poll);
+  const last = seen.findLast(conditions.poll);
   const asked = last?.event.kind === 'exchange' ? pollData(last.event) : {};
   const { device_type: deviceType, artifact_name: artifactName } = asked;
   if (typeof deviceType !== 'string' || typeof artifactName !== 'string') return undefined;
@@ -73,8 +74,8 @@ function pollData(event: {
 }
 
 /** Returns the median time between the polls of an idle client, in milliseconds; undefined for less than two. */
-export function measuredIntervalMs(seen: readonly Seen[]): number | undefined {
-  const times = seen.filter(sights['poll without an update']).map(({ event }) => endOf(event));
+export function measuredIntervalMs(seen: readonly ObservedEvent[]): number | undefined {
+  const times = seen.filter(conditions['poll without an update']).map(({ event }) => endOf(event));
   const gaps = times.slice(1).map((time, index) => time - (times[index] ?? time));
   const median = gaps.toSorted((one, other) => one - other)[Math.floor(gaps.length / 2)];
   return median === undefined ? undefined : Math.max(1, Math.round(median));

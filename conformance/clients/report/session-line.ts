@@ -1,0 +1,10 @@
+/** A step of a session as one line, for the log of a scene and for the report. */
+import type { SessionStep } from './examination.ts';
+
+/** Returns the line: number, seconds, and what happened. */
+export function sessionLine({ sequence, atMs, by, text, answer }: SessionStep): string {
+  const number = String(sequence ?? '').padStart(5);
+  const time = (atMs / 1000).toFixed(2).padStart(8);
+  const what = by === 'examination' ? `-- ${text}` : text;
+  return `${number} ${time} s  ${what}${answer === undefined ? '' : ` -> ${answer}`}`;
+}
