@@ -53,7 +53,7 @@ function actionCase({ action, requirements, title }: ActionRow): JudgingCase<str
   };
 }
 
-export async function removedDevice(context: TestContext): Promise<string> {
+async function removedDevice(context: TestContext): Promise<string> {
   const { id, key } = await acceptedDevice(context);
   await context.admin.decide(id, key, 'rejected');
   await context.admin.decommission(id);

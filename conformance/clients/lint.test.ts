@@ -239,8 +239,12 @@ const examples: Readonly<Record<string, { breaks: readonly Step[]; keeps: readon
     keeps: [poll({ query: '?page=1' }), fetched({ query: '?token=[masked]' })],
   },
   'http.documented-operations': {
-    breaks: [signIn({ sent: { id_data: '{"mac":"a"}', pubkey: strong, scope: 'x' } })],
-    keeps: [signIn({ sent: { id_data: '{"mac":"a"}', pubkey: strong, external_id: 'x' } })],
+    breaks: [
+      authenticationRequest({ sent: { id_data: '{"mac":"a"}', pubkey: strong, scope: 'x' } }),
+    ],
+    keeps: [
+      authenticationRequest({ sent: { id_data: '{"mac":"a"}', pubkey: strong, external_id: 'x' } }),
+    ],
   },
   'http.dates': {
     breaks: [fetched({ headers: { 'If-Modified-Since': '2026-01-31T12:00:00Z' } })],

@@ -171,7 +171,7 @@ const requestDuties: readonly Duty[] = [
     sentence: 'A device sends dates in headers in the form of HTTP.',
     source: 'RFC 9110, 5.6.7 and 13.1.3',
     looksAt: 'If-Modified-Since and If-Unmodified-Since of a request',
-    wayOut: 'send the Last-Modified of the answer as it is; a date of another form is ignored',
+    remedy: 'send the Last-Modified of the answer as it is; a date of another form is ignored',
     applies: ({ row }) => isOfDevice(row),
     violation: (exchange) => {
       const name = datedHeaders.find((each) => !isHttpDate(exchange.header(each)));

@@ -1,6 +1,7 @@
 /** Clients that use websockets or HTTP badly. */
 import {
   all,
+  authenticating,
   type BadClient,
   copyOf,
   drop,
@@ -9,7 +10,6 @@ import {
   named,
   repeated,
   scene,
-  signingIn,
   silentAfter,
   socket,
 } from '../alter.ts';
@@ -169,7 +169,7 @@ export const connections: readonly BadClient[] = [
   {
     duty: 'http.documented-operations',
     does: 'signs in with a member that the contract lacks',
-    alter: signingIn('first token', (sent) => {
+    alter: authenticating('first token', (sent) => {
       sent.scope = 'device';
     }),
   },
