@@ -3,7 +3,7 @@
 import type * as v from 'valibot';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
-import type { refusedAnswer } from '../../fixtures/control/answers.ts';
+import type { refusedAnswer } from '../../fixtures/control/explanation-answers.ts';
 import type { ReadOnly } from '../../fixtures/control/operations.ts';
 import { MalformedRequest } from '../http/malformed-request.ts';
 import { maskText } from '../http/masking.ts';

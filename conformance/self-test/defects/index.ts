@@ -26,6 +26,7 @@ import { faultDefects } from './faults.ts';
 import { generatedDefects } from './generated.ts';
 import { inventoryDefects } from './inventory.ts';
 import { inventoryMergingDefects } from './inventory-merging.ts';
+import { inventoryRefusalDefects } from './inventory-refusals.ts';
 import { legalInputDefects } from './legal-input.ts';
 import { monitorDefects } from './monitor.ts';
 import { monitorFormDefects } from './monitor-forms.ts';
@@ -39,6 +40,7 @@ import { nowAndThenDefects } from './now-and-then.ts';
 import { orderDefects } from './order.ts';
 import { rawFormDefects } from './raw-forms.ts';
 import { refusedWriteDefects } from './refused-writes.ts';
+import { requestFormDefects } from './request-forms.ts';
 import { roleDefects } from './roles.ts';
 import { serviceDefects } from './service.ts';
 import { signatureDefects } from './signatures.ts';
@@ -74,9 +76,11 @@ export const allDefects: readonly Defect[] = [
   ...configurationDownloadDefects,
   ...configurationFormDefects,
   ...inventoryDefects,
+  ...inventoryRefusalDefects,
   ...inventoryMergingDefects,
   ...monitorDefects,
   ...monitorFormDefects,
+  ...requestFormDefects,
   ...legalInputDefects,
   ...rawFormDefects,
   ...bodyFieldDefects,

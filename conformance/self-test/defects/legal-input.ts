@@ -1,175 +1,17 @@
 /** Defects: the server accepts legal requests only in the form that its author has tested. */
-import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
 import {
   changedAt,
   changedJson,
   jsonOf,
   listOf,
   objectOf,
-  ownAnswer,
   queryOf,
   withHeaders,
   withJson,
 } from '../alter.ts';
 import { answerBecomes, requestBecomes } from '../alterations.ts';
-import type { Alteration, Defect, ProxiedRequest } from '../defect.ts';
-import type { RequestFilter } from '../sent.ts';
-
-/** Refuses the requests that `picks` selects. */
-function refused(status: number, picks: RequestFilter): () => Alteration {
-  return () => ({
-    request: (request) =>
-      picks(request) ? ownAnswer(status, { error: 'refused', request_id: 'defect' }) : request,
-  });
-}
-
-/** A form of legal request that a server may not handle. */
-interface FormDefect {
-  readonly id: string;
-  readonly title: string;
-  readonly status: number;
-  readonly picks: RequestFilter;
-  readonly violates?: Defect['violates'];
-}
-
-const equalForms = ['service.equal-forms'] as const;
-
-const formDefects: readonly FormDefect[] = [
-  {
-    id: 'refuses-chunks',
-    title: 'refuses a body without Content-Length',
-    status: 411,
-    picks: ({ headers }) => headers['transfer-encoding'] !== undefined,
-    violates: ['service.chunked-bodies', 'service.equal-forms'],
-  },
-  {
-    id: 'refuses-a-charset',
-    title: 'refuses JSON that is labelled with a charset',
-    status: 415,
-    picks: ({ headers }) => /charset/i.test(headers['content-type'] ?? ''),
-  },
-  {
-    id: 'compares-media-types-exactly',
-    title: 'refuses a media type in capital letters',
-    status: 415,
-    picks: ({ headers }) => /[A-Z]/.test(headers['content-type'] ?? ''),
-  },
-  {
-    id: 'reads-a-body-that-is-announced',
-    title: 'refuses a request that has a Content-Type and no body',
-    status: 400,
-    picks: ({ headers, body, method }) =>
-      method === 'GET' && headers['content-type'] !== undefined && body.length === 0,
-  },
-  {
-    id: 'compares-queries-as-text',
-    title: 'refuses a query with percent-encoded letters',
-    status: 400,
-    picks: ({ query }) => /%[46][1-9a-f]|%[57][0-9a]/i.test(query),
-  },
-  {
-    id: 'compares-accept-exactly',
-    title: 'answers 406 to an Accept with several types',
-    status: 406,
-    picks: ({ headers }) => /;q=/.test(headers.accept ?? ''),
-  },
-  {
-    id: 'refuses-cookies',
-    title: 'refuses a request with an unrelated cookie',
-    violates: ['service.equal-forms', 'connect.cookie-among-others'],
-    status: 400,
-    picks: ({ headers }) => headers.cookie?.includes('theme=') ?? false,
-  },
-];
-
-/** The operations that the cases on request forms call. */
-const called = (Object.keys(operations) as OperationId[]).filter(
-  (id) => !['connect', 'download-configuration', 'get-update-control-map'].includes(id),
-);
-
-function isSentSo({ id }: FormDefect, operation: OperationId): boolean {
-  const { method } = operations[operation];
-  const takesQuery = [
-    'list-artifacts',
-    'get-next-deployment',
-    'list-audit-logs',
-    'export-audit-logs',
-  ];
-  if (id === 'compares-queries-as-text') return takesQuery.includes(operation);
-  if (id === 'reads-a-body-that-is-announced') return method === 'GET';
-  const isOfBodies = ['refuses-chunks', 'refuses-a-charset', 'compares-media-types-exactly'];
-  return !isOfBodies.includes(id) || method !== 'GET';
-}
-
-/** The operations that cases call in other forms. Tokens in other places are sent to fewer. */
-const calledInForms: readonly OperationId[] = [...called, 'connect', 'get-update-control-map'];
-
-/** A defect for each form on each operation that can be called in the form. */
-const everyForm: readonly Defect[] = formDefects.flatMap((form) =>
-  calledInForms
-    .filter((operation) => isSentSo(form, operation))
-    .map((operation) => ({
-      id: `${operation}-${form.id}`,
-      title: `The operation ${operation} ${form.title}.`,
-      violates: form.violates ?? equalForms,
-      operations: [operation],
-      alter: refused(form.status, form.picks),
-    })),
-);
-
-/** Refuses the third equal request of a device to an operation. */
-function refusesTheThird(): Alteration {
-  const seen = new Map<string, number>();
-  return {
-    request: (request) => {
-      const { authorization = '' } = request.headers;
-      const text = request.body.toString();
-      if (!/marker|downloading|conformance-[0-9a-f]{8}-/.test(text + request.query)) return request;
-      const count = (seen.get(authorization) ?? 0) + 1;
-      seen.set(authorization, count);
-      return count < 3 ? request : ownAnswer(409, { error: 'again', request_id: 'defect' });
-    },
-  };
-}
-
-const repeated: readonly Defect[] = (
-  ['put-attributes', 'patch-attributes', 'put-configuration', 'put-deployment-log'] as const
-).map((operation) => ({
-  id: `${operation}-a-third-time-is-refused`,
-  title: `The operation ${operation} answers 409 to the third request of a device.`,
-  violates: ['service.equal-forms', 'service.chunked-bodies'],
-  operations: [operation],
-  alter: refusesTheThird,
-}));
-
-/** Accepts a token in another place of the request: moves it to the Authorization header. */
-function tokenTakenFrom(find: (request: ProxiedRequest) => string | undefined): () => Alteration {
-  return requestBecomes((request) => {
-    const token = request.headers.authorization === undefined ? find(request) : undefined;
-    return token === undefined
-      ? request
-      : withHeaders(request, { authorization: `Bearer ${token}` });
-  });
-}
-
-const places: Readonly<Record<string, (request: ProxiedRequest) => string | undefined>> = {
-  cookie: ({ headers }) => /(?:^|; )(?:JWT|token)=([^;]+)/.exec(headers.cookie ?? '')?.[1],
-  query: (request) =>
-    queryOf(request).get('access_token') ?? queryOf(request).get('token') ?? undefined,
-  'other-header': ({ headers }) => headers['x-access-token'],
-};
-
-const elsewhere: readonly Defect[] = called
-  .filter((id) => id !== 'post-auth-request')
-  .flatMap((operation) =>
-    Object.entries(places).map(([place, find]) => ({
-      id: `${operation}-takes-a-token-from-${place}`,
-      title: `The operation ${operation} accepts a token from another place: ${place}.`,
-      violates: ['tokens.missing-is-401'] as const,
-      operations: [operation],
-      alter: tokenTakenFrom(find),
-    })),
-  );
+import type { Alteration, Defect } from '../defect.ts';
+import { equalForms, refused } from './request-forms.ts';
 
 /** Truncates a list in the body to its first entries before the target sees it. */
 function cutTo(count: number, path?: string): () => Alteration {
@@ -394,10 +236,4 @@ const single: readonly Defect[] = [
 ];
 
 /** Spec: What the service does; Authentication */
-export const legalInputDefects: readonly Defect[] = [
-  ...everyForm,
-  ...repeated,
-  ...elsewhere,
-  ...near,
-  ...single,
-];
+export const legalInputDefects: readonly Defect[] = [...near, ...single];

@@ -1,0 +1,240 @@
+/** The kinds of mistakes that `generated.ts` gives to each operation that can make them. */
+
+import type { Operation } from '../../../fixtures/contract/operation.ts';
+import type { OperationId } from '../../../fixtures/contract/operations.ts';
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { requirementOn } from '../../passive/answer-parts.ts';
+import {
+  changedAt,
+  changedJson,
+  isSuccess,
+  ownAnswer,
+  withHeaders,
+  withStatus,
+  withText,
+} from '../alter.ts';
+import { answerBecomes } from '../alterations.ts';
+import type { Alteration, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
+
+/** Number of affected cases to run; a generated defect is so visible that any few must catch it. */
+export const SAMPLE = 12;
+/** Larger sample for request ids that are always missing, which only many refusals can show. */
+const LARGE_SAMPLE = 60;
+/** One in this many valid requests is answered with a server error. */
+const FAULT_EACH = 3;
+
+/** Returns true for a listed refusal that must have a body. */
+function isJudgedRefusal({ status }: ProxiedAnswer, row: Operation): boolean {
+  const named = [...row.refusals, 400, 401, 403];
+  return status >= 400 && named.includes(status) && !row.bodilessRefusals?.includes(status);
+}
+
+export interface DefectKind {
+  readonly kind: string;
+  /** The mistake, phrased to follow the name of the operation. */
+  readonly says: string;
+  readonly violates: (id: OperationId) => readonly [RequirementId, ...RequirementId[]];
+  readonly alter: (row: Operation) => () => Alteration;
+  /** Returns true if an operation can have the mistake; every operation can when absent. */
+  readonly fits?: (row: Operation) => boolean;
+  readonly sample?: number;
+}
+
+/** Changes listed refusals of an operation. */
+function refusalBecomes(
+  change: (answer: ProxiedAnswer, request: ProxiedRequest) => ProxiedAnswer,
+): DefectKind['alter'] {
+  return (row) =>
+    answerBecomes((answer, request) =>
+      isJudgedRefusal(answer, row) ? change(answer, request) : answer,
+    );
+}
+
+function memberBecomes(name: string, change: (value: unknown) => unknown): DefectKind['alter'] {
+  return refusalBecomes((answer) => changedJson(answer, (body) => changedAt(body, name, change)));
+}
+
+function requestIdHeader({ headers }: ProxiedAnswer | ProxiedRequest): string | undefined {
+  return Object.keys(headers).find((name) => name.endsWith('-requestid'));
+}
+
+function withRequestId(answer: ProxiedAnswer, id: string): ProxiedAnswer {
+  const name = requestIdHeader(answer);
+  const inBody = changedJson(answer, (body) => changedAt(body, 'request_id', () => id));
+  return name === undefined ? inBody : withHeaders(inBody, { [name]: id });
+}
+
+export const own =
+  (part: string) =>
+  (id: OperationId): readonly [RequirementId] => [requirementOn(id, [part])];
+
+export const refusalKinds: readonly DefectKind[] = [
+  {
+    kind: 'unlisted-status',
+    says: 'refuses with 422 instead of its own status',
+    violates: () => ['errors.statuses-are-listed'],
+    alter: refusalBecomes((answer) => withStatus(answer, 422)),
+  },
+  {
+    kind: 'error-is-a-page',
+    says: 'refuses with an HTML page',
+    violates: () => ['errors.body-is-error', 'service.bodies-are-json'],
+    alter: refusalBecomes((answer) =>
+      withText(withHeaders(answer, { 'content-type': 'text/html' }), '<p>no</p>'),
+    ),
+  },
+  {
+    kind: 'error-is-empty',
+    says: 'refuses without a body',
+    violates: () => ['errors.body-is-error', 'service.bodies-are-json'],
+    alter: refusalBecomes((answer) => withText(answer, '')),
+  },
+  {
+    kind: 'error-in-an-object',
+    says: 'refuses with an error that is an object',
+    violates: () => ['errors.error-is-a-text'],
+    alter: memberBecomes('error', (message) => ({ message })),
+  },
+  {
+    kind: 'error-without-words',
+    says: 'refuses without an error text',
+    violates: () => ['errors.says-why'],
+    alter: memberBecomes('error', () => undefined),
+  },
+  {
+    kind: 'request-id-is-a-number',
+    says: 'refuses with a request_id that is a number',
+    violates: () => ['errors.request-id-is-a-text'],
+    alter: memberBecomes('request_id', () => 17),
+  },
+  {
+    kind: 'request-id-is-constant',
+    says: 'refuses with the same request id each time',
+    violates: () => ['errors.request-id-of-the-server'],
+    alter: refusalBecomes((answer, request) =>
+      requestIdHeader(request) === undefined ? withRequestId(answer, 'the-only-one') : answer,
+    ),
+  },
+  {
+    kind: 'request-id-is-replaced',
+    says: 'refuses with a generated request id although the caller sent one',
+    violates: () => ['errors.request-id-of-the-caller'],
+    alter: refusalBecomes((answer, request) =>
+      requestIdHeader(request) === undefined ? answer : withRequestId(answer, 'another'),
+    ),
+  },
+  {
+    kind: 'request-ids-differ',
+    says: 'refuses with different request ids in the header and the body',
+    violates: () => ['errors.request-id-equals-header'],
+    alter: refusalBecomes((answer) => {
+      const name = requestIdHeader(answer);
+      return name === undefined ? answer : withHeaders(answer, { [name]: 'another' });
+    }),
+  },
+  {
+    kind: 'request-id-is-missing',
+    says: 'always refuses without a request id',
+    violates: () => ['errors.names-the-request'],
+    alter: memberBecomes('request_id', () => undefined),
+    // Links have too few refusals to show that the id is always missing.
+    fits: ({ authorization }) => authorization !== 'link',
+    sample: LARGE_SAMPLE,
+  },
+  {
+    kind: 'refusal-label',
+    says: 'labels the JSON of refusals as plain text',
+    violates: () => ['service.json-is-labelled'],
+    alter: refusalBecomes((answer) => withHeaders(answer, { 'content-type': 'text/plain' })),
+  },
+];
+
+/** Answers one in `FAULT_EACH` valid requests with a server error. */
+export function nowAndThen(): Alteration {
+  let good = 0;
+  return {
+    answer: (answer) => {
+      if (!isSuccess(answer) && answer.status !== 101) return answer;
+      good += 1;
+      const error = { error: 'internal error', request_id: `fault-${good}` };
+      return good % FAULT_EACH === 1 ? ownAnswer(500, error) : answer;
+    },
+  };
+}
+
+/** The 2xx status that replaces each success; clients give up early on other classes. */
+const wrongSuccess: Readonly<Record<number, number>> = { 101: 200, 200: 206, 204: 202 };
+
+export const successKinds: readonly DefectKind[] = [
+  {
+    kind: 'fault-now-and-then',
+    says: 'answers one good request of three with 500',
+    violates: (id) => ['errors.no-needless-fault', ...own('status')(id)],
+    alter: () => nowAndThen,
+  },
+  {
+    kind: 'wrong-success',
+    says: 'answers with another success status',
+    violates: own('status'),
+    alter: () =>
+      answerBecomes((answer) => {
+        const status = wrongSuccess[answer.status];
+        return status === undefined ? answer : withStatus(answer, status);
+      }),
+  },
+  {
+    kind: 'needless-body',
+    says: 'answers with a body where none is documented',
+    violates: own('body'),
+    alter: () =>
+      answerBecomes((answer) =>
+        answer.status === 200 ? ownAnswer(200, { status: 'ok' }) : answer,
+      ),
+    fits: ({ success }) => success[200] !== undefined && isBodiless(success[200]),
+  },
+  {
+    kind: 'cut-json',
+    says: 'answers with JSON that is cut off',
+    violates: () => ['service.bodies-are-json'],
+    alter: () =>
+      answerBecomes((answer) =>
+        answer.status === 200 ? { ...answer, body: answer.body.subarray(0, -1) } : answer,
+      ),
+    fits: ({ success }) => isJson(success[200]),
+  },
+  {
+    kind: 'success-label',
+    says: 'labels its JSON as HTML',
+    violates: () => ['service.json-is-labelled'],
+    alter: () => labelled('text/html'),
+    fits: ({ success }) => isJson(success[200]),
+  },
+  {
+    kind: 'foreign-label',
+    says: 'labels what is not JSON as JSON',
+    violates: (id) =>
+      id === 'export-audit-logs' ? ['audit.export-media-type'] : ['service.other-media-types'],
+    alter: () => labelled('application/json'),
+    fits: ({ success }) => success[200]?.mediaType !== undefined,
+  },
+  {
+    kind: 'sunset-is-no-date',
+    says: 'announces its end with an invalid date',
+    violates: () => ['versioning.deprecation-headers'],
+    alter: () => answerBecomes((answer) => withHeaders(answer, { sunset: 'next year' })),
+  },
+];
+
+function labelled(type: string): () => Alteration {
+  return answerBecomes((answer) =>
+    answer.status === 200 ? withHeaders(answer, { 'content-type': type }) : answer,
+  );
+}
+
+function isBodiless({ shape, mediaType }: Operation['success'][number] = {}): boolean {
+  return shape === undefined && mediaType === undefined;
+}
+
+function isJson({ shape, mediaType }: Operation['success'][number] = {}): boolean {
+  return shape !== undefined && mediaType === undefined;
+}
