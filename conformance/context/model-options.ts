@@ -1,5 +1,5 @@
 /** Options of the random cases: how many sequences to try, or the one sequence to repeat. */
-import type { OptionRows, ValuesOf } from '../../fixtures/base/option-row.ts';
+import { type OptionRows, offSwitch, type ValuesOf } from '../../fixtures/base/option-row.ts';
 
 const SEQUENCES_MAX = 10_000;
 const SEED_MAX = 0x7fffffff;
@@ -29,6 +29,13 @@ export function readSequence(word: string): SequenceName | undefined {
 
 /** The options of the random cases, by their names in a run. */
 export const modelOptions = {
+  /** Tries as much as ten minutes allow. */
+  thorough: {
+    flag: '--thorough',
+    group,
+    help: '20,000 random steps, and parameters combined by threes, for up to ten minutes',
+    ...offSwitch,
+  },
   /** Overrides the number of sequences that each random case defines. */
   sequences: {
     flag: '--model-sequences <count>',

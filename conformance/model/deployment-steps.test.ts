@@ -59,4 +59,11 @@ describe('a device that asks for its deployment', () => {
       ).resolves.toBeUndefined();
     },
   );
+
+  it('may be offered either of two reported deployments under an id of version 2', async () => {
+    const target = await serverOffering('other');
+    const form = askingForms.find(({ slug }) => slug === 'v2') ?? askingForms[0];
+    const steps = [reports(0, 0, 'installing'), reports(0, 1, 'installing'), asks(0, form)];
+    await expect(take(target, steps)).resolves.toBeUndefined();
+  });
 });

@@ -5,7 +5,7 @@ import type { PollForm } from '../context/asking.ts';
 import { factoryProvides } from '../context/start-states.ts';
 import type { Answer } from '../target/answer.ts';
 import { shown, shownAnswer } from '../target/expectations.ts';
-import type { ExpectedDeployment, ExpectedState } from './life.ts';
+import { type ExpectedDeployment, type ExpectedState, nameOf } from './life.ts';
 import {
   isLetIn,
   judge,
@@ -21,7 +21,7 @@ const DEPLOYMENTS_MAX = 3;
 /** A user creates a deployment for one device. */
 export function isDeployedTo(device: number): ModelStep {
   return {
-    words: `a user creates a deployment for device ${'AB'.charAt(device)}`,
+    words: `a user creates a deployment for device ${nameOf(device)}`,
     can: (life) =>
       life.device(device).identity === 'accepted' && life.deployments.length < DEPLOYMENTS_MAX,
     take: async (life, reality) => {
@@ -58,7 +58,7 @@ export function isAborted(number: number): ModelStep {
 /** A device requests its next deployment. */
 export function asks(index: number, form: PollForm): ModelStep {
   return {
-    words: `device ${'AB'.charAt(index)} asks for an update by ${form.words}`,
+    words: `device ${nameOf(index)} asks for an update by ${form.words}`,
     can: (life) => life.device(index).canCall,
     take: async (life, reality) => {
       const answer = await form.ask(realDevice(reality, index), factoryProvides);
@@ -190,7 +190,7 @@ function withoutArtifact(text: string): string {
 /** A device reports a status for a deployment, its own or another's. */
 export function reports(index: number, number: number, status: ReportableStatus): ModelStep {
   return {
-    words: `device ${'AB'.charAt(index)} reports ${status} for deployment ${number + 1}`,
+    words: `device ${nameOf(index)} reports ${status} for deployment ${number + 1}`,
     can: (life) => life.device(index).canCall && number < life.deployments.length,
     take: async (life, reality) => {
       const { deployment, real } = both(life, reality, number);
@@ -257,7 +257,7 @@ function become(
 /** A device reports a status that the contract does not know. */
 export function reportsWrongly(index: number, number: number, status: unknown): ModelStep {
   return {
-    words: `device ${'AB'.charAt(index)} reports ${shown(status)} for deployment ${number + 1}`,
+    words: `device ${nameOf(index)} reports ${shown(status)} for deployment ${number + 1}`,
     can: (life) => life.device(index).canCall && number < life.deployments.length,
     take: async (life, reality) => {
       const { deployment, real } = both(life, reality, number);
@@ -301,7 +301,7 @@ export function isLookedAt(number: number): ModelStep {
 /** A device uploads the log of a deployment. */
 export function uploadsLog(index: number, number: number, text: string): ModelStep {
   return {
-    words: `device ${'AB'.charAt(index)} uploads the log "${text}" for deployment ${number + 1}`,
+    words: `device ${nameOf(index)} uploads the log "${text}" for deployment ${number + 1}`,
     can: (life) => life.device(index).canCall && number < life.deployments.length,
     take: async (life, reality) => {
       const { deployment, real } = both(life, reality, number);

@@ -5,15 +5,19 @@
 import fc from 'fast-check';
 import { sequenceWord } from '../context/model-options.ts';
 import { StartStateMissed } from '../context/start-states.ts';
+import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { ExpectationFailure } from '../target/expectations.ts';
 import { startOf } from './identity-steps.ts';
-import { ExpectedState, type StartState } from './life.ts';
+import { DEVICES, ExpectedState, nameOf, type StartState } from './life.ts';
 import type { ModelStep, TargetSide } from './step.ts';
 
-const STEPS_MAX = 24;
+const STEPS_MAX = 48;
 const SHRINK_RUNS_MAX = 80;
 const EXPLORE_MAX_MS = 30_000;
+/** How many times more sequences a thorough run tries, and for how long. */
+const THOROUGH_FACTOR = 40;
+const THOROUGH_MAX_MS = 480_000;
 const SHRINK_MAX_MS = 12_000;
 const SETTLE_MAX_MS = 5000;
 /** The minimum time limit for an effect while shrinking; see `Explorer.#settled`. */
@@ -41,10 +45,12 @@ export async function explore(
   exploration: Exploration,
 ): Promise<OpenPointReadings> {
   const explorer = new Explorer(context);
-  const { replay, sequences = exploration.sequences } = context.model;
+  const { replay, thorough } = context.model;
+  const ordinary = exploration.sequences * (thorough ? THOROUGH_FACTOR : 1);
+  const { sequences = ordinary } = context.model;
   const steps = exploration.steps.map((each) => each.map((step) => explorer.command(step)));
   const sequence = fc.tuple(
-    fc.tuple(exploration.starts, exploration.starts),
+    fc.array(exploration.starts, { minLength: DEVICES, maxLength: DEVICES }),
     fc.commands<ExpectedState, TargetSide, false>(steps, {
       maxCommands: STEPS_MAX,
       size: 'max',
@@ -106,7 +112,7 @@ class Explorer {
   async run(starts: readonly StartState[], commands: Iterable<Command>): Promise<void> {
     if (this.#isOver()) return;
     if (this.#shortest) this.#shrinkRuns += 1;
-    this.#words = starts.map((start, index) => `device ${'AB'.charAt(index)} is ${start}`);
+    this.#words = starts.map((start, index) => `device ${nameOf(index)} is ${start}`);
     try {
       await fc.asyncModelRun(() => this.#begin(starts), commands);
     } catch (error) {
@@ -134,7 +140,8 @@ class Explorer {
 
   async #begin(starts: readonly StartState[]): Promise<{ model: ExpectedState; real: TargetSide }> {
     const model = new ExpectedState(starts);
-    const devices = [await this.#context.newDevice(), await this.#context.newDevice()];
+    const devices: SuiteDevice[] = [];
+    for (const _ of starts) devices.push(await this.#context.newDevice());
     const real: TargetSide = {
       context: this.#context,
       devices,
@@ -169,8 +176,9 @@ class Explorer {
     if (this.#interruption !== undefined) return true;
     const nowMs = this.#context.clock.monotonicMs();
     // A requested number of sequences is always run; the time limit of the case then applies.
-    const isPatient = this.#context.model.sequences !== undefined;
-    if (!this.#shortest) return !isPatient && nowMs - this.#startedMs > EXPLORE_MAX_MS;
+    const { sequences, thorough } = this.#context.model;
+    const limitMs = thorough ? THOROUGH_MAX_MS : EXPLORE_MAX_MS;
+    if (!this.#shortest) return sequences === undefined && nowMs - this.#startedMs > limitMs;
     return this.#shrinkRuns >= SHRINK_RUNS_MAX || nowMs - this.#shrinkStartedMs > SHRINK_MAX_MS;
   }
 }

@@ -3,13 +3,13 @@
 import { StartStateMissed } from '../context/start-states.ts';
 import { ExpectationFailure } from '../target/expectations.ts';
 import { expectToken } from '../target/token-claims.ts';
-import type { ExpectedDevice, ExpectedState } from './life.ts';
+import { type ExpectedDevice, type ExpectedState, nameOf } from './life.ts';
 import { isLetIn, judge, type ModelStep, realDevice, type TargetSide } from './step.ts';
 
 /** A device sends a valid authentication request. */
 export function authenticates(index: number): ModelStep {
   return {
-    words: `device ${'AB'.charAt(index)} authenticates`,
+    words: `device ${nameOf(index)} authenticates`,
     can: () => true,
     take: async (life, reality) => {
       const model = life.device(index);
@@ -39,7 +39,7 @@ export function authenticates(index: number): ModelStep {
 /** A device sends an authentication request signed with another key. */
 export function forges(index: number): ModelStep {
   return {
-    words: `someone without its key authenticates as device ${'AB'.charAt(index)}`,
+    words: `someone without its key authenticates as device ${nameOf(index)}`,
     // The contract leaves open if such a request makes a device known.
     can: (life) => !['unknown', 'gone'].includes(life.device(index).identity),
     take: async (_, reality) => {
@@ -53,7 +53,7 @@ export function forges(index: number): ModelStep {
 /** A user preauthorizes a device before its first contact. */
 export function isTrustedBefore(index: number): ModelStep {
   return {
-    words: `a user pre-authorizes device ${'AB'.charAt(index)}`,
+    words: `a user pre-authorizes device ${nameOf(index)}`,
     can: (life) => life.device(index).identity === 'unknown',
     take: async (life, reality) => {
       const device = realDevice(reality, index);
@@ -68,7 +68,7 @@ export function isTrustedBefore(index: number): ModelStep {
 /** A user accepts a pending or rejected device. */
 export function isAccepted(index: number): ModelStep {
   return {
-    words: `a user accepts device ${'AB'.charAt(index)}`,
+    words: `a user accepts device ${nameOf(index)}`,
     can: (life) => ['pending', 'rejected'].includes(life.device(index).identity),
     take: async (life, reality) => {
       await decide(reality, index, 'accepted');
@@ -84,7 +84,7 @@ export function isAccepted(index: number): ModelStep {
 /** A user rejects a device. */
 export function isRejected(index: number): ModelStep {
   return {
-    words: `a user rejects device ${'AB'.charAt(index)}`,
+    words: `a user rejects device ${nameOf(index)}`,
     // A key that was never used is removed, not rejected, which is another action.
     can: (life) => {
       const { identity, isPreauthorized } = life.device(index);
@@ -101,7 +101,7 @@ export function isRejected(index: number): ModelStep {
 /** A user removes a device from the server. */
 export function isDecommissioned(index: number): ModelStep {
   return {
-    words: `a user decommissions device ${'AB'.charAt(index)}`,
+    words: `a user decommissions device ${nameOf(index)}`,
     can: (life) => !['unknown', 'gone'].includes(life.device(index).identity),
     take: async (life, reality) => {
       const device = realDevice(reality, index);
@@ -117,7 +117,7 @@ export function isDecommissioned(index: number): ModelStep {
 
 /** A device calls with its newest token, or without one. */
 export function calls(index: number, withToken: boolean): ModelStep {
-  const device = `device ${'AB'.charAt(index)}`;
+  const device = `device ${nameOf(index)}`;
   return {
     words: withToken ? `${device} calls with its token` : `${device} calls without a token`,
     can: (life) => !withToken || life.device(index).canCall,

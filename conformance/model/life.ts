@@ -19,12 +19,19 @@ type IdentityState = 'unknown' | 'pending' | 'accepted' | 'rejected' | 'gone';
 /** The newest token of a device: `unclear` where the contract does not say if it works. */
 type TokenState = 'none' | 'good' | 'ended' | 'unclear';
 
+/** The number of devices in a sequence. */
+export const DEVICES = 3;
+
+/** Returns the name of a device in the words of a step, by its index. */
+export function nameOf(index: number): string {
+  return 'ABC'.charAt(index);
+}
+
 /** Start state of a device in a sequence. */
 export type StartState = 'unknown' | 'accepted';
 
 /** The expected state of one device. */
 export class ExpectedDevice {
-  readonly name: string;
   identity: IdentityState;
   token: TokenState;
   isPreauthorized = false;
@@ -36,8 +43,7 @@ export class ExpectedDevice {
     'inventory.own-attributes',
   );
 
-  constructor(name: string, start: StartState) {
-    this.name = name;
+  constructor(start: StartState) {
     this.identity = start;
     this.token = start === 'accepted' ? 'good' : 'none';
   }
@@ -70,7 +76,7 @@ export class ExpectedState {
   readonly deployments: ExpectedDeployment[] = [];
 
   constructor(starts: readonly StartState[]) {
-    this.devices = starts.map((start, index) => new ExpectedDevice('AB'.charAt(index), start));
+    this.devices = starts.map((start) => new ExpectedDevice(start));
   }
 
   device(index: number): ExpectedDevice {

@@ -2,7 +2,7 @@
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import type { Answer } from '../target/answer.ts';
 import { shown } from '../target/expectations.ts';
-import type { ExpectedState, ModelAttributeValue } from './life.ts';
+import { type ExpectedState, type ModelAttributeValue, nameOf } from './life.ts';
 import type { ImpossibleValue } from './possible-values.ts';
 import { isLetIn, judge, type ModelStep, miss, realDevice, type TargetSide } from './step.ts';
 
@@ -35,7 +35,7 @@ type AttributeValues = Readonly<Record<string, ModelAttributeValue>>;
 /** A device sets pairs of its configuration; an empty value removes its key. */
 export function configures(index: number, pairs: ConfigurationPairs): ModelStep {
   return {
-    words: `device ${'AB'.charAt(index)} sets ${JSON.stringify(pairs)}`,
+    words: `device ${nameOf(index)} sets ${JSON.stringify(pairs)}`,
     can: (life) => life.device(index).canCall,
     take: async (life, reality) => {
       const model = life.device(index);
@@ -58,7 +58,7 @@ export function configures(index: number, pairs: ConfigurationPairs): ModelStep 
 export function configuresWrongly(index: number, name: string, value: unknown): ModelStep {
   const body = { [name]: value };
   return {
-    words: `device ${'AB'.charAt(index)} sets ${JSON.stringify(body)}`,
+    words: `device ${nameOf(index)} sets ${JSON.stringify(body)}`,
     can: (life) => life.device(index).canCall,
     take: async (life, reality) => {
       const answer = await realDevice(reality, index).call('put-configuration', { body });
@@ -72,7 +72,7 @@ export function configuresWrongly(index: number, name: string, value: unknown): 
 /** A user sets the configuration of a device. */
 export function isConfigured(index: number, pairs: ConfigurationPairs): ModelStep {
   return {
-    words: `a user sets ${JSON.stringify(pairs)} for device ${'AB'.charAt(index)}`,
+    words: `a user sets ${JSON.stringify(pairs)} for device ${nameOf(index)}`,
     can: (life) => life.device(index).token === 'good',
     take: async (life, reality) => {
       await reality.context.admin.configure(realDevice(reality, index).id, pairs);
@@ -89,7 +89,7 @@ export function isConfigured(index: number, pairs: ConfigurationPairs): ModelSte
 /** A device reads its configuration. */
 export function readsConfiguration(index: number): ModelStep {
   return {
-    words: `device ${'AB'.charAt(index)} reads its configuration`,
+    words: `device ${nameOf(index)} reads its configuration`,
     can: (life) => life.device(index).canCall,
     take: async (life, reality) => {
       const model = life.device(index);
@@ -122,7 +122,7 @@ export function describes(
 ): ModelStep {
   const isPatch = how === 'PATCH';
   return {
-    words: `device ${'AB'.charAt(index)} describes itself by ${how} ${JSON.stringify(attributes)}`,
+    words: `device ${nameOf(index)} describes itself by ${how} ${JSON.stringify(attributes)}`,
     can: (life) => life.device(index).canCall,
     take: async (life, reality) => {
       const model = life.device(index);
@@ -147,7 +147,7 @@ const noAttributes = { load: undefined, modes: undefined, place: undefined };
 /** A device writes an attribute of an invalid kind, which changes nothing. */
 export function describesWrongly(index: number, how: 'PATCH' | 'PUT', value: unknown): ModelStep {
   return {
-    words: `device ${'AB'.charAt(index)} describes itself by ${how} load=${JSON.stringify(value)}`,
+    words: `device ${nameOf(index)} describes itself by ${how} load=${JSON.stringify(value)}`,
     can: (life) => life.device(index).canCall,
     take: async (life, reality) => {
       const operation = how === 'PATCH' ? 'patch-attributes' : 'put-attributes';
@@ -170,7 +170,7 @@ function kindRequirement(value: unknown): RequirementId {
 /** A user reads the attributes of a device. */
 export function isDescribed(index: number): ModelStep {
   return {
-    words: `a user reads the attributes of device ${'AB'.charAt(index)}`,
+    words: `a user reads the attributes of device ${nameOf(index)}`,
     can: (life) => life.device(index).identity === 'accepted',
     take: async (life, reality) => {
       const { attributes } = life.device(index);
@@ -198,7 +198,7 @@ export function alarms(index: number, level: string): ModelStep {
   const body = [{ name: 'disk', level, subject, timestamp: '2026-01-01T00:00:00Z' }];
   const isLegal = level === 'OK' || level === 'CRITICAL';
   return {
-    words: `device ${'AB'.charAt(index)} sends an alert of level ${level}`,
+    words: `device ${nameOf(index)} sends an alert of level ${level}`,
     can: (life) => life.device(index).canCall,
     take: async (life: ExpectedState, reality: TargetSide) => {
       const answer = await realDevice(reality, index).call('post-alerts', { body });

@@ -32,6 +32,8 @@ import { isCutShort, verdictOfAttempts, verdictOfLast } from './stability.ts';
 
 /** After this many consecutive cases without an answer, the remaining cases are not run. */
 const SILENT_CASES_MAX = 5;
+/** The least time limit of a case in a thorough run: that of the whole run. */
+const THOROUGH_CASE_MS = 600_000;
 
 /** Maximum number of attempts at a case whose connection closes. */
 const ATTEMPTS_MAX = 3;
@@ -196,7 +198,9 @@ export class SuiteRun {
   }
 
   async #runRepeatedly(each: RunnableCase, stream: string): Promise<CaseVerdict> {
-    const { clock, caseTimeLimitMs, target, signal, rights } = this.#options;
+    const { clock, target, signal, rights, model } = this.#options;
+    const { caseTimeLimitMs: givenMs } = this.#options;
+    const caseTimeLimitMs = model?.thorough ? Math.max(givenMs, THOROUGH_CASE_MS) : givenMs;
     const judge = this.#invariants.forCase(each.needs.includes('fault-control'));
     let lack: string | undefined;
     const onExchange = (observed: SessionExchange): void => {

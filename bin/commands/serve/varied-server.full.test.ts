@@ -2,26 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { legalVariations } from '../../../server/variation/variations.ts';
 import { runCommand, startServe } from '../../testing/built-command.ts';
 
-/**
- * Sequences in which a device reports on a deployment before its poll; version 2 then offers one of
- * two.
- */
-const doubtful = '-1611894584,15:2:9:10:10:10:14,CAABBAGBp:VF';
-
-describe('a random sequence of device steps', () => {
-  it('is judged correctly when a version 2 ID may mean either of two deployments', async () => {
-    const { ready, running } = await startServe(['--variation-seed', 'three']);
-    const target = ['--url', ready.baseUrl, '--password', ready.adminPassword];
-    const words = ['--model-replay', doubtful, 'model/random-life-agrees'];
-    try {
-      const { code, stdout } = await runCommand(['conform', ...target, ...words]);
-      expect(code, stdout).toBe(0);
-    } finally {
-      await running.end();
-    }
-  });
-});
-
 describe('serve --variation', () => {
   it('applies the named variations, and no other, to every response', async () => {
     const words = ['--variation', 'chunked,json-spaces', '--variation', 'media-type'];
