@@ -13,7 +13,7 @@ import { askedLast, type ConditionName, conditions } from './conditions.ts';
 import { sessionOf } from './evidence.ts';
 import { type CountedAddress, openCountedAddress } from './faulty-address.ts';
 import { CLIENT, type ObservedEvent, ObservedEvents } from './observed-events.ts';
-import { type Scene, SceneStopped } from './scene.ts';
+import { REFUSED_CONNECTIONS_MIN, REFUSED_MAX_MS, type Scene, SceneStopped } from './scene.ts';
 import { ServerUser } from './server-user.ts';
 
 /** How the client is started, and what its author says about it. */
@@ -24,6 +24,8 @@ export interface ClientPlan {
   readonly advertise: string;
   /** Port of the server; 0 for any. A client that is started by hand needs the same each time. */
   readonly port: number;
+  /** Vendor prefix of the API's header names. */
+  readonly headerPrefix: string;
   /** Commands that switch the client's power, in place of killing its process. */
   readonly powerOff?: string | undefined;
   readonly powerOn?: string | undefined;
@@ -99,6 +101,7 @@ export class ClientTestbed {
     const server = await startTestbed({
       ...scene.server,
       ...{ seed: `${plan.seed}/${scene.name}`, port: plan.port, observer: events.observer },
+      headerPrefix: plan.headerPrefix,
       ...(!isLocal && { host: '0.0.0.0' }),
       ...(usesTls(plan) && {
         tls: { names: isLocal ? [] : [plan.advertise], gallery: scene.needs === 'tls' },
@@ -277,7 +280,7 @@ export class ClientTestbed {
     this.start(this.#at(`https://127.0.0.1:${address.port}`), `dir-${place}`);
     if (await this.events.until(() => address.connections > 0, contactMs)) {
       // A client may accept the certificate after it refused it some times.
-      await this.events.until(() => address.connections >= TRIES_MIN, TRIES_MS);
+      await this.events.until(() => address.connections >= REFUSED_CONNECTIONS_MIN, REFUSED_MAX_MS);
       return;
     }
     throw new SceneStopped(`the client never connected to the address with TLS "${place}"`, {
@@ -365,9 +368,6 @@ export class ClientTestbed {
 }
 
 const LOOK_MS = 20;
-/** Connections to an address with faulty TLS, and the longest time for them. */
-const TRIES_MIN = 5;
-const TRIES_MS = 20_000;
 const LOG_FILE = 'exchanges.txt';
 
 /** Returns true if the client is started at an address with TLS. */

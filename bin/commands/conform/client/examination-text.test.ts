@@ -19,13 +19,29 @@ describe('the text of an examination', () => {
     );
     expect(dutiesIn('Broken')).toHaveLength(1);
     expect(dutiesIn('Broken, and waived')).toHaveLength(1);
-    expect(dutiesIn('Not met')).toHaveLength(1);
+    expect(lines.slice(lines.indexOf('Not met:') + 1)).toContain('      get.gzip (should)');
   });
 
   it('shows the exchange of a violation, the remedy, and how many more there are', () => {
     const text = lines.join('\n');
     for (const part of ['scene revocation, exchange 7', 'remedy: authenticate', 'and 2 more'])
       expect(text).toContain(part);
+  });
+
+  it('lists the duties that lack a verdict for one reason in one row, with the MUSTs first', () => {
+    const [kept] = sampleExamination.duties.filter(({ state }) => state === 'not-met');
+    if (kept === undefined) throw new Error('the sample has no duty that is not met');
+    const unmet = { ...kept, because: 'it ended by itself' };
+    const duties = [
+      { ...unmet, duty: 'get.once', level: 'should' as const },
+      { ...unmet, duty: 'http.host', level: 'must' as const },
+    ];
+    expect(examinationLines({ ...sampleExamination, duties })).toEqual(
+      expect.arrayContaining([
+        '  scene revocation: it ended by itself',
+        '      http.host (must), get.once (should)',
+      ]),
+    );
   });
 
   it('marks a false success after a cut, and a client that did not come back', () => {

@@ -105,7 +105,7 @@ function unmetSection(duties: readonly ExaminedDuty[]): readonly string[] {
   const wanted = unmet.filter(({ because }) => because !== NOT_SELECTED);
   const others = unmet.length - wanted.length;
   const rest = others === 0 ? [] : [`  ${others} of scenes that --scene did not select`];
-  return titled('Not met', [...wanted.flatMap(unmetLines), ...rest]);
+  return titled('Not met', [...unmetLines(wanted), ...rest]);
 }
 
 /** Returns the examination in the form that CI servers show. */
@@ -134,17 +134,20 @@ function section(
   title: string,
   duties: readonly ExaminedDuty[],
   state: ExaminedDuty['state'],
-  lines: (duty: ExaminedDuty) => readonly string[],
+  lines: (duties: readonly ExaminedDuty[]) => readonly string[],
 ): readonly string[] {
-  const found = duties.filter((duty) => duty.state === state && isListed(duty));
-  return titled(title, found.flatMap(lines));
+  return titled(title, lines(duties.filter((duty) => duty.state === state && isListed(duty))));
 }
 
 function titled(title: string, lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : ['', `${title}:`, ...lines];
 }
 
-function brokenLines(duty: ExaminedDuty): readonly string[] {
+function brokenLines(duties: readonly ExaminedDuty[]): readonly string[] {
+  return duties.flatMap(brokenDuty);
+}
+
+function brokenDuty(duty: ExaminedDuty): readonly string[] {
   const { level, sentence, source, violations, violationCount, remedy } = duty;
   const shown = violations.slice(0, VIOLATIONS_SHOWN_MAX);
   const more = violationCount - shown.length;
@@ -159,14 +162,28 @@ function brokenLines(duty: ExaminedDuty): readonly string[] {
   ];
 }
 
-function waivedLines({ duty, level, waiver }: ExaminedDuty): readonly string[] {
-  const { owner = '', expires = '', reason = '' } = waiver ?? {};
-  return [`  ${duty} (${level}): ${reason} (${owner}, until ${expires})`];
+function waivedLines(duties: readonly ExaminedDuty[]): readonly string[] {
+  return duties.map(({ duty, level, waiver }) => {
+    const { owner = '', expires = '', reason = '' } = waiver ?? {};
+    return `  ${duty} (${level}): ${reason} (${owner}, until ${expires})`;
+  });
 }
 
-function unmetLines({ duty, level, because, next }: ExaminedDuty): readonly string[] {
-  const scene = next?.scene === undefined ? '' : `; scene ${next.scene}`;
-  return [`  ${duty} (${level}): ${because ?? 'nothing exercised it'}${scene}`];
+/** Duties that lack a verdict for the same reason are in one row, with the MUSTs first. */
+function unmetLines(duties: readonly ExaminedDuty[]): readonly string[] {
+  const byReason = new Map<string, ExaminedDuty[]>();
+  for (const each of duties) {
+    const { because = 'nothing exercised it', next } = each;
+    const scene = next?.scene === undefined ? '' : `scene ${next.scene}: `;
+    const reason = `${scene}${because}`;
+    byReason.set(reason, [...(byReason.get(reason) ?? []), each]);
+  }
+  return [...byReason].flatMap(([reason, of]) => {
+    const musts = of.filter(({ level }) => level === 'must');
+    const others = of.filter(({ level }) => level !== 'must');
+    const names = [...musts, ...others].map(({ duty, level }) => `${duty} (${level})`);
+    return [`  ${reason}`, `      ${names.join(', ')}`];
+  });
 }
 
 /** A row for each moment: what the client did after the cut. */

@@ -21,6 +21,7 @@ import { knownNames } from '../../../../fixtures/base/nearest.ts';
 import type { OptionRows, ValuesOf } from '../../../../fixtures/base/option-row.ts';
 import { inGroup, offSwitch } from '../../../../fixtures/base/option-row.ts';
 import { systemRandom } from '../../../../fixtures/base/random.ts';
+import { defaultHeaderPrefix } from '../../../../fixtures/contract/vendor-names.ts';
 import {
   jsonFile,
   prepareReports,
@@ -82,6 +83,12 @@ export const examineRows = inGroup('Examination', {
     help: 'port of the server for the client; 0 for any free port',
     cli: { kind: 'port' },
     default: { value: 0 },
+  },
+  headerPrefix: {
+    flag: '--header-prefix <prefix>',
+    help: "vendor prefix of the API's header names",
+    cli: { kind: 'header-prefix' },
+    default: { value: defaultHeaderPrefix },
   },
   scene: {
     flag: '--scene <name>',
@@ -283,9 +290,19 @@ function planOf(options: ExamineOptions, folder: string): Omit<ExaminationPlan, 
     }),
   );
   for (const name of [...scene, ...skips.keys()]) requireScene(name);
-  const { advertise, port, installed, payloadType, parallel, cuts: isCut } = options;
+  const { advertise, port, headerPrefix, installed, payloadType, parallel, cuts: isCut } = options;
   return {
-    ...{ command, advertise, port, powerOff, powerOn, installed, payloadType, folder },
+    ...{
+      command,
+      advertise,
+      port,
+      headerPrefix,
+      powerOff,
+      powerOn,
+      installed,
+      payloadType,
+      folder,
+    },
     ...{ seed: seed ?? systemRandom.bytes(6).toString('hex'), parallel, isCut, skips },
     ...{ selection: scene, timeMs: options.time, contactMs: options.contactTime },
     capabilities: (options.capability ?? []) as readonly Capability[],

@@ -179,7 +179,5 @@ function unmetBecause(
   const because =
     reasons[scene] ?? skipped.find((each) => each.scene === scene)?.because ?? end?.because;
   if (because !== undefined) return because;
-  return end === undefined
-    ? 'its scene was not played'
-    : `its scene ${scene} was played, and ${unshown}`;
+  return end === undefined ? 'it was not played' : `it was played, and ${unshown}`;
 }

@@ -111,10 +111,16 @@ const promptConditions: ReadonlySet<ConditionName> = new Set([
   ...(['download', 'whole download', 'report', 'log'] as const),
 ]);
 
+/** Connections of a client to an address that it must refuse, and the longest time for them. */
+export const REFUSED_CONNECTIONS_MIN = 5;
+export const REFUSED_MAX_MS = 20_000;
+
 function minOfStep(step: Step, intervalMs: number): number {
   if ('idleIntervals' in step) return step.idleIntervals * intervalMs;
   if ('idleSeconds' in step) return step.idleSeconds * 1000;
   if ('await' in step) return promptConditions.has(step.await) ? 0 : intervalMs;
+  if ('startAt' in step)
+    return Math.min((REFUSED_CONNECTIONS_MIN - 1) * intervalMs, REFUSED_MAX_MS);
   return 'cut' in step ? 2 * intervalMs : 0;
 }
 

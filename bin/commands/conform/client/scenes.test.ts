@@ -36,6 +36,11 @@ describe('the scenes of the examination', () => {
       expect(readPlan(JSON.stringify({ rules: each }))).toHaveProperty('rules');
   });
 
+  it('count the time in which a client may connect to an address that it must refuse', () => {
+    const [tls] = programmeOf(allScenes, at).filter(({ scene }) => scene.name === 'tls-untrusted');
+    expect(tls?.minMs).toBe(4 * 20_000);
+  });
+
   it('take at most ten minutes in the quick programme of a client that polls every 5 s', () => {
     const quick = programmeOf(allScenes, at).filter(({ because }) => because === undefined);
     const sumMs = quick.reduce((sum, { minMs }) => sum + minMs, 0);

@@ -3,12 +3,16 @@
 import { type Random, seededRandom } from '../../../../fixtures/base/random.ts';
 import type { ServerAct } from '../../../../fixtures/control/client-event.ts';
 import { writeArtifact } from '../../../../fixtures/formats/mender-artifact-writer.ts';
+import { singleFilePayload } from '../../../../fixtures/formats/update-modules.ts';
 import type { Testbed } from '../../../../server/testbed.ts';
 import type { askedLast } from './conditions.ts';
 import { type OfferedUpdate, SceneStopped } from './scene.ts';
 
 /** Bytes of the file in an artifact; the faults of the scenes act at positions in it. */
 const PAYLOAD_BYTES = 262_144;
+
+/** Directory on the device into which the module `single-file` puts the file. */
+const DESTINATION = '/var/lib/fleetbed';
 
 /** What a user works with. */
 export interface ServerUserParts {
@@ -152,9 +156,12 @@ export class ServerUser {
 
   async #upload(name: string, deviceType: string): Promise<void> {
     const { payloadType, testbed } = this.#parts;
+    const file = { name: 'update.bin', content: this.#random.bytes(PAYLOAD_BYTES) };
+    // The field's module of this name reads its destination from further files.
+    const { files } =
+      payloadType === 'single-file' ? singleFilePayload(DESTINATION, file) : { files: [file] };
     const bytes = await writeArtifact({
-      ...{ name, deviceTypes: [deviceType], payloadType, modifiedMs: 0 },
-      files: [{ name: 'update.bin', content: this.#random.bytes(PAYLOAD_BYTES) }],
+      ...{ name, deviceTypes: [deviceType], payloadType, modifiedMs: 0, files },
       // A byte that a fault flips is one of the payload then, and not one that gzip checks.
       compression: 'none',
     });

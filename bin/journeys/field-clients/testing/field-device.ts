@@ -7,10 +7,15 @@ import { decide, knownDevices } from '../../../../server/testing/test-device.ts'
 import type { TestServer } from '../../../../server/testing/test-server.ts';
 import { confinedClient, type DeviceRootFiles, makeDeviceRoot } from './device-root.ts';
 import { lendProgram, libraryEnvironment } from './programs.ts';
-import { type RunningProgram, startProgram, unprivileged } from './running-program.ts';
+import {
+  type ProgramStart,
+  type RunningProgram,
+  startProgram,
+  unprivileged,
+} from './running-program.ts';
 
 /** Path of the device's message bus, as the client sees it. */
-const busPath = '/run/bus';
+export const busPath = '/run/bus';
 
 /** A device with a running `mender-client`. */
 export interface FieldDevice {
@@ -50,14 +55,14 @@ export async function startFieldDevice(
   };
   try {
     makeDeviceRoot(root, own);
-    const bus = startBus(folder, join(root, busPath));
+    const bus = startProgram(busOf(folder));
     running.unshift(bus);
     await bus.waitForOutput(/^unix:path=/m);
   } catch (error) {
     await end();
     throw error;
   }
-  const client = startClient(root);
+  const client = startProgram(clientOf(root));
   running.unshift(client);
   return {
     name,
@@ -67,10 +72,11 @@ export async function startFieldDevice(
       // `mender-connect` can miss the signal about a new token right after its start, and would
       // then wait for the next one.
       await client.waitForOutput(/Reauthorization successful/);
-      const connect = startConnect(folder, client.pid);
-      running.unshift(connect.program);
-      await connect.program.waitForOutput(/Connection established/);
-      return connect;
+      const { start, folder: shells } = connectOf(folder, client.pid);
+      const program = startProgram(start);
+      running.unshift(program);
+      await program.waitForOutput(/Connection established/);
+      return { program, folder: shells };
     },
     end,
   };
@@ -102,10 +108,11 @@ export async function letIn(server: TestServer, device: FieldDevice): Promise<De
 }
 
 /**
- * Starts a private message bus that allows its one user everything; the machine's own bus is not
- * used.
+ * Returns how a private message bus is started in the folder of a device. It allows its one user
+ * everything; the machine's own bus is not used.
  */
-function startBus(folder: string, socket: string): RunningProgram {
+export function busOf(folder: string): ProgramStart {
+  const socket = join(folder, 'root', busPath);
   const settings = join(folder, 'bus.conf');
   const everything = ['own', 'send_destination', 'receive_sender'].map(
     (right) => `<allow ${right}="*"/>`,
@@ -114,19 +121,21 @@ function startBus(folder: string, socket: string): RunningProgram {
   const listen = `<listen>unix:path=${socket}</listen><auth>EXTERNAL</auth>`;
   writeFileSync(settings, `<busconfig><type>system</type>${listen}${policy}</busconfig>\n`);
   const words = [`--config-file=${settings}`, '--nofork', '--nopidfile', '--print-address'];
-  return startProgram({ ...lendProgram(folder, 'dbus-daemon'), words });
+  return { ...lendProgram(folder, 'dbus-daemon'), words };
 }
 
-function startClient(root: string): RunningProgram {
+/** Returns how `mender-client` is started, with the folder as its root. */
+export function clientOf(root: string): ProgramStart {
   const [program = '', ...words] = [...confinedClient(root), '--no-syslog', 'daemon'];
   const environment = {
     DBUS_SYSTEM_BUS_ADDRESS: `unix:path=${busPath}`,
     ...libraryEnvironment(),
   };
-  return startProgram({ program, words, environment, keepRights: true });
+  return { program, words, environment, keepRights: true };
 }
 
-function startConnect(folder: string, clientPid: number): ConnectClient {
+/** Returns how `mender-connect` is started, and the empty folder in which its shells open. */
+export function connectOf(folder: string, clientPid: number) {
   const empty = mkdtempSync(join(folder, 'shell-'));
   if (unprivileged) chownSync(empty, unprivileged.uid, unprivileged.gid);
   const settings = join(folder, 'mender-connect.conf');
@@ -141,12 +150,12 @@ function startConnect(folder: string, clientPid: number): ConnectClient {
   const commands = commandFolder(folder, clientPid);
   const { program, environment } = lendProgram(commands, 'mender-connect');
   const bus = { DBUS_SYSTEM_BUS_ADDRESS: `unix:path=${join(folder, 'root', busPath)}` };
-  const started = startProgram({
+  const start: ProgramStart = {
     program,
     words: ['--trace', '--config', settings, 'daemon'],
     environment: { ...environment, ...bus, PATH: commands },
-  });
-  return { program: started, folder: empty };
+  };
+  return { start, folder: empty };
 }
 
 /**

@@ -1,10 +1,10 @@
 /** Finds the Debian clients and their files, unpacked by the set-up or installed on the machine. */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
-import { basename, delimiter, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { basename, delimiter, join, resolve } from 'node:path';
 
-const unpacked = fileURLToPath(new URL('../../../../.fleetbed/field-clients', import.meta.url));
+/** Tests, and the commands that they start, run in the folder of the clone. */
+const unpacked = resolve('.fleetbed/field-clients');
 
 /** Returns the path of a program. @throws Error with a remedy when the program is missing */
 export function programPath(name: string): string {

@@ -34,14 +34,19 @@ export interface ProgramStart {
 const STEP_MAX_MS = 30_000;
 const SHOWN_MAX_CHARACTERS = 4000;
 
-/** Starts a program. Its environment contains only a search path and the given variables. */
-export function startProgram(start: ProgramStart): RunningProgram {
-  const child = spawn(start.program, start.words, {
+/** Spawns a program. Its environment contains only a search path and the given variables. */
+export function spawnProgram({ program, words, environment, keepRights }: ProgramStart) {
+  return spawn(program, words, {
     cwd: '/',
-    env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', ...start.environment },
+    env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
-    ...(start.keepRights ? {} : unprivileged),
+    ...(keepRights ? {} : unprivileged),
   });
+}
+
+/** Starts a program, and observes its output. */
+export function startProgram(start: ProgramStart): RunningProgram {
+  const child = spawnProgram(start);
   const output = new ProgramOutput(start.program, child);
   return {
     pid: child.pid ?? 0,
