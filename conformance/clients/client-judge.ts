@@ -189,11 +189,11 @@ export class ClientJudge {
     }
     client.memory.learn(exchange, event);
     const isIdle = event.status === 204 && polls.includes(row.id) && isAnswered(event);
-    const { due, usesFormerToken } = client.memory;
+    const { due, authentication } = client.memory;
     if (!isIdle) client.busyMs = event.endedMs;
     // Shortly after another exchange a poll is excused from what it breaks later.
     const isSettled = !isUnderway(event, client.busyMs) && due.size === 0;
-    const isRepeatable = isIdle && isSettled && !usesFormerToken && !this.#isBroken;
+    const isRepeatable = isIdle && isSettled && !authentication.usesFormerToken && !this.#isBroken;
     client.unchanged = isRepeatable ? event : undefined;
   }
 
@@ -334,8 +334,11 @@ export class ClientJudge {
 }
 
 /** An abort without a device concerns those that were offered the deployment. */
-function isConcerned({ act, client, subject = '' }: ServerAct, { offers }: ClientMemory): boolean {
-  return act !== 'deployment-aborted' || client !== undefined || offers.has(subject);
+function isConcerned(
+  { act, client, subject = '' }: ServerAct,
+  { deployments }: ClientMemory,
+): boolean {
+  return act !== 'deployment-aborted' || client !== undefined || deployments.offers.has(subject);
 }
 
 function newClient(intervalMs?: number): JudgedClient {

@@ -42,7 +42,8 @@ export function rowOf(
   // A link points to wherever the server stores its files, and is used with GET only.
   const link = rowsAtPath.find(({ authorization }) => authorization === 'link');
   if (link) return deviceRows.get(link.id);
-  if ((client?.offers.values ?? []).some((offer) => offer.link === linkOf(url))) return download;
+  if ((client?.deployments.offers.values ?? []).some((offer) => offer.link === linkOf(url)))
+    return download;
   return row === undefined && pathname.includes(apiPrefixes.device) ? unknownRow : undefined;
 }
 

@@ -2,6 +2,9 @@
 import type { DownloadProgress } from './download-progress.ts';
 import type { Times } from './exchange-facts.ts';
 
+/** Maximum number of remembered items of each kind; a new item replaces the oldest. */
+export const ITEMS_MAX = 8;
+
 /** A reaction that is due. */
 export interface Due {
   /** Number of the event since which it is due, and its time. */

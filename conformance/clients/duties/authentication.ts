@@ -23,9 +23,9 @@ const requestDuties: readonly Duty[] = [
     looksAt: 'start and end of the authentication requests of one device',
     remedy: 'send the next authentication request after the answer to this one, or its timeout',
     operations: authentication,
-    applies: (exchange, { client }) => pauseMs(client.lastAuthentication, exchange) !== undefined,
+    applies: (exchange, { client }) => pauseMs(client.authentication.last, exchange) !== undefined,
     violation: (exchange, { client }) => {
-      const pause = pauseMs(client.lastAuthentication, exchange) ?? 0;
+      const pause = pauseMs(client.authentication.last, exchange) ?? 0;
       // Times are rounded to milliseconds.
       if (pause > -2) return undefined;
       const seen = `${Math.round(-pause)} ms before it`;
@@ -40,10 +40,10 @@ const requestDuties: readonly Duty[] = [
     looksAt: 'pauses after a 401 or 403 of the authentication request; the third short one counts',
     remedy: 'wait 5 s or more after a refusal, or let the pause grow from 1 s',
     operations: authentication,
-    applies: ({ status }, { client }) => status !== 429 && client.lastAuthentication !== undefined,
+    applies: ({ status }, { client }) => status !== 429 && client.authentication.last !== undefined,
     violation: (exchange, { client }) => {
-      const isThird = client.hastyAuthentications === HASTY_MAX;
-      if (!isThird || !client.isHastyAuthentication(exchange)) return undefined;
+      const isThird = client.authentication.hastyRequests === HASTY_MAX;
+      if (!isThird || !client.authentication.isHasty(exchange)) return undefined;
       const seen = 'less, three times in a row';
       return { where: 'the pause after a refusal', must: 'last 1 s or more', seen };
     },
@@ -58,10 +58,10 @@ const requestDuties: readonly Duty[] = [
     scene: 'revocation',
     applies: ({ row, status }, { client }) =>
       row.id === 'post-auth-request'
-        ? client.unauthorized.size > 0
+        ? client.authentication.unauthorized.size > 0
         : status === 401 && isOfDevice(row) && row.authorization === 'device',
     violation: ({ row }, { client }) => {
-      if (client.unauthorized.get(row.id) !== REPEATS_UNDERWAY_MAX) return undefined;
+      if (client.authentication.unauthorized.get(row.id) !== REPEATS_UNDERWAY_MAX) return undefined;
       const seen = 'another 401, the third without one';
       return { where: 'a 401', must: 'lead to an authentication request', seen };
     },
@@ -74,10 +74,10 @@ const requestDuties: readonly Duty[] = [
     looksAt: 'the member tenant_token of authentication requests',
     remedy: 'read the tenant token from the configuration for every request',
     operations: authentication,
-    concerns: ({ lastAuthentication: last }) => last?.tenantToken !== undefined,
-    applies: (_, { client }) => client.lastAuthentication?.tenantToken !== undefined,
+    concerns: ({ authentication: { last } }) => last?.tenantToken !== undefined,
+    applies: (_, { client }) => client.authentication.last?.tenantToken !== undefined,
     violation: ({ sent }, { client }) =>
-      membersOf(sent).tenant_token === client.lastAuthentication?.tenantToken
+      membersOf(sent).tenant_token === client.authentication.last?.tenantToken
         ? undefined
         : { where: 'tenant_token', must: 'stay the same', seen: 'another one, or none' },
   },
@@ -90,11 +90,13 @@ const requestDuties: readonly Duty[] = [
     remedy: 'keep the interval after a 401 or 403, or let it grow',
     scene: 'rejection',
     operations: authentication,
-    applies: (_, { client }) => client.lastRefusalPauseMs !== undefined,
+    applies: (_, { client }) => client.authentication.lastRefusalPauseMs !== undefined,
     violation: (exchange, { client }) => {
-      const pause = pauseMs(client.lastAuthentication, exchange);
-      const isShorter = pause !== undefined && pause < (client.lastRefusalPauseMs ?? 0) / 2;
-      if (!isShorter || client.shrinkingPauses !== SHRINKING_MAX - 1) return undefined;
+      const pause = pauseMs(client.authentication.last, exchange);
+      const isShorter =
+        pause !== undefined && pause < (client.authentication.lastRefusalPauseMs ?? 0) / 2;
+      if (!isShorter || client.authentication.shrinkingPauses !== SHRINKING_MAX - 1)
+        return undefined;
       return { where: 'the pause after a refusal', must: 'not shrink', seen: 'half of it, twice' };
     },
   },
@@ -105,8 +107,8 @@ const requestDuties: readonly Duty[] = [
     source: 'Authentication, rule 3',
     looksAt: 'the number of authentication requests that were answered 200',
     remedy: 'keep the token until an operation is answered 401',
-    observation: ({ authentications }) =>
-      authentications > 0 ? `${authentications} tokens were issued` : undefined,
+    observation: ({ authentication: { issued } }) =>
+      issued > 0 ? `${issued} tokens were issued` : undefined,
   },
   {
     id: 'auth.survives-503',
@@ -117,7 +119,7 @@ const requestDuties: readonly Duty[] = [
     remedy: 'retry after 1 s or more, and let the pause grow',
     scene: 'sign-in-outage',
     operations: authentication,
-    applies: (exchange, { client }) => client.failures.has(exchange.row.id),
+    applies: (exchange, { client }) => client.retries.failures.has(exchange.row.id),
     violation: (exchange, { client }) => retryProblem(exchange, client),
   },
 ];
@@ -134,7 +136,7 @@ const reactionDuties: readonly Duty[] = [
     remedy: 'go on asking after a 401 or 403, at the interval',
     scene: 'rejection',
     sequence: {
-      begins: { acts: ['accepted'], when: ({ isRejected }) => isRejected },
+      begins: { acts: ['accepted'], when: ({ authentication: { isRejected } }) => isRejected },
       keeps: { exchange: ({ row, status }) => isAuthentication(row) && status === 200 },
       lapses: { acts: ['rejected', 'decommissioned', 'client-killed'] },
       must: 'authenticate after it was accepted again',
@@ -169,10 +171,13 @@ const reactionDuties: readonly Duty[] = [
       row.authorization === 'device' &&
       token !== undefined &&
       token !== MASK &&
-      client.tokens.size > 0,
+      client.authentication.tokens.size > 0,
     violation: ({ token = '' }, { client }) => {
       const bare = token.replaceAll(/^["'\s]{1,8}|(?:["'\s]|\\n|%0A){1,8}$/gi, '');
-      if (client.tokens.has(digestOf(token)) || !client.tokens.has(digestOf(bare)))
+      if (
+        client.authentication.tokens.has(digestOf(token)) ||
+        !client.authentication.tokens.has(digestOf(bare))
+      )
         return undefined;
       return {
         where: 'the token',
@@ -196,7 +201,7 @@ const reactionDuties: readonly Duty[] = [
       },
       keeps: { exchange: ({ row }) => isAuthentication(row) },
       breaks: (exchange, { client, event }) => {
-        const times = client.unauthorized.get(exchange.row.id) ?? 0;
+        const times = client.authentication.unauthorized.get(exchange.row.id) ?? 0;
         const isThird =
           isRefusedAsExpired(exchange, event.serverNowMs) && times === REPEATS_UNDERWAY_MAX;
         if (!isThird) return undefined;
@@ -217,14 +222,15 @@ const reactionDuties: readonly Duty[] = [
     applies: ({ token, row }, { client, event }) =>
       row.authorization === 'device' &&
       token !== undefined &&
-      client.tokens.size > 1 &&
-      client.tokens.has(digestOf(token)) &&
-      (digestOf(token) === client.tokens.newest?.[0] ||
-        !isUnderway(event, client.tokens.newest?.[1] ?? 0)),
+      client.authentication.tokens.size > 1 &&
+      client.authentication.tokens.has(digestOf(token)) &&
+      (digestOf(token) === client.authentication.tokens.newest?.[0] ||
+        !isUnderway(event, client.authentication.tokens.newest?.[1] ?? 0)),
     violation: ({ token = '' }, { client }) => {
       const name = digestOf(token);
-      if (name === client.tokens.newest?.[0]) return undefined;
-      if ((client.staleUses.get(name) ?? 0) !== REPEATS_UNDERWAY_MAX) return undefined;
+      if (name === client.authentication.tokens.newest?.[0]) return undefined;
+      if ((client.authentication.staleUses.get(name) ?? 0) !== REPEATS_UNDERWAY_MAX)
+        return undefined;
       return { where: 'the former token', must: 'not be used', seen: 'a third request with it' };
     },
   },
@@ -244,7 +250,7 @@ const reactionDuties: readonly Duty[] = [
         exchange: ({ row, token }, { client }) =>
           row.authorization === 'device' &&
           token !== undefined &&
-          digestOf(token) === client.tokens.newest?.[0],
+          digestOf(token) === client.authentication.tokens.newest?.[0],
       },
       lapses: { acts: ['client-killed'] },
       must: 'use the token that it was given',

@@ -72,9 +72,13 @@ const handshakeDuties: readonly Duty[] = [
     remedy: 'double the pause after each failure, up to some minutes, with a random part',
     scene: 'socket-refused',
     operations: handshakes,
-    applies: (_, { client }) => (client.failures.get('connect')?.count ?? 0) > 1,
+    applies: (_, { client }) => (client.retries.failures.get('connect')?.count ?? 0) > 1,
     violation: (exchange, { client }) => {
-      const { count = 0, firstPauseMs = 0, endedMs = 0 } = client.failures.get('connect') ?? {};
+      const {
+        count = 0,
+        firstPauseMs = 0,
+        endedMs = 0,
+      } = client.retries.failures.get('connect') ?? {};
       const pause = exchange.request.sentMs - endedMs;
       if (count !== FAILURES_MIN || pause >= 2 * firstPauseMs) return undefined;
       const seen = `${(pause / 1000).toFixed(1)} s after six failures`;
@@ -91,12 +95,12 @@ const handshakeDuties: readonly Duty[] = [
     scene: 'socket-closed',
     operations: handshakes,
     applies: (exchange, { client, event }) =>
-      client.tokens.size > 1 &&
-      client.tokens.has(digestOf(tokenOf(exchange))) &&
-      (digestOf(tokenOf(exchange)) === client.tokens.newest?.[0] ||
-        !isUnderway(event, client.tokens.newest?.[1] ?? 0)),
+      client.authentication.tokens.size > 1 &&
+      client.authentication.tokens.has(digestOf(tokenOf(exchange))) &&
+      (digestOf(tokenOf(exchange)) === client.authentication.tokens.newest?.[0] ||
+        !isUnderway(event, client.authentication.tokens.newest?.[1] ?? 0)),
     violation: (exchange, { client }) =>
-      digestOf(tokenOf(exchange)) === client.tokens.newest?.[0]
+      digestOf(tokenOf(exchange)) === client.authentication.tokens.newest?.[0]
         ? undefined
         : { where: 'the token', must: 'be the newest one', seen: 'a former one' },
   },

@@ -96,10 +96,10 @@ export const credentialDuties: readonly Duty[] = [
     remedy: 'build id_data from what never changes: no time, no address that is assigned',
     operations: authentication,
     applies: ({ sent }, { client }) =>
-      identityIn(sent) !== undefined && client.lastAuthentication?.identity !== undefined,
+      identityIn(sent) !== undefined && client.authentication.last?.identity !== undefined,
     violation: ({ sent }, { client }) => {
       const { identity = '', key = '' } = identityIn(sent) ?? {};
-      const before = client.lastAuthentication;
+      const before = client.authentication.last;
       if (before?.identity === digestOf(identity) || before?.key !== digestOf(key))
         return undefined;
       return { where: 'id_data', must: 'stay the same', seen: shown(identity) };
@@ -116,11 +116,11 @@ export const credentialDuties: readonly Duty[] = [
     scene: 'restart-while-pending',
     operations: authentication,
     applies: ({ sent }, { client }) =>
-      client.isRestarted &&
-      client.lastAuthentication?.key !== undefined &&
+      client.authentication.isRestarted &&
+      client.authentication.last?.key !== undefined &&
       identityIn(sent) !== undefined,
     violation: ({ sent }, { client }) =>
-      digestOf(identityIn(sent)?.key ?? '') === client.lastAuthentication?.key
+      digestOf(identityIn(sent)?.key ?? '') === client.authentication.last?.key
         ? undefined
         : { where: 'the key', must: 'survive a restart', seen: 'a new one' },
   },
@@ -166,8 +166,8 @@ export const credentialDuties: readonly Duty[] = [
     applies: ({ sent }) => identityIn(sent) !== undefined,
     violation: ({ sent }, { fleet, client, event }) => {
       const { key, identity } = identityIn(sent) ?? { key: '', identity: '' };
-      const isTurn = client.lastAuthentication?.key !== digestOf(key);
-      if (isTurn && client.keyTurns === KEY_TURNS_MAX - 1) {
+      const isTurn = client.authentication.last?.key !== digestOf(key);
+      if (isTurn && client.authentication.keyTurns === KEY_TURNS_MAX - 1) {
         return { where: 'the identity', must: 'have one key', seen: 'keys in turn, three times' };
       }
       const other = fleet.otherIdentity(key, identity, event.client);

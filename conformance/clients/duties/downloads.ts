@@ -26,13 +26,13 @@ const linkDuties: readonly Duty[] = [
     remedy: 'take the string as it is: do not decode, sort, shorten or append anything',
     operations: downloads,
     applies: ({ request }, { client }) => {
-      const offer = client.offerOfLink(request.url);
+      const offer = client.deployments.ofLink(request.url);
       return offer !== undefined && offer.targets.length > 0 && !isMasked(request.url);
     },
     violation: ({ request }, { client }) => {
       const target = digestOf(targetOf(request.url));
-      const isGiven = client.offerOfLink(request.url)?.targets.includes(target);
-      if (isGiven || client.redirects.has(target)) return undefined;
+      const isGiven = client.deployments.ofLink(request.url)?.targets.includes(target);
+      if (isGiven || client.deployments.redirects.has(target)) return undefined;
       return { where: 'the link', must: 'be used untouched', seen: 'another path or query' };
     },
   },
@@ -107,7 +107,7 @@ const linkDuties: readonly Duty[] = [
     operations: downloads,
     applies: ({ status }) => status === 400 || status === 403,
     violation: ({ request, status }, { client }) => {
-      const before = client.refusedLinks.get(linkOf(request.url)) ?? 0;
+      const before = client.deployments.refusedLinks.get(linkOf(request.url)) ?? 0;
       if (before !== REFUSED_LINKS_MAX) return undefined;
       return { where: 'a refused link', must: 'not be used again', seen: `a third ${status}` };
     },
@@ -130,10 +130,11 @@ const linkDuties: readonly Duty[] = [
       },
       keeps: {
         exchange: ({ row, request }, { client }) =>
-          downloads.includes(row.id) && client.redirects.has(digestOf(targetOf(request.url))),
+          downloads.includes(row.id) &&
+          client.deployments.redirects.has(digestOf(targetOf(request.url))),
       },
       breaks: ({ row, sent }, { client }) => {
-        if (client.redirected > REDIRECTS_MAX && downloads.includes(row.id)) {
+        if (client.deployments.redirected > REDIRECTS_MAX && downloads.includes(row.id)) {
           return { where: 'redirects', must: 'end after ten', seen: 'one more request' };
         }
         if (!reporting.includes(row.id) || membersOf(sent).status !== 'failure') return undefined;
@@ -152,11 +153,11 @@ const linkDuties: readonly Duty[] = [
     remedy: 'replace the stored link by that of each answer',
     operations: downloads,
     applies: ({ request }, { client }) => {
-      const { targets = [] } = client.offerOfLink(request.url) ?? {};
+      const { targets = [] } = client.deployments.ofLink(request.url) ?? {};
       return new Set(targets).size > 1 && targets.includes(digestOf(targetOf(request.url)));
     },
     violation: ({ request }, { client, event }) => {
-      const { targets = [] } = client.offerOfLink(request.url) ?? {};
+      const { targets = [] } = client.deployments.ofLink(request.url) ?? {};
       const isNewest = digestOf(targetOf(request.url)) === targets.at(-1);
       if (isNewest || isUnderway(event, client.lastPoll?.endedMs ?? 0)) return undefined;
       return { where: 'the link', must: 'be the newest one', seen: 'one of an earlier offer' };
@@ -172,7 +173,11 @@ const transferDuties: readonly Duty[] = [
     source: 'RFC 9110, 13.1.5',
     looksAt: 'If-Range and If-Unmodified-Since beside Range',
     remedy: 'send If-Range with the ETag of the first part',
-    observation: ({ conditions: { resumed, conditional } }) =>
+    observation: ({
+      deployments: {
+        conditions: { resumed, conditional },
+      },
+    }) =>
       resumed > 0
         ? `${conditional} of ${resumed} parts were asked for with a condition`
         : undefined,
@@ -388,8 +393,8 @@ function isFinal(statuses: readonly unknown[]) {
 /** Returns the offer of a download or a report. */
 function offerOf({ row, request, deploymentId }: JudgedExchange, { client }: DutyMemory) {
   return downloads.includes(row.id)
-    ? client.offerOfLink(request.url)
-    : client.offers.get(deploymentId);
+    ? client.deployments.ofLink(request.url)
+    : client.deployments.offers.get(deploymentId);
 }
 
 /** Returns the bytes that were written before the last answer was cut; undefined if it was not. */

@@ -51,7 +51,7 @@ export const failedReportDuties: readonly Duty[] = [
     remedy: 'wait 1 s or more, and let the pause grow',
     scene: 'report-outage',
     operations: reporting,
-    applies: (exchange, { client }) => client.failures.has(exchange.row.id),
+    applies: (exchange, { client }) => client.retries.failures.has(exchange.row.id),
     violation: (exchange, { client }) => retryProblem(exchange, client),
   },
   {
@@ -75,7 +75,7 @@ export const failedReportDuties: readonly Duty[] = [
       const offer = abortedOffer(memory);
       const where = 'an aborted deployment';
       if (downloads.includes(row.id)) {
-        if (memory.client.offerOfLink(request.url) !== offer) return undefined;
+        if (memory.client.deployments.ofLink(request.url) !== offer) return undefined;
         return { where, must: 'stop', seen: 'a download' };
       }
       if (reporting.includes(row.id)) {
@@ -101,7 +101,7 @@ export const failedReportDuties: readonly Duty[] = [
         exchange: ({ row, status, deploymentId }, { client, event }) =>
           reporting.includes(row.id) &&
           status === 404 &&
-          client.offers.has(deploymentId) &&
+          client.deployments.offers.has(deploymentId) &&
           isAnswered(event),
       },
       keeps: { exchange: ({ row }) => polls.includes(row.id) },
@@ -122,7 +122,10 @@ export const failedReportDuties: readonly Duty[] = [
     remedy: 'store the state of the deployment before each step, and go on from it at start',
     scene: 'power-cut',
     sequence: {
-      begins: { acts: ['client-killed'], when: ({ activeOffer }) => activeOffer !== undefined },
+      begins: {
+        acts: ['client-killed'],
+        when: ({ deployments }) => deployments.active !== undefined,
+      },
       keeps: { exchange: isFinalReport },
       lapses: {
         acts: ['deployment-aborted', 'decommissioned', 'folder-cleaned'],

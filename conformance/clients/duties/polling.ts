@@ -129,7 +129,7 @@ const requestDuties: readonly Duty[] = [
     operations: [...polls, 'post-auth-request'],
     applies: (_, { client }) => client.lastPoll?.status === 204,
     violation: ({ row }, { client }) => {
-      if (row.id === 'post-auth-request' || client.needlessAuthentications <= NEEDLESS_MAX)
+      if (row.id === 'post-auth-request' || client.authentication.needless <= NEEDLESS_MAX)
         return undefined;
       return {
         where: 'a 204',
@@ -291,7 +291,8 @@ const reactionDuties: readonly Duty[] = [
     scene: 'other-type',
     operations: [reports],
     applies: (exchange, { client }) =>
-      client.offers.get(exchange.deploymentId)?.isForType === false && isFinal(exchange),
+      client.deployments.offers.get(exchange.deploymentId)?.isForType === false &&
+      isFinal(exchange),
     // A device may also leave such an offer alone.
     keptByEndOf: 'other-type',
     violation: ({ sent }) => {
@@ -355,7 +356,7 @@ export const pollingDuties: readonly Duty[] = [...requestDuties, ...reactionDuti
 
 /** Returns the offer that ended last, if the device knew so before this poll began. */
 function endedOffer({ client, event }: DutyMemory) {
-  const latest = client.offers.newest?.[1];
+  const latest = client.deployments.offers.newest?.[1];
   if (latest === undefined || latest.isConfiguration || latest.final === undefined)
     return undefined;
   const isKnown = latest.isFinalKnown && !isUnderway(event, latest.endedMs ?? event.sentMs);
@@ -366,7 +367,7 @@ function endedOffer({ client, event }: DutyMemory) {
 function offeredIn({ row, status, json }: JudgedExchange, { client }: DutyMemory) {
   const { id } = membersOf(json);
   if (!polls.includes(row.id) || status !== 200 || typeof id !== 'string') return undefined;
-  return client.offers.get(id);
+  return client.deployments.offers.get(id);
 }
 
 /** Returns true for instructions that have an id and a link. */
@@ -391,6 +392,6 @@ function seconds(ms: number): string {
 
 /** Returns the latest offer if it was to the same operation and has not ended. */
 function activeOffer({ row }: JudgedExchange, { client }: DutyMemory) {
-  const { activeOffer: latest } = client;
+  const { active: latest } = client.deployments;
   return latest?.operation === row.id ? latest : undefined;
 }

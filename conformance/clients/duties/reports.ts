@@ -13,13 +13,13 @@ export function offerOf(
   { deploymentId }: JudgedExchange,
   { client }: DutyMemory,
 ): Offer | undefined {
-  return client.offers.get(deploymentId);
+  return client.deployments.offers.get(deploymentId);
 }
 
 /** Returns the deployment of a report, and the latest one for a poll. */
 export function conflictingOffer(exchange: JudgedExchange, memory: DutyMemory): Offer | undefined {
   const isReport = reporting.includes(exchange.row.id);
-  return isReport ? offerOf(exchange, memory) : memory.client.offers.newest?.[1];
+  return isReport ? offerOf(exchange, memory) : memory.client.deployments.offers.newest?.[1];
 }
 
 /** Returns true for a poll that brings a deployment which the device has not seen. */
@@ -29,7 +29,7 @@ export function offersNew(
 ): boolean {
   const { id } = membersOf(json);
   const isOffer = polls.includes(row.id) && status === 200 && typeof id === 'string';
-  return isOffer && !client.offers.has(id);
+  return isOffer && !client.deployments.offers.has(id);
 }
 
 export function isFinalAttempt({ row, sent }: JudgedExchange): boolean {
@@ -53,6 +53,6 @@ export function isWithoutUpdate({ row, status }: JudgedExchange): boolean {
 
 /** Returns the newest deployment if a 409 has ended it. */
 export function abortedOffer({ client }: DutyMemory): Offer | undefined {
-  const latest = client.offers.newest?.[1];
+  const latest = client.deployments.offers.newest?.[1];
   return latest?.conflictMs === undefined ? undefined : latest;
 }

@@ -38,7 +38,7 @@ const requestDuties: readonly Duty[] = [
       }
       const value = exchange.header('authorization');
       // A device without a token may ask to learn that it needs one, also after a restart.
-      const hasToken = client.tokens.size > 0 && !client.isRestarted;
+      const hasToken = client.authentication.tokens.size > 0 && !client.authentication.isRestarted;
       if (row.authorization !== 'device' || !hasToken) return undefined;
       if (value === MASK || /^Bearer [^\s]+$/i.test(value ?? '')) return undefined;
       const seen = value === undefined ? 'no Authorization' : 'a value of another form';
@@ -54,13 +54,13 @@ const requestDuties: readonly Duty[] = [
     remedy: 'read Retry-After, in seconds or as a date, and send nothing before that time',
     scene: 'overload',
     applies: (exchange, { client }) => {
-      const wait = client.waits.get(exchange.row.id);
+      const wait = client.retries.waits.get(exchange.row.id);
       // A request that was underway when the answer came is excused.
       const pause = pauseMs(wait, exchange);
       return isOfDevice(exchange.row) && pause !== undefined && pause >= 0;
     },
     violation: (exchange, { client }) => {
-      const wait = client.waits.get(exchange.row.id);
+      const wait = client.retries.waits.get(exchange.row.id);
       const seconds = (pauseMs(wait, exchange) ?? 0) / 1000;
       if (wait === undefined || seconds + ROUNDED_SECONDS >= wait.seconds) return undefined;
       const seen = `${seconds.toFixed(1)} s`;
@@ -77,7 +77,7 @@ const requestDuties: readonly Duty[] = [
     scene: 'bad-request',
     applies: ({ row, status }) => isOfDevice(row) && row.authorization !== 'link' && status === 400,
     violation: (exchange, { client }) => {
-      const before = client.malformed.get(exchange.row.id);
+      const before = client.retries.malformed.get(exchange.row.id);
       const isRepeat = before?.content === contentOf(exchange) && before.times === REPEATS_MAX;
       if (!isRepeat) return undefined;
       return { where: 'a 400', must: 'not be repeated', seen: 'the same request a fourth time' };
@@ -219,7 +219,7 @@ const requestDuties: readonly Duty[] = [
     looksAt: 'the time until a connection was closed before its answer',
     remedy: 'none is needed',
     scene: 'outage',
-    observation: ({ slowestMs }) =>
+    observation: ({ retries: { slowestMs } }) =>
       slowestMs === 0 ? undefined : `waited ${(slowestMs / 1000).toFixed(1)} s for an answer`,
   },
   {
@@ -337,7 +337,9 @@ const reactionDuties: readonly Duty[] = [
         exchange: ({ row }) => row.authorization !== 'signature',
       },
       breaks: ({ row }, { client }, { exchanges }) =>
-        row.id === 'post-auth-request' && client.unauthorized.size === 0 && exchanges > HASTY_MAX
+        row.id === 'post-auth-request' &&
+        client.authentication.unauthorized.size === 0 &&
+        exchanges > HASTY_MAX
           ? { where: 'a token in chunks', must: 'be read', seen: 'another authentication request' }
           : undefined,
       lapses: { acts: ['client-killed', 'deployment-aborted'] },

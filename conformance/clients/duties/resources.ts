@@ -87,7 +87,8 @@ const logUploadDuties: readonly Duty[] = [
         exchange: (exchange, { client }) =>
           logging.includes(exchange.row.id) &&
           isLogDone(exchange) &&
-          (client.offers.get(exchange.deploymentId)?.reports.includes('failure') ?? false),
+          (client.deployments.offers.get(exchange.deploymentId)?.reports.includes('failure') ??
+            false),
       },
       breaks: (_, __, due) =>
         due.polls > SOON_POLLS
@@ -121,11 +122,12 @@ const logUploadDuties: readonly Duty[] = [
     remedy: 'shorten the log after a 413, and give it up after a 400',
     scene: 'log-too-large',
     operations: logging,
-    applies: ({ deploymentId }, { client }) => client.refusedLogs.has(deploymentId),
+    applies: ({ deploymentId }, { client }) => client.deployments.refusedLogs.has(deploymentId),
     violation: (exchange, { client, event }) => {
-      const { endedMs = 0, times = 0 } = client.refusedLogs.get(exchange.deploymentId) ?? {};
+      const { endedMs = 0, times = 0 } =
+        client.deployments.refusedLogs.get(exchange.deploymentId) ?? {};
       const isExcused = isUnderway(event, endedMs) && times < REPEATS_UNDERWAY_MAX;
-      if (!client.isRefusedLog(exchange) || isExcused) return undefined;
+      if (!client.deployments.isRefusedLog(exchange) || isExcused) return undefined;
       return { where: 'a refused log', must: 'not be repeated', seen: 'the same, or a longer one' };
     },
     sequence: {
@@ -224,10 +226,13 @@ const inventoryDuties: readonly Duty[] = [
         exchange: ({ row, status }, { client, event }) =>
           row.id === 'post-auth-request' &&
           status === 200 &&
-          client.authentications === 0 &&
+          client.authentication.issued === 0 &&
           isAnswered(event),
       },
-      keeps: { exchange: (exchange, { client }) => isStored(exchange) && client.offers.size === 0 },
+      keeps: {
+        exchange: (exchange, { client }) =>
+          isStored(exchange) && client.deployments.offers.size === 0,
+      },
       breaks: ({ row, request }, _, due) =>
         inventory.includes(row.id) &&
         due.polls > FIRST_INVENTORY_POLLS_MAX &&
@@ -257,7 +262,7 @@ const inventoryDuties: readonly Duty[] = [
           isSuccess &&
           membersOf(sent).status === 'success' &&
           client.areas.has('inventory') &&
-          client.offers.get(deploymentId)?.isConfiguration === false,
+          client.deployments.offers.get(deploymentId)?.isConfiguration === false,
       },
       keeps: { exchange: ({ row }) => inventory.includes(row.id) },
       breaks: (_, __, due) =>
@@ -347,7 +352,8 @@ const inventoryDuties: readonly Duty[] = [
       const provides = membersOf(JSON.parse(client.lastPoll?.asked ?? '{}'));
       const name = sharedNames.find((each) => {
         const value = valueNamed(sent, each);
-        const isNew = each === 'artifact_name' && value === client.offers.newest?.[1].name;
+        const isNew =
+          each === 'artifact_name' && value === client.deployments.offers.newest?.[1].name;
         const isStated = value !== undefined && provides[each] !== undefined;
         return isStated && value !== provides[each] && !isNew;
       });
@@ -374,7 +380,7 @@ function isFailure({ row, sent, isSuccess }: JudgedExchange): boolean {
 
 /** Returns whether a log was uploaded for the deployment of a report; undefined for an unknown one. */
 function hasLog({ deploymentId }: JudgedExchange, { client }: DutyMemory): boolean | undefined {
-  return client.offers.get(deploymentId)?.hasLog;
+  return client.deployments.offers.get(deploymentId)?.hasLog;
 }
 
 const sharedNames = ['device_type', 'artifact_name'];

@@ -15,7 +15,7 @@ const GROWTH = 1.8;
 
 /** Returns true if the pause before this request follows failures that it can be compared with. */
 export function isRetry({ row }: JudgedExchange, client: ClientMemory): boolean {
-  return (client.failures.get(row.id)?.count ?? 0) > 1;
+  return (client.retries.failures.get(row.id)?.count ?? 0) > 1;
 }
 
 /**
@@ -28,9 +28,9 @@ export function retryProblem(
   client: ClientMemory,
 ): Violation | undefined {
   const { id } = exchange.row;
-  const run = client.failures.get(id);
+  const run = client.retries.failures.get(id);
   const pause = pauseMs(run, exchange);
-  if (run === undefined || pause === undefined || client.waits.has(id)) return undefined;
+  if (run === undefined || pause === undefined || client.retries.waits.has(id)) return undefined;
   const where = 'the pause after a failure';
   if (pause < HASTY_MS && run.hasty === HASTY_MAX)
     return { where, must: 'last 1 s or more', seen: 'less, three times in a row' };

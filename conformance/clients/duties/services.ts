@@ -132,9 +132,9 @@ const mapDuties: readonly Duty[] = [
     scene: 'control-map',
     operations: reporting,
     applies: ({ deploymentId }, { client }) =>
-      (client.offers.get(deploymentId)?.pauses?.length ?? 0) > 0,
+      (client.deployments.offers.get(deploymentId)?.pauses?.length ?? 0) > 0,
     violation: ({ deploymentId, sent }, { client }) => {
-      const { pauses = [], reports = [] } = client.offers.get(deploymentId) ?? {};
+      const { pauses = [], reports = [] } = client.deployments.offers.get(deploymentId) ?? {};
       const { status } = membersOf(sent);
       const skipped = pauses.find((state) => {
         const [pause, next] = heldBack[state] ?? [];
@@ -155,9 +155,9 @@ const mapDuties: readonly Duty[] = [
     operations: fetchingMap,
     // A device may also fetch a map that lets it go on.
     applies: ({ deploymentId }, { client }) =>
-      (client.offers.get(deploymentId)?.pauses?.length ?? 0) > 0,
+      (client.deployments.offers.get(deploymentId)?.pauses?.length ?? 0) > 0,
     violation: ({ deploymentId }, { client }) => {
-      const { reports = [] } = client.offers.get(deploymentId) ?? {};
+      const { reports = [] } = client.deployments.offers.get(deploymentId) ?? {};
       const isReported = reports.some((status) => String(status).startsWith('pause_'));
       if (isReported) return undefined;
       return { where: 'a pause', must: 'be reported', seen: 'a fetch of the map without one' };
@@ -222,7 +222,7 @@ const mapDuties: readonly Duty[] = [
     looksAt: 'the report after the last pause',
     remedy: 'none is needed',
     scene: 'control-map',
-    observation: ({ offers }) => {
+    observation: ({ deployments: { offers } }) => {
       const { reports = [] } = offers.values.at(-1) ?? {};
       const at = reports.findLastIndex((status) => String(status).startsWith('pause_'));
       return at < 0

@@ -35,10 +35,10 @@ export const statusDuties: readonly Duty[] = [
       },
       keeps: { exchange: isFinalReport },
       breaks: ({ row, deploymentId }, { client }) => {
-        const [before, latest] = client.offers.values.slice(-2);
+        const [before, latest] = client.deployments.offers.values.slice(-2);
         if (!reporting.includes(row.id) || latest?.id !== deploymentId) return undefined;
         if (before === undefined || before.final !== undefined || before.isOver) return undefined;
-        const isFetched = before.link !== undefined && client.fetched.has(before.link);
+        const isFetched = before.link !== undefined && client.deployments.fetched.has(before.link);
         if (before.reports.length === 0 && !before.hasLog && !isFetched) return undefined;
         return {
           where: 'a deployment',
@@ -68,22 +68,22 @@ export const statusDuties: readonly Duty[] = [
     operations: reporting,
     applies: ({ deploymentId, request }, { client }) => {
       const [newest, { offeredMs, final } = { offeredMs: 0, final: undefined }] =
-        client.offers.newest ?? [];
+        client.deployments.offers.newest ?? [];
       const isNext = newest !== deploymentId && final === undefined && request.sentMs >= offeredMs;
-      return isNext && client.offers.get(deploymentId)?.final !== undefined;
+      return isNext && client.deployments.offers.get(deploymentId)?.final !== undefined;
     },
     violation: ({ deploymentId, sent }, { client }) =>
-      membersOf(sent).status === client.offers.get(deploymentId)?.final
+      membersOf(sent).status === client.deployments.offers.get(deploymentId)?.final
         ? undefined
         : { where: 'a report', must: 'name the new deployment', seen: 'the id of the former' },
     sequence: {
       begins: {
         exchange: (exchange, { event, client }) =>
-          offersNew(exchange, client) && client.offers.size > 0 && isAnswered(event),
+          offersNew(exchange, client) && client.deployments.offers.size > 0 && isAnswered(event),
       },
       keeps: {
         exchange: ({ row, deploymentId }, { client }) =>
-          reporting.includes(row.id) && deploymentId === client.offers.newest?.[0],
+          reporting.includes(row.id) && deploymentId === client.deployments.offers.newest?.[0],
       },
       lapses: { acts: ['deployment-aborted', 'client-killed'], exchange: isWithoutUpdate },
       must: 'report on the second deployment',
@@ -98,9 +98,9 @@ export const statusDuties: readonly Duty[] = [
     remedy: 'forget the link with the report of failure',
     scene: 'failing-update',
     operations: [...downloads, ...polls],
-    applies: (_, { client }) => client.offers.newest?.[1]?.final === 'failure',
+    applies: (_, { client }) => client.deployments.offers.newest?.[1]?.final === 'failure',
     violation: ({ row, request }, { client }) => {
-      const offer = downloads.includes(row.id) ? client.offerOfLink(request.url) : undefined;
+      const offer = downloads.includes(row.id) ? client.deployments.ofLink(request.url) : undefined;
       if (offer?.final !== 'failure' || request.sentMs < (offer.endedMs ?? 0)) return undefined;
       return { where: 'a failed deployment', must: 'not be fetched again', seen: 'a download' };
     },
@@ -145,7 +145,7 @@ export const statusDuties: readonly Duty[] = [
     source: 'States and transitions, rules 2 and 3',
     looksAt: 'the statuses of the last deployment, in order',
     remedy: 'none is needed',
-    observation: ({ offers }) => {
+    observation: ({ deployments: { offers } }) => {
       const { reports = [] } = offers.values.findLast((offer) => offer.reports.length > 0) ?? {};
       return reports.length > 0 ? reports.map(shown).join(', ') : undefined;
     },
@@ -157,7 +157,7 @@ export const statusDuties: readonly Duty[] = [
     source: 'States and transitions, rule 2',
     looksAt: 'the statuses that were reported before the first download',
     remedy: 'none is needed',
-    observation: ({ offers, fetched }) => {
+    observation: ({ deployments: { offers, fetched } }) => {
       const offer = offers.values.findLast(({ link = '' }) => fetched.has(link));
       if (offer === undefined) return undefined;
       const isBefore = offer.reportsBeforeDownload.includes('downloading');
@@ -173,9 +173,9 @@ export const statusDuties: readonly Duty[] = [
     remedy: 'store the id of the offer as it is, and use it in the path',
     operations: [...reporting, 'put-deployment-log'],
     applies: ({ deploymentId, status }, { client }) =>
-      client.offers.has(deploymentId) || status === 404,
+      client.deployments.offers.has(deploymentId) || status === 404,
     violation: ({ deploymentId }, { client }) =>
-      client.offers.has(deploymentId)
+      client.deployments.offers.has(deploymentId)
         ? undefined
         : { where: 'the deployment', must: 'be one that was offered', seen: shown(deploymentId) },
   },
@@ -216,7 +216,7 @@ export const statusDuties: readonly Duty[] = [
       offerOf(exchange, memory)?.link !== undefined,
     violation: (exchange, memory) => {
       const { link = '' } = offerOf(exchange, memory) ?? {};
-      if (memory.client.fetched.has(link)) return undefined;
+      if (memory.client.deployments.fetched.has(link)) return undefined;
       return { where: 'success', must: 'follow a download', seen: 'the link was never used' };
     },
   },
@@ -248,7 +248,9 @@ export const statusDuties: readonly Duty[] = [
     operations: [...reporting, ...downloads],
     applies: ({ row, request, sent, deploymentId }, { client }) => {
       const isDownload = downloads.includes(row.id);
-      const offer = isDownload ? client.offerOfLink(request.url) : client.offers.get(deploymentId);
+      const offer = isDownload
+        ? client.deployments.ofLink(request.url)
+        : client.deployments.offers.get(deploymentId);
       const isSame =
         offer !== undefined && offer.name !== undefined && offer.name === offer.formerName;
       if (!isSame) return false;

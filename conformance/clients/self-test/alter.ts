@@ -26,10 +26,21 @@ export interface BadClient {
 export const named = (pattern: string | RegExp) => (step: Step) =>
   typeof pattern === 'string' ? step.label === pattern : pattern.test(step.label);
 
-/** Changes the requests with a label. */
-export function edit(pattern: string | RegExp, change: (step: Request) => void): Alter {
+/** Changes the requests with a label, by a function or to these values; headers are added. */
+export function edit(
+  pattern: string | RegExp,
+  change: Partial<Request> | ((step: Request) => void),
+): Alter {
   return (steps) => {
-    for (const step of steps.filter(named(pattern))) if (step.kind === 'request') change(step);
+    for (const step of steps.filter(named(pattern))) {
+      if (step.kind !== 'request') continue;
+      if (typeof change === 'function') change(step);
+      else {
+        const headers = { ...step.headers, ...change.headers };
+        const answerHeaders = { ...step.answerHeaders, ...change.answerHeaders };
+        Object.assign(step, change, { headers, answerHeaders });
+      }
+    }
     return steps;
   };
 }
@@ -64,14 +75,15 @@ export function repeated(label: string, count: number, more: Partial<Request> = 
   );
 }
 
-/** Changes a member of the body of a request. */
+/** Changes members of the body of a request, by a function or to these values. */
 export function body(
   pattern: string | RegExp,
-  change: (sent: Record<string, unknown>) => void,
+  change: Record<string, unknown> | ((sent: Record<string, unknown>) => void),
 ): Alter {
   return edit(pattern, (step) => {
     const sent = structuredClone(step.sent) as Record<string, unknown>;
-    change(sent);
+    if (typeof change === 'function') change(sent);
+    else Object.assign(sent, change);
     step.sent = sent;
   });
 }

@@ -99,9 +99,7 @@ export const authentication: readonly BadClient[] = [
   {
     duty: 'auth.one-at-a-time',
     does: 'sends two authentication requests at once',
-    alter: edit('pending 2', (step) => {
-      step.afterMs = -40;
-    }),
+    alter: edit('pending 2', { afterMs: -40 }),
   },
   {
     duty: 'auth.polite-while-pending',

@@ -19,15 +19,13 @@ export const connections: readonly BadClient[] = [
   {
     duty: 'connect.handshake',
     does: 'asks for version 8',
-    alter: edit('connect 1', (step) => {
-      step.headers['Sec-WebSocket-Version'] = '8';
-    }),
+    alter: edit('connect 1', { headers: { 'Sec-WebSocket-Version': '8' } }),
   },
   {
     duty: 'connect.key-fresh',
     does: 'uses one key for all handshakes',
-    alter: edit('connect 2', (step) => {
-      step.headers['Sec-WebSocket-Key'] = Buffer.alloc(16, 1).toString('base64');
+    alter: edit('connect 2', {
+      headers: { 'Sec-WebSocket-Key': Buffer.alloc(16, 1).toString('base64') },
     }),
   },
   {
@@ -58,9 +56,7 @@ export const connections: readonly BadClient[] = [
   {
     duty: 'connect.check-update',
     does: 'polls half a minute after check-update',
-    alter: edit('poll after check-update', (step) => {
-      step.afterMs = 30_000;
-    }),
+    alter: edit('poll after check-update', { afterMs: 30_000 }),
   },
   {
     duty: 'connect.one-socket',
@@ -123,9 +119,7 @@ export const connections: readonly BadClient[] = [
     does: 'keeps its websocket although nothing comes for three minutes',
     alter: all(
       scene('socket-silent', 'connect 1', 'shell answer', 180_000),
-      edit('connect 1', (step) => {
-        step.interference = ['half-open'];
-      }),
+      edit('connect 1', { interference: ['half-open'] }),
     ),
   },
   {
@@ -137,34 +131,28 @@ export const connections: readonly BadClient[] = [
     duty: 'http.chunked-answers',
     does: 'authenticates again and again after a token in chunks',
     alter: all(
-      edit('first token', (step) => {
-        step.answerHeaders['Transfer-Encoding'] = 'chunked';
-      }),
+      edit('first token', { answerHeaders: { 'Transfer-Encoding': 'chunked' } }),
       repeated('first token', 4),
     ),
   },
   {
     duty: 'http.documented-operations',
     does: 'calls a path that does not exist',
-    alter: edit('monitors', (step) => {
-      step.target = '/api/devices/v1/devicemonitor/configuration';
-      step.status = 404;
-      step.answer = { error: 'not found' };
+    alter: edit('monitors', {
+      target: '/api/devices/v1/devicemonitor/configuration',
+      status: 404,
+      answer: { error: 'not found' },
     }),
   },
   {
     duty: 'http.documented-operations',
     does: 'sends JSON as text',
-    alter: edit('idle 2', (step) => {
-      step.headers['Content-Type'] = 'text/plain';
-    }),
+    alter: edit('idle 2', { headers: { 'Content-Type': 'text/plain' } }),
   },
   {
     duty: 'http.documented-operations',
     does: 'sends a parameter that the operation lacks',
-    alter: edit('monitors', (step) => {
-      step.target = '/api/devices/v1/devicemonitor/config?edition=2';
-    }),
+    alter: edit('monitors', { target: '/api/devices/v1/devicemonitor/config?edition=2' }),
   },
   {
     duty: 'http.documented-operations',
@@ -197,30 +185,22 @@ export const connections: readonly BadClient[] = [
   {
     duty: 'http.framing',
     does: 'states both lengths',
-    alter: edit('idle 2', (step) => {
-      step.headers['Transfer-Encoding'] = 'chunked';
-    }),
+    alter: edit('idle 2', { headers: { 'Transfer-Encoding': 'chunked' } }),
   },
   {
     duty: 'http.host',
     does: 'sends no Host',
-    alter: edit('idle 2', (step) => {
-      step.headers.Host = '';
-    }),
+    alter: edit('idle 2', { headers: { Host: '' } }),
   },
   {
     duty: 'http.retry-after',
     does: 'polls before Retry-After is over',
-    alter: edit('after busy', (step) => {
-      step.afterMs = 5000;
-    }),
+    alter: edit('after busy', { afterMs: 5000 }),
   },
   {
     duty: 'http.backoff',
     does: 'polls every 1.5 s while the server fails',
-    alter: edit(/^outage [2-8]/, (step) => {
-      step.afterMs = 1500;
-    }),
+    alter: edit(/^outage [2-8]/, { afterMs: 1500 }),
   },
   {
     duty: 'http.no-retry-on-400',
@@ -230,9 +210,7 @@ export const connections: readonly BadClient[] = [
   {
     duty: 'connect.checks-accept',
     does: 'sends a message although the handshake was wrong',
-    alter: edit('connect 1', (step) => {
-      step.interference = ['wrong-accept'];
-    }),
+    alter: edit('connect 1', { interference: ['wrong-accept'] }),
   },
   {
     duty: 'http.recovers',

@@ -14,6 +14,12 @@ import {
   silentAfter,
 } from '../alter.ts';
 
+/** Reports success for the file that is not what it should be, and names it as installed. */
+const installsBadFile = all(
+  body('f1: failure', { status: 'success' }),
+  provides(afterFailure, { artifact_name: 'bad' }),
+);
+
 export const downloading: readonly BadClient[] = [
   {
     duty: 'get.uses-given-uri',
@@ -30,18 +36,14 @@ export const downloading: readonly BadClient[] = [
   {
     duty: 'get.no-token-to-other-hosts',
     does: 'sends its token to the storage',
-    alter: edit('d2: download', (step) => {
-      step.headers.Authorization = 'Bearer secret';
-    }),
+    alter: edit('d2: download', { headers: { Authorization: 'Bearer secret' } }),
   },
   {
     duty: 'get.follows-redirect',
     does: 'fails at a redirect',
     alter: all(
       drop(/^d3: (download|inventory)/),
-      body('d3: success', (sent) => {
-        sent.status = 'failure';
-      }),
+      body('d3: success', { status: 'failure' }),
       provides(/^d3: poll|^d4: offer/, { artifact_name: 'three' }),
       insert('d3: success', (copy) => [logOf(copy, 'd3')]),
     ),
@@ -49,9 +51,9 @@ export const downloading: readonly BadClient[] = [
   {
     duty: 'get.resumes',
     does: 'resumes one byte too far',
-    alter: edit('d1: resumed', (step) => {
-      step.headers.Range = 'bytes=200001-';
-      step.answerHeaders['Content-Range'] = 'bytes 200001-399999/400000';
+    alter: edit('d1: resumed', {
+      headers: { Range: 'bytes=200001-' },
+      answerHeaders: { 'Content-Range': 'bytes 200001-399999/400000' },
     }),
     consequences: ['get.short-body'],
   },
@@ -67,16 +69,14 @@ export const downloading: readonly BadClient[] = [
   {
     duty: 'get.checks-206',
     does: 'installs a part that began elsewhere',
-    alter: edit('d1: resumed', (step) => {
-      step.answerHeaders['Content-Range'] = 'bytes 100000-299999/400000';
+    alter: edit('d1: resumed', {
+      answerHeaders: { 'Content-Range': 'bytes 100000-299999/400000' },
     }),
   },
   {
     duty: 'get.validator-changed',
     does: 'joins the parts of two files',
-    alter: edit('d1: resumed', (step) => {
-      step.answerHeaders.ETag = '"other"';
-    }),
+    alter: edit('d1: resumed', { answerHeaders: { ETag: '"other"' } }),
   },
   {
     duty: 'get.short-body',
@@ -86,26 +86,13 @@ export const downloading: readonly BadClient[] = [
   {
     duty: 'get.checksum',
     does: 'installs a file with altered bytes',
-    alter: all(
-      body('f1: failure', (sent) => {
-        sent.status = 'success';
-      }),
-      provides(afterFailure, { artifact_name: 'bad' }),
-    ),
+    alter: installsBadFile,
     consequences: ['inventory.after-update'],
   },
   {
     duty: 'get.size-limits',
     does: 'installs a file that went on past its end',
-    alter: all(
-      edit('f1: download', (step) => {
-        step.interference = ['over-long'];
-      }),
-      body('f1: failure', (sent) => {
-        sent.status = 'success';
-      }),
-      provides(afterFailure, { artifact_name: 'bad' }),
-    ),
+    alter: all(edit('f1: download', { interference: ['over-long'] }), installsBadFile),
     consequences: ['inventory.after-update'],
   },
   {
@@ -146,17 +133,15 @@ export const downloading: readonly BadClient[] = [
   {
     duty: 'get.gzip',
     does: 'fails at a file with gzip',
-    alter: edit('f1: download', (step) => {
-      step.answerHeaders['Content-Encoding'] = 'gzip';
-    }),
+    alter: edit('f1: download', { answerHeaders: { 'Content-Encoding': 'gzip' } }),
   },
   {
     duty: 'get.large',
     does: 'gives up without a report after a file of 3 GiB',
     alter: all(
-      edit('d2: download', (step) => {
-        step.responseBytes = 3 * 2 ** 30;
-        step.answerHeaders['Content-Length'] = `${3 * 2 ** 30}`;
+      edit('d2: download', {
+        responseBytes: 3 * 2 ** 30,
+        answerHeaders: { 'Content-Length': `${3 * 2 ** 30}` },
       }),
       silentAfter('d2: download'),
     ),
@@ -165,9 +150,7 @@ export const downloading: readonly BadClient[] = [
   {
     duty: 'report.success-only-if-installed',
     does: 'reports success although every download was refused',
-    alter: edit('d2: download', (step) => {
-      Object.assign(step, { status: 404, responseBytes: 0 });
-    }),
+    alter: edit('d2: download', { status: 404, responseBytes: 0 }),
   },
   {
     duty: 'get.short-body',

@@ -34,9 +34,7 @@ export const polling: readonly BadClient[] = [
   {
     duty: 'next.mandatory-keys',
     does: 'leaves out its device type',
-    alter: body('idle 2', (sent) => {
-      sent.device_provides = { artifact_name: 'one' };
-    }),
+    alter: body('idle 2', { device_provides: { artifact_name: 'one' } }),
   },
   {
     duty: 'next.provides-are-strings',
@@ -59,9 +57,7 @@ export const polling: readonly BadClient[] = [
     alter: all(
       drop('d1: inventory'),
       provides('d1: poll after', { artifact_name: 'one' }),
-      edit('d1: poll after', (step) => {
-        step.afterMs = 300;
-      }),
+      edit('d1: poll after', { afterMs: 300 }),
       repeated('d1: poll after', 2, { afterMs: 10_000 }),
     ),
   },
@@ -92,9 +88,7 @@ export const polling: readonly BadClient[] = [
     does: 'installs an artifact for another type',
     alter: all(
       insert('f3: offer', () => [download('f3')]),
-      body('f3: failure', (sent) => {
-        sent.status = 'success';
-      }),
+      body('f3: failure', { status: 'success' }),
       drop('f3: log'),
       provides(/^f3: poll|idle again|^c1: (offer|poll)|before map|^m1: offer/, {
         artifact_name: 'other',
@@ -115,9 +109,7 @@ export const polling: readonly BadClient[] = [
         { kind: 'act', label: 'restart', act: 'server-restarted', afterMs: 10 },
         ...others(copy),
       ]),
-      edit('idle 2', (step) => {
-        step.afterMs = 10;
-      }),
+      edit('idle 2', { afterMs: 10 }),
     ),
   },
   {

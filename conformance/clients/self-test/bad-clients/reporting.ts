@@ -30,12 +30,7 @@ export const reporting: readonly BadClient[] = [
   {
     duty: 'report.final',
     does: 'reports nothing at all on a deployment that it fetched',
-    alter: all(
-      drop(/^f1: (failure|log)/),
-      edit('f1: poll after', (step) => {
-        step.status = 404;
-      }),
-    ),
+    alter: all(drop(/^f1: (failure|log)/), edit('f1: poll after', { status: 404 })),
   },
   {
     duty: 'report.already-installed',
@@ -57,17 +52,13 @@ export const reporting: readonly BadClient[] = [
   {
     duty: 'report.second-deployment',
     does: 'reports on the former deployment',
-    alter: edit('d2: downloading', (step) => {
-      step.id = 'd1';
-    }),
+    alter: edit('d2: downloading', { id: 'd1' }),
     consequences: ['report.final-once'],
   },
   {
     duty: 'report.second-deployment',
     does: 'reports on the former deployment after its first report on the next',
-    alter: edit('d2: installing', (step) => {
-      step.id = 'd1';
-    }),
+    alter: edit('d2: installing', { id: 'd1' }),
     consequences: ['report.final-once'],
   },
   {
@@ -94,16 +85,12 @@ export const reporting: readonly BadClient[] = [
   {
     duty: 'report.vocabulary',
     does: 'reports a status of its own',
-    alter: body('d2: installing', (sent) => {
-      sent.status = 'verifying';
-    }),
+    alter: body('d2: installing', { status: 'verifying' }),
   },
   {
     duty: 'report.shape',
     does: 'reports a substate that is a number',
-    alter: body('d2: installing', (sent) => {
-      sent.substate = 3;
-    }),
+    alter: body('d2: installing', { substate: 3 }),
   },
   {
     duty: 'report.own-deployment',
@@ -130,9 +117,7 @@ export const reporting: readonly BadClient[] = [
     duty: 'report.retries-final',
     does: 'drops a final status that was answered 401',
     alter: all(
-      edit('d2: lost', (step) => {
-        step.status = 401;
-      }),
+      edit('d2: lost', { status: 401 }),
       insert('d2: lost', (copy) => {
         const token = copy.headers.Authorization?.slice('Bearer '.length);
         return [
@@ -182,8 +167,6 @@ export const reporting: readonly BadClient[] = [
   {
     duty: 'report.no-false-success-after-cut',
     does: 'reports success although the cut left the file in parts',
-    alter: edit('d4: download', (step) => {
-      Object.assign(step, { responseBytes: 100_000, isDelivered: false });
-    }),
+    alter: edit('d4: download', { responseBytes: 100_000, isDelivered: false }),
   },
 ];

@@ -6,16 +6,14 @@ export const resources: readonly BadClient[] = [
   {
     duty: 'log.shape',
     does: 'writes times without a zone',
-    alter: body('f1: log', (sent) => {
-      sent.messages = [{ timestamp: '2026-01-31 12:00:00', level: 'e', message: 'm' }];
+    alter: body('f1: log', {
+      messages: [{ timestamp: '2026-01-31 12:00:00', level: 'e', message: 'm' }],
     }),
   },
   {
     duty: 'log.not-empty',
     does: 'uploads an empty log',
-    alter: body('f1: log', (sent) => {
-      sent.messages = [];
-    }),
+    alter: body('f1: log', { messages: [] }),
   },
   {
     duty: 'log.no-secrets',
@@ -28,10 +26,8 @@ export const resources: readonly BadClient[] = [
   {
     duty: 'log.limit',
     does: 'uploads 2 MiB',
-    alter: body('f1: log', (sent) => {
-      sent.messages = [
-        { timestamp: '2026-01-31T12:00:00Z', level: 'e', message: 'm'.repeat(2 ** 21) },
-      ];
+    alter: body('f1: log', {
+      messages: [{ timestamp: '2026-01-31T12:00:00Z', level: 'e', message: 'm'.repeat(2 ** 21) }],
     }),
   },
   {
@@ -43,9 +39,7 @@ export const resources: readonly BadClient[] = [
     duty: 'log.on-failure',
     does: 'drops a log that was answered 401',
     alter: all(
-      edit('f1: log', (step) => {
-        step.status = 401;
-      }),
+      edit('f1: log', { status: 401 }),
       insert('f1: log', (copy) => {
         const token = copy.headers.Authorization?.slice('Bearer '.length);
         return [
@@ -132,9 +126,7 @@ export const resources: readonly BadClient[] = [
   {
     duty: 'inventory.put-keeps-names',
     does: 'sends one changed attribute by PUT',
-    alter: edit('d1: inventory', (step) => {
-      step.sent = [{ name: 'cpu_load', value: 0.5 }];
-    }),
+    alter: edit('d1: inventory', { sent: [{ name: 'cpu_load', value: 0.5 }] }),
   },
   {
     duty: 'inventory.after-update',
@@ -149,9 +141,7 @@ export const resources: readonly BadClient[] = [
   {
     duty: 'config.strings',
     does: 'reports a number in its configuration',
-    alter: body('c1: configuration', (sent) => {
-      sent.interval = 60;
-    }),
+    alter: body('c1: configuration', { interval: 60 }),
   },
   {
     duty: 'config.strings',
@@ -168,9 +158,7 @@ export const resources: readonly BadClient[] = [
   {
     duty: 'alert.shape',
     does: 'sends an alert without its subject',
-    alter: edit('alert', (step) => {
-      step.sent = [{ name: 'a', level: 'OK', timestamp: '2026-01-31T12:05:00Z' }];
-    }),
+    alter: edit('alert', { sent: [{ name: 'a', level: 'OK', timestamp: '2026-01-31T12:05:00Z' }] }),
   },
   {
     duty: 'alert.no-flood',
@@ -188,9 +176,7 @@ export const resources: readonly BadClient[] = [
   {
     duty: 'monitor.config-shape',
     does: 'leaves out the type of a monitor',
-    alter: edit('monitors', (step) => {
-      step.sent = [{ name: 'sshd', status: 'enabled' }];
-    }),
+    alter: edit('monitors', { sent: [{ name: 'sshd', status: 'enabled' }] }),
   },
   {
     duty: 'map.announced-only-if-kept',

@@ -1,0 +1,108 @@
+/** What is remembered of the authentication of one device: its requests, its key and its tokens. */
+import type { ClientExchange, ServerAct } from '../../fixtures/control/client-event.ts';
+import type { JudgedExchange } from '../passive/judged-exchange.ts';
+import { membersOf } from '../target/json-members.ts';
+import { BoundedMap } from './bounded-map.ts';
+import { digestOf, identityIn, isHasty, pauseMs, timesOf } from './exchange-facts.ts';
+import { HASTY_MS, interrupts, isAnswered } from './excuses.ts';
+import { type Authentication, ITEMS_MAX, type LastPoll } from './remembered.ts';
+import { MASK } from './secret-text.ts';
+
+/** The authentication of one device as seen so far. */
+export class AuthenticationMemory {
+  /** Number of 401 of each operation since the last authentication request. */
+  readonly unauthorized = new BoundedMap<number>(ITEMS_MAX);
+  /** Digests of the tokens that were issued, the newest last, with the end of the answer. */
+  readonly tokens = new BoundedMap<number>(ITEMS_MAX);
+  /** Number of requests with a token that a newer one had replaced. */
+  readonly staleUses = new BoundedMap<number>(ITEMS_MAX);
+  usesFormerToken = false;
+  last: Authentication | undefined;
+  /** Number of authentication requests in a row that followed a refusal hastily. */
+  hastyRequests = 0;
+  /** Number of pauses in a row after a refusal that were less than half of the one before. */
+  shrinkingPauses = 0;
+  lastRefusalPauseMs: number | undefined;
+  /** Number of tokens that were issued. */
+  issued = 0;
+  keyTurns = 0;
+  /** Number of authentication requests in a row that followed a poll without an update at once. */
+  needless = 0;
+  /** True once the device was restarted, while its folder was kept. */
+  isRestarted = false;
+  /** True since a user has rejected the device, until it has a token again. */
+  isRejected = false;
+
+  /** Returns true if this authentication request hastily follows a refusal. */
+  isHasty(exchange: JudgedExchange): boolean {
+    const isRefused = this.last?.status === 401 || this.last?.status === 403;
+    return isRefused && isHasty(this.last, exchange);
+  }
+
+  /** Records an authentication request. @param lastPoll the last poll before it */
+  requested(exchange: JudgedExchange, event: ClientExchange, lastPoll: LastPoll | undefined): void {
+    this.hastyRequests = this.isHasty(exchange) ? this.hastyRequests + 1 : 0;
+    const pause = pauseMs(this.last, exchange);
+    const isRefused = [401, 403].includes(this.last?.status ?? 0);
+    if (isRefused && pause !== undefined) {
+      const before = this.lastRefusalPauseMs ?? 0;
+      this.shrinkingPauses = pause < before / 2 ? this.shrinkingPauses + 1 : 0;
+      this.lastRefusalPauseMs = pause;
+    }
+    const idle = pauseMs(lastPoll, exchange);
+    const isNeedless =
+      lastPoll?.status === 204 && idle !== undefined && idle < HASTY_MS && !this.isRestarted;
+    this.needless = isNeedless && this.unauthorized.size === 0 ? this.needless + 1 : 0;
+    this.isRestarted = false;
+    const { identity, key } = identityIn(exchange.sent) ?? {};
+    const former = this.last?.key;
+    const keyName = key && digestOf(key);
+    if (former !== undefined && keyName !== undefined && former !== keyName) this.keyTurns += 1;
+    this.last = {
+      ...timesOf(exchange),
+      status: exchange.status,
+      isAnswered: isAnswered(event),
+      identity: identity && digestOf(identity),
+      key: keyName,
+      tenantToken: membersOf(exchange.sent).tenant_token,
+    };
+    this.unauthorized.clear();
+    if (exchange.status !== 200 || !isAnswered(event)) return;
+    this.issued += 1;
+    this.shrinkingPauses = 0;
+    this.lastRefusalPauseMs = undefined;
+    this.isRejected = false;
+    const token = exchange.answer.text;
+    if (token !== '' && token !== MASK) this.tokens.keep(digestOf(token), event.endedMs);
+  }
+
+  /** Records whether a request was refused for its token, and which token it had. */
+  usedToken({ token, row, status }: JudgedExchange, event: ClientExchange): void {
+    const { id, authorization } = row;
+    if (status === 401 && isAnswered(event))
+      this.unauthorized.keep(id, (this.unauthorized.get(id) ?? 0) + 1);
+    else this.unauthorized.delete(id);
+    if (token === undefined || authorization !== 'device') return;
+    const name = digestOf(token);
+    const newest = this.tokens.newest?.[0];
+    this.usesFormerToken = this.tokens.has(name) && name !== newest;
+    if (this.usesFormerToken) this.staleUses.keep(name, (this.staleUses.get(name) ?? 0) + 1);
+  }
+
+  /** Records what the server or its user did. */
+  interrupted(act: ServerAct): void {
+    this.isRestarted ||= act.act === 'client-started';
+    this.isRejected ||= act.act === 'rejected';
+    if (act.act === 'folder-cleaned') {
+      this.last = undefined;
+      this.keyTurns = 0;
+      this.tokens.clear();
+    }
+    if (!interrupts(act)) return;
+    this.hastyRequests = 0;
+    this.shrinkingPauses = 0;
+    this.lastRefusalPauseMs = undefined;
+    this.needless = 0;
+    this.unauthorized.clear();
+  }
+}

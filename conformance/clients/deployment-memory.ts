@@ -1,0 +1,172 @@
+/** What is remembered of the deployments of one device: offers, downloads, reports and logs. */
+import type { ClientExchange } from '../../fixtures/control/client-event.ts';
+import type { JudgedExchange } from '../passive/judged-exchange.ts';
+import { membersOf } from '../target/json-members.ts';
+import { BoundedMap } from './bounded-map.ts';
+import { DownloadProgress } from './download-progress.ts';
+import {
+  askedWith,
+  contentOf,
+  digestOf,
+  finals,
+  isLogDone,
+  linkOf,
+  pausesIn,
+  targetOf,
+} from './exchange-facts.ts';
+import { isAnswered } from './excuses.ts';
+import { ITEMS_MAX, type LastPoll, type Offer, type RefusedLog } from './remembered.ts';
+
+const TARGETS_MAX = 4;
+const REPORTS_MAX = 32;
+
+/** The deployments of one device as seen so far. */
+export class DeploymentMemory {
+  readonly offers = new BoundedMap<Offer>(ITEMS_MAX);
+  /** Links of the files that the device has begun to fetch. */
+  readonly fetched = new BoundedMap<true>(ITEMS_MAX);
+  /** Number of refusals of each link in a row. */
+  readonly refusedLinks = new BoundedMap<number>(ITEMS_MAX);
+  /** The last refused log of each deployment, and how often it was sent. */
+  readonly refusedLogs = new BoundedMap<RefusedLog>(ITEMS_MAX);
+  /** Digests of the targets to which a download was redirected. */
+  readonly redirects = new BoundedMap<true>(ITEMS_MAX);
+  /** Number of redirects of a download in a row. */
+  redirected = 0;
+  /** Number of requests for a part of a file, and of those that state a validator. */
+  readonly conditions = { resumed: 0, conditional: 0 };
+  /** True once the device was seen without a deployment, so that a later offer is a new one. */
+  isIdleKnown = false;
+
+  /** The offer that the device should work on: the newest one that has not ended. */
+  get active(): Offer | undefined {
+    const latest = this.offers.values.at(-1);
+    return latest?.final === undefined && latest?.isOver === false ? latest : undefined;
+  }
+
+  /** Returns the offer whose file a request fetches. */
+  ofLink(url: string): Offer | undefined {
+    const link = linkOf(url);
+    return this.offers.values.findLast((offer) => offer.link === link);
+  }
+
+  /** Records the answer to a poll. @param announcesMaps true if the poll asked for control maps */
+  polled(
+    exchange: JudgedExchange,
+    event: ClientExchange,
+    { asked }: LastPoll,
+    announcesMaps: boolean,
+  ): void {
+    const { row, status, json, request } = exchange;
+    // No update and a conflict both tell the device that its deployment is over.
+    if ((status === 204 || status === 409) && isAnswered(event)) {
+      for (const offer of this.offers.values) offer.isOver = true;
+      this.isIdleKnown = true;
+    }
+    const { id, artifact } = membersOf(json);
+    if (status !== 200 || typeof id !== 'string') return;
+    const { source, artifact_name: name, device_types_compatible: types } = membersOf(artifact);
+    const { uri } = membersOf(source);
+    const given = typeof uri === 'string' && URL.canParse(uri) ? uri : undefined;
+    const link = given && linkOf(given);
+    if (link !== undefined) this.refusedLinks.delete(link);
+    const known = this.offers.get(id);
+    // The device may have worked on it before it was watched.
+    if (!this.isIdleKnown && link !== undefined) this.fetched.keep(link, true);
+    const targets = [...(known?.targets ?? []), ...(given ? [digestOf(targetOf(given))] : [])];
+    const { device_type: type, artifact_name: formerName } = askedWith(exchange);
+    this.offers.keep(id, {
+      id,
+      operation: known?.operation ?? row.id,
+      asked: known?.asked ?? asked,
+      formerName: known?.formerName ?? formerName,
+      name,
+      isConfiguration: given?.includes('/download/configuration/') ?? false,
+      isForType: !Array.isArray(types) || types.includes(type),
+      pauses: announcesMaps ? pausesIn(artifact) : undefined,
+      link,
+      targets: targets.slice(-TARGETS_MAX),
+      offeredMs: known?.offeredMs ?? request.endedMs,
+      progress: known?.progress ?? new DownloadProgress(),
+      reports: known?.reports ?? [],
+      reportsBeforeDownload: known?.reportsBeforeDownload ?? [],
+      // A deployment that ended is offered again if its status was set back.
+      final: undefined,
+      isFinalKnown: false,
+      endedMs: undefined,
+      conflicts: known?.conflicts ?? 0,
+      conflictMs: undefined,
+      isConflictOfFinal: false,
+      isOver: false,
+      hasLog: known?.hasLog ?? false,
+    });
+  }
+
+  /** Records a request for a file. */
+  downloaded(exchange: JudgedExchange, event: ClientExchange): void {
+    const { request, status, answer } = exchange;
+    const link = linkOf(request.url);
+    const { location } = answer.headers;
+    this.redirected = status >= 300 && status < 400 && location ? this.redirected + 1 : 0;
+    if (location && URL.canParse(location, request.url)) {
+      this.redirects.keep(digestOf(targetOf(new URL(location, request.url).href)), true);
+    }
+    const header = (name: string): string | undefined => exchange.header(name);
+    const offer = this.ofLink(request.url);
+    const isNew = !this.fetched.has(link);
+    if (offer && isNew) offer.reportsBeforeDownload = [...offer.reports];
+    if (status === 400 || status === 403)
+      this.refusedLinks.keep(link, (this.refusedLinks.get(link) ?? 0) + 1);
+    // A redirect may lead to a server that is not seen; a 416 is about a file that the device has.
+    if ((status >= 200 && status < 400) || status === 416) this.fetched.keep(link, true);
+    offer?.progress.learn({ status, answer, header }, event, isNew);
+    if (exchange.header('range') === undefined) return;
+    this.conditions.resumed += 1;
+    const isConditional = ['if-range', 'if-unmodified-since'].some((name) => exchange.header(name));
+    if (isConditional) this.conditions.conditional += 1;
+  }
+
+  /** Records the report of a status. */
+  reported(exchange: JudgedExchange, event: ClientExchange): void {
+    const { deploymentId, sent, status: answered, isSuccess, request } = exchange;
+    const offer = this.offers.get(deploymentId);
+    if (offer === undefined) return;
+    const { status } = membersOf(sent);
+    if (offer.reports.length < REPORTS_MAX) offer.reports.push(status);
+    if (isSuccess && finals.includes(status)) {
+      offer.final = status;
+      offer.isFinalKnown = isAnswered(event);
+      offer.endedMs = request.endedMs;
+    }
+    if (!isAnswered(event)) return;
+    if (answered === 409) {
+      offer.conflicts += 1;
+      // What the device has reported after the first 409 is no excuse.
+      if (offer.conflictMs === undefined) offer.isConflictOfFinal = finals.includes(status);
+      offer.conflictMs ??= request.endedMs;
+    }
+    if (answered === 404 || answered === 409) offer.isOver = true;
+  }
+
+  /** Records the upload of a log. */
+  logged(exchange: JudgedExchange, event: ClientExchange): void {
+    const { deploymentId, status, request } = exchange;
+    const offer = this.offers.get(deploymentId);
+    if (offer && isLogDone(exchange)) offer.hasLog = true;
+    if ((status !== 413 && status !== 400) || !isAnswered(event)) return;
+    const times = this.isRefusedLog(exchange)
+      ? (this.refusedLogs.get(deploymentId)?.times ?? 0) + 1
+      : 1;
+    const { bodyBytes: bytes, endedMs } = request;
+    const content = contentOf(exchange);
+    this.refusedLogs.keep(deploymentId, { content, bytes, status, times, endedMs });
+  }
+
+  /** Returns true for a log that was refused before as it is, or that is no shorter than one after a 413. */
+  isRefusedLog(exchange: JudgedExchange): boolean {
+    const before = this.refusedLogs.get(exchange.deploymentId);
+    if (before === undefined) return false;
+    const isTooLong = before.status === 413 && exchange.request.bodyBytes >= before.bytes;
+    return isTooLong || before.content === contentOf(exchange);
+  }
+}

@@ -1,0 +1,84 @@
+/** What is remembered of the failed and refused requests of one device, by operation. */
+import type { ClientExchange } from '../../fixtures/control/client-event.ts';
+import type { JudgedExchange } from '../passive/judged-exchange.ts';
+import { BoundedMap } from './bounded-map.ts';
+import { contentOf, pauseMs, timesOf, waitSeconds } from './exchange-facts.ts';
+import { HASTY_MS, isAnswered } from './excuses.ts';
+import { type FailureRun, ITEMS_MAX, type Wait } from './remembered.ts';
+
+/** The failures of one device as seen so far. */
+export class RetryMemory {
+  readonly failures = new BoundedMap<FailureRun>(ITEMS_MAX);
+  /** The waits that the server asked for. */
+  readonly waits = new BoundedMap<Wait>(ITEMS_MAX);
+  /** The last request that was answered 400, and how often it was sent in a row. */
+  readonly malformed = new BoundedMap<{ readonly content: string; readonly times: number }>(
+    ITEMS_MAX,
+  );
+  /** The longest time that the device waited for an answer that did not come. */
+  slowestMs = 0;
+
+  learn(exchange: JudgedExchange, event: ClientExchange): void {
+    if (!isAnswered(event)) this.slowestMs = Math.max(this.slowestMs, event.endedMs - event.sentMs);
+    this.#failed(exchange, event);
+    this.#askedToWait(exchange);
+    this.#malformed(exchange);
+  }
+
+  /** The longest pause that the device has chosen after a failure. */
+  get longestPauseMs(): number {
+    const pauses = this.failures.values.flatMap((run) => [
+      run.firstPauseMs ?? 0,
+      run.longestPauseMs,
+    ]);
+    return Math.max(0, ...pauses);
+  }
+
+  /** Forgets what proves nothing after an interruption. */
+  interrupted(): void {
+    this.failures.clear();
+    this.waits.clear();
+  }
+
+  #failed(exchange: JudgedExchange, event: ClientExchange): void {
+    const { row, status } = exchange;
+    const isFailure = status >= 500 || status === 429 || !isAnswered(event);
+    const before = this.failures.get(row.id);
+    if (!isFailure) {
+      this.failures.delete(row.id);
+      return;
+    }
+    // A pause that Retry-After has asked for is none that the device has chosen.
+    const isOwn = !this.waits.has(row.id);
+    const pause = isOwn ? pauseMs(before, exchange) : undefined;
+    const firstPauseMs = before?.firstPauseMs ?? pause;
+    const longestPauseMs = Math.max(
+      before?.longestPauseMs ?? 0,
+      before?.firstPauseMs === undefined ? 0 : (pause ?? 0),
+    );
+    const hasty = pause !== undefined && pause < HASTY_MS ? (before?.hasty ?? 0) + 1 : 0;
+    const count = (before?.count ?? 0) + (isOwn ? 1 : 0);
+    const run = { ...timesOf(exchange), count, hasty, firstPauseMs, longestPauseMs };
+    this.failures.keep(row.id, run);
+  }
+
+  #askedToWait(exchange: JudgedExchange): void {
+    const { row, status, answer, serverNowMs } = exchange;
+    const seconds = waitSeconds(answer.headers['retry-after'] ?? '', serverNowMs);
+    const isAsked = (status === 429 || status === 503) && seconds !== undefined;
+    if (isAsked) this.waits.keep(row.id, { ...timesOf(exchange), seconds });
+    else this.waits.delete(row.id);
+  }
+
+  #malformed(exchange: JudgedExchange): void {
+    const { row, status } = exchange;
+    if (status !== 400) {
+      this.malformed.delete(row.id);
+      return;
+    }
+    const content = contentOf(exchange);
+    const before = this.malformed.get(row.id);
+    const times = before?.content === content ? before.times + 1 : 1;
+    this.malformed.keep(row.id, { content, times });
+  }
+}
