@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { contractScoreText, readResult, scoreText } from './result.ts';
+import settings from './stryker.config.mjs';
 import { reasonOf } from './survivor-reasons.ts';
 
 const result = readResult();
@@ -17,5 +19,13 @@ describe('the recorded result of the mutation run', () => {
     const guide = readFileSync('bin/guide.md', 'utf8').replaceAll(/\s+/g, ' ');
     expect(guide).toContain(scoreText(result));
     expect(guide).toContain(contractScoreText(result));
+  });
+});
+
+describe('the settings of the mutation run', () => {
+  it('name the compiler by its full path, since the sandbox has no packages yet', () => {
+    const [, compiler = ''] = /^node ((?:\\ |\S)+)/.exec(settings.buildCommand) ?? [];
+    const path = compiler.replaceAll('\\ ', ' ');
+    expect([isAbsolute(path), existsSync(path)]).toEqual([true, true]);
   });
 });

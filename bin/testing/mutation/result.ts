@@ -48,7 +48,7 @@ const managementFiles: ReadonlySet<string> = new Set([
     'auth-set-status',
     'deployment-change',
     'deployment-completion',
-    'deployment-status',
+    'deployment-progress',
     'device-limit',
     'inventory-query',
     'inventory-search',
