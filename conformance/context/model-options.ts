@@ -65,4 +65,4 @@ export const modelOptions = {
 } as const satisfies OptionRows;
 
 /** The options of a run for its random cases. */
-export type ModelOptions = ValuesOf<typeof modelOptions>;
+export type ModelOptions = Partial<ValuesOf<typeof modelOptions>>;
