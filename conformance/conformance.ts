@@ -209,6 +209,7 @@ async function playAll(
     durationMs: Math.round(clock.monotonicMs() - startedMs),
     ...judgement,
     judgedEverywhere,
+    followed: run.followed,
     headline: headlineOf({ ...judgement, capabilities }),
     capabilities,
     openPoints: observationsOf(played),

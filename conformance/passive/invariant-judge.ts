@@ -18,6 +18,7 @@ import { hangOf } from './checks/statuses.ts';
 import { DeviceMemory } from './device-memory.ts';
 import { CaseFollowers } from './followers/case-followers.ts';
 import type { Follower } from './followers/follower.ts';
+import { type FollowedReadings, ReadingCounts } from './followers/reading-counts.ts';
 import { JudgedExchange, type JudgedRequest } from './judged-exchange.ts';
 import { RunMemory } from './run-memory.ts';
 
@@ -55,6 +56,7 @@ export class InvariantJudge {
   readonly #base: string;
   readonly #offered: ReadonlySet<OperationId>;
   readonly #readsBack: boolean;
+  readonly #readings = new ReadingCounts();
   readonly #memory: ExchangeMemory = { run: new RunMemory(), device: new DeviceMemory() };
   readonly #tallies = new Map<RequirementId, Map<string, Tally>>();
 
@@ -80,12 +82,17 @@ export class InvariantJudge {
     return this.#tallies;
   }
 
+  /** The answers that showed what a case had written, by operation. */
+  get followed(): readonly FollowedReadings[] {
+    return this.#readings.rows;
+  }
+
   /**
    * Returns a judge for the exchanges of one case.
    * @param plansFaults true if the case makes the server fail on purpose, so that a 5xx is legal
    */
   forCase(plansFaults = false): CaseJudge {
-    const followers = new CaseFollowers(this.#readsBack);
+    const followers = new CaseFollowers(this.#readsBack, this.#readings);
     return new CaseJudge((observed) => this.#judge(observed, { plansFaults, followers }));
   }
 

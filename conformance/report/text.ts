@@ -1,5 +1,6 @@
 /** Formats the result of a run as text for a terminal. */
 
+import { counted } from '../../fixtures/base/counted.ts';
 import { printable, printableText } from '../../fixtures/base/printable.ts';
 import { requirements } from '../../fixtures/contract/requirements/index.ts';
 import {
@@ -145,10 +146,18 @@ function totalLines(result: ConformanceResult): readonly string[] {
   return [
     `${verdicts.length} cases in ${seconds} s: ${counts}`,
     `${musts.decided} of ${musts.decided + musts.undecided} MUSTs of the contract tested`,
+    ...unfollowedLines(result),
     ...cutShortLines(verdicts),
     ...footprintLines(result),
     oneLine(headline),
   ];
+}
+
+/** Returns a line with the number of answers that too many states allowed. */
+function unfollowedLines({ followed }: ConformanceResult): readonly string[] {
+  const count = followed.reduce((sum, { unfollowed }) => sum + unfollowed, 0);
+  if (count === 0) return [];
+  return [`${counted(count, 'answer')} not held against earlier writes: too many states possible`];
 }
 
 /** Returns a line with the number of case runs that a closed connection ended. */

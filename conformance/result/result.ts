@@ -5,6 +5,7 @@ import type {
   RequirementLevel,
 } from '../../fixtures/contract/requirements/requirement.ts';
 import type { ResourceCounts } from '../context/resource.ts';
+import type { FollowedReadings } from '../passive/followers/reading-counts.ts';
 import type { CaseListing } from '../suite/case.ts';
 import type { RecordedOptions } from '../suite/options.ts';
 import type { TargetExchange } from '../target/exchange.ts';
@@ -206,6 +207,8 @@ export interface ConformanceResult {
   readonly verdicts: readonly CaseVerdict[];
   /** The requirements that are judged on every exchange. */
   readonly judgedEverywhere: readonly GeneralJudgements[];
+  /** The answers that showed what a case had written, by operation. */
+  readonly followed: readonly FollowedReadings[];
   readonly capabilities: readonly CapabilityRow[];
   readonly openPoints: readonly OpenPointReading[];
   readonly waivers: readonly WaiverRow[];

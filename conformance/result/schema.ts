@@ -130,6 +130,9 @@ const resultShape = v.pipe(
         }),
       ),
     ),
+    followed: v.optional(
+      v.array(v.object({ operation: text, judged: count, states: count, unfollowed: count })),
+    ),
     capabilities: v.array(
       v.object({
         capability: text,

@@ -14,6 +14,7 @@ import type { ResourceCounts } from '../context/resource.ts';
 import { SharedArtifacts } from '../context/shared-artifacts.ts';
 import type { TargetAdmin } from '../context/target-admin.ts';
 import { TestContext } from '../context/test-context.ts';
+import type { FollowedReadings } from '../passive/followers/reading-counts.ts';
 import { InvariantJudge } from '../passive/invariant-judge.ts';
 import { withReproScript } from '../repro-script/repro-script.ts';
 import { judgedEverywhere } from '../result/judged-everywhere.ts';
@@ -148,6 +149,11 @@ export class SuiteRun {
   /** The requirements that every exchange is judged by, with counts by operation. */
   get judgedEverywhere(): readonly GeneralJudgements[] {
     return judgedEverywhere(this.#invariants.tallies, operationsWith(this.#gates.capabilities));
+  }
+
+  /** The answers that showed what a case had written, by operation. */
+  get followed(): readonly FollowedReadings[] {
+    return this.#invariants.followed;
   }
 
   /** The missing right that ended the run, as a sentence; undefined if none did. */

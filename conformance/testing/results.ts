@@ -59,6 +59,7 @@ export function resultOf(
     waivers: [],
     problems: [],
     judgedEverywhere: [],
+    followed: [],
     made: {},
     footprint: { requests: 0, userChanges: 0 },
     headline: headlineOf({ problems: [], capabilities: [], ...judgement, ...more }),

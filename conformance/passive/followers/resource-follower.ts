@@ -5,6 +5,7 @@ import type { CaseDevices } from './case-devices.ts';
 import { FollowedState } from './followed-state.ts';
 import { openEnded, type Span } from './followed-value.ts';
 import type { FollowedViolation, Follower } from './follower.ts';
+import type { ReadingCounts } from './reading-counts.ts';
 import { type Effect, type Reading, type Resource, SETTLE_MS } from './resource.ts';
 
 /** Decisions on a device after which the contract leaves open what remains of its resources. */
@@ -15,16 +16,12 @@ export class ResourceFollower<State> implements Follower {
   readonly #resource: Resource<State>;
   readonly #devices: CaseDevices;
   readonly #states = new Map<string, FollowedState<State>>();
-  #unfollowed = 0;
+  readonly #counts: ReadingCounts;
 
-  constructor(resource: Resource<State>, devices: CaseDevices) {
+  constructor(resource: Resource<State>, devices: CaseDevices, counts: ReadingCounts) {
     this.#resource = resource;
     this.#devices = devices;
-  }
-
-  /** The number of readings that were not judged, since too many states were possible. */
-  get unfollowed(): number {
-    return this.#unfollowed;
+    this.#counts = counts;
   }
 
   see(exchange: JudgedExchange): readonly FollowedViolation[] {
@@ -35,7 +32,7 @@ export class ResourceFollower<State> implements Follower {
     else if (status >= 500) this.#write(exchange, openEnded(request));
     if (status !== 200 || !hasBody) return [];
     const readings = this.#resource.reads[row.id]?.(exchange, this.#devices) ?? [];
-    return readings.flatMap((reading) => this.#judge(reading, request));
+    return readings.flatMap((reading) => this.#judge(reading, exchange));
   }
 
   seeSilence(exchange: JudgedExchange): void {
@@ -80,18 +77,19 @@ export class ResourceFollower<State> implements Follower {
     return [known];
   }
 
-  #judge({ device, part, differs }: Reading<State>, span: Span): readonly FollowedViolation[] {
+  #judge(
+    { device, part, differs }: Reading<State>,
+    { row, request }: JudgedExchange,
+  ): readonly FollowedViolation[] {
     const followed = this.#states.get(`${device}\n${part ?? ''}`);
     if (device === undefined || followed === undefined) return [];
-    const states = followed.possibleAt(span);
-    if (states === undefined) this.#unfollowed += 1;
-    const [first] = states ?? [];
-    if (states === undefined || first === undefined) return [];
-    const known = states.filter((each) => each !== undefined);
-    const isShown =
-      known.length < states.length || known.some((each) => differs(each, known) === undefined);
-    const violation = isShown ? undefined : differs(first, known);
-    return violation === undefined ? [] : [violation];
+    const states = followed.possibleAt(request);
+    this.#counts.add(row.id, states);
+    const known = states?.filter((each) => each !== undefined) ?? [];
+    if (known.length === 0 || known.length < (states?.length ?? 0)) return [];
+    const violations = known.map((each) => differs(each, known));
+    const [first] = violations;
+    return first === undefined || violations.includes(undefined) ? [] : [first];
   }
 }
 

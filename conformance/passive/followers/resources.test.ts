@@ -131,6 +131,7 @@ describe('the followers of what devices and users write', () => {
       'keys of a user instead of its own',
       [configure({ a: '1' }), setByUser({ b: '2' }), read({ b: '2' })],
     ],
+    ['no alert yet', [alerts([alert]), listed([])]],
     [
       'a monitor configuration in another order',
       [monitor([entry, { ...entry, name: 'x' }]), monitored([{ ...entry, name: 'x' }, entry])],
@@ -233,7 +234,11 @@ describe('the followers of what devices and users write', () => {
       [monitor([entry]), monitor([{ ...entry, status: 'off' }]), monitored([entry])],
       'monitor.is-current',
     ],
-    ['no alert', [alerts([alert]), listed([])], 'alerts.both-levels-are-shown'],
+    [
+      'an alert of another level',
+      [alerts([alert]), listed([{ id: '1', ...alert, level: 'CRITICAL' }])],
+      'alerts.are-shown',
+    ],
     ['an older log', [upload('began'), upload('ended'), log('began')], 'log.is-kept'],
     [
       'a map of another priority',

@@ -10,9 +10,6 @@ import type { JudgedExchange } from '../judged-exchange.ts';
 import type { FollowedViolation } from './follower.ts';
 import { type Effect, isPlainJson, isWellFormed, type Resource } from './resource.ts';
 
-/** A page with at least so many alerts may be followed by another. */
-const ALERTS_OF_A_PAGE = 10;
-
 /** Shorter messages may be part of any line, such as of its time or its level. */
 const OWN_MESSAGE_MIN = 8;
 
@@ -44,7 +41,7 @@ export const monitorResource: Resource<readonly string[]> = {
   },
 };
 
-/** The alerts that a device has sent, as text; users may see others besides. */
+/** The alerts that a device has sent, as text; users see no others, and may not see all yet. */
 export const alertsResource: Resource<readonly string[]> = {
   name: 'alerts',
   initial: [[]],
@@ -52,24 +49,20 @@ export const alertsResource: Resource<readonly string[]> = {
     'post-alerts': (exchange, devices) => [
       {
         device: devices.ofToken(exchange),
-        ...(isPlainJson(exchange) && {
-          become: (before) => [before && [...before, ...alertsIn(exchange.sent)]],
-        }),
+        settleMs: 0,
+        become: (before) => [
+          before && isPlainJson(exchange) ? [...before, ...alertsIn(exchange.sent)] : undefined,
+        ],
       },
     ],
   },
   reads: {
-    'list-alerts': ({ json, request }, devices) => {
-      const alerts = alertsIn(json);
-      const isWhole = new URL(request.url).search === '' && alerts.length < ALERTS_OF_A_PAGE;
-      if (!isWhole) return [];
-      return [
-        {
-          device: devices.ofId(deviceIn(request.url)),
-          differs: (state) => missingAlert(state, alerts),
-        },
-      ];
-    },
+    'list-alerts': ({ json, request }, devices) => [
+      {
+        device: devices.ofId(deviceIn(request.url)),
+        differs: (state) => strangeAlert(state, alertsIn(json)),
+      },
+    ],
   },
 };
 
@@ -150,19 +143,17 @@ function alertsIn(value: unknown): readonly string[] {
     });
 }
 
-function missingAlert(
-  state: readonly string[],
+function strangeAlert(
+  sent: readonly string[],
   shownAlerts: readonly string[],
 ): FollowedViolation | undefined {
-  const missing = state.find((alert) => !shownAlerts.includes(alert));
-  if (missing === undefined) return undefined;
+  const index = shownAlerts.findIndex((alert) => !sent.includes(alert));
+  if (index === -1) return undefined;
   return {
-    where: '200 body',
-    must: `hold the alert ${missing}`,
-    seen: `${shownAlerts.length} others`,
-    requirement: missing.includes('"level":"OK"')
-      ? 'alerts.both-levels-are-shown'
-      : 'alerts.are-shown',
+    where: `200 body: /${index}`,
+    must: 'be an alert as the device sent it',
+    seen: shownAlerts[index] ?? '',
+    requirement: 'alerts.are-shown',
     operation: 'post-alerts',
   };
 }
