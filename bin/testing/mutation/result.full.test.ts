@@ -2,7 +2,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { contractScoreText, readResult, scoreText } from './result.ts';
-import settings from './stryker.config.mjs';
 import { reasonOf } from './survivor-reasons.ts';
 
 const result = readResult();
@@ -23,9 +22,11 @@ describe('the recorded result of the mutation run', () => {
 });
 
 describe('the settings of the mutation run', () => {
-  it('name the compiler by its full path, since the sandbox has no packages yet', () => {
+  it('name the compiler by its full path, since the sandbox has no packages yet', async () => {
+    const path: string = new URL('stryker.config.mjs', import.meta.url).href;
+    const settings: { readonly buildCommand: string } = (await import(path)).default;
     const [, compiler = ''] = /^node ((?:\\ |\S)+)/.exec(settings.buildCommand) ?? [];
-    const path = compiler.replaceAll('\\ ', ' ');
-    expect([isAbsolute(path), existsSync(path)]).toEqual([true, true]);
+    const file = compiler.replaceAll('\\ ', ' ');
+    expect([isAbsolute(file), existsSync(file)]).toEqual([true, true]);
   });
 });
