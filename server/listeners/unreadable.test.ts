@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { openConnection, readReply, sendRaw, untilClosed } from '../testing/raw-http.ts';
+import { openConnection, readReply, untilClosed } from '../testing/raw-http.ts';
 import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
 import { journalPage } from '../testing/test-journal.ts';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
@@ -20,6 +20,7 @@ const { path } = operations['put-configuration'];
 const host = 'Host: a\r\n';
 const get = `GET ${path} HTTP/1.1\r\n`;
 const put = `PUT ${path} HTTP/1.1\r\n${host}`;
+const chunked = 'Transfer-Encoding: chunked\r\n';
 
 /** Sends the bytes, ends the client's side, and returns the last answer. */
 async function lastAnswer(bytes: string | Buffer) {
@@ -255,114 +256,6 @@ describe('a request that cannot be read as HTTP', () => {
 });
 
 /** Returns a request of the device with this framing header, and a body. */
-function withBody(framing: string, body: string): string {
-  const type = 'Content-Type: application/json\r\n';
-  return `${put}${type}Authorization: Bearer ${device.token}\r\n${framing}\r\n${body}`;
-}
-
-const chunked = 'Transfer-Encoding: chunked\r\n';
-
-describe('a body that does not fit its framing', () => {
-  it.each<[string, string, string, RegExp]>([
-    [
-      'a decimal chunk size',
-      chunked,
-      '12\r\n{"abc":"def"}\r\n0\r\n\r\n'.replace('"def"', '"de"'),
-      /chunk size 12 announces 18 bytes.*hexadecimal; write c for 12 bytes/,
-    ],
-    [
-      'a decimal size of a long chunk',
-      chunked,
-      `40\r\n{"a":"${'x'.repeat(32)}"}\r\n0\r\n\r\n`,
-      /within a chunk that announces more.*hexadecimal, such as 28 for 40 bytes/,
-    ],
-    [
-      'a chunk size with 0x',
-      chunked,
-      '0x2\r\n{}\r\n0\r\n\r\n',
-      /prefix 0x: "0x2"; write hexadecimal/,
-    ],
-    ['a chunk size in words', chunked, 'zz\r\n{}\r\n0\r\n\r\n', /not a hexadecimal number: "zz"/],
-    [
-      'a body that is not in chunks',
-      chunked,
-      '{"a":"b"}',
-      /no chunk size stands at "\{"a":"b"\}"; send each/,
-    ],
-    [
-      'a chunk that is too small',
-      chunked,
-      '2\r\n{"a":"b"}\r\n0\r\n\r\n',
-      /does not end after the number of bytes/,
-    ],
-    [
-      'chunks with bare line feeds',
-      chunked,
-      '2\n{}\n0\n\n',
-      /line with the chunk size does not end with CR LF/,
-    ],
-    [
-      'no last chunk',
-      chunked,
-      '2\r\n{}\r\n',
-      /in the middle of a body in chunks; end the body with a chunk of size 0/,
-    ],
-    [
-      'a body shorter than its length',
-      'Content-Length: 30\r\n',
-      '{"a":"b"}',
-      /closed after 9 of the 30 bytes that Content-Length announces; set/,
-    ],
-    [
-      'another transfer encoding',
-      'Transfer-Encoding: gzip\r\n',
-      '{}',
-      /Transfer-Encoding is not chunked alone/,
-    ],
-  ])('is a 400 of its own request that names %s', async (_, framing, body, what) => {
-    const reply = await lastAnswer(withBody(`X-SVC-RequestID: framing\r\n${framing}`, body));
-    expect([reply.status, reply.headers.connection]).toEqual([400, 'close']);
-    expect(JSON.parse(reply.body)).toEqual({
-      error: expect.stringMatching(what),
-      request_id: 'framing',
-    });
-  });
-
-  it.each<[string, string, string, RegExp]>([
-    [
-      'no Content-Length',
-      '',
-      '{"a":"b"}',
-      /9 bytes follow PUT \S+, which has no Content-Length, so they are not its body: "\{"a":"b"\}"/,
-    ],
-    [
-      'a Content-Length that is too small',
-      'Content-Length: 2\r\n',
-      '{}{"a":"b"}',
-      /9 bytes follow the body of PUT \S+, whose Content-Length is 2/,
-    ],
-    [
-      'a second last chunk',
-      chunked,
-      '2\r\n{}\r\n0\r\n\r\n0\r\n\r\n',
-      /5 bytes follow the last chunk of PUT/,
-    ],
-  ])('leaves bytes that are answered with 400 and named: %s', async (_, framing, body, what) => {
-    const { status, body: text } = await lastAnswer(withBody(framing, body));
-    expect([status, JSON.parse(text).error]).toEqual([400, expect.stringMatching(what)]);
-  });
-
-  it('is 400 without Content-Length, and says so in the answer to the request', async () => {
-    const text = withBody('Connection: close\r\n', '')
-      .replace(path, operations['post-auth-request'].path)
-      .replace('PUT', 'POST');
-    const reply = await sendRaw(server, text);
-    expect(JSON.parse(reply.body).error).toMatch(
-      /body: is required; .* neither Content-Length nor/,
-    );
-  });
-});
-
 describe('the answers of a connection', () => {
   it('stand in the order of the requests when the last one cannot be read', async () => {
     const socket = await openConnection(server);
@@ -374,8 +267,10 @@ describe('the answers of a connection', () => {
 
   it('stand in the order of the requests when the last body cannot be read', async () => {
     const socket = await openConnection(server);
-    const ask = `${get}${host}Authorization: Bearer ${device.token}\r\n\r\n`;
-    socket.write(ask.repeat(3) + withBody(chunked, 'zz\r\n'));
+    const authorization = `Authorization: Bearer ${device.token}\r\n`;
+    const ask = `${get}${host}${authorization}\r\n`;
+    const type = 'Content-Type: application/json\r\n';
+    socket.write(`${ask.repeat(3)}${put}${type}${authorization}${chunked}\r\nzz\r\n`);
     const statuses = (await untilClosed(socket)).match(/(?<=HTTP\/1\.1 )\d+/g);
     expect(statuses).toEqual(['200', '200', '200', '400']);
   });
