@@ -186,7 +186,8 @@ describe('a waiver file', () => {
 
   it.each([
     ['waivers: [', /w\.yaml:1:\d+ /],
-    ['[]', /w\.yaml:1:1 waivers: is required/],
+    ['[]', /w\.yaml:1:1 must be an object, not an array$/],
+    ['{}', /w\.yaml:1:1 waivers: is required/],
     [good.replace('    owner: Ada\n', ''), /w\.yaml:2:5 waivers\.0\.owner: is required/],
     [good.replace('owner: Ada', "owner: ' '"), /w\.yaml:4:12 .*must not be empty/],
     [good.replace('2026-12-31', 'soon'), /w\.yaml:5:14 .*must be a day such as 2026-12-31/],

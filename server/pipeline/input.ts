@@ -6,7 +6,7 @@ import { parsedJson } from '../../fixtures/base/json.ts';
 import { jsonExcess } from '../../fixtures/base/json-bounds.ts';
 import { jsonBreak } from '../../fixtures/base/json-break.ts';
 import { printable } from '../../fixtures/base/printable.ts';
-import { arrayForObject, sentenceOf } from '../../fixtures/base/shape-sentences.ts';
+import { placedSentence } from '../../fixtures/base/shape-sentences.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { type ShapeFacts, shapeDetail } from '../http/problem-detail.ts';
@@ -205,12 +205,9 @@ export function problemOf(
   issue: v.BaseIssue<unknown>,
   { schema, names = {} }: Partial<ShapeFacts> = {},
 ): string {
-  const keys = issue.path?.map(({ key }) => String(key)) ?? [];
-  const object = arrayForObject(issue);
-  const path = keys.slice(0, object).join('.');
+  const { path: keys, sentence } = placedSentence(issue, schema);
+  const path = keys.join('.');
   const place = path === '' ? '' : `${names[path] ?? path}: `;
-  const sentence =
-    object === undefined ? sentenceOf(issue, schema) : 'must be an object, not an array';
   return firstCharacters(`${place}${sentence}`, PROBLEM_MAX_CHARACTERS);
 }
 

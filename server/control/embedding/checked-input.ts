@@ -1,6 +1,6 @@
 /** Checks what a test passes to the embedded server, by the shapes of the control API. */
 import * as v from 'valibot';
-import { sentenceOf } from '../../../fixtures/base/shape-sentences.ts';
+import { placedSentence } from '../../../fixtures/base/shape-sentences.ts';
 
 /**
  * Returns the input of a call in its checked form.
@@ -17,7 +17,7 @@ export function checkedInput<const Shape extends v.GenericSchema>(
   if (checked.success) return checked.output;
   const unknown = checked.issues.find(({ expected }) => expected === 'never');
   const issue = unknown ?? checked.issues[0];
-  const place = v.getDotPath(issue);
-  const sentence = `${call}: ${place === null ? '' : `${place}: `}${sentenceOf(issue, shape)}`;
+  const { path, sentence: what } = placedSentence(issue, shape);
+  const sentence = [call, ...(path.length > 0 ? [path.join('.')] : []), what].join(': ');
   throw unknown ? new TypeError(sentence) : new RangeError(sentence);
 }

@@ -8,7 +8,7 @@ import type { Express, Request, RequestHandler, Response } from 'express';
 import * as v from 'valibot';
 import { knownNames } from '../../../fixtures/base/nearest.ts';
 import { printable } from '../../../fixtures/base/printable.ts';
-import { sentenceOf } from '../../../fixtures/base/shape-sentences.ts';
+import { placedSentence, sentenceOf } from '../../../fixtures/base/shape-sentences.ts';
 import { journalParameters } from '../../../fixtures/control/inputs.ts';
 import {
   type AnswerOf,
@@ -204,8 +204,8 @@ function checkedBody(
   if (checked.success) return checked.output;
   // The message names only the first problem. An unknown name is often a misspelt required one.
   const issue = checked.issues.find(({ expected }) => expected === 'never') ?? checked.issues[0];
-  const place = v.getDotPath(issue);
-  refuse(400, `body: ${place === null ? '' : `${place}: `}${sentenceOf(issue, shape)}`);
+  const { path, sentence } = placedSentence(issue, shape);
+  refuse(400, ['body', ...(path.length > 0 ? [path.join('.')] : []), sentence].join(': '));
 }
 
 /** Returns true if the headers announce a body. */

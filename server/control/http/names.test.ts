@@ -103,6 +103,7 @@ describe('a control call with a wrong name', () => {
       undefined,
       'the path /journals does not exist; the nearest paths are /journal, ',
     ],
+    ['POST /clock', [60], 'body: must be an object, not an array'],
     ['PUT /snapshots/a', { tenant: 'Second' }, 'body: this operation has none'],
     ['DELETE /faults', { id: 'a' }, 'body: this operation has none'],
     ['DELETE /journal', { after: 3 }, 'body: this operation has none'],
