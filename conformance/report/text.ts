@@ -144,7 +144,7 @@ function totalLines(result: ConformanceResult): readonly string[] {
   ].join(', ');
   const seconds = (durationMs / 1000).toFixed(1);
   return [
-    `${verdicts.length} cases in ${seconds} s: ${counts}`,
+    `${counted(verdicts.length, 'case')} in ${seconds} s: ${counts}`,
     `${musts.decided} of ${musts.decided + musts.undecided} MUSTs of the contract tested`,
     ...unfollowedLines(result),
     ...cutShortLines(verdicts),

@@ -1,6 +1,7 @@
 /** Public facts about the keys that several devices share, as a result contains them. */
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
+import { counted } from '../../fixtures/base/counted.ts';
 import type { Immutable } from './immutable.ts';
 import { fields, first, rows, sum } from './mergers.ts';
 
@@ -75,6 +76,8 @@ export function sharedKeysLine({ source, size, bits, hash, devices, keys }: Shar
   const counts = keys.map((each) => each.devices);
   const [min, max] = [Math.min(...counts), Math.max(...counts)];
   const each = min === max ? `${max}` : `${min} to ${max}`;
-  const where = source === 'rsa-pool' ? `RSA-${bits} keys of a pool of ${size}` : 'own keys';
-  return `${devices} devices share ${keys.length} ${where}, ${each} a key; hash ${hash.slice(0, 16)}`;
+  const kind = source === 'rsa-pool' ? `RSA-${bits} key` : 'own key';
+  const pool = source === 'rsa-pool' ? ` of a pool of ${size}` : '';
+  const share = devices === 1 ? 'uses' : 'share';
+  return `${counted(devices, 'device')} ${share} ${counted(keys.length, kind)}${pool}, ${each} a key; hash ${hash.slice(0, 16)}`;
 }
