@@ -191,7 +191,8 @@ export async function programFor(words: readonly string[]): Promise<Command> {
     })
     .configureOutput({
       writeErr: (text) => process.stderr.write(printableText(text)),
-      outputError: (text, write) => write(text.replace(/^(?:error: )?/, 'fleetbed: ')),
+      outputError: (text, write) =>
+        write(withoutUserOfUrls(text.replace(/^(?:error: )?/, 'fleetbed: '))),
     });
   addExamples(program, 'fleetbed demo', 'fleetbed serve --auto-accept', 'fleetbed help serve');
   for (const [name, { group, summary, load, hidden = false }] of Object.entries(commands)) {
@@ -252,4 +253,9 @@ function requireCommands(file: ConfigFile): void {
     const names = knownNames('command', name, [commonSection, ...known]);
     throw file.wrongSection(name, `${name}: unknown command; ${names}`);
   }
+}
+
+/** Hides user and password of the URLs in an error, since the output of a pipeline keeps it. */
+function withoutUserOfUrls(text: string): string {
+  return text.replaceAll(/:\/\/[^/@\s']*@/g, '://(not shown)@');
 }

@@ -45,6 +45,20 @@ describe('a wrong command line', () => {
     expect(stderr).toMatch(/serve[\s\S]*simulate[\s\S]*conform[\s\S]*demo/);
   });
 
+  it('hides the password of a URL that is refused', async () => {
+    const words = ['devices', '--url', 'http://ada:secret-1@h'];
+    for (const { code, stderr } of [
+      await runCommand(words),
+      await runCommand(['devices'], { FLEETBED_URL: 'http://ada:secret-1@h' }),
+    ]) {
+      expect([code, stderr]).toEqual([
+        2,
+        expect.stringContaining("'http://(not shown)@h' is invalid"),
+      ]);
+      expect(stderr).not.toContain('secret-1');
+    }
+  });
+
   it('cannot send control characters to the terminal', async () => {
     const { stderr } = await runCommand(['serve', '--port', '\x1b[31m']);
     expect(stderr).toContain('\\u{1b}[31m');
