@@ -116,7 +116,7 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
       if (isPreflighted) await preflight(target, signal, limitMs !== undefined);
       else await reachTarget(session, baseUrl);
       const opened = await openSteering({ target, session, mask, baseUrl }, options);
-      if (isPreflighted) requireUsable(opened.admin);
+      if (isPreflighted) requireUsable(opened.admin, baseUrl);
       return opened;
     };
     const steering = await whenStarted(attempt, { limitMs, clock, signal, onWait });
@@ -165,10 +165,11 @@ async function rightsOf(
 }
 
 /** Throws if the given user cannot be used, since most cases would then remain undecided. */
-function requireUsable(admin: AdminSource): void {
+function requireUsable(admin: AdminSource, baseUrl: string): void {
   if (admin.kind !== 'unusable') return;
-  const wayOut = 'check the URL and the credentials, or run without credentials';
-  throw new AdminUnusableError(admin.because, wayOut, admin.isStarting);
+  const wayOut =
+    'check --url and the credentials, or give --anonymous to run only the cases that need no user';
+  throw new AdminUnusableError(`${baseUrl}: ${admin.because}`, wayOut, admin.isStarting);
 }
 
 /** The facts about a run that are known before the first case. */

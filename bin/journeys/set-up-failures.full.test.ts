@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -114,6 +115,37 @@ describe('set-up fails with exit code 3 and one sentence', () => {
   it('when the server there does not speak TLS', async () => {
     const line = await failsToSetUp(simulate(ready.baseUrl.replace('http:', 'https:')));
     expect(line).toContain('does not speak TLS');
+  });
+
+  it('when the login is answered with a page in place of a token', async () => {
+    const site = createHttpServer(({ url = '' }, answer) => {
+      if (url.endsWith('/login')) answer.end('<title>Sign in</title>');
+      else answer.writeHead(401).end('{"error":"no token"}');
+    });
+    await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+    const baseUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+    const user = ['--password', 'any'];
+    for (const words of [
+      simulate(baseUrl, '--accept', ...user),
+      ['devices', '--url', baseUrl, ...user],
+      conform(baseUrl),
+    ]) {
+      const line = await failsToSetUp(words);
+      expect(line).toMatch(/answered (with )?200 (OK with the HTML page|without a plain token)/);
+      expect(line).toContain(baseUrl);
+      expect(line).toContain('check --url');
+    }
+    site.close();
+  });
+
+  it('when a server answers every request with success', async () => {
+    const site = createHttpServer((_, answer) => answer.end('{}'));
+    await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+    const baseUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+    for (const words of [simulate(baseUrl), conform(baseUrl)]) {
+      expect(await failsToSetUp(words)).toContain('this is not the device API');
+    }
+    site.close();
   });
 
   it('when the password of simulate is wrong', async () => {

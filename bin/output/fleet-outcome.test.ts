@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { FleetResult } from '../../simulator/engine/simulate-fleet.ts';
+import {
+  AnswerError,
+  type ErrorContext,
+  StatusError,
+  TimeoutError,
+} from '../../simulator/network/errors.ts';
 import { sampleResult } from '../../simulator/testing/sample-result.ts';
 import { exitCodes } from './exit-codes.ts';
-import { fleetExitCode } from './fleet-outcome.ts';
+import { fleetError, fleetExitCode } from './fleet-outcome.ts';
 
 const { funnel } = sampleResult;
 const [operation] = sampleResult.operations;
@@ -38,5 +44,30 @@ describe('the exit code of a fleet run', () => {
 
   it('has a different number for each meaning', () => {
     expect(new Set(Object.values(exitCodes)).size).toBe(Object.keys(exitCodes).length);
+  });
+});
+
+describe('the error of a server that a fleet cannot use', () => {
+  const at = (operation: string): ErrorContext => ({ operation, caller: 'fleet', elapsedMs: 1 });
+
+  it.each<[Error, string]>([
+    [
+      new AnswerError('other-server', 'the server answered 200; check --url', at('reach-server')),
+      'the server answered 200; check --url',
+    ],
+    [
+      new TimeoutError(5000, at('reach-server')),
+      'no complete answer within 5000 ms; check --url and that the server is running',
+    ],
+    [
+      new StatusError({ status: 404 }, at('login')),
+      'login: the server answered 404; check --url and that the server is running',
+    ],
+  ])('begins with its address and ends with the way out: %s', (error, sentence) => {
+    const baseUrl = 'http://h';
+    expect(fleetError(error, { baseUrl })).toMatchObject({
+      message: `${baseUrl}: ${sentence}`,
+      exitCode: exitCodes.setUp,
+    });
   });
 });

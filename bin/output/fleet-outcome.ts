@@ -65,8 +65,17 @@ export function fleetError(
     return new CommandError(refusedUser(plan.baseUrl, plan.acceptWith), exitCodes.setUp, error);
   }
   const unwanted = error instanceof TransportError ? certificateProblem(error, plan) : undefined;
-  if (unwanted === undefined) return setUpError(error, plan.baseUrl);
+  if (unwanted === undefined) return unreachedError(error, plan.baseUrl);
   return new CommandError(`${plan.baseUrl}: ${unwanted}`, exitCodes.setUp, error);
+}
+
+/** Returns the error of a server that a run cannot use, with its address and the way out. */
+function unreachedError(error: ClientError, place: string): CommandError {
+  const { message, exitCode } = setUpError(error, place);
+  if (message.startsWith(place)) return new CommandError(message, exitCode, error);
+  const what = message.replace(/^reach-server: /, '');
+  const way = message.includes('--url') ? '' : '; check --url and that the server is running';
+  return new CommandError(`${place}: ${what}${way}`, exitCode, error);
 }
 
 function refusedUser(place: string, user: NonNullable<FleetPlan['acceptWith']>): string {

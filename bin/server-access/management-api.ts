@@ -1,5 +1,6 @@
 /** Calls the management API for a command as the user of its options. */
 import { Agent, fetch } from 'undici';
+import { isBearerToken } from '../../fixtures/base/bearer-token.ts';
 import { printable } from '../../fixtures/base/printable.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { Device } from '../../fixtures/contract/management/devices.ts';
@@ -126,9 +127,10 @@ async function login(
     headers: { Authorization: `Basic ${basic}` },
   });
   const text = await answer.text();
-  if (answer.status === 200) return text;
+  if (answer.status === 200 && isBearerToken(text)) return text;
   const way = answer.status === 401 ? `check --email ${email} and its password` : 'check --url';
-  const sentence = `${url}: the login was answered with ${answer.status}; ${way}.`;
+  const what = answer.status === 200 ? '200 without a plain token' : answer.status;
+  const sentence = `${url}: the login was answered with ${what}; ${way}.`;
   throw new CommandError(sentence, exitCodes.setUp);
 }
 

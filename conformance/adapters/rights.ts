@@ -148,7 +148,9 @@ export class Rights {
 function lackText(rows: readonly KnownRow[]): string {
   const requests = new Map<string, string[]>();
   for (const { permissions = [], method, path: at } of rows) {
-    const right = permissions.map((name) => `${name} (${permissionSets[name].description})`);
+    const right = permissions.map(
+      (name) => `${name} (${permissionSets[name].description.replace(/\.$/, '')})`,
+    );
     const name = right.join(' or ') || 'to call this operation';
     requests.set(name, [...(requests.get(name) ?? []), `${method} ${at}`]);
   }

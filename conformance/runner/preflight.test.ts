@@ -23,7 +23,15 @@ const wrong: Readonly<Record<string, readonly [RequestListener, RegExp]>> = {
   ],
   'a redirect': [
     (_, answer) => answer.writeHead(301, { location: 'https://elsewhere.example/' }).end(),
-    /answers 301, a redirect to https:\/\/elsewhere\.example\/; use the address in the redirect/,
+    /answers 301, a redirect to https:\/\/elsewhere\.example\/; this is not the device API, or a login page stands before it/,
+  ],
+  'a redirect to the same path elsewhere': [
+    ({ url }, answer) => answer.writeHead(308, { location: `https://api.example${url}` }).end(),
+    /answers 308, a redirect to https:\S+; give --url https:\/\/api\.example$/,
+  ],
+  'a gateway with a login of its own': [
+    (_, answer) => answer.writeHead(401, { ...html, 'www-authenticate': 'Basic' }).end('<h1>401'),
+    /answers 401 Unauthorized with the HTML page 401; a gateway asks for a login of its own/,
   ],
   'a gateway without its server': [
     (_, answer) => answer.writeHead(503, { 'retry-after': '60' }).end('no healthy upstream'),
@@ -84,6 +92,21 @@ describe('a run against a server that is not this API', () => {
   );
 
   it.each([
+    ['<title>Sign in</title>', /: the login was answered 200 OK with the HTML page Sign in; check/],
+    ['{"token":"secret"}', /: the login was answered 200 without a plain token; check --url/],
+    ['', /: the login was answered 200 OK without a body; check/],
+  ])('ends when the login is answered %j, and shows no secret', async (body, sentence) => {
+    const baseUrl = await serve(({ url = '' }, answer) => {
+      if (url.includes('/login')) answer.end(body);
+      else answer.writeHead(401).end();
+    });
+    const credentials = { email: 'user@example.com', password: 'any' };
+    const run = runAgainst(baseUrl, { preflight, credentials });
+    await expect(run).rejects.toThrow(sentence);
+    await expect(run).rejects.not.toThrow(/secret/);
+  });
+
+  it.each([
     [{ email: 'user@example.com', password: 'any' }, /the login was answered 404/],
     [{ token: 'any' }, /the list of devices was answered 404/],
   ])('ends when the user cannot be used: %o', async (credentials, sentence) => {
@@ -135,7 +158,7 @@ describe('a run that waits for its target', () => {
         serve(({ url = '' }, answer) =>
           answer.writeHead(url.includes('useradm') ? 503 : 401).end(),
         ),
-      /within 1m: the login was answered 503 /,
+      /within 1m: http:\S+: the login was answered 503 /,
     ],
   ])('ends after that time when the target %s', async (_, open, sentence) => {
     const { reasons, options } = waitingWith();

@@ -3,8 +3,10 @@
  * requests that change nothing and that such a server refuses. One refusal is enough, since the
  * cases judge everything else. Spec: Device authentication; Errors
  */
-import { STATUS_CODES } from 'node:http';
 import type { Clock } from '../../fixtures/base/clock.ts';
+import { redirectWayOut } from '../../fixtures/base/redirect.ts';
+import { pathOf } from '../../fixtures/contract/operation.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
 import type { Answer } from '../target/answer.ts';
 import { ApiCaller } from '../target/call.ts';
 import { shown } from '../target/expectations.ts';
@@ -19,10 +21,9 @@ import {
 } from '../target/setup-error.ts';
 import type { Target, TargetSession } from '../target/target.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
+import { describeAnswer, isMarkup } from '../target/unexpected-answer.ts';
 
 const ANSWER_MAX_MS = 5000;
-/** Limit for an HTML page, whose title is near its start. */
-const PAGE_READ_CHARACTERS = 20_000;
 /** The statuses with which a server of this API refuses a request without token and signature. */
 const refusals: readonly number[] = [400, 401, 403, 415, 422, 429];
 /** Pause before the next attempt to reach a target that is starting. */
@@ -109,34 +110,26 @@ function isOfThisApi(answer: Answer): boolean {
   return refusals.includes(answer.status) && !isMarkup(answer);
 }
 
-function isMarkup({ headers, text }: Answer): boolean {
-  return /\b(?:html|xml)\b/i.test(headers['content-type'] ?? '') || /^\s*</.test(text);
-}
-
 function wrongTarget(baseUrl: string, answer: Answer): WrongTargetError {
   const { status, headers } = answer;
   const { location } = headers;
   if (status >= 300 && status < 400 && location !== undefined) {
-    const way = 'use the address in the redirect';
+    const way = redirectWayOut(
+      { baseUrl, path: pathOf(operations['post-auth-request']) },
+      location,
+    );
     return new WrongTargetError(baseUrl, `${status}, a redirect to ${shown(location)}`, way);
   }
   const isDown = isGatewayError(answer);
-  const way = isDown
-    ? 'wait until the server is up, or check --url'
-    : 'this is not the device API; check --url';
-  return new WrongTargetError(baseUrl, describe(answer), way, isDown);
+  return new WrongTargetError(baseUrl, describeAnswer(answer), wayOut(answer), isDown);
 }
 
-/** Describes the answer in a few words; an HTML page by its title, or else by its visible text. */
-function describe(answer: Answer): string {
-  const { status, text } = answer;
-  const named = `${status} ${STATUS_CODES[status] ?? ''}`.trim();
-  if (text.trim() === '') return `${named} without a body`;
-  if (!isMarkup(answer)) return `${named} with the body ${shown(text)}`;
-  const head = text.slice(0, PAGE_READ_CHARACTERS);
-  const title = /<title>([^<]*)/i.exec(head)?.[1]?.trim();
-  const words = head.replace(/<[^<>]*>/g, ' ').trim();
-  return `${named} with the HTML page ${shown(title || words || text)}`;
+function wayOut(answer: Answer): string {
+  if (isGatewayError(answer))
+    return 'wait until the server is up (--wait-for-target), or check --url';
+  const isLocked = refusals.includes(answer.status) && 'www-authenticate' in answer.headers;
+  if (isLocked) return 'a gateway asks for a login of its own; let the run past it, or check --url';
+  return 'this is not the device API; check --url';
 }
 
 async function setUpErrorOf(failure: TransportFailure, session: TargetSession, baseUrl: string) {

@@ -1,8 +1,8 @@
 /** The first steps of a run: checks that the server is reachable and that it accepts the user. */
+import { isBearerToken } from '../../fixtures/base/bearer-token.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import type { Answer } from './answer.ts';
 import { requestOf } from './call.ts';
-import { shownAnswer } from './expectations.ts';
 import type { Mask } from './mask.ts';
 import {
   BaseUrlError,
@@ -13,6 +13,7 @@ import {
 } from './setup-error.ts';
 import type { TargetSession } from './target.ts';
 import { TransportFailure } from './transport-failure.ts';
+import { describeAnswer, isMarkup } from './unexpected-answer.ts';
 
 /** The credentials of the suite for the management API; `none` for a run without a user. */
 export type SuiteCredentials =
@@ -71,7 +72,7 @@ export async function logIn(
       : await passwordLogin(session, credentials, mask);
   } catch (error) {
     if (!(error instanceof TransportFailure)) throw error;
-    const because = `the login request got no answer: ${error.message}`;
+    const because = `the login request failed: ${error.message}`;
     return { kind: 'unusable', because, isStarting: true };
   }
 }
@@ -88,9 +89,12 @@ async function passwordLogin(
   if (answer.status === 401 || answer.status === 403) {
     throw new LoginRefusedError(email, answer.status);
   }
-  if (answer.status !== 200 || answer.text === '' || /[\s<]/.test(answer.text)) {
+  if (answer.status !== 200 || answer.text === '' || isMarkup(answer)) {
     return unusable('the login', answer);
   }
+  // The text is not shown, since it may contain a token.
+  if (!isBearerToken(answer.text))
+    return unusable('the login', answer, '200 without a plain token');
   mask.learn(answer.text, 'user-token');
   return { kind: 'token', token: answer.text };
 }
@@ -105,7 +109,7 @@ async function checkToken(session: TargetSession, token: string): Promise<Login>
   return unusable('the list of devices', answer);
 }
 
-function unusable(what: string, answer: Answer): Login {
-  const because = `${what} was answered ${shownAnswer(answer)}`;
+function unusable(what: string, answer: Answer, came = describeAnswer(answer)): Login {
+  const because = `${what} was answered ${came}`;
   return { kind: 'unusable', because, isStarting: gatewayErrors.includes(answer.status) };
 }

@@ -67,6 +67,16 @@ describe('the management client of the operator', () => {
     expect(server.requestsFor('login')).toHaveLength(1);
   });
 
+  it.each(['<html>Sign in</html>', '{"token":"secret"}', ''])(
+    'fails when the login is answered with %j in place of a token, and shows no secret',
+    async (body) => {
+      const { management } = await started({ login: () => ({ status: 200, body }) });
+      const error = await errorOf(management.login());
+      expect(error).toMatchObject({ label: 'answer/not-a-token', operation: 'login' });
+      expect(String(error)).toMatch(/answered 200 without a plain token; check --url$/);
+    },
+  );
+
   it('fails with a wrong password, and the message does not contain it', async () => {
     const { management } = await started({ login: () => ({ status: 401 }) });
     const error = await errorOf(management.login());

@@ -3,6 +3,7 @@
  * devices, deploy to them, abort the deployment of one device, and read the server's records.
  */
 import type * as v from 'valibot';
+import { isBearerToken } from '../../fixtures/base/bearer-token.ts';
 import type { Clock } from '../../fixtures/base/clock.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 import {
@@ -86,7 +87,13 @@ export class ManagementClient {
     const basic = Buffer.from(`${email}:${password}`).toString('base64');
     const sending = { operation, path: pathOf(operation) };
     const answer = await this.#exchange(sending, `Basic ${basic}`);
-    this.#token = expectSuccess(answer, this.#context(operation)).body.toString('latin1');
+    const context = this.#context(operation);
+    const token = expectSuccess(answer, context).body.toString('latin1');
+    if (!isBearerToken(token)) {
+      const said = `the server answered ${answer.status} without a plain token; check --url`;
+      throw new AnswerError('not-a-token', said, circumstancesOf(answer, context));
+    }
+    this.#token = token;
   }
 
   async #tryToken(token: string): Promise<void> {

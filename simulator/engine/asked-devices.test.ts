@@ -7,7 +7,7 @@ import {
 } from '../../fixtures/formats/connect-message.ts';
 import { token } from '../testing/bench.ts';
 import { planWith } from '../testing/plan-with.ts';
-import { PretendServer } from '../testing/pretend-server.ts';
+import { emptyConfiguration, PretendServer } from '../testing/pretend-server.ts';
 import { simulateFleet } from './simulate-fleet.ts';
 
 const HOUR_MS = 3_600_000;
@@ -24,7 +24,7 @@ async function idleDevice() {
     'post-auth-request': () => ({ status: 200, body: token }),
     'post-monitor-configuration': recorded,
     'post-alerts': recorded,
-    'get-configuration': () => ({ status: 200, body: {} }),
+    'get-configuration': emptyConfiguration,
     'put-configuration': recorded,
     'put-attributes': () => ({ status: 200 }),
     'post-next-deployment-v2': recorded,

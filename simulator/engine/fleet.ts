@@ -195,7 +195,8 @@ export class Fleet {
     signal.addEventListener('abort', giveUp, { once: true });
     try {
       // A carrier leads to Fleetbed's own server, which needs no check.
-      if (!this.#isCarried) await expectApi(this.#transport, this.#clock);
+      if (!this.#isCarried)
+        await expectApi(this.#transport, { clock: this.#clock, baseUrl: this.#plan.baseUrl });
       if (this.management) await this.management.login();
     } finally {
       signal.removeEventListener('abort', giveUp);

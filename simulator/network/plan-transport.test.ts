@@ -8,12 +8,19 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-async function asked(answer: PretendAnswer) {
-  const server = await PretendServer.start({ 'get-configuration': () => answer });
+async function asked(answer: PretendAnswer, next = answer) {
+  const server = await PretendServer.start({
+    'get-configuration': () => answer,
+    'get-next-deployment': () => next,
+  });
   closers.push(() => server.close());
   const bench = new Bench(server.baseUrl);
   closers.push(() => bench.close());
-  return { server, bench, shown: expectApi(bench.transport, bench.clock) };
+  return {
+    server,
+    bench,
+    shown: expectApi(bench.transport, { clock: bench.clock, baseUrl: server.baseUrl }),
+  };
 }
 
 const html = { 'content-type': 'text/html' };
@@ -33,7 +40,22 @@ describe('the server behind the base URL', () => {
     [
       'a redirect',
       { status: 301, headers: { location: 'https://other.example/' } },
-      /answered 301, a redirect to https:\/\/other\.example\/.*; use the address that it redirects to/,
+      /answered 301, a redirect to https:\/\/other\.example\/.*; this is not the device API, or a login page stands before it; check --url/,
+    ],
+    [
+      'a server that takes everything',
+      { status: 200, body: {} },
+      /answered 200 to a request without a token; this is not the device API: check --url/,
+    ],
+    [
+      'another API',
+      { status: 404, body: { detail: 'Not Found' } },
+      /answered 404 for \/api\/devices\/v1\/deployments\/\S+; this is not the device API/,
+    ],
+    [
+      'a gateway without its server',
+      { status: 503, headers: html, body: '<h1>Service Unavailable</h1>' },
+      /answered 503 with an HTML page \(without a title\); wait until the server is up/,
     ],
   ])('is refused with one sentence when it is %s', async (_what, answer, sentence) => {
     const { shown } = await asked(answer);
@@ -46,6 +68,11 @@ describe('the server behind the base URL', () => {
     await server.untilAsked('get-configuration');
     bench.clock.advance(5000);
     await refused;
+  });
+
+  it('is accepted as this API when it has no configuration, but deployments', async () => {
+    const { shown } = await asked({ status: 404 }, { status: 401 });
+    await expect(shown).resolves.toBeUndefined();
   });
 
   it.each([401, 403, 429, 500, 503])(

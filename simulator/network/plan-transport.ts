@@ -2,19 +2,20 @@
  * Creates the transport to the server of a plan, for its devices and for the coordinator of its
  * shards.
  */
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock, Timer } from '../../fixtures/base/clock.ts';
 import { printable } from '../../fixtures/base/printable.ts';
+import { redirectWayOut } from '../../fixtures/base/redirect.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 import type { Carrier } from './carrier.ts';
 import type { ConnectionFiles } from './connections.ts';
-import { AnswerError, TimeoutError } from './errors.ts';
+import { AnswerError, type ErrorContext, TimeoutError } from './errors.ts';
 import {
   type EndedExchange,
   type ExchangeMeter,
   type ExchangeSubject,
+  type HttpAnswer,
   Transport,
 } from './transport.ts';
 
@@ -45,33 +46,66 @@ export function planWiring({ tls, sourceAddresses }: FleetPlan): ConnectionFiles
 const API_SHOWN_MAX_MS = 5000;
 const WORDS_MAX_CHARACTERS = 100;
 
+/** Requests that every server of this API refuses without a token; some servers lack the first. */
+const probes = [operations['get-configuration'], operations['get-next-deployment']];
+const notFound: readonly number[] = [404, 405];
+const gatewayErrors: readonly number[] = [502, 503, 504];
+const otherApi = 'this is not the device API: check --url';
+
 /**
- * Checks within five seconds that the server may implement this API, with a request that has no
- * token and changes nothing. A redirect or an HTML page shows that it is another server.
- * @throws AnswerError that names the redirect or the page; TimeoutError or another ClientError
- *   without a response; FleetStopped
+ * Checks within five seconds that the server may implement this API, with requests that have no
+ * token and change nothing. A redirect, an HTML page, a success, or a path that does not exist
+ * shows that it is another server.
+ * @throws AnswerError that says what was met; TimeoutError or another ClientError without a
+ *   response; FleetStopped
  */
-export async function expectApi(transport: Transport, clock: Clock): Promise<void> {
-  const operation = operations['get-configuration'];
-  const { method } = operation;
-  const subject = { operation: 'reach-server', caller: 'fleet' } as const;
-  const target = pathOf(operation);
-  const asked = transport.exchange({ ...subject, method, target, headers: {} });
+export async function expectApi(
+  transport: Transport,
+  { clock, baseUrl }: { readonly clock: Clock; readonly baseUrl: string },
+): Promise<void> {
+  const asked = otherServerAt(transport, baseUrl);
   // The request may fail after the five seconds, when nobody awaits it any more.
   asked.catch(() => undefined);
   const limitMs = Math.min(API_SHOWN_MAX_MS, transport.requestTimeLimitMs);
   let limit: Timer | undefined;
   const late = new Promise<never>((_, reject) => {
-    const circumstances = { ...subject, elapsedMs: limitMs };
-    limit = clock.after(limitMs, () => reject(new TimeoutError(limitMs, circumstances)));
+    limit = clock.after(limitMs, () => reject(new TimeoutError(limitMs, subjectFor(limitMs))));
   });
   try {
-    const { status, headers, body, elapsedMs } = await Promise.race([asked, late]);
-    const met = otherServer(status, headers, body.toString('utf8'));
-    if (met !== undefined) throw new AnswerError('other-server', met, { ...subject, elapsedMs });
+    const met = await Promise.race([asked, late]);
+    if (met) throw new AnswerError('other-server', met.sentence, subjectFor(met.elapsedMs));
   } finally {
     limit?.cancel();
   }
+}
+
+const subject = { operation: 'reach-server', caller: 'fleet' } as const;
+
+function subjectFor(elapsedMs: number): ErrorContext {
+  return { ...subject, elapsedMs };
+}
+
+/** An answer that shows another server. */
+interface OtherServer {
+  readonly sentence: string;
+  readonly elapsedMs: number;
+}
+
+/** Returns what shows that another server answers; undefined when this API may answer. */
+async function otherServerAt(
+  transport: Transport,
+  baseUrl: string,
+): Promise<OtherServer | undefined> {
+  let met: OtherServer | undefined;
+  for (const operation of probes) {
+    const path = pathOf(operation);
+    const request = { ...subject, method: operation.method, target: path, headers: {} };
+    const answer = await transport.exchange(request);
+    const sentence = otherServer(answer, { baseUrl, path });
+    met = sentence === undefined ? undefined : { sentence, elapsedMs: answer.elapsedMs };
+    if (!notFound.includes(answer.status)) return met;
+  }
+  return met;
 }
 
 /**
@@ -79,18 +113,24 @@ export async function expectApi(transport: Transport, clock: Clock): Promise<voi
  * for a response that this API may give.
  */
 function otherServer(
-  status: number,
-  headers: IncomingHttpHeaders,
-  text: string,
+  { status, headers, body }: HttpAnswer,
+  asked: { readonly baseUrl: string; readonly path: string },
 ): string | undefined {
+  const text = body.toString('utf8');
   const { location } = headers;
+  const met = `the server answered ${status}`;
   if (status >= 300 && status < 400 && location !== undefined) {
     const to = printable(location, WORDS_MAX_CHARACTERS);
-    return `the server answered ${status}, a redirect to ${to}; use the address that it redirects to`;
+    return `${met}, a redirect to ${to}; ${redirectWayOut(asked, location)}`;
   }
   const isMarkup = /\b(?:html|xml)\b/i.test(headers['content-type'] ?? '') || /^\s*</.test(text);
-  if (!isMarkup) return undefined;
+  if (!isMarkup) {
+    if (notFound.includes(status)) return `${met} for ${asked.path}; ${otherApi}`;
+    return status < 300 ? `${met} to a request without a token; ${otherApi}` : undefined;
+  }
   const [, title = 'without a title'] = /<title>([^<]*)/i.exec(text) ?? [];
   const page = printable(title.trim(), WORDS_MAX_CHARACTERS);
-  return `the server answered ${status} with an HTML page (${page}); this is not the device API: check --url`;
+  const isDown = gatewayErrors.includes(status);
+  const way = isDown ? 'wait until the server is up, or check --url' : otherApi;
+  return `${met} with an HTML page (${page}); ${way}`;
 }

@@ -41,6 +41,11 @@ export type Answers = Partial<
   Record<AnyOperationId, (asked: PretendRequest) => PretendAnswer | Promise<PretendAnswer>>
 >;
 
+/** Answers with an empty configuration; 401 without a token, as every server of this API. */
+export function emptyConfiguration({ headers }: PretendRequest): PretendAnswer {
+  return headers.authorization === undefined ? { status: 401 } : { status: 200, body: {} };
+}
+
 interface PretendRoute {
   readonly operation: AnyOperationId;
   readonly method: string;

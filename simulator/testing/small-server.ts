@@ -5,6 +5,7 @@
 import { softwareArtifact } from './artifacts.ts';
 import {
   type Answers,
+  emptyConfiguration,
   type PretendAnswer,
   type PretendRequest,
   PretendServer,
@@ -102,7 +103,7 @@ export class SmallServer {
       'put-deployment-status': (asked) => this.#report(asked),
       'put-deployment-log': () => recorded,
       'download-artifact': () => ({ status: 200, body: this.#file }),
-      'get-configuration': () => ({ status: 200, body: {} }),
+      'get-configuration': emptyConfiguration,
       'put-configuration': () => recorded,
       'post-alerts': () => recorded,
       'post-monitor-configuration': () => recorded,

@@ -16,7 +16,7 @@ import {
 } from '../../../simulator/engine/simulate-fleet.ts';
 import { planDefaults } from '../../../simulator/plan/plan.ts';
 import { token } from '../../../simulator/testing/bench.ts';
-import { PretendServer } from '../../../simulator/testing/pretend-server.ts';
+import { emptyConfiguration, PretendServer } from '../../../simulator/testing/pretend-server.ts';
 import { runCommand } from '../../testing/built-command.ts';
 import { FleetOnTestbed, type PlanChange } from '../../testing/fleet-on-testbed.ts';
 import { judgeFor } from './checks.ts';
@@ -106,7 +106,7 @@ describe('a requirement that breaks only under load', { timeout: RUN_MAX_MS }, (
     const server = await PretendServer.start({
       'post-auth-request': () => ({ status: 200, body: token }),
       'put-attributes': () => ({ status: 200 }),
-      'get-configuration': () => ({ status: 200, body: {} }),
+      'get-configuration': emptyConfiguration,
       'put-configuration': () => ({ status: 204 }),
       'post-monitor-configuration': () => ({ status: 204 }),
       'post-next-deployment-v2': () => {
@@ -164,7 +164,7 @@ describe('fleetbed simulate --check-share', { timeout: RUN_MAX_MS }, () => {
     server = await PretendServer.start({
       'post-auth-request': () => ({ status: 200, body: token }),
       'put-attributes': () => ({ status: 204 }),
-      'get-configuration': () => ({ status: 200, body: {} }),
+      'get-configuration': emptyConfiguration,
       'put-configuration': () => ({ status: 204 }),
       'post-monitor-configuration': () => ({ status: 204 }),
       'post-next-deployment-v2': () => ({ status: 204 }),
