@@ -241,7 +241,7 @@ describe('the first line of the text report', () => {
     const result = { ...sampleResult, funnel: nobody, operations };
     const [line, , remedy] = fleetReport(result).split('\n');
     expect(line).toBe('1,000 devices: NOT ACCEPTED, no device was accepted');
-    expect(remedy).toMatch(/^ {2}No device was accepted with --accept: see the errors below/);
+    expect(remedy).toMatch(/^ {2}No device was accepted: see the errors by cause/);
   });
 });
 

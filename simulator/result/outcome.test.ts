@@ -64,6 +64,16 @@ const kinds: readonly [string, Partial<FleetResult>, RunVerdict, string][] = [
   ],
   ['of refused devices', refused, 'not accepted', 'no device was accepted'],
   [
+    'whose sign-ins were answered without a token',
+    {
+      funnel: { ...nobody, noContact: 3 },
+      operations: exchanges('post-auth-request', { '2xx': 20 }),
+      errors: [{ operation: 'post-auth-request', cause: 'answer/not-a-token', count: 20 }],
+    },
+    'not accepted',
+    'no device was accepted',
+  ],
+  [
     'that accepted devices, of which none came back',
     { ...refused, operations: [...refused.operations, ...accepts] },
     'undecided',
@@ -170,6 +180,14 @@ describe('the outcome of a run', () => {
     const spread = { takeovers: [], lost: [], missingDeviceMs: 6351 };
     expect(outcomeOf({ ...sampleResult, spread }).headline).toBe(
       '3 devices: PASSED, reconciliation agrees, 50.0% of the run was not measured',
+    );
+  });
+
+  it('names the right that the user lacks when nobody was accepted', () => {
+    const errors = [{ operation: 'set-auth-set-status', cause: 'status/403', count: 9 }];
+    const { findings } = outcomeOf({ ...sampleResult, ...refused, errors });
+    expect(findings.find(({ state }) => state === 'not accepted')?.sentence).toMatch(
+      /^No device was accepted: the user lacks the right for set-auth-set-status \(403\); give /,
     );
   });
 

@@ -168,14 +168,18 @@ function isAnswered({ operations }: FleetResult): boolean {
 
 /**
  * Returns true when the server accepted any device, even if the device is pending or off at the
- * end.
+ * end. A success with a body that the device cannot use, as in place of a token, is no acceptance.
  */
-function isAnyAccepted({ funnel, operations }: FleetResult): boolean {
+function isAnyAccepted({ funnel, operations, errors }: FleetResult): boolean {
   const { devices, pending, off, noContact } = funnel;
   if (pending + off + noContact < devices) return true;
-  return operations.some(
-    ({ operation, answers }) => deviceOperations.has(operation) && (answers['2xx'] ?? 0) > 0,
-  );
+  return operations.some(({ operation, answers }) => {
+    if (!deviceOperations.has(operation)) return false;
+    const unusable = errors.filter(
+      (row) => row.operation === operation && row.cause.startsWith('answer/'),
+    );
+    return (answers['2xx'] ?? 0) > unusable.reduce((sum, { count }) => sum + count, 0);
+  });
 }
 
 /**
@@ -216,7 +220,16 @@ export function remedies(result: FleetResult): string[] {
         'let it run longer, or poll more often (--poll).',
     ];
   }
-  return ['No device was accepted with --accept: see the errors below, or let it run longer.'];
+  const forbidden = result.errors.find(
+    ({ operation, cause }) => cause === 'status/403' && !deviceOperations.has(operation),
+  );
+  if (forbidden) {
+    return [
+      `No device was accepted: the user lacks the right for ${forbidden.operation} (403); give ` +
+        'the user a role that may list and accept devices.',
+    ];
+  }
+  return ['No device was accepted: see the errors by cause, or let it run longer.'];
 }
 
 /** Returns a sentence that says how to accept pending devices. */
