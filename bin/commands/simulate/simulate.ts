@@ -191,6 +191,7 @@ async function simulate(
     async (error: unknown) => {
       await audience.close();
       if (last !== undefined && last.exchanges > 0) output.line(brokenOffReport(last));
+      if (options.report) output.warn('no report was written: it needs the result of all devices');
       throw fleetError(error, plan);
     },
   );

@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { FleetResult } from '../../../simulator/engine/simulate-fleet.ts';
 import type { ServerReady } from '../../server-access/ready.ts';
@@ -20,6 +22,7 @@ let server: RunningCommand;
 let ready: ServerReady;
 let redis: RedisServer;
 let lostMidway: Promise<readonly CommandEnd[]>;
+let lostMeasuring: Promise<CommandEnd>;
 const workers: RunningCommand[] = [];
 const closers: (() => unknown)[] = [];
 
@@ -27,6 +30,7 @@ beforeAll(async () => {
   redis = await startRedis(PASSWORD);
   lostMidway = loseRedis();
   ({ running: server, ready } = await serveRelease());
+  lostMeasuring = loseRedisMeasuring();
 }, RUN_MAX_MS);
 
 afterEach(async () => {
@@ -54,6 +58,32 @@ async function loseRedis(): Promise<readonly CommandEnd[]> {
   ]);
   await other.kill();
   return Promise.all([worker.ended, coordinator.ended]);
+}
+
+/** A coordinator that loses Redis after it has measured something, beside the other tests. */
+async function loseRedisMeasuring(): Promise<CommandEnd> {
+  const other = await startRedis(PASSWORD);
+  const environment = { FLEETBED_REDIS: other.url, FLEETBED_WORKER_SECRET: SECRET };
+  const worker = startCommand(['worker', '--url', ready.baseUrl], environment);
+  closers.push(() => worker.end('SIGKILL'));
+  const load = [
+    '--devices',
+    '2',
+    '--keys',
+    'ed25519=1',
+    '--shards',
+    '1',
+    '--poll',
+    '200ms',
+    '--duration',
+    '60s',
+  ];
+  const report = ['--report', `csv=${join(tmpdir(), 'fleetbed-never-written.csv')}`];
+  const words = ['simulate', '--url', ready.baseUrl, ...load, ...report];
+  const coordinator = startCommand(words, environment);
+  await coordinator.waitForOutput('stderr', / [1-9]\d* requests/);
+  await other.kill();
+  return coordinator.ended;
 }
 
 const shared = () => ({ FLEETBED_REDIS: redis.url, FLEETBED_WORKER_SECRET: SECRET });
@@ -172,6 +202,16 @@ describe('a fleet on workers', { timeout: RUN_MAX_MS }, () => {
       expect(code, stderr).toBe(3);
       expect(stderr).toMatch(sentence);
     }
+  });
+
+  it('shows what was measured when Redis is lost, and says that no report was written', async () => {
+    const { code, stdout, stderr } = await lostMeasuring;
+    expect([code, stdout]).toEqual([
+      3,
+      expect.stringMatching(/^Measured before the run broke off$/m),
+    ]);
+    expect(stdout).toMatch(/^Latency in ms\n.*\n {2}post-auth-request +\d/ms);
+    expect(stderr).toContain('no report was written: it needs the result of all devices\n');
   });
 });
 
