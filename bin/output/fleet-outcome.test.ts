@@ -63,9 +63,15 @@ describe('the error of a server that a fleet cannot use', () => {
       new StatusError({ status: 404 }, at('login')),
       'login: the server answered 404; check --url and that the server is running',
     ],
+    [
+      new StatusError({ status: 401, serverSays: 'token expired' }, at('list-devices')),
+      'list-devices: the server answered 401: token expired; check --url and that the server is running',
+    ],
   ])('begins with its address and ends with the way out: %s', (error, sentence) => {
     const baseUrl = 'http://h';
-    expect(fleetError(error, { baseUrl })).toMatchObject({
+    expect(
+      fleetError(error, { baseUrl, acceptWith: { email: 'a@b', password: 'c' } }),
+    ).toMatchObject({
       message: `${baseUrl}: ${sentence}`,
       exitCode: exitCodes.setUp,
     });

@@ -61,8 +61,10 @@ export function fleetError(
   if (error instanceof WorkerFailed)
     return new CommandError(error.message, knownExitCode(error), error);
   if (!(error instanceof ClientError)) return error;
-  if (error instanceof StatusError && error.status === 401 && plan.acceptWith !== undefined) {
-    return new CommandError(refusedUser(plan.baseUrl, plan.acceptWith), exitCodes.setUp, error);
+  const { acceptWith: user } = plan;
+  const isRefusal = error instanceof StatusError && error.status === 401;
+  if (isRefusal && user && ('token' in user || error.operation === 'login')) {
+    return new CommandError(refusedUser(plan.baseUrl, user), exitCodes.setUp, error);
   }
   const unwanted = error instanceof TransportError ? certificateProblem(error, plan) : undefined;
   if (unwanted === undefined) return unreachedError(error, plan.baseUrl);
