@@ -2,7 +2,8 @@
 import { fleetCsv } from '../../simulator/report/csv.ts';
 import { fleetHtml } from '../../simulator/report/html.ts';
 import { fleetJunit } from '../../simulator/report/junit.ts';
-import { outcomeOf, type RunFinding } from '../../simulator/result/outcome.ts';
+import type { RunFinding } from '../../simulator/result/finding.ts';
+import { outcomeOf } from '../../simulator/result/outcome.ts';
 import type { FleetResult } from '../../simulator/result/result.ts';
 import { type CiSummary, ciForms } from '../output/ci-summary.ts';
 import { jsonFile, type ReportForm } from './reports.ts';

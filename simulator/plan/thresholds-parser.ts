@@ -68,10 +68,17 @@ export const downloadOperations: readonly string[] = [
   'download-configuration',
 ];
 
+/** The operations that ask for an update, in each version of the API. */
+export const pollOperations: readonly string[] = [
+  'post-next-deployment-v2',
+  'post-next-deployment',
+  'get-next-deployment',
+];
+
 /** Short names for operations of the contract. */
 const words: Readonly<Record<string, readonly string[]>> = {
   all: [],
-  poll: ['post-next-deployment-v2', 'post-next-deployment', 'get-next-deployment'],
+  poll: pollOperations,
   status: ['put-deployment-status'],
   auth: ['post-auth-request'],
   inventory: ['put-attributes', 'patch-attributes'],

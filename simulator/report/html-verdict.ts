@@ -1,11 +1,7 @@
 /** The verdict of a run and its reasons, as sentences for the top of the page. */
 import { counted } from '../../fixtures/base/counted.ts';
-import {
-  type FindingState,
-  outcomeOf,
-  type RunFinding,
-  type RunVerdict,
-} from '../result/outcome.ts';
+import type { FindingState, RunFinding } from '../result/finding.ts';
+import { outcomeOf, type RunVerdict } from '../result/outcome.ts';
 import type { FleetResult } from '../result/result.ts';
 import type { FleetFacts, ShownTone } from './page-facts.ts';
 

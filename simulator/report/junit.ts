@@ -6,7 +6,8 @@
 import { XMLBuilder } from 'fast-xml-parser';
 import { counted } from '../../fixtures/base/counted.ts';
 import { printable } from '../../fixtures/base/printable.ts';
-import { outcomeOf, type RunFinding } from '../result/outcome.ts';
+import type { RunFinding } from '../result/finding.ts';
+import { outcomeOf } from '../result/outcome.ts';
 import type { FleetResult } from '../result/result.ts';
 
 /** A test case; it passes when it has neither `failure` nor `skipped`. */

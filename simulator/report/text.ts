@@ -1,9 +1,10 @@
 /** Renders the result and the progress of a run as lines for a terminal. */
 import { counted } from '../../fixtures/base/counted.ts';
 import { printable } from '../../fixtures/base/printable.ts';
+import { remedies } from '../result/contact-findings.ts';
 import { deviceStates, stateWords } from '../result/device-states.ts';
 import { openPollsLine } from '../result/open-polls.ts';
-import { differencesIn, outcomeOf, remedies, unmeasuredShare } from '../result/outcome.ts';
+import { differencesIn, outcomeOf, unmeasuredShare } from '../result/outcome.ts';
 import type { FleetProgress, FleetResult } from '../result/result.ts';
 import { machineLine } from '../result/result-machines.ts';
 import type { Takeover } from '../result/result-spread.ts';

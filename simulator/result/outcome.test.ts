@@ -74,6 +74,21 @@ const kinds: readonly [string, Partial<FleetResult>, RunVerdict, string][] = [
     'no device was accepted',
   ],
   [
+    'whose polls were answered with a page',
+    {
+      operations: exchanges('post-next-deployment-v2', { '2xx': 16 }),
+      errors: [{ operation: 'post-next-deployment-v2', cause: 'answer/not-json', count: 16 }],
+    },
+    'undecided',
+    'no poll succeeded',
+  ],
+  [
+    'whose polls were answered with errors only',
+    { operations: exchanges('post-next-deployment-v2', { '5xx': 16 }, 3) },
+    'undecided',
+    'no poll succeeded',
+  ],
+  [
     'that accepted devices, of which none came back',
     { ...refused, operations: [...refused.operations, ...accepts] },
     'undecided',

@@ -2,44 +2,15 @@
  * The outcome of a run: one verdict and the findings that decide it. Headline, text report, HTML,
  * JUnit and exit code all render this outcome, so that they cannot disagree.
  */
-import * as v from 'valibot';
 import { counted } from '../../fixtures/base/counted.ts';
-import { operations as contractOperations } from '../../fixtures/contract/operations.ts';
-import { thresholdOf, thresholdsShape } from '../plan/thresholds-parser.ts';
+import { contactFindings, isAnswered, isAnyAccepted, pollFindings } from './contact-findings.ts';
+import { type FindingState, type RunFinding, states } from './finding.ts';
 import type { FleetResult } from './result.ts';
 import type { FirstBreach } from './result-checks.ts';
 import { noUser } from './result-devices.ts';
 
-/**
- * States of a finding, the worst first. The worst state among the findings is the verdict of the
- * run.
- */
-const states = [
-  'failed',
-  'invalid',
-  'incomplete',
-  'not accepted',
-  'undecided',
-  'passed',
-  'not judged',
-] as const;
-export type FindingState = (typeof states)[number];
-
 /** The verdict on a run. */
 export type RunVerdict = Exclude<FindingState, 'not judged'> | 'interrupted';
-
-/** A condition on a run and whether it holds. */
-export interface RunFinding {
-  readonly state: FindingState;
-  /** The condition, such as `devices reach the server`. */
-  readonly condition: string;
-  /** A complete sentence with the observation. */
-  readonly sentence: string;
-  /** Short form for the first line of a report; absent when the finding is not mentioned there. */
-  readonly brief?: string;
-  /** True for a finding about one requirement of the contract. Reports only count the met ones. */
-  readonly isRequirement?: true;
-}
 
 /** The outcome of a run. */
 export interface RunOutcome {
@@ -55,6 +26,7 @@ export function outcomeOf(result: FleetResult): RunOutcome {
   const findings = [
     ...reconciliationFindings(result),
     ...contactFindings(result),
+    ...pollFindings(result),
     ...generatorFindings(result),
     ...shardFindings(result),
     ...deploymentFindings(result),
@@ -124,121 +96,6 @@ function differenceWords({ differences, statistics }: FleetResult['reconciliatio
 /** Returns the number of differences between the fleet and the server, in devices and in totals. */
 export function differencesIn({ differences, statistics }: FleetResult['reconciliation']): number {
   return differences.length + statistics.length;
-}
-
-function contactFindings(result: FleetResult): readonly RunFinding[] {
-  const reach = { condition: 'devices reach the server' };
-  const accept = { condition: 'the server accepts devices' };
-  if (!isAnswered(result)) {
-    const sentence = 'No device got an answer: see the errors by cause.';
-    return [
-      { ...reach, state: 'undecided', sentence, brief: 'no device got an answer' },
-      { ...accept, state: 'not judged', sentence },
-    ];
-  }
-  const reached: RunFinding = { ...reach, state: 'passed', sentence: 'Devices got answers.' };
-  if (isAnyAccepted(result)) {
-    const sentence = 'Devices were accepted.';
-    return [reached, { ...accept, state: 'passed', sentence }];
-  }
-  const sentence = remedies(result).join(' ');
-  if (isAboutSignIns(result)) return [reached, { ...accept, state: 'not judged', sentence }];
-  const accepted = acceptedByUser(result);
-  const brief =
-    accepted === 0
-      ? 'no device was accepted'
-      : `${counted(accepted, 'device')} accepted, none signed in after that`;
-  return [
-    reached,
-    { ...accept, state: accepted === 0 ? 'not accepted' : 'undecided', sentence, brief },
-  ];
-}
-
-const signIn = contractOperations['post-auth-request'].id;
-const deviceOperations: ReadonlySet<string> = new Set(
-  Object.values(contractOperations).map(({ id }) => id),
-);
-
-function isAnswered({ operations }: FleetResult): boolean {
-  return operations.some(
-    ({ operation, answers }) =>
-      deviceOperations.has(operation) && Object.values(answers).some((count) => count > 0),
-  );
-}
-
-/**
- * Returns true when the server accepted any device, even if the device is pending or off at the
- * end. A success with a body that the device cannot use, as in place of a token, is no acceptance.
- */
-function isAnyAccepted({ funnel, operations, errors }: FleetResult): boolean {
-  const { devices, pending, off, noContact } = funnel;
-  if (pending + off + noContact < devices) return true;
-  return operations.some(({ operation, answers }) => {
-    if (!deviceOperations.has(operation)) return false;
-    const unusable = errors.filter(
-      (row) => row.operation === operation && row.cause.startsWith('answer/'),
-    );
-    return (answers['2xx'] ?? 0) > unusable.reduce((sum, { count }) => sum + count, 0);
-  });
-}
-
-/**
- * Returns the number of authentication sets that the operator accepted. Their devices may not have
- * signed in since.
- */
-function acceptedByUser({ operations }: FleetResult): number {
-  const accepts = operations.find(({ operation }) => operation === 'set-auth-set-status');
-  return accepts?.answers['2xx'] ?? 0;
-}
-
-/** Returns true when the thresholds measure only sign-ins; such a run needs no accepted device. */
-function isAboutSignIns({ thresholds }: FleetResult): boolean {
-  const texts = thresholds.map(({ threshold }) => threshold);
-  // A result from a file may contain any text as a threshold.
-  if (texts.length === 0 || !v.is(thresholdsShape, texts)) return false;
-  return texts.every((text) => {
-    const { subject } = thresholdOf(text);
-    const measured = 'operations' in subject ? subject.operations : [];
-    return measured.length > 0 && measured.every((operation) => operation === signIn);
-  });
-}
-
-/**
- * Returns sentences that say what to do about pending devices: those of a run without an operator,
- * or a fleet of which no device was accepted.
- */
-export function remedies(result: FleetResult): string[] {
-  const { reconciliation, funnel } = result;
-  if (reconciliation.because === noUser && funnel.pending > 0) {
-    return [acceptanceHint(funnel.pending)];
-  }
-  if (!isAnswered(result) || isAnyAccepted(result)) return [];
-  const accepted = acceptedByUser(result);
-  if (accepted > 0) {
-    return [
-      `The user accepted ${counted(accepted, 'device')}, and none signed in before the end: ` +
-        'let it run longer, or poll more often (--poll).',
-    ];
-  }
-  const forbidden = result.errors.find(
-    ({ operation, cause }) => cause === 'status/403' && !deviceOperations.has(operation),
-  );
-  if (forbidden) {
-    return [
-      `No device was accepted: the user lacks the right for ${forbidden.operation} (403); give ` +
-        'the user a role that may list and accept devices.',
-    ];
-  }
-  return ['No device was accepted: see the errors by cause, or let it run longer.'];
-}
-
-/** Returns a sentence that says how to accept pending devices. */
-export function acceptanceHint(pending: number): string {
-  const are = pending === 1 ? 'is' : 'are';
-  return (
-    `${counted(pending, 'device')} ${are} not accepted: run with --accept and --password or ` +
-    '--token, or run: npx fleetbed accept --all; if it finds none, check that --url is the API of devices'
-  );
 }
 
 function generatorFindings({ validity, generator }: FleetResult): readonly RunFinding[] {

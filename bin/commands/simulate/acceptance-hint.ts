@@ -1,7 +1,7 @@
 /** Prints once how to accept devices when devices stay pending and the run does not accept them. */
 
 import type { FleetPlan, FleetProgress } from '../../../simulator/engine/simulate-fleet.ts';
-import { acceptanceHint } from '../../../simulator/result/outcome.ts';
+import { acceptanceHint } from '../../../simulator/result/contact-findings.ts';
 
 /** Delay before the hint: a server that accepts devices automatically has accepted them by then. */
 const WAITED_MS = 3000;

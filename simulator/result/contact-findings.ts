@@ -1,0 +1,140 @@
+/** Findings about the contact of the devices with the server: answers, acceptance and polls. */
+import * as v from 'valibot';
+import { counted } from '../../fixtures/base/counted.ts';
+import { operations as contractOperations } from '../../fixtures/contract/operations.ts';
+import { pollOperations, thresholdOf, thresholdsShape } from '../plan/thresholds-parser.ts';
+import type { RunFinding } from './finding.ts';
+import type { FleetResult } from './result.ts';
+import { noUser } from './result-devices.ts';
+import type { OperationCount } from './result-figures.ts';
+
+/** Returns the findings about answers, acceptance and polls. */
+export function contactFindings(result: FleetResult): readonly RunFinding[] {
+  const reach = { condition: 'devices reach the server' };
+  const accept = { condition: 'the server accepts devices' };
+  if (!isAnswered(result)) {
+    const sentence = 'No device got an answer: see the errors by cause.';
+    return [
+      { ...reach, state: 'undecided', sentence, brief: 'no device got an answer' },
+      { ...accept, state: 'not judged', sentence },
+    ];
+  }
+  const reached: RunFinding = { ...reach, state: 'passed', sentence: 'Devices got answers.' };
+  if (isAnyAccepted(result)) {
+    const sentence = 'Devices were accepted.';
+    return [reached, { ...accept, state: 'passed', sentence }];
+  }
+  const sentence = remedies(result).join(' ');
+  if (isAboutSignIns(result)) return [reached, { ...accept, state: 'not judged', sentence }];
+  const accepted = acceptedByUser(result);
+  const brief =
+    accepted === 0
+      ? 'no device was accepted'
+      : `${counted(accepted, 'device')} accepted, none signed in after that`;
+  return [
+    reached,
+    { ...accept, state: accepted === 0 ? 'not accepted' : 'undecided', sentence, brief },
+  ];
+}
+
+const signIn = contractOperations['post-auth-request'].id;
+const deviceOperations: ReadonlySet<string> = new Set(
+  Object.values(contractOperations).map(({ id }) => id),
+);
+
+/** Returns true when any request of a device was answered, by whatever status. */
+export function isAnswered({ operations }: FleetResult): boolean {
+  return operations.some(
+    ({ operation, answers }) =>
+      deviceOperations.has(operation) && Object.values(answers).some((count) => count > 0),
+  );
+}
+
+/**
+ * Returns true when the server accepted any device, even if the device is pending or off at the
+ * end. A success with a body that the device cannot use, as in place of a token, is no acceptance.
+ */
+export function isAnyAccepted(result: FleetResult): boolean {
+  const { devices, pending, off, noContact } = result.funnel;
+  if (pending + off + noContact < devices) return true;
+  return result.operations.some(
+    (row) => deviceOperations.has(row.operation) && usableAnswers(row, result) > 0,
+  );
+}
+
+/** Returns the number of successes of an operation with a body that the devices could use. */
+function usableAnswers({ operation, answers }: OperationCount, { errors }: FleetResult): number {
+  const unusable = errors.filter(
+    (row) => row.operation === operation && row.cause.startsWith('answer/'),
+  );
+  return (answers['2xx'] ?? 0) - unusable.reduce((sum, { count }) => sum + count, 0);
+}
+
+/** Returns a finding when devices polled, and no poll was answered as by this API. */
+export function pollFindings(result: FleetResult): readonly RunFinding[] {
+  const polls = result.operations.filter(({ operation }) => pollOperations.includes(operation));
+  const isUsable = polls.some((row) => usableAnswers(row, result) > 0);
+  if (polls.length === 0 || isUsable || !isAnyAccepted(result)) return [];
+  const condition = 'polls are answered';
+  const sentence = 'No poll of a device had an answer that it could use: see the errors by cause.';
+  return [{ condition, state: 'undecided', sentence, brief: 'no poll succeeded' }];
+}
+
+/**
+ * Returns the number of authentication sets that the operator accepted. Their devices may not have
+ * signed in since.
+ */
+function acceptedByUser({ operations }: FleetResult): number {
+  const accepts = operations.find(({ operation }) => operation === 'set-auth-set-status');
+  return accepts?.answers['2xx'] ?? 0;
+}
+
+/** Returns true when the thresholds measure only sign-ins; such a run needs no accepted device. */
+function isAboutSignIns({ thresholds }: FleetResult): boolean {
+  const texts = thresholds.map(({ threshold }) => threshold);
+  // A result from a file may contain any text as a threshold.
+  if (texts.length === 0 || !v.is(thresholdsShape, texts)) return false;
+  return texts.every((text) => {
+    const { subject } = thresholdOf(text);
+    const measured = 'operations' in subject ? subject.operations : [];
+    return measured.length > 0 && measured.every((operation) => operation === signIn);
+  });
+}
+
+/**
+ * Returns sentences that say what to do about pending devices: those of a run without an operator,
+ * or a fleet of which no device was accepted.
+ */
+export function remedies(result: FleetResult): string[] {
+  const { reconciliation, funnel } = result;
+  if (reconciliation.because === noUser && funnel.pending > 0) {
+    return [acceptanceHint(funnel.pending)];
+  }
+  if (!isAnswered(result) || isAnyAccepted(result)) return [];
+  const accepted = acceptedByUser(result);
+  if (accepted > 0) {
+    return [
+      `The user accepted ${counted(accepted, 'device')}, and none signed in before the end: ` +
+        'let it run longer, or poll more often (--poll).',
+    ];
+  }
+  const forbidden = result.errors.find(
+    ({ operation, cause }) => cause === 'status/403' && !deviceOperations.has(operation),
+  );
+  if (forbidden) {
+    return [
+      `No device was accepted: the user lacks the right for ${forbidden.operation} (403); give ` +
+        'the user a role that may list and accept devices.',
+    ];
+  }
+  return ['No device was accepted: see the errors by cause, or let it run longer.'];
+}
+
+/** Returns a sentence that says how to accept pending devices. */
+export function acceptanceHint(pending: number): string {
+  const are = pending === 1 ? 'is' : 'are';
+  return (
+    `${counted(pending, 'device')} ${are} not accepted: run with --accept and --password or ` +
+    '--token, or run: npx fleetbed accept --all; if it finds none, check that --url is the API of devices'
+  );
+}
