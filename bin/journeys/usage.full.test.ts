@@ -51,10 +51,7 @@ describe('a wrong command line', () => {
       await runCommand(words),
       await runCommand(['devices'], { FLEETBED_URL: 'http://ada:secret-1@h' }),
     ]) {
-      expect([code, stderr]).toEqual([
-        2,
-        expect.stringContaining("'http://(not shown)@h' is invalid"),
-      ]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining("'http://(not shown)@h'")]);
       expect(stderr).not.toContain('secret-1');
     }
   });
