@@ -9,7 +9,7 @@ import { acceptedDevice, preauthorizedDevice, unknownDevice } from '../context/s
 import type { SuiteDevice } from '../context/suite-device.ts';
 import { signingAlgorithms } from '../signing/algorithms.ts';
 import { distinguishesTexts, wrongTexts } from '../signing/header-text.ts';
-import { makeRsaKeyOf } from '../signing/rsa.ts';
+import { makeRsaKeyOf, readRsaKeyOf4096 } from '../signing/rsa.ts';
 import type { Sign } from '../signing/signing-key.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import { expectEach, expectStatus, observed } from '../target/expectations.ts';
@@ -29,6 +29,10 @@ const bodyTexts: Readonly<Record<string, (text: string) => string>> = {
     const fields: object = JSON.parse(text);
     return JSON.stringify(Object.fromEntries(Object.entries(fields).reverse()));
   },
+  'an external_id first': (text) =>
+    JSON.stringify({ external_id: 'vehicle-7', ...JSON.parse(text) }),
+  'an external_id last': (text) =>
+    JSON.stringify({ ...JSON.parse(text), external_id: 'vehicle-7' }),
   'a letter as an escape': (text) => text.replace('BEGIN', '\\u0042EGIN'),
 };
 
@@ -269,8 +273,8 @@ function signaturesByLength(device: SuiteDevice, text: string): Readonly<Record<
   return Object.fromEntries([...found].map(([bytes, base64]) => [`${bytes} bytes`, base64]));
 }
 
-/** Size of the keys that the field's clients make by default. */
-const FIELD_RSA_BITS = 3072;
+/** Keys in the field besides those of 2048 bits; its clients make keys of 3072 bits by default. */
+const fieldRsaKeys = { 3072: () => makeRsaKeyOf(3072), 4096: readRsaKeyOf4096 } as const;
 
 const lengths = defineScenario<void>({
   area: 'authentication',
@@ -292,19 +296,21 @@ const lengths = defineScenario<void>({
         );
       },
     },
-    {
-      id: 'rsa-key-of-3072-bits',
-      title: 'A device with an RSA key of 3072 bits is granted a token.',
-      requirements: ['auth.rsa'],
-      run: async (_, context) => {
-        const device = await context.newDevice('rsa');
-        const key = await makeRsaKeyOf(FIELD_RSA_BITS);
-        device.known = true;
-        device.id = await context.admin.preauthorize(device.identity, key);
-        const members = { pubkey: key.publicKeyPem };
-        expectStatus(await device.authenticate({ members, signedBy: key }), 200);
-      },
-    },
+    ...Object.entries(fieldRsaKeys).map(
+      ([bits, makeKey]): JudgingCase<void> => ({
+        id: `rsa-key-of-${bits}-bits`,
+        title: `A device with an RSA key of ${bits} bits is granted a token.`,
+        requirements: ['auth.rsa'],
+        run: async (_, context) => {
+          const device = await context.newDevice('rsa');
+          const key = await makeKey();
+          device.known = true;
+          device.id = await context.admin.preauthorize(device.identity, key);
+          const members = { pubkey: key.publicKeyPem };
+          expectStatus(await device.authenticate({ members, signedBy: key }), 200);
+        },
+      }),
+    ),
   ],
 });
 

@@ -75,6 +75,13 @@ const header: readonly Defect[] = [
     alter: statusBecomes(200, 401, ({ body }) => body.at(-1) === 0x0a),
   },
   {
+    id: 'order-with-an-external-id-is-not-signed',
+    title: 'A request that begins with its external_id is verified in another order.',
+    violates: ['auth.body-is-what-is-signed'],
+    operations,
+    alter: statusBecomes(200, 401, ({ body }) => /^\s*\{\s*"external_id"/.test(body.toString())),
+  },
+  {
     id: 'body-is-written-anew',
     title: 'A signature over the body as the server would serialize it is accepted.',
     violates: ['auth.body-is-what-is-signed', 'auth.signature-must-verify'],
@@ -100,6 +107,13 @@ const rsa: readonly Defect[] = [
     violates: ['auth.rsa'],
     operations,
     alter: statusBecomes(200, 401, (request) => (signatureText(request) ?? '').length > 400),
+  },
+  {
+    id: 'signatures-of-512-characters-at-most',
+    title: 'The signature of an RSA key of 4096 bits is not accepted.',
+    violates: ['auth.rsa'],
+    operations,
+    alter: statusBecomes(200, 401, (request) => (signatureText(request) ?? '').length > 512),
   },
   {
     id: 'rsa-over-sha-1',
