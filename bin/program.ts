@@ -129,7 +129,7 @@ export const commands: Readonly<Record<string, CommandRow>> = {
       load: () => import('./commands/record/record.ts'),
     },
     replay: {
-      summary: 'play a recorded session against a server, and compare the answers',
+      summary: 'play a recorded session against a server, and compare the responses',
       load: () => import('./commands/replay/replay.ts'),
     },
     contract: {

@@ -18,6 +18,6 @@ const { cases, unfailing } = await searchUnfailing({
 });
 for (const id of unfailing) say(`cannot fail: ${id}`);
 say(
-  `${cases} judging cases played with ${wrongAnswers.length} wrong answers: ${unfailing.length} cannot fail`,
+  `${cases} judging cases played with ${wrongAnswers.length} wrong responses: ${unfailing.length} cannot fail`,
 );
 process.exitCode = unfailing.length > 0 ? 1 : 0;

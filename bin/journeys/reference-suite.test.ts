@@ -37,7 +37,7 @@ async function archive(): Promise<readonly ArchivedExchange[]> {
 }
 
 describe('the OpenAPI document beside a run of the suite', () => {
-  it('describes every answer in the journal, refusals included', {
+  it('describes every response in the journal, refusals included', {
     timeout: RUN_MAX_MS,
   }, async () => {
     const { baseUrl, headerPrefix, adminEmail: email, adminPassword: password } = server;

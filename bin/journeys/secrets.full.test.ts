@@ -73,7 +73,7 @@ class Eavesdropper {
 function listening(eavesdropper: Eavesdropper): Defect {
   return {
     id: 'answers-tell-secrets',
-    title: 'Every answer repeats the credentials of its request.',
+    title: 'Every response repeats the credentials of its request.',
     violates: ['auth.first-contact-is-401'],
     operations: 'all',
     alter: () => ({

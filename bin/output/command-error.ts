@@ -41,9 +41,9 @@ const sentences: Readonly<Record<string, string>> = {
   EAI_AGAIN: `the host's name cannot be resolved; ${checkServer}`,
   EHOSTUNREACH: `the host cannot be reached; ${checkServer}`,
   ENETUNREACH: `the host's network cannot be reached; ${checkServer}`,
-  ETIMEDOUT: `no answer came in time; ${checkServer}`,
+  ETIMEDOUT: `no response came in time; ${checkServer}`,
   UND_ERR_SOCKET: `the connection was closed; ${checkServer}`,
-  UND_ERR_CONNECT_TIMEOUT: `no answer came in time; ${checkServer}`,
+  UND_ERR_CONNECT_TIMEOUT: `no response came in time; ${checkServer}`,
   HPE: `the server there is not an HTTP server; ${checkServer}`,
   EPROTO: 'the server there does not speak TLS; try http:// in place of https://',
   ERR_SSL_WRONG_VERSION_NUMBER:

@@ -30,7 +30,7 @@ export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> 
     'too few open files or ports, no terminal given',
   ].join(', '),
   undecided: [
-    'undecided: no case was decided, no device got an answer or was updated, a threshold or a reconciliation is open',
+    'undecided: no case was decided, no device got a response or was updated, a threshold or a reconciliation is open',
     'too little was measured to compare',
   ].join(', '),
   limited: 'the machine that made the load was the limit: its figures are not valid',

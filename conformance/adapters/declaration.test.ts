@@ -93,10 +93,10 @@ describe('a capability probe', () => {
     expect(exchanges.map(({ answer }) => answer?.status)).toEqual([404, 405]);
   });
 
-  it('reports the part as unknown when no answer comes', async () => {
+  it('reports the part as unknown when no response comes', async () => {
     expect(await onTarget(await closedPortUrl())).toMatchObject({
       found: 'unknown',
-      evidence: expect.stringContaining('no answer'),
+      evidence: expect.stringContaining('no response'),
     });
   });
 });

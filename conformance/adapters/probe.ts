@@ -64,7 +64,7 @@ export async function probePart(
   } catch (error) {
     if (!(error instanceof TransportFailure)) throw error;
     const { exchanges } = session.record;
-    return { found: 'unknown', evidence: `no answer: ${error.message}`, exchanges };
+    return { found: 'unknown', evidence: `no response: ${error.message}`, exchanges };
   }
   const isMissing = [...statuses.values()].every((status) => unknownStatuses.includes(status));
   return {

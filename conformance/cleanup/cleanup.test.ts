@@ -195,7 +195,7 @@ describe('a clean-up', () => {
     const head = { runId: 'beef', baseUrl: 'http://127.0.0.1:9', startedAt: '2026-01-31' };
     const ledger = CleanupLedgerFile.open(ledgerFile, head);
     (await ledger.announce({ kind: 'tenant', name: 'of an id' }, 'a/one')).made('t-1');
-    await ledger.announce({ kind: 'tenant', name: 'of an answer lost' }, 'a/one');
+    await ledger.announce({ kind: 'tenant', name: 'of a response lost' }, 'a/one');
     await ledger.announce({ kind: 'tenant', name: 'never made' }, 'a/one');
     ledger.close();
     const { baseUrl } = await target(() => true);
@@ -209,7 +209,7 @@ describe('a clean-up', () => {
       asked.push(`${method} ${path} ${headers.authorization}`);
       const tenants = [
         { id: 't-1', name: 'of an id' },
-        { id: 't-2', name: 'of an answer lost' },
+        { id: 't-2', name: 'of a response lost' },
         { id: 't-3', name: 'of another' },
       ];
       if (method === 'GET') answer.end(JSON.stringify(tenants));
@@ -218,7 +218,7 @@ describe('a clean-up', () => {
     const control = { url, token: 'control' };
     const rest = await clean(baseUrl, { control, credentials: 'none' });
     expect(rest.stayed).toEqual([]);
-    expect(rest.removed).toEqual(['tenant of an answer lost', 'tenant of an id']);
+    expect(rest.removed).toEqual(['tenant of a response lost', 'tenant of an id']);
     expect(rest.absent).toEqual(['tenant never made']);
     const removals = asked.filter((line) => line.startsWith('DELETE'));
     expect(removals).toEqual([

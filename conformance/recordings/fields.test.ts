@@ -40,7 +40,7 @@ describe('the deprecated field meta_data', () => {
     [`${m1}/deployments/releases`, [{ Name: 'r', Artifacts: [artifact] }]],
     [`${m2}/deployments/releases`, [{ name: 'r', artifacts: [artifact] }]],
     [`${m2}/deployments/releases/r`, { name: 'r', artifacts: [artifact] }],
-  ])('is found in the answer of GET %s', (path, answer) => {
+  ])('is found in the response of GET %s', (path, answer) => {
     expect(fieldsOf(path, { answer })).toEqual(['updates[].meta_data']);
     expect(fieldsOf(path, { answer: JSON.stringify(answer) })).toEqual(['updates[].meta_data']);
   });
@@ -55,7 +55,7 @@ describe('the deprecated field meta_data', () => {
       { answer: { updates: { meta_data: {} } } },
     ],
     ['in a refusal', `${m2}/artifacts/a`, { status: 404, answer: artifact }],
-    ['in an answer that never came', `${m2}/artifacts/a`, { status: 0 }],
+    ['in a response that never came', `${m2}/artifacts/a`, { status: 0 }],
     [
       'in what is sent',
       `${m1}/artifacts/a`,
@@ -84,7 +84,7 @@ describe('the deprecated field meta_data', () => {
 describe('the deprecated fields from_release and to_release', () => {
   const job = `${m2}/deployments/releases/delta/jobs/5`;
 
-  it('are found separately in the answer of a delta job', () => {
+  it('are found separately in the response of a delta job', () => {
     expect(fieldsOf(job, { answer: { from_release: 'a', to_release: 'b' } })).toEqual([
       'from_release',
       'to_release',

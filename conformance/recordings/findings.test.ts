@@ -74,7 +74,7 @@ describe('the outcome of recorded traffic', () => {
     ['nothing', 'of other traffic', [call('', { pathname: '/useradm/roles' })]],
     ['clear', 'of a call that stays', [call('v2/useradm/roles')]],
     ['clear', 'of a call of a device', [call('', { pathname: '/api/devices/v2/x' })]],
-    ['reads', 'of a field in an answer', [call('v2/deployments/artifacts', artifacts)]],
+    ['reads', 'of a field in a response', [call('v2/deployments/artifacts', artifacts)]],
     ['uses', 'of a deprecated call', [call(roles), call('v2/deployments/artifacts', artifacts)]],
     [
       'uses',
@@ -107,7 +107,7 @@ describe('the sentence on recorded traffic', () => {
       [call('v2/deployments/artifacts')],
     ],
     [
-      '1 row of the schedule in 1 call, all in answer fields: clients that read them must change.',
+      '1 row of the schedule in 1 call, all in response fields: clients that read them must change.',
       [call('v2/deployments/artifacts', artifacts)],
     ],
   ])('is %j', async (sentence, exchanges) => {

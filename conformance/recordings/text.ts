@@ -48,7 +48,7 @@ export function trafficSentence(traffic: DeprecatedTraffic): string {
   const verdict = {
     nothing: 'nothing was checked: the traffic has no calls of this API.',
     clear: `nothing deprecated is used in ${among}.`,
-    reads: `${counted(findings.length, 'row')} of the schedule in ${among}, all in answer fields: clients that read them must change.`,
+    reads: `${counted(findings.length, 'row')} of the schedule in ${among}, all in response fields: clients that read them must change.`,
     uses: `${counted(findings.length, 'row')} of the schedule used in ${among}.`,
   }[traffic.outcome];
   const blind = `${counted(unseen, 'call')} may carry a deprecated field in a body that was not recorded.`;

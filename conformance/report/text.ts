@@ -216,7 +216,7 @@ function evidenceLines(each: CaseVerdict, scripts: ScriptFiles): readonly string
 function exchangeLines({ request, answer, failure }: TargetExchange): readonly string[] {
   const came = answer
     ? [`< ${answer.status}`, ...messageLines('<', answer.headers, answer.body)]
-    : [`< no answer: ${failure ?? ''}`];
+    : [`< no response: ${failure ?? ''}`];
   const sent = [`> ${request.line}`, ...messageLines('>', request.headers, request.body)];
   return [...sent, ...came].map(
     (line) => `    ${oneLine(withoutBase64(line), BODY_MAX_CHARACTERS)}`,

@@ -155,7 +155,7 @@ describe('a repro script', () => {
     const headers = { authorization: 'Bearer device-secret-0123456789' };
     const ran = await runBlock(await blockOf({ method: 'GET', url: '/x', headers }), folder);
     expect(ran.code).toBe(2);
-    expect(ran.stderr).toMatch(/^set DEVICE_TOKEN: the body of the 200 answer/);
+    expect(ran.stderr).toMatch(/^set DEVICE_TOKEN: the body of the 200 response/);
     expect(arrived).toHaveLength(1);
   });
 
@@ -241,7 +241,7 @@ describe('the outcome of a repro script', () => {
   });
 
   it.each(['END\n', "'", '`', '$(', '"', '\\', '\n'])(
-    'depends on no command that a recorded answer contains after %j',
+    'depends on no command that a recorded response contains after %j',
     async (before) => {
       const body = `${before}touch pwned;${before}\ntouch pwned\n`;
       const seen = { status: 200, headers: { ...headers, link: `${before}touch pwned` }, body };

@@ -102,7 +102,7 @@ function sourceOf(kind: string, baseUrl: string): string {
   const authentication = `${baseUrl}${pathOf(operations['post-auth-request'])}`;
   const sources: Readonly<Record<string, string>> = {
     'user-token': 'the JWT of a user, or set FLEETBED_EMAIL and FLEETBED_PASSWORD',
-    'device-token': `the body of the 200 answer to an accepted device's POST ${authentication}`,
+    'device-token': `the body of the 200 response to an accepted device's POST ${authentication}`,
     'control-token': 'the control token, as printed by fleetbed serve',
     'link-signature': 'the signature in a new link from the target',
     'tenant-token': "the tenant's token, from its settings or from the server's administrator",

@@ -46,7 +46,7 @@ const exchange = v.pipe(
     failure: v.optional(text),
     elapsedMs: count,
   }),
-  v.description('One request and its answer. Times count from the start of the run.'),
+  v.description('One request and its response. Times count from the start of the run.'),
 );
 
 const level = v.picklist(['must', 'should', 'may']);

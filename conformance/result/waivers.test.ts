@@ -110,7 +110,7 @@ describe('a case that follows from a waived failure', () => {
     return { waiver: verdicts[0]?.waiver, outcome: outcomeOf(verdicts, problems) };
   };
 
-  it('is waived and says so when the same wrong answer kept it from its start state', () => {
+  it('is waived and says so when the same wrong response kept it from its start state', () => {
     const { waiver: own, outcome } = waived(missedStart('status 401'));
     expect(own).toEqual({ reason: 'ticket 7', owner: 'Ada', expires: lastDay, follows: check });
     expect(outcome).toBe('pass');

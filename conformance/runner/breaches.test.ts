@@ -67,7 +67,7 @@ describe('the breach of an invariant in a case', () => {
   });
 
   it('by a missing answer fails only a case that observes', () => {
-    const silent: Breach = { ...breach, exchange: { ...exchange, failure: 'no answer' } };
+    const silent: Breach = { ...breach, exchange: { ...exchange, failure: 'no response' } };
     expect(withBreaches(observing, observed, [silent]).finding.verdict).toBe('fail');
     expect(withBreaches(judging, { verdict: 'pass' }, [silent]).finding.verdict).toBe('pass');
   });

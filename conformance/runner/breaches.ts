@@ -66,8 +66,9 @@ export function breachBy(
 ): Breach {
   const isIt = (each: TargetExchange): boolean => each.answer?.status === answer.status;
   const exchange = exchanges.findLast(isIt) ?? exchanges.at(-1);
-  if (exchange === undefined) throw new Error('the answer is not among the exchanges of its case');
-  const text = `the answer to a valid request must be the documented one, not ${shownAnswer(answer)}`;
+  if (exchange === undefined)
+    throw new Error('the response is not among the exchanges of its case');
+  const text = `the response to a valid request must be the documented one, not ${shownAnswer(answer)}`;
   const [first] = ids;
   return {
     ...{ operation, text, requirements: ids, level: requirements[first].level },

@@ -66,7 +66,7 @@ describe('a run against a server that is not this API', () => {
     const clock = new ManualClock(Date.UTC(2026, 0, 1));
     const baseUrl = await serve(() => clock.advance(5000));
     const run = runAgainst(baseUrl, { preflight, clock, requestTimeLimitMs: 60_000 });
-    await expect(run).rejects.toThrow(/does not answer HTTP requests \(no answer within 5 s\)/);
+    await expect(run).rejects.toThrow(/does not answer HTTP requests \(no response within 5 s\)/);
   });
 
   it('suggests https when the port answers with TLS', async () => {

@@ -42,7 +42,7 @@ export async function preflight(
   const { baseUrl, clock } = target.options;
   const limit = new AbortController();
   const timer = clock.after(ANSWER_MAX_MS, () => {
-    const text = `no answer within ${ANSWER_MAX_MS / 1000} s`;
+    const text = `no response within ${ANSWER_MAX_MS / 1000} s`;
     limit.abort(new TransportFailure('request-time-limit', text));
   });
   const session = target.session({

@@ -252,7 +252,7 @@ export class SuiteRun {
       return inconclusive(SelfAcceptingError.code, 'the target accepts new devices by itself');
     }
     if (this.#silentCases < SILENT_CASES_MAX) return undefined;
-    return inconclusive('target-lost', `${SILENT_CASES_MAX} cases in a row got no answer`);
+    return inconclusive('target-lost', `${SILENT_CASES_MAX} cases in a row got no response`);
   }
 
   #openContext(each: RunnableCase, { stream, signal, onExchange }: ContextOptions): TestContext {

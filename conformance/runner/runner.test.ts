@@ -130,7 +130,7 @@ describe('a case that judges', () => {
     [404, 'fail', ['inventory.put-is-200']],
     [500, 'inconclusive', undefined],
   ])(
-    'that needs a documented answer and gets status %i has the verdict %s',
+    'that needs a documented response and gets status %i has the verdict %s',
     async (status, verdict, missed) => {
       const baseUrl = await serve((_, answer) => answer.writeHead(status).end());
       const each = judging({
@@ -177,8 +177,8 @@ describe('a case that judges', () => {
   });
 
   it('names the resources that it could not remove, whatever the verdict', async () => {
-    const verdict = await playOn(judging({}), ['device 7: no answer']);
-    expect(verdict).toMatchObject({ verdict: 'pass', leftBehind: ['device 7: no answer'] });
+    const verdict = await playOn(judging({}), ['device 7: no response']);
+    expect(verdict).toMatchObject({ verdict: 'pass', leftBehind: ['device 7: no response'] });
   });
 
   it('cannot name a requirement that the contract leaves open', () => {

@@ -58,11 +58,11 @@ describe('several attempts of a case', () => {
   });
 
   it('have the sums of the created and remaining resources', () => {
-    const one = { ...attempt('pass'), made: { device: 2 }, leftBehind: ['device 1: no answer'] };
+    const one = { ...attempt('pass'), made: { device: 2 }, leftBehind: ['device 1: no response'] };
     const other = { ...attempt('pass'), made: { device: 1, deployment: 1 } };
     expect(verdictOfAttempts([one, other])).toMatchObject({
       made: { device: 3, deployment: 1 },
-      leftBehind: ['device 1: no answer'],
+      leftBehind: ['device 1: no response'],
     });
   });
 

@@ -103,7 +103,7 @@ export class DeviceSession implements SessionEnd {
       if (isRead) this.#session.send({ proto: control, typ: 'pong' });
       else
         this.#fail(
-          new DeviceSessionError(502, 'the device sends requests, but does not read the answers'),
+          new DeviceSessionError(502, 'the device sends requests, but does not read the responses'),
         );
       return;
     }

@@ -131,7 +131,7 @@ function linked(request: PlannedRequest): string[] {
   const find = `sed -n 's/.*"uri": *"\\([^"]*\\)".*/\\1/p'`;
   return [
     `LINK=$(curl -fsS ${requestWords(request)} | ${find})`,
-    `: "\${LINK:?the answer has no link: there is none for this device now}"`,
+    `: "\${LINK:?the response has no link: there is none for this device now}"`,
     // The output is discarded, so that a partly downloaded file of the reader is not overwritten.
     'curl -sS -D - -o /dev/null "$LINK"',
   ];

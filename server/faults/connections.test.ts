@@ -229,7 +229,7 @@ describe('a stall fault', () => {
 });
 
 describe('a reset fault', () => {
-  it('before the handler replaces any answer', async () => {
+  it('before the handler replaces any response', async () => {
     await plan(server, { match, act: 'reset' });
     expect(await endOf(await askRaw())).toEqual({ text: '', how: 'reset' });
     expect((await ask()).status).toBe(200);
@@ -347,7 +347,7 @@ describe('a body fault', () => {
   });
 
   it.each(['truncated', 'over-long', 'malformed-chunks', 'corrupted'])(
-    'does not apply to an answer without a body and stays due: %s',
+    'does not apply to a response without a body and stays due: %s',
     async (act) => {
       await plan(server, { act });
       const json = [{ name: 'a', value: 'b' }];

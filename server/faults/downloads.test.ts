@@ -148,7 +148,7 @@ describe('a faulty download', () => {
     expect(digestOf(Buffer.from(await reply.arrayBuffer()))).toBe(digestOf(file));
   });
 
-  it('is delayed, dripped and lost like any other answer', async () => {
+  it('is delayed, dripped and lost like any other response', async () => {
     await plan(server, { match, when: 'after', act: 'gateway-504' });
     expect((await fetchFile(url)).status).toBe(504);
     expect(digestOf((await fetchFile(url)).bytes)).toBe(digestOf(file));
@@ -165,7 +165,7 @@ describe('a faulty upload', () => {
     expect((await uploadArtifact(server, other)).status).toBe(201);
   });
 
-  it('is accepted although the answer is lost', async () => {
+  it('is accepted although the response is lost', async () => {
     await plan(server, { match: { operation }, when: 'after', act: 'gateway-504' });
     const other = await artifactBytes({ name: 'release-2' });
     expect((await uploadArtifact(server, other)).status).toBe(504);
@@ -225,7 +225,7 @@ describe('the fault altered-json', () => {
     expect(entries.at(-1)?.responseBytes).toBe(Buffer.byteLength(text));
   });
 
-  it('does not fire at an answer that is no JSON', async () => {
+  it('does not fire at a response that is no JSON', async () => {
     await plan(server, { match, act: { kind: 'altered-json', set: { a: 1 } } });
     expect(digestOf((await fetchFile(url)).bytes)).toBe(digestOf(file));
     expect((await standing(server)).fired).toBe(0);

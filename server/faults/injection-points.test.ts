@@ -67,7 +67,7 @@ describe('a planned answer in place of the real one', () => {
     expect(await rackOf()).toBe('r7');
   });
 
-  it('after the handler keeps the change and loses the answer', async () => {
+  it('after the handler keeps the change and loses the response', async () => {
     await plan(server, { match: { operation }, when: 'after', act: 'gateway-502' });
     expect((await putAttributes()).status).toBe(502);
     expect(await rackOf()).toBe('r7');

@@ -94,7 +94,7 @@ describe('a websocket handshake with a planned fault', () => {
     expect(await standing(server)).toMatchObject({ fired: 0, left: 1 });
   });
 
-  it('names the rule in its answer', async () => {
+  it('names the rule in its response', async () => {
     await plan(server, { match, act: 'ignore-pings' });
     expect((await shake()).headers['x-svc-testbed-fault']).toBe('fault');
   });

@@ -80,7 +80,7 @@ describe('a CORS preflight', () => {
   });
 });
 
-describe('an answer to a page of another origin', () => {
+describe('a response to a page of another origin', () => {
   it.each<[string, () => Promise<Reply>, number]>([
     ['a refusal', () => server.request('GET', '/nowhere', { headers: { Origin } }), 404],
     [

@@ -124,7 +124,7 @@ describe('a body that does not fit its framing', () => {
     expect([status, JSON.parse(text).error]).toEqual([400, expect.stringMatching(what)]);
   });
 
-  it('is 400 without Content-Length, and says so in the answer to the request', async () => {
+  it('is 400 without Content-Length, and says so in the response to the request', async () => {
     const text = withBody('Connection: close\r\n', '')
       .replace(path, operations['post-auth-request'].path)
       .replace('PUT', 'POST');

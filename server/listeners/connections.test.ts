@@ -183,5 +183,5 @@ async function fetchUntil(url: string, status: number): Promise<Response> {
     await answer.arrayBuffer();
     if (answer.status === status) return answer;
   }
-  throw new Error(`the answer never became ${status}`);
+  throw new Error(`the response never became ${status}`);
 }

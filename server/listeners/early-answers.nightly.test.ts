@@ -26,7 +26,7 @@ describe.each([
     ['2 kB without a pause', { pieceBytes: 2000 }, /./],
     // Each client takes six seconds, so one of each way to answer is enough.
     ['16 kB with pauses of 50 ms', { pieceBytes: 16_000, pauseMs: 50 }, /^(413|431|401.*token$)/],
-  ])('receive every answer, in pieces of %s', { timeout: 600_000 }, async (name, pace, some) => {
+  ])('receive every response, in pieces of %s', { timeout: 600_000 }, async (name, pace, some) => {
     const device = await acceptedDevice(server, name.slice(0, 2));
     const all = [
       [server.baseUrl, earlyAnswersTo(device, server.adminToken), 50],

@@ -86,7 +86,7 @@ describe('a readable but unusual request', () => {
     expect(reply.headers).toHaveProperty('x-svc-requestid');
   });
 
-  it('may share a packet with others, and the answers keep their order', async () => {
+  it('may share a packet with others, and the responses keep their order', async () => {
     const socket = await openConnection(server);
     const get = `GET ${path} HTTP/1.1\r\nHost: a\r\n`;
     socket.write(`${get}${authorization()}\r\n\r\n${get}\r\n${rawRequest('GET /nowhere')}`);

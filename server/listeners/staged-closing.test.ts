@@ -178,7 +178,7 @@ describe('a connection with a refused body', () => {
   });
 });
 
-describe('a client that keeps sending after its answer', () => {
+describe('a client that keeps sending after its response', () => {
   it('is cut beyond the limit of discarded bytes', async () => {
     await start();
     const socket = await refused();

@@ -38,7 +38,7 @@ describe('a transfer counts as stalled', () => {
     ]);
   });
 
-  it('when the answer is read below the rate, not counting queued bytes', () => {
+  it('when the response is read below the rate, not counting queued bytes', () => {
     const writableLength = 65_536;
     const stall = stallOf((seconds) => {
       const read = Math.floor((90 * seconds) / writableLength) * writableLength;
@@ -57,7 +57,7 @@ describe('a transfer does not count as stalled', () => {
     ['between two requests', () => ({ ...quiet, parser: { incoming: null } })],
     ['on a websocket', () => ({ ...quiet, parser: null })],
     [
-      'as an answer in large pieces is read at the rate',
+      'as a response in large pieces is read at the rate',
       (seconds) => {
         const read = Math.floor((110 * seconds) / 65_536) * 65_536;
         return { ...quiet, bytesWritten: 65_536 + read, writableLength: 65_536 };

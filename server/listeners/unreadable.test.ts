@@ -256,7 +256,7 @@ describe('a request that cannot be read as HTTP', () => {
 });
 
 /** Returns a request of the device with this framing header, and a body. */
-describe('the answers of a connection', () => {
+describe('the responses of a connection', () => {
   it('stand in the order of the requests when the last one cannot be read', async () => {
     const socket = await openConnection(server);
     const ask = `${get}${host}Authorization: Bearer ${device.token}\r\n\r\n`;

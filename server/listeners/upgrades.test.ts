@@ -124,7 +124,7 @@ describe.each([
     expect(statusesOf(text)).toEqual([200, 400, 200]);
   });
 
-  it('waits for the answers to earlier requests on its connection', async () => {
+  it('waits for the responses to earlier requests on its connection', async () => {
     const { path } = operations['post-auth-request'];
     const requests = Array.from({ length: 30 }, (_, at) => {
       const { idData, publicKeyPem, privateKey } = newDevice(`before-${at}`);
@@ -167,7 +167,7 @@ describe.each([
 
   it.each<[string, (socket: Socket) => Promise<unknown>]>([
     ['read nothing', () => Promise.resolve()],
-    ['leave in the middle of the answer', (socket) => once(socket, 'data')],
+    ['leave in the middle of the response', (socket) => once(socket, 'data')],
     ['read slowly, and leave at the end', readSlowly],
     ['only end their side', (socket) => Promise.resolve(socket.resume().end())],
   ])('leaves no open socket after 125 clients that %s', async (_, act) => {
@@ -260,7 +260,7 @@ describe('a websocket handshake', () => {
       'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
     );
 
-  it('waits for the answers to earlier requests on its connection', async () => {
+  it('waits for the responses to earlier requests on its connection', async () => {
     const socket = await reach(server.baseUrl);
     const list = textOf(
       `GET ${managementOperations['list-permission-sets'].path}`,

@@ -150,7 +150,7 @@ describe('an operation at its retirement date', () => {
   });
 });
 
-describe('the Date header of an answer', () => {
+describe('the Date header of a response', () => {
   it("is the server's own time, not the machine's", async () => {
     const server = await startAt('2031-01-02T03:04:05Z');
     const reply = await server.request('GET', '/nowhere');

@@ -133,7 +133,7 @@ describe('the media type of a body', () => {
   });
 
   it.each(['text/json', 'application/jsonx', 'application/x-www-form-urlencoded', 'x/y; a=b'])(
-    'is 415 for another type, and the answer names both: %s',
+    'is 415 for another type, and the response names both: %s',
     async (mediaType) => {
       const headers = { 'Content-Type': mediaType };
       const call = { token: device.token, headers, body: '{' };

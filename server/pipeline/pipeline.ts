@@ -120,7 +120,7 @@ export class Pipeline {
   #finish(context: RequestContext, outcome: StageOutcome): void {
     if (outcome === 'answered') return;
     const answer = outcome ?? context.answer;
-    if (!answer) throw new Error('no stage has given an answer');
+    if (!answer) throw new Error('no stage has given a response');
     if (answer instanceof Refusal) this.#refuse(context, answer);
     else this.#succeed(context, answer);
     this.#recorder.answered(context, answer.status);

@@ -59,7 +59,7 @@ describe('the request id of the caller', () => {
   });
 });
 
-describe('the request id of an answer', () => {
+describe('the request id of a response', () => {
   it.each<[string, () => Promise<Reply>, number]>([
     [
       'success with a body',

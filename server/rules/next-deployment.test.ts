@@ -107,7 +107,7 @@ describe('an artifact that the device already has', () => {
 describe('a request for the next deployment after an earlier offer', () => {
   const deviceDeployment = { ...waiting, request: requestText(request) };
 
-  it('gets the same answer if unchanged, whatever its order', () => {
+  it('gets the same response if unchanged, whatever its order', () => {
     const { device_type, artifact_name } = request.provides;
     const turned = { ...request, provides: { artifact_name, device_type } };
     expect(decideNext(deviceDeployment, turned, [artifact('a')]).decision).toBe('serve');

@@ -105,7 +105,7 @@ function canonicalHeaders(lines: readonly (readonly [string, string])[]) {
     .sort();
 }
 
-describe('a varied answer', () => {
+describe('a varied response', () => {
   it.each(answered)(
     'of $operation.id keeps its meaning and matches its shape',
     ({ operation, status, shape }) => {
@@ -228,18 +228,18 @@ describe('a variation seed', () => {
     expect(answersOf('one')).toEqual(answersOf('one'));
   });
 
-  it('produces other answers than another seed, different each time', () => {
+  it('produces other responses than another seed, different each time', () => {
     expect(answersOf('one')).not.toEqual(answersOf('two'));
     expect(new Set(answersOf('one').map((given) => JSON.stringify(given))).size).toBe(5);
   });
 
-  it('keeps the answers of one operation independent of others', () => {
+  it('keeps the responses of one operation independent of others', () => {
     const disturbed = openVariation('one');
     disturbed.vary({ ...answer, operation: operations['get-configuration'], body: {} });
     expect(disturbed.vary(answer)).toEqual(openVariation('one').vary(answer));
   });
 
-  it('gives a deployment the same id in each answer', () => {
+  it('gives a deployment the same id in each response', () => {
     const instructions = { id: requestId, artifact: {} };
     for (const seed of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) {
       const { vary, readParameters } = openVariation(seed);
@@ -279,15 +279,18 @@ describe('a choice of variations', () => {
   const appliedBy = (variation: ReturnType<typeof openVariation>): string[] =>
     variation.vary(answer).applied.map(({ id }) => id);
 
-  it.each([undefined, 'one'])('is applied alone and to every answer, with the seed %s', (seed) => {
-    const variation = openVariation(seed, new Set(['chunked', 'header-case']));
-    for (let round = 0; round < 5; round += 1) {
-      expect(appliedBy(variation)).toEqual(['header-case', 'chunked']);
-    }
-    expect(variation.newRequestId(requestId)).toBe(requestId);
-  });
+  it.each([undefined, 'one'])(
+    'is applied alone and to every response, with the seed %s',
+    (seed) => {
+      const variation = openVariation(seed, new Set(['chunked', 'header-case']));
+      for (let round = 0; round < 5; round += 1) {
+        expect(appliedBy(variation)).toEqual(['header-case', 'chunked']);
+      }
+      expect(variation.newRequestId(requestId)).toBe(requestId);
+    },
+  );
 
-  it('leaves every answer unchanged while it is empty, and without a seed', () => {
+  it('leaves every response unchanged while it is empty, and without a seed', () => {
     const variation = openVariation(undefined);
     expect([variation.isOn, appliedBy(variation)]).toEqual([false, []]);
     const seeded = openVariation('one');
@@ -322,7 +325,7 @@ describe('a choice of variations', () => {
 });
 
 describe('the tables of legal variations', () => {
-  it('define the order of every list in an answer', () => {
+  it('define the order of every list in a response', () => {
     for (const { operation, shape } of answered) {
       const decided = Object.keys(operation.answer?.lists ?? {});
       const inMaps = decided.filter((place) => place.endsWith('artifact_depends.*'));

@@ -187,7 +187,7 @@ describe('a server with a variation seed', () => {
 });
 
 describe('the journal of varied answers', () => {
-  it('records for every answer what was varied, and by which rule', async () => {
+  it('records for every response what was varied, and by which rule', async () => {
     const clock = new ManualClock(startOfTest);
     const settings = completeSettings({ port: 0, logLevel: 'silent' });
     const random = seededRandom('journal');

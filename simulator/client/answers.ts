@@ -57,13 +57,13 @@ export function bodyOf<Shape extends v.GenericSchema>(
     const kind = String(answer.headers['content-type'] ?? 'no media type');
     const excess = jsonExcess(answer.body);
     const what = excess === undefined ? `is not JSON (${kind})` : `is not parsed: it ${excess}`;
-    const said = `the answer with status ${answer.status} ${what}`;
+    const said = `the response with status ${answer.status} ${what}`;
     throw new AnswerError('not-json', said, circumstancesOf(answer, context));
   }
   const checked = v.safeParse(shape, parsed.value);
   if (checked.success) return checked.output;
   const [issue] = checked.issues;
-  const said = `the answer's ${v.getDotPath(issue) ?? 'body'} is wrong: ${issue.message}`;
+  const said = `the response's ${v.getDotPath(issue) ?? 'body'} is wrong: ${issue.message}`;
   throw new AnswerError('shape', said, circumstancesOf(answer, context));
 }
 

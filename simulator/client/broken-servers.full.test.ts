@@ -51,7 +51,7 @@ const head = 'HTTP/1.1 200 OK\r\n';
 describe('a server that misbehaves', () => {
   it.each<[string, (socket: Socket) => void, RegExp]>([
     ['hangs', () => undefined, /timeout/],
-    ['closes without an answer', (socket) => socket.destroy(), /transport\//],
+    ['closes without a response', (socket) => socket.destroy(), /transport\//],
     [
       'promises more than it sends',
       (s) => s.end(`${head}content-length: 99\r\n\r\nx`),

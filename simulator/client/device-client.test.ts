@@ -171,7 +171,7 @@ describe('a request with a token', () => {
     ['JSON too deep to be parsed', `${'['.repeat(101)}${']'.repeat(101)}`, 'answer/not-json'],
     ['another kind of JSON', '"a"', 'answer/shape'],
     ['a number where a text belongs', '{"a":1}', 'answer/shape'],
-  ])('answered with %s fails with an answer error', async (_what, body, label) => {
+  ])('answered with %s fails with a response error', async (_what, body, label) => {
     const { client, session } = await started({
       'get-configuration': () => ({ status: 200, body }),
     });
@@ -332,12 +332,12 @@ describe('the update control map', () => {
     ['the map', { status: 200, body: { update_control_map: map } }, map],
     ['undefined when there is none', { status: 200, body: {} }, undefined],
     ['gone when the deployment is over', { status: 404 }, 'gone'],
-  ])('returns the answer as %s', async (_what, answer, wanted) => {
+  ])('returns the response as %s', async (_what, answer, wanted) => {
     const { client, session } = await started({ 'get-update-control-map': () => answer });
     expect(await client.controlMap(session, 'd')).toEqual(wanted);
   });
 
-  it('throws an error for an answer that is not a map', async () => {
+  it('throws an error for a response that is not a map', async () => {
     const body = { update_control_map: { id: 'd', states: 'none' } };
     const { client, session } = await started({
       'get-update-control-map': () => ({ status: 200, body }),

@@ -214,7 +214,7 @@ describe('a download', () => {
     ['belongs to a file of another size', 'bytes 2000-5999/6000'],
     ['says nothing of its range', undefined],
     ['says nonsense of its range', 'bytes */5000'],
-  ])('does not accept a partial answer that %s', async (_what, range) => {
+  ])('does not accept a partial response that %s', async (_what, range) => {
     const part = (): PretendAnswer => ({
       status: 206,
       body: file.subarray(2000),

@@ -92,7 +92,7 @@ describe('the events of a run', () => {
     expect(late).toEqual([]);
   });
 
-  it('give the cause of each exchange that got no answer', async () => {
+  it('give the cause of each exchange that got no response', async () => {
     const environment = await SmallServer.start(() => ({ 'post-next-deployment-v2': () => 'cut' }));
     closers.push(() => environment.server.close());
     const { events } = await eventsOf(environment.server.baseUrl, {}, (event) => 'cause' in event);

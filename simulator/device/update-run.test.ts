@@ -227,7 +227,7 @@ describe('a download in a device update', () => {
   });
 });
 
-describe('a status report that gets no answer', () => {
+describe('a status report that gets no response', () => {
   it('is sent again until it is acknowledged, with growing waits', async () => {
     const answers: PretendAnswer[] = ['cut', { status: 500 }, { status: 502, body: '<html>' }];
     const { server, environment, run } = await offered({

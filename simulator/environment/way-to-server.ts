@@ -111,7 +111,10 @@ export async function answerCheck({
     return asking;
   });
   if (error || !answer) {
-    const check = failed(name, ...foundAndWayOut(error ?? new Error('no answer'), url, sentenceOf));
+    const check = failed(
+      name,
+      ...foundAndWayOut(error ?? new Error('no response'), url, sentenceOf),
+    );
     return { check, isSteered: false };
   }
   const { statusCode, headers } = answer;
@@ -191,7 +194,7 @@ async function settled(
 }
 
 function timedOut(): Error {
-  return Object.assign(new Error('no answer came in time'), { code: 'ETIMEDOUT' });
+  return Object.assign(new Error('no response came in time'), { code: 'ETIMEDOUT' });
 }
 
 /** Splits the sentence about an error into the observation and the remedy. */

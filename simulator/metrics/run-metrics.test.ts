@@ -71,7 +71,7 @@ describe('the metrics of a run', () => {
     expect(latency?.service?.p50Ms).toBeCloseTo(40, 0);
   });
 
-  it('count bytes by operation, phase and second, also of an exchange without an answer', () => {
+  it('count bytes by operation, phase and second, also of an exchange without a response', () => {
     const metrics = new RunMetrics(clock);
     metrics.bytesSent('post-alerts', 120);
     metrics.enterPhase('hold');

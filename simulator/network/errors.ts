@@ -47,7 +47,7 @@ export class TransportError extends ClientError {
   readonly passing = true;
 
   constructor(reason: string, circumstances: ErrorContext) {
-    super(`no answer, ${transportSentences[reason] ?? reason}`, circumstances);
+    super(`no response, ${transportSentences[reason] ?? reason}`, circumstances);
     this.reason = reason;
     this.label = `transport/${reason}`;
   }
@@ -95,7 +95,7 @@ export class TimeoutError extends ClientError {
   readonly passing = true;
 
   constructor(limitMs: number, circumstances: ErrorContext) {
-    super(`no complete answer within ${limitMs} ms`, circumstances);
+    super(`no complete response within ${limitMs} ms`, circumstances);
   }
 }
 

@@ -54,14 +54,14 @@ describe('a tap on the exchanges of a device', () => {
     expect(new URL(read?.url ?? '').pathname).not.toMatch(/^\/\//);
   });
 
-  it('sees refusals, and exchanges without an answer', async () => {
+  it('sees refusals, and exchanges without a response', async () => {
     const session = await watchedSession({
       ...signedIn,
       'get-configuration': () => ({ status: 500, body: 'out of order' }),
       'put-configuration': () => 'cut',
     });
     await expect(bench.client.configuration(session)).rejects.toThrow(/500/);
-    await expect(bench.client.reportConfiguration(session, {})).rejects.toThrow(/no answer/);
+    await expect(bench.client.reportConfiguration(session, {})).rejects.toThrow(/no response/);
     expect(seen.slice(1).map(({ answer }) => answer?.status)).toEqual([500, undefined]);
   });
 

@@ -80,12 +80,12 @@ describe('the latency of an exchange', () => {
     expect(download?.maxMs).toBe(300 + (download?.service?.maxMs ?? 0));
   });
 
-  it('has no parts when no answer arrived', async () => {
+  it('has no parts when no response arrived', async () => {
     const { server, bench } = await heldServer();
     const asked = bench.transport.exchange(request);
     await server.untilAsked('get-configuration', 1);
     bench.clock.advance(5000);
-    await expect(asked).rejects.toThrow('no complete answer');
+    await expect(asked).rejects.toThrow('no complete response');
     expect(bench.metrics.latencies()).toEqual([]);
   });
 });

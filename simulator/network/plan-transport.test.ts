@@ -64,7 +64,7 @@ describe('the server behind the base URL', () => {
 
   it('is refused when it does not answer within five seconds', async () => {
     const { server, bench, shown } = await asked('silence');
-    const refused = expect(shown).rejects.toThrow('no complete answer within 5000 ms');
+    const refused = expect(shown).rejects.toThrow('no complete response within 5000 ms');
     await server.untilAsked('get-configuration');
     bench.clock.advance(5000);
     await refused;

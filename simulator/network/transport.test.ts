@@ -51,7 +51,7 @@ function ask(transport: Transport, change: Partial<HttpRequest> = {}) {
 }
 
 describe('an exchange with a server', () => {
-  it('returns the whole answer whatever its status, and is measured', async () => {
+  it('returns the whole response whatever its status, and is measured', async () => {
     const { bench } = await answering({ status: 418, body: 'short and stout' });
     const answer = await ask(bench.transport);
     expect(answer.status).toBe(418);
@@ -78,7 +78,7 @@ describe('an exchange with a server', () => {
     expect(bench.metrics.lateness).toMatchObject({ count: 1, maxMs: 0 });
   });
 
-  it('counts the bytes of its body and of the answer that arrived, also of a broken one', async () => {
+  it('counts the bytes of its body and of the response that arrived, also of a broken one', async () => {
     const { bench } = await answering({ status: 200, body: 'a'.repeat(100), cutAfterBytes: 10 });
     await errorOf(ask(bench.transport, { body: '{"ü":1}' }));
     expect(bench.metrics.operations()).toMatchObject([
@@ -113,7 +113,7 @@ describe('an exchange with a server', () => {
     });
   });
 
-  it('fails with a transport error when the server hangs up before an answer', async () => {
+  it('fails with a transport error when the server hangs up before a response', async () => {
     const { bench } = await answering('cut');
     const error = await errorOf(ask(bench.transport));
     expect(error).toBeInstanceOf(TransportError);
@@ -144,11 +144,11 @@ describe('an exchange with a server', () => {
     const error = await exchange;
     expect(error).toBeInstanceOf(TimeoutError);
     expect(error).toMatchObject({ code: 'timeout', label: 'timeout', elapsedMs: 5000 });
-    expect(String(error)).toContain('no complete answer within 5000 ms');
+    expect(String(error)).toContain('no complete response within 5000 ms');
     expect(bench.metrics.operations()[0]).toMatchObject({ unanswered: 1, timeouts: 1 });
   });
 
-  it('fails when the answer is too large, and names the limit', async () => {
+  it('fails when the response is too large, and names the limit', async () => {
     const { bench } = await answering({ status: 200, body: 'a'.repeat(1001) });
     const error = await errorOf(ask(bench.transport, { answerMaxBytes: 1000 }));
     expect(error).toBeInstanceOf(AnswerError);

@@ -74,7 +74,7 @@ export class WholeAnswerReader implements Dispatcher.DispatchHandler {
     this.#settlement.onReceived(chunk.length);
     if (this.#sizeBytes > this.#maxBytes) {
       this.#settle(true);
-      this.#controller?.abort(new Error('the answer is too large'));
+      this.#controller?.abort(new Error('the response is too large'));
     } else if (this.#chunks) this.#chunks.push(chunk);
     else this.#chunks = [chunk];
   }

@@ -20,7 +20,7 @@ function file(name: string, text: string): string {
 }
 
 describe('fleetbed conform hooks', () => {
-  it('prints every hook step with its input and its answer', async () => {
+  it('prints every hook step with its input and its response', async () => {
     const { code, stdout } = await runCommand(['conform', 'hooks']);
     expect(code).toBe(0);
     for (const [step, wish, input] of describedSteps()) {

@@ -64,7 +64,7 @@ describe('fleetbed conform judge', { timeout: RUN_MAX_MS }, () => {
     }
   });
 
-  it('fails on an answer that violates a requirement, and shows the entry', async () => {
+  it('fails on a response that violates a requirement, and shows the entry', async () => {
     const archive = JSON.parse(readFileSync(har, 'utf8'));
     const at = archive.log.entries.findIndex(({ request }: { request: { url: string } }) =>
       request.url.endsWith('/device/attributes'),
@@ -90,7 +90,7 @@ describe('fleetbed conform judge', { timeout: RUN_MAX_MS }, () => {
     ['a folder', () => [folder], 3, 'it is a folder; choose another file.'],
     ['no JSON', () => [fileOf('x.har', '<html>')], 3, 'x.har: is cut off or not JSON'],
     [
-      'an entry without an answer',
+      'an entry without a response',
       () => [fileOf('y.har', '{"log":{"entries":[{}]}}')],
       3,
       'missing. Record the traffic again, or remove the damaged part.',

@@ -38,7 +38,7 @@ export const selfTestRows = {
   fuzz: {
     flag: '--fuzz <count>',
     group: fuzzing,
-    help: 'run this many random alterations of answers instead of the planted defects',
+    help: 'run this many random alterations of responses instead of the planted defects',
     cli: { kind: 'count', min: 1, max: FUZZ_MAX },
     conflicts: ['html', 'record'],
   },

@@ -61,7 +61,7 @@ export function configure(command: Command): void {
     'fleetbed conform self-test link-',
     '# All defects, in front of another good server',
     'fleetbed conform self-test --url https://staging.example.com --html matrix.html',
-    '# 500 alterations of answers at random places',
+    '# 500 alterations of responses at random places',
     'fleetbed conform self-test --fuzz 500 --seed 1 --processes 2',
     '# The judge of device clients, against badly written clients',
     'fleetbed conform self-test --clients',

@@ -287,7 +287,7 @@ describe('fleetbed doctor environment', () => {
     const startMs = systemClock.monotonicMs();
     const { code, check } = await environment(['--url', `http://${place}`]);
     expect([code, check('API')?.verdict]).toEqual([1, 'fail']);
-    expect(check('API')?.found).toContain('no answer came in time');
+    expect(check('API')?.found).toContain('no response came in time');
     expect(systemClock.monotonicMs() - startMs).toBeLessThan(15_000);
     server.close();
   });

@@ -60,10 +60,10 @@ The file is a session of fleetbed record, a journal, or a HAR file. Each request
 a test key of its own for each recorded key, with the server's tokens, ids and links, and with times
 moved to the present. Of a websocket, the handshake is played.
 
-An answer differs if its status does, or a member of its JSON; ids, times, links and the texts of errors
+A response differs if its status does, or a member of its JSON; ids, times, links and the texts of errors
 may be others. With --json each request is a line {place, method, path, recorded, status, differences}.
 
-Exit codes: 0 no answer differs; 1 an answer differs; 2 the command line is wrong; 3 the file cannot be
+Exit codes: 0 no response differs; 1 a response differs; 2 the command line is wrong; 3 the file cannot be
 read, or the server cannot be reached; 4 the file has no request of a device; 130 interrupted.
 `;
 

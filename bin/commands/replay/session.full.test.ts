@@ -187,7 +187,7 @@ describe('fleetbed replay', { timeout: 60_000 }, () => {
     expect(played.code).toBe(0);
   });
 
-  it('says where the answers differ: another status, another artifact', async () => {
+  it('says where the responses differ: another status, another artifact', async () => {
     const served = await serve('release-3');
     const [played] = await Promise.all([
       replay(served, '--json'),

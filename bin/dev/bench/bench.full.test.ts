@@ -35,7 +35,7 @@ describe('npm run bench', () => {
       [
         'start',
         [
-          ...['fleetbed --help', 'serve --help', 'serve until its first answer'],
+          ...['fleetbed --help', 'serve --help', 'serve until its first response'],
           ...['size of dist', 'size of runtime dependencies'],
         ],
       ],

@@ -72,7 +72,7 @@ export function peerAnswerLike(
  */
 export function requireSameBytes(one: BenchAnswer, other: BenchAnswer): void {
   if (sizesOf(one) === sizesOf(other)) return;
-  throw new Error(`the answers differ: ${sizesOf(one)}; ${sizesOf(other)}`);
+  throw new Error(`the responses differ: ${sizesOf(one)}; ${sizesOf(other)}`);
 }
 
 function sizesOf({ status, rawHeaders, body }: BenchAnswer): string {

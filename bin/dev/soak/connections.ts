@@ -247,7 +247,7 @@ function statusAt(url: string, headers: Record<string, string> = {}): Promise<nu
       answer.resume();
       resolve(answer.statusCode ?? 0);
     });
-    asking.on('timeout', () => asking.destroy(new Error('no answer in time')));
+    asking.on('timeout', () => asking.destroy(new Error('no response in time')));
     asking.on('error', (error) => resolve(error.message));
   });
 }

@@ -289,7 +289,7 @@ export const worstRequests: readonly WorstRequest[] = [
   ]),
   ...Object.entries(requests).map(([name, row]) => ({ name, prepare: prepared(row) })),
   {
-    name: 'requests that do not wait for their answers',
+    name: 'requests that do not wait for their responses',
     prepare: async ({ ready }) => {
       const bytes = Buffer.from('GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(40_000));
       return () => sendRequests(ready.baseUrl, bytes, 1);

@@ -159,7 +159,7 @@ describe('the target admin that uses hooks', () => {
     monitors: [{ name: 'n', status: 'on', type: 't' }],
   };
 
-  it('reads the answer of every hook step', async () => {
+  it('reads the response of every hook step', async () => {
     const { hooks, session } = hooksOf(prints(answer));
     const admin = new HookAdmin(hooks, session, undefined);
     const key = { publicKeyPem: 'pem' } as never;

@@ -6,7 +6,7 @@ import type { MessageFacts, ShownExchange } from '../page-facts.ts';
 /** Renders a line with the request and its outcome, and both messages below. */
 export function ExchangeBlock({ exchange }: { exchange: ShownExchange }) {
   const { startMs, elapsedMs, request, answer, failure } = exchange;
-  const outcome = answer === undefined ? (failure ?? 'no answer') : String(answer.status);
+  const outcome = answer === undefined ? (failure ?? 'no response') : String(answer.status);
   return (
     <Group
       kind="plain"

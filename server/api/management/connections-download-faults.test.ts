@@ -307,7 +307,7 @@ describe('a download from a device that does not read', () => {
       await presenceOf(server, identity);
     }
     await reply;
-    expect(answer).toEqual([502, 'the device sends requests, but does not read the answers']);
+    expect(answer).toEqual([502, 'the device sends requests, but does not read the responses']);
   });
 });
 

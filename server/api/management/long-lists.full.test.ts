@@ -81,7 +81,7 @@ async function untilOneIsCut(ids: readonly string[]): Promise<void> {
     const { entries } = await journalPage(server, 'operation=list-inventory&limit=500');
     if (entries.some(({ requestId = '', cut }) => ids.includes(requestId) && cut)) return;
   }
-  throw new Error('no answer was cut');
+  throw new Error('no response was cut');
 }
 
 describe('an inventory list whose client has disconnected', () => {

@@ -92,7 +92,7 @@ describe('waiting for a journal entry', () => {
     await control(server, 'DELETE', '/clock');
   });
 
-  it('ends without an answer when the caller disconnects', async () => {
+  it('ends without a response when the caller disconnects', async () => {
     const asking = new AbortController();
     const headers = { Authorization: `Bearer ${server.controlToken}` };
     const url = `${server.controlUrl}/await?text=never&timeoutSeconds=600`;

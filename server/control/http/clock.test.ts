@@ -167,7 +167,7 @@ describe('steering the clock of a tenant', () => {
 describe("the header that states the tenant's time", () => {
   const name = 'x-svc-testbed-time';
 
-  it('is on every answer, also refusals, unless the clock is the system’s', async () => {
+  it('is on every response, also refusals, unless the clock is the system’s', async () => {
     const refused = await authenticate(server, newDevice('stranger'));
     expect([refused.status, refused.headers.get(name)]).toEqual([401, '2026-11-21T12:00:00.000Z']);
     await steer({ advanceSeconds: 3600 });

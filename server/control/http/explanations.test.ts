@@ -154,7 +154,7 @@ describe('the explanation header of refused answers', () => {
     expect(await answer.json()).toMatchObject({ requestId: id, status: 401 });
   });
 
-  it('is set for an unknown path, and not on successful answers', async () => {
+  it('is set for an unknown path, and not on successful responses', async () => {
     expect(placeIn(await server.request('GET', '/nowhere'))).not.toBeNull();
     const path = operations['get-configuration'].path;
     expect(placeIn(await server.request('OPTIONS', path))).toBeNull();

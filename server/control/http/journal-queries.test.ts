@@ -122,7 +122,7 @@ describe('a journal with configured bounds', () => {
   });
 });
 
-describe('a varied answer in the journal', () => {
+describe('a varied response in the journal', () => {
   it('is listed with its variations and the rules that allow them', async () => {
     const varied = await startTestServer({ variationSeed: 'journal' });
     for (let asked = 0; asked < 5; asked += 1) await varied.request('GET', '/nothing');
@@ -137,7 +137,7 @@ describe('a varied answer in the journal', () => {
 });
 
 describe('a long listing of the journal', () => {
-  it('does not delay the answers to other requests', async () => {
+  it('does not delay the responses to other requests', async () => {
     const path = `/${'eyJ-'.repeat(3000)}`;
     for (let sent = 0; sent < 300; sent += 50) {
       await Promise.all(Array.from({ length: 50 }, () => server.request('GET', path)));

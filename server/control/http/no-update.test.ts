@@ -199,7 +199,7 @@ const answerIn = ({ outcome, condition, because }: Answer): Answer => ({
 
 describe('a poll without an update', () => {
   it.each(situations)(
-    'has the same answer in journal, record and explanation: %s',
+    'has the same reason in journal, record and explanation: %s',
     async (_, condition, outcome, because, arrange, provides = board) => {
       for (const door of provides === board ? doorNames : doorNames.slice(0, 1)) {
         const device = await pollingDevice();
@@ -267,7 +267,7 @@ async function journalOf({ id }: AcceptedDevice): Promise<Entry[]> {
 
 describe('the update status of a device', () => {
   it.each(situations)(
-    'predicts the answer to its next poll: %s',
+    'predicts the result of its next poll: %s',
     async (_, _rule, _outcome, _because, arrange, provides = board) => {
       const device = await pollingDevice();
       await nextRequests['POST v1'](server, device.token, provides);

@@ -54,7 +54,7 @@ const answering = Object.keys(controlRows).filter((id) => {
 });
 
 describe('the operation table of the control API', () => {
-  it.each(answering)('lists every member of the answer to %s', async (id) => {
+  it.each(answering)('lists every member of the response to %s', async (id) => {
     const { entries } = await journalOf();
     const refused = entries.at(-1)?.requestId ?? '';
     const [method = '', path = ''] = id

@@ -128,7 +128,7 @@ function requestLine(tenant: Tenant, sequence: number): { readonly request?: str
   const entry = sequence === 0 ? undefined : journalOf(tenant).at(sequence);
   if (entry?.kind !== 'exchange') return {};
   const { method, url, status } = entry;
-  const answered = status === 0 ? 'without an answer' : `-> ${status}`;
+  const answered = status === 0 ? 'without a response' : `-> ${status}`;
   return { request: maskText(`${method} ${url} ${answered}`) };
 }
 

@@ -198,7 +198,7 @@ const rangeRefused = defineAction({
 
 const alteredJson = defineAction({
   kind: 'altered-json',
-  does: 'sets members of the JSON answer, such as artifact.source.uri; null removes a member',
+  does: 'sets members of the JSON response, such as artifact.source.uri; null removes a member',
   entries: {
     set: v.pipe(
       v.record(textUpTo(256), v.unknown()),

@@ -23,7 +23,7 @@ type BodyPosition = v.InferOutput<typeof placeShape>;
 
 const delay = defineAction({
   kind: 'delay',
-  does: 'waits, in server time: before the handler, before the answer, or in the middle of the body',
+  does: 'waits, in server time: before the handler, before the response, or in the middle of the body',
   entries: { ms: whole(1, HOUR_MS) },
   injectionPoints: ['before', 'after', 'body'],
   execute: async ({ ms }, { tenant, signal, wire }) => {
@@ -76,7 +76,7 @@ const reset = defineAction({
 
 const halfClose = defineAction({
   kind: 'half-close',
-  does: 'sends FIN instead of the answer, or of its second half, and keeps reading for a minute',
+  does: 'sends FIN instead of the response, or of its second half, and keeps reading for a minute',
   entries: {},
   injectionPoints: ['before', 'after', 'body'],
   execute: async (_given, context) => {
@@ -126,7 +126,7 @@ const truncated = defineAction({
 
 const overLong = defineAction({
   kind: 'over-long',
-  does: 'sends more bytes than Content-Length announces, and bytes after an answer 204; with isChunked more bytes than the file has, in chunks',
+  does: 'sends more bytes than Content-Length announces, and bytes after a response 204; with isChunked more bytes than the file has, in chunks',
   entries: {
     extraBytes: v.optional(whole(1, EXTRA_MAX_BYTES), 16),
     isChunked: v.optional(v.boolean('must be true or false'), false),

@@ -143,7 +143,7 @@ describe('the web page of a device', () => {
     return { ports, answers, text: textOf(answers) };
   };
 
-  it('names the device, and closes the connection after the answer', () => {
+  it('names the device, and closes the connection after the response', () => {
     const { ports, text } = ask('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
     expect(text).toBe(
       'HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 5\r\n' +

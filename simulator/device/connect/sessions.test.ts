@@ -62,7 +62,7 @@ describe('the control messages of a session', () => {
     ]);
   });
 
-  it.each(['pong', 'accept', 'close'])('need no answer: %s', (typ) => {
+  it.each(['pong', 'accept', 'close'])('need no response: %s', (typ) => {
     expect(new ConnectBench().say('control', typ)).toEqual([]);
   });
 

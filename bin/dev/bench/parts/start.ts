@@ -53,7 +53,7 @@ export async function startRows(context: BenchContext): Promise<BenchRow[]> {
       baseline: bare,
       note: note(serveHelp),
     }),
-    limited('serve until its first answer', ready, READY_MAX_MS),
+    limited('serve until its first response', ready, READY_MAX_MS),
     ...packageSizeRows(),
     // Installing packages takes longer than all other rows of a short run together.
     ...(context.quick ? [] : await freshCloneRows(context)),

@@ -42,7 +42,8 @@ export class Terminal {
   async answer(): Promise<ConnectMessage> {
     await this.#until(() => this.#answers.length > 0, ANSWER_MAX_MS);
     const answer = this.#answers.shift();
-    if (!answer) throw new Error(`no answer came; the shell showed ${JSON.stringify(this.shown)}`);
+    if (!answer)
+      throw new Error(`no response came; the shell showed ${JSON.stringify(this.shown)}`);
     return answer;
   }
 
