@@ -6,7 +6,7 @@ import { parsedJson } from '../../fixtures/base/json.ts';
 import { jsonExcess } from '../../fixtures/base/json-bounds.ts';
 import { jsonBreak } from '../../fixtures/base/json-break.ts';
 import { printable } from '../../fixtures/base/printable.ts';
-import { placedSentence } from '../../fixtures/base/shape-sentences.ts';
+import { isArrayForObject, noArray, placedSentence } from '../../fixtures/base/shape-sentences.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { type ShapeFacts, shapeDetail } from '../http/problem-detail.ts';
@@ -83,7 +83,7 @@ export function readJson(
   // Half surrogate pairs cannot be stored. They can only come from escapes, so most bodies need no
   // search.
   if (surrogateEscape.test(text) && !isWellFormed(given)) return halfSurrogate;
-  if (Array.isArray(given) && objectTypes.has(schema.type)) return noObject;
+  if (isArrayForObject(schema, given)) return noObject;
   if (typeof given === 'string' && /^\s*[[{]/.test(given) && parsedJson(given)) return encodedTwice;
   const checked = v.safeParse(schema, given, firstProblem);
   if (checked.success) return { body: checked.output };
@@ -104,8 +104,6 @@ export function excessOf(
   return jsonExcess(raw, { depthMax: Number.POSITIVE_INFINITY, valuesMax });
 }
 
-/** Kinds of shapes that would accept an array as an object. */
-const objectTypes = new Set(['object', 'loose_object', 'strict_object', 'object_with_rest']);
 const encodedTwice = refuse.malformed(
   'body: is a JSON string that holds JSON text; it was encoded twice, so encode it once',
   {
@@ -115,7 +113,7 @@ const encodedTwice = refuse.malformed(
     remedy: 'encode it once: the "json" option of an HTTP client takes the value, not its text',
   },
 );
-const noObject = refuse.malformed('body: must be an object, not an array', {
+const noObject = refuse.malformed(`body: ${noArray}`, {
   path: 'body',
   expected: 'an object',
   actual: 'an array',
