@@ -39,6 +39,7 @@ export { readHookFile } from './adapters/hooks/hook-file.ts';
 export { describedSteps } from './adapters/hooks/hook-steps.ts';
 export type { ControlAddress } from './adapters/http-control.ts';
 export { SteeringFileError } from './adapters/steering-file.ts';
+export { type ArraySize, arraySizes } from './cases/covering-arrays.ts';
 export { capabilityNames } from './context/capabilities.ts';
 export type { CaseVerdict, ConformanceResult, VerdictName } from './result/result.ts';
 export type { CaseListing } from './suite/case.ts';

@@ -19,6 +19,7 @@ import { auditEntryCases } from './audit-entry.ts';
 import { auditExportCases } from './audit-export.ts';
 import { auditExportCombinedCases } from './audit-export-combined.ts';
 import { auditExportValueCases } from './audit-export-values.ts';
+import { auditListCombinedCases } from './audit-list-combined.ts';
 import { auditLogCases } from './audit-log.ts';
 import { auditValueCases } from './audit-values.ts';
 import { auditWalkCases } from './audit-walks.ts';
@@ -139,6 +140,7 @@ export const allCases: readonly RunnableCase[] = [
   ...letterCaseCases,
   ...auditLogCases,
   ...auditWalkCases,
+  ...auditListCombinedCases,
   ...auditValueCases,
   ...auditEntryCases,
   ...auditActionCases,

@@ -4,62 +4,34 @@
  * Spec: Audit logs, "GET /logs/export"
  */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import {
-  abortedDeployment,
-  needAnswer,
-  type OfferedDeployment,
-  StartStateMissed,
-} from '../context/start-states.ts';
+import { needAnswer, type OfferedDeployment, StartStateMissed } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
-import { coveringPairs } from '../suite/covering.ts';
+import type { coveringArray } from '../suite/covering.ts';
 import { readCsv } from '../target/csv.ts';
 import { ExpectationFailure, shown, sorted } from '../target/expectations.ts';
-import { auditFilters, type FilterParameter } from './audit-filters.ts';
 import {
-  type AuditQuery,
-  at,
-  entriesOn,
-  needCreateAndAbort,
-  nobody,
-  type ReceivedEntry,
-  textAt,
-} from './audit-reading.ts';
+  combinationsOf,
+  combinedFilters,
+  type DeploymentWithEntries,
+  deploymentWithEntries,
+  filterStates,
+  givenFilters,
+  missesOf,
+  queryOf,
+} from './audit-combinations.ts';
+import { auditFilters, type FilterParameter } from './audit-filters.ts';
+import { type AuditQuery, at, type ReceivedEntry } from './audit-reading.ts';
 
-/** A deployment with its two entries as listed, newest first. */
-interface DeploymentWithEntries extends OfferedDeployment {
-  readonly both: readonly ReceivedEntry[];
-}
-
-async function recorded(context: TestContext): Promise<DeploymentWithEntries> {
-  const arranged = await abortedDeployment(context);
-  const both = await entriesOn(context, arranged.deploymentId, 2);
-  needCreateAndAbort(both.map((entry) => textAt(entry, 'action') ?? ''));
-  return { ...arranged, both };
-}
-
-const onObject: FilterParameter = {
-  title: 'With object_id only entries on that object',
-  ofList: 'audit.object-filters',
-  ofExport: 'audit.export-object-id',
-  fits: (_, both) => ({ object_id: textAt(both[0] ?? {}, 'object.id') ?? '' }),
-  misses: () => [{ object_id: nobody }],
-};
-
-/** Every filter but `object_id`, which is in each request, since a log may have other entries. */
-const filters = Object.entries(auditFilters);
-const filterStates = Object.fromEntries(
-  filters.map(([name]) => [name, ['absent', 'given']] as const),
-);
-
-const combinations = coveringPairs({
+/** The parameters of the export with the values that are combined. */
+export const exportParameters = {
   separator: ['.', '/', '__', ' & ', 'ä'],
   ignore: ['', 'action', 'change', 'nested'],
   limit: [0, 1, 2, 100],
   sort: ['', 'asc', 'desc'],
   ...filterStates,
-});
-type Parameters = (typeof combinations)[number];
+} as const;
+type Parameters = ReturnType<typeof coveringArray<typeof exportParameters>>[number];
 
 /** One request, and what its document must have. */
 interface CombinedRequest {
@@ -73,46 +45,24 @@ interface CombinedRequest {
 
 function requestOf(parameters: Parameters, arranged: DeploymentWithEntries): CombinedRequest {
   const { separator, ignore, limit, sort } = parameters;
-  const states: Readonly<Record<string, unknown>> = parameters;
-  const given = filters.filter(([name]) => states[name] === 'given').map(([, filter]) => filter);
-  const fits = [onObject, ...given].map((filter) => filter.fits(arranged, arranged.both));
+  const given = givenFilters(parameters);
   // Whether nested names are given with dots or with the separator is left open.
   const nested = separator === '.' ? 'actor.id' : 'time';
   const ignored = ignore === 'nested' ? nested : ignore;
   const ordered = sort === 'asc' ? arranged.both.toReversed() : arranged.both;
   return {
-    query: Object.assign({}, ...fits, {
+    query: {
+      ...queryOf(given, arranged),
       format_separator: separator,
       ...(ignored && { ignore: ignored }),
       ...(limit > 0 && { limit }),
       ...(sort && { sort }),
-    }),
+    },
     separator,
     ignored,
-    filters: [onObject, ...given],
+    filters: given,
     expected: limit > 0 ? ordered.slice(0, limit) : ordered,
   };
-}
-
-/** A request with one filter that matches nothing, beside parameters that match. */
-interface MissingRequest {
-  readonly query: AuditQuery;
-  readonly filter: FilterParameter;
-}
-
-/** Returns requests in which each filter that matches nothing is beside each other parameter. */
-function missesOf(arranged: DeploymentWithEntries): readonly MissingRequest[] {
-  const tried = new Set<string>();
-  return combinations.flatMap((parameters) => {
-    const { query, filters: given } = requestOf(parameters, arranged);
-    return given.flatMap((filter): MissingRequest[] => {
-      const [missing = {}] = filter.misses(arranged.both, arranged);
-      const pairs = Object.keys(query).map((name) => `${filter.ofExport} ${name}`);
-      if (pairs.every((pair) => tried.has(pair))) return [];
-      for (const pair of pairs) tried.add(pair);
-      return [{ query: { ...query, ...missing }, filter }];
-    });
-  });
 }
 
 interface Table {
@@ -222,7 +172,7 @@ export const auditExportCombinedCases = defineScenario<DeploymentWithEntries>({
   start: 'a user who has created a deployment and aborted it',
   risk: 'write',
   needs: ['operator'],
-  arrange: recorded,
+  arrange: deploymentWithEntries,
   cases: [
     {
       id: 'parameters-apply-together',
@@ -235,11 +185,11 @@ export const auditExportCombinedCases = defineScenario<DeploymentWithEntries>({
         'audit.export-sort-asc',
         'audit.export-sort-desc',
         'audit.export-same-entries',
-        ...[onObject, ...Object.values(auditFilters)].map(({ ofExport }) => ofExport),
+        ...combinedFilters.map(({ ofExport }) => ofExport),
       ],
       run: async (arranged, context) => {
         const fields = await fieldsOf(context, arranged);
-        for (const parameters of combinations) {
+        for (const parameters of combinationsOf(exportParameters, context)) {
           const request = requestOf(parameters, arranged);
           const found = await exportedTable(context, request.query);
           expectNames(found, request, fields);
@@ -255,7 +205,10 @@ export const auditExportCombinedCases = defineScenario<DeploymentWithEntries>({
         ...Object.values(auditFilters).map(({ ofExport }) => ofExport),
       ],
       run: async (arranged, context) => {
-        for (const { query, filter } of missesOf(arranged)) {
+        const requests = combinationsOf(exportParameters, context).map((parameters) =>
+          requestOf(parameters, arranged),
+        );
+        for (const { query, filter } of missesOf(requests, arranged)) {
           const { records } = await exportedTable(context, query);
           if (records.length === 0) continue;
           const combined = { query, missed: [filter.ofExport] };

@@ -33,7 +33,7 @@ export const modelOptions = {
   thorough: {
     flag: '--thorough',
     group,
-    help: '20,000 random steps, and parameters combined by threes, for up to ten minutes',
+    help: '20,000 random steps, triples of parameters',
     ...offSwitch,
   },
   /** Overrides the number of sequences that each random case defines. */

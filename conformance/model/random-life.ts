@@ -220,7 +220,7 @@ const lives: readonly RandomLife[] = [
     ],
     starts: either,
     steps: [...identitySteps, ...deploymentSteps, ...storeSteps, ...monitorSteps],
-    sequences: 13,
+    sequences: 11,
   },
 ];
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { coveringPairs } from './covering.ts';
+import { coveringArray } from './covering.ts';
 
 const values = {
   separator: ['.', '/', '__'],
@@ -11,7 +11,7 @@ const values = {
 
 describe('a covering array of pairs', () => {
   it('has each pair of values of each two parameters', () => {
-    const rows: readonly Readonly<Record<string, unknown>>[] = coveringPairs(values);
+    const rows: readonly Readonly<Record<string, unknown>>[] = coveringArray(values, 2);
     const parameters: [string, readonly unknown[]][] = Object.entries(values);
     for (const [one, some] of parameters) {
       for (const [other, others] of parameters.filter(([name]) => name !== one)) {
@@ -24,18 +24,30 @@ describe('a covering array of pairs', () => {
   });
 
   it('is much shorter than the list of all combinations', () => {
-    expect(coveringPairs(values).length).toBeLessThanOrEqual(16);
+    expect(coveringArray(values, 2).length).toBeLessThanOrEqual(16);
+  });
+
+  it('of triples has each triple of values of each three parameters', () => {
+    const rows = coveringArray(values, 3);
+    const triples = new Set(
+      rows.map(({ separator, type, sort }) => [separator, type, sort].join()),
+    );
+    expect(triples.size).toBe(3 * 4 * 2);
+    expect(rows.length).toBeLessThan(60);
   });
 
   it('is the same each time for the same values', () => {
-    expect(coveringPairs(values)).toEqual(coveringPairs(values));
+    expect(coveringArray(values, 2)).toEqual(coveringArray(values, 2));
   });
 
   it('of one parameter has one combination for each value', () => {
-    expect(coveringPairs({ sort: ['asc', 'desc'] })).toEqual([{ sort: 'asc' }, { sort: 'desc' }]);
+    expect(coveringArray({ sort: ['asc', 'desc'] }, 2)).toEqual([
+      { sort: 'asc' },
+      { sort: 'desc' },
+    ]);
   });
 
   it('refuses a parameter that has no value, by its name', () => {
-    expect(() => coveringPairs({ sort: ['asc'], limit: [] })).toThrow(/limit has no value/);
+    expect(() => coveringArray({ sort: ['asc'], limit: [] }, 2)).toThrow(/limit has no value/);
   });
 });

@@ -1,6 +1,7 @@
 /**
  * Covering arrays: from the values of several parameters, a short list of combinations in which
- * each pair of values of two parameters occurs at least once. Spec: none; it selects test inputs.
+ * each pair (or triple) of values of different parameters occurs at least once. Spec: none; it
+ * selects test inputs.
  */
 
 /** The values to combine, by the name of their parameter. */
@@ -12,28 +13,26 @@ type Combination<Values extends ParameterValues> = {
 };
 
 /** The index of the selected value, by the index of its parameter; undefined while open. */
-type Selection = (number | undefined)[];
+type Selection = readonly (number | undefined)[];
 
-/** Two parameters, each with the index of one of its values. */
-type Pair = readonly [one: number, valueOfOne: number, other: number, valueOfOther: number];
+/** Some parameters, each with the index of one of its values. */
+type Tuple = readonly (readonly [parameter: number, value: number])[];
 
 /**
- * Returns combinations that cover every pair of values. The same values in the same order always
- * give the same combinations. A single parameter gives one combination for each of its values.
+ * Returns combinations that cover every tuple of values. The same values in the same order always
+ * give the same combinations.
+ * @param strength the number of parameters whose values are combined in every way: 2 for pairs
  * @throws Error when a parameter has no value
  */
-export function coveringPairs<const Values extends ParameterValues>(
+export function coveringArray<const Values extends ParameterValues>(
   values: Values,
+  strength: number,
 ): readonly Combination<Values>[] {
   const names = Object.keys(values);
   const sizes = names.map((name) => values[name]?.length ?? 0);
   const empty = sizes.indexOf(0);
   if (empty !== -1) throw new Error(`the parameter ${names[empty]} has no value to combine`);
-  const selections =
-    sizes.length > 1
-      ? selectionsOf(sizes)
-      : [...Array(sizes[0] ?? 0).keys()].map((index) => [index]);
-  return selections.map(
+  return selectionsOf(sizes, Math.min(strength, names.length)).map(
     (selection) =>
       Object.fromEntries(
         names.map((name, parameter) => [name, values[name]?.[selection[parameter] ?? 0]]),
@@ -41,53 +40,59 @@ export function coveringPairs<const Values extends ParameterValues>(
   );
 }
 
-/** Returns selections that cover all pairs, each built around a pair that is not covered yet. */
-function selectionsOf(sizes: readonly number[]): readonly Selection[] {
-  const open = new Map(allPairs(sizes).map((pair) => [pair.join(), pair]));
+/** Returns selections that cover all tuples, each built around one that is not covered yet. */
+function selectionsOf(sizes: readonly number[], strength: number): readonly Selection[] {
+  const all = sizes.map((size) => [...Array(size).keys()]);
+  const open = new Map(tuplesOf(all, strength).map((tuple) => [tuple.join(';'), tuple]));
   const selections: Selection[] = [];
-  for (const [one, valueOfOne, other, valueOfOther] of open.values()) {
-    const selection: Selection = sizes.map(() => undefined);
-    selection[one] = valueOfOne;
-    selection[other] = valueOfOther;
+  for (const tuple of open.values()) {
+    const chosen = new Map(tuple);
+    let selection: Selection = sizes.map((_, parameter) => chosen.get(parameter));
     for (const [parameter, size] of sizes.entries()) {
-      selection[parameter] ??= bestValue(selection, { parameter, size }, open);
+      if (selection[parameter] !== undefined) continue;
+      selection = bestSelection(selection, { parameter, size, strength }, open);
     }
-    for (const pair of pairsIn(selection)) open.delete(pair.join());
+    for (const covered of tuplesIn(selection, strength)) open.delete(covered.join(';'));
     selections.push(selection);
   }
   return selections;
 }
 
-/** Returns the value of a parameter that covers the most open pairs with the selected values. */
-function bestValue(
+/** Returns the selection with the value of a parameter that covers the most open tuples. */
+function bestSelection(
   selection: Selection,
-  { parameter, size }: { readonly parameter: number; readonly size: number },
-  open: ReadonlyMap<string, Pair>,
-): number {
-  const covered = Array.from({ length: size }, (_, value) => {
-    const pairs = pairsIn(selection.with(parameter, value));
-    return pairs.filter((pair) => open.has(pair.join())).length;
+  {
+    parameter,
+    size,
+    strength,
+  }: { readonly parameter: number; readonly size: number; readonly strength: number },
+  open: ReadonlyMap<string, Tuple>,
+): Selection {
+  const candidates = Array.from({ length: size }, (_, value) => selection.with(parameter, value));
+  const covered = candidates.map(
+    (each) => tuplesIn(each, strength).filter((tuple) => open.has(tuple.join(';'))).length,
+  );
+  return candidates[covered.indexOf(Math.max(...covered))] ?? selection;
+}
+
+/** Returns the tuples of the values selected so far. */
+function tuplesIn(selection: Selection, strength: number): readonly Tuple[] {
+  return tuplesOf(
+    selection.map((value) => (value === undefined ? [] : [value])),
+    strength,
+  );
+}
+
+/** Returns every tuple of values of different parameters, in the order of the parameters. */
+function tuplesOf(
+  values: readonly (readonly number[])[],
+  strength: number,
+  from = 0,
+): readonly Tuple[] {
+  if (strength === 0) return [[]];
+  return values.slice(from).flatMap((some, offset) => {
+    if (some.length === 0) return [];
+    const rest = tuplesOf(values, strength - 1, from + offset + 1);
+    return some.flatMap((value) => rest.map((tuple): Tuple => [[from + offset, value], ...tuple]));
   });
-  return covered.indexOf(Math.max(...covered));
-}
-
-/** Returns the pairs of the values selected so far. */
-function pairsIn(selection: Selection): readonly Pair[] {
-  return selection.flatMap((valueOfOne, one) =>
-    selection.slice(one + 1).flatMap((valueOfOther, offset): Pair[] => {
-      const isSelected = valueOfOne !== undefined && valueOfOther !== undefined;
-      return isSelected ? [[one, valueOfOne, one + 1 + offset, valueOfOther]] : [];
-    }),
-  );
-}
-
-function allPairs(sizes: readonly number[]): readonly Pair[] {
-  return sizes.flatMap((size, one) =>
-    sizes.slice(one + 1).flatMap((otherSize, offset) =>
-      [...Array(size * otherSize).keys()].map((index): Pair => {
-        const valueOfOther = index % otherSize;
-        return [one, (index - valueOfOther) / otherSize, one + 1 + offset, valueOfOther];
-      }),
-    ),
-  );
 }

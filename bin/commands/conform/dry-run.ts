@@ -5,6 +5,8 @@
  */
 
 import {
+  type ArraySize,
+  arraySizes,
   type CaseListing,
   type ConformanceOptions,
   type ConformanceResult,
@@ -35,6 +37,8 @@ export async function dryRun(settings: DryRunSettings, output: Output): Promise<
 interface Plan {
   readonly selected: readonly Pick<CaseListing, 'id' | 'risk'>[];
   readonly skipped: readonly { readonly id: string; readonly because: string }[];
+  /** How many requests combine the parameters of an operation. */
+  readonly combined: readonly ArraySize[];
   /** The greatest number of resources of each kind that the run would create. */
   readonly madeAtMost: ConformanceResult['made'];
   /**
@@ -80,26 +84,35 @@ function withoutTarget(settings: DryRunSettings) {
 
 function planOf(
   { verdicts, made, footprint }: ConformanceResult,
-  { requestsPerSecondMax: rate }: DryRunSettings,
+  { requestsPerSecondMax: rate, model }: DryRunSettings,
 ): Plan {
   const isSkipped = ({ verdict }: { readonly verdict: string }): boolean => verdict === 'skip';
+  const selected = verdicts.filter((each) => !isSkipped(each));
   return {
-    selected: verdicts.filter((each) => !isSkipped(each)).map(({ id, risk }) => ({ id, risk })),
+    selected: selected.map(({ id, risk }) => ({ id, risk })),
     skipped: verdicts
       .filter(isSkipped)
       .map(({ id, reason }) => ({ id, because: reason?.text ?? '' })),
+    combined: arraySizes(model?.thorough ?? false).filter(({ caseId }) =>
+      selected.some(({ id }) => id === caseId),
+    ),
     madeAtMost: made,
     footprint,
     secondsAtLeast: rate === undefined ? null : Math.ceil(footprint.requests / rate),
   };
 }
 
-function planText({ selected, skipped, ...plan }: Plan): string {
+function planText({ selected, skipped, combined, ...plan }: Plan): string {
   return [
     'Would run',
     ...selected.map(({ id, risk }) => `  ${id} (${risk})`),
     ...(skipped.length > 0 ? ['', 'Would skip'] : []),
     ...skipped.map(({ id, because }) => `  ${id}: ${because}`),
+    ...(combined.length > 0 ? ['', 'Combined parameters'] : []),
+    ...combined.map(
+      ({ operation, parameters, requests }) =>
+        `  ${operation}: ${counted(parameters, 'parameter')} in ${counted(requests, 'request')}`,
+    ),
     '',
     'Footprint',
     ...planFootprint(plan).map((line) => `  ${line}`),
