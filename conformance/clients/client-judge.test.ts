@@ -60,6 +60,47 @@ describe('the judge of a client that was refused', () => {
   });
 });
 
+describe('the judge of a good client that meets what the good one does not', () => {
+  const silentFor = (afterMs: number) => all(silentAfter('d1: cut', afterMs));
+  const lookedAtMap = (steps: Step[]): Step[] => {
+    const pause = steps.find(({ label }) => label === 'm1: pause') as Request;
+    const answer = {
+      update_control_map: { states: { ArtifactInstall_Enter: { action: 'pause' } } },
+    };
+    const fetch = { ...copyOf(pause), operation: 'get-update-control-map', status: 200 } as const;
+    return insert('m1: download', () => [{ ...fetch, label: 'map', sent: undefined, answer }])(
+      steps,
+    );
+  };
+  const fetchedAnew = all(
+    edit('d1: cut', { interference: ['over-long'] }),
+    edit('d1: resumed', (step) => {
+      const { answerHeaders } = step;
+      const whole = { 'Content-Length': '400000', ETag: answerHeaders.ETag ?? '' };
+      Object.assign(step, {
+        headers: {},
+        status: 200,
+        responseBytes: 400_000,
+        answerHeaders: whole,
+      });
+    }),
+  );
+
+  it.each([
+    ['looks at the newest control map before it reports a pause', lookedAtMap],
+    ['fetches a file anew after a body that went on past its end', fetchedAnew],
+    ['waits for a minute before it fetches a file again', silentFor(60_000)],
+  ])('finds no duty broken by a client that %s', (_, alter) => {
+    expect(brokenIn(alter(goodSteps()))).toEqual([]);
+  });
+
+  it('misses the final status of a client that is silent for long after a cut download', () => {
+    expect(brokenIn(silentFor(120_000)(goodSteps()))).toEqual([
+      expect.stringMatching(/^report\.final: .*nothing of the kind/),
+    ]);
+  });
+});
+
 describe('the judge of a client whose poll interval was measured before', () => {
   it('takes pauses between failures that are as long as the interval', () => {
     const sixFailures = repeated('d2: lost', 8, { afterMs: 1500 });

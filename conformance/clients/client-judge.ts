@@ -18,7 +18,7 @@ import { duties } from './duties/duties.ts';
 import type { Duty, DutyMemory, Sequence, Watch } from './duty.ts';
 import type { DutyState } from './duty-state.ts';
 import { polls } from './exchange-facts.ts';
-import { isAnswered, isUnderway, patienceMs } from './excuses.ts';
+import { DOWNLOAD_RETRY_MS, isAnswered, isUnderway, patienceMs } from './excuses.ts';
 import { FleetMemory } from './fleet-memory.ts';
 import { judgedExchange, rowOf } from './recognized-exchange.ts';
 import type { Due } from './remembered.ts';
@@ -288,8 +288,10 @@ export class ClientJudge {
   }
 
   #endOf(client: JudgedClient, nowMs: number): void {
-    const { paceMs, chosenPauseMs } = client.memory;
+    const { paceMs, chosenPauseMs, deployments } = client.memory;
     const patience = patienceMs(paceMs, chosenPauseMs);
+    const { failedDownloadMs = Number.NEGATIVE_INFINITY } = deployments;
+    if (deployments.active && nowMs - failedDownloadMs < DOWNLOAD_RETRY_MS) return;
     for (const duty of duties) {
       const due = client.memory.due.get(duty.id);
       if (due === undefined || !duty.sequence || nowMs - due.sinceMs < patience) continue;

@@ -159,6 +159,7 @@ export class ClientMemory {
     this.hastyPolls = 0;
     this.lastMap = undefined;
     this.retries.interrupted();
+    this.deployments.failedDownloadMs = undefined;
     this.sockets.clear();
   }
 
@@ -245,7 +246,9 @@ export class ClientMemory {
     const hasty = isHasty(this.lastMap, exchange) ? (this.lastMap?.hasty ?? 0) + 1 : 0;
     this.lastMap = { ...timesOf(exchange), hasty };
     const offer = this.deployments.offers.get(deploymentId);
-    if (offer && status === 200 && isAnswered(event)) offer.pauses = pausesIn(json);
+    if (offer === undefined) return;
+    offer.mapFetches += 1;
+    if (status === 200 && isAnswered(event)) offer.pauses = pausesIn(json);
   }
 
   #inventoried({ row, sent, isSuccess, request }: JudgedExchange): void {

@@ -33,6 +33,8 @@ export class DeploymentMemory {
   readonly redirects = new BoundedMap<true>(ITEMS_MAX);
   /** Number of redirects of a download in a row. */
   redirected = 0;
+  /** When the last download ended, if it did not complete a file; undefined if it did. */
+  failedDownloadMs: number | undefined;
   /** Number of requests for a part of a file, and of those that state a validator. */
   readonly conditions = { resumed: 0, conditional: 0 };
   /** True once the device was seen without a deployment, so that a later offer is a new one. */
@@ -90,6 +92,7 @@ export class DeploymentMemory {
       progress: known?.progress ?? new DownloadProgress(),
       reports: known?.reports ?? [],
       reportsBeforeDownload: known?.reportsBeforeDownload ?? [],
+      mapFetches: known?.mapFetches ?? 0,
       // A deployment that ended is offered again if its status was set back.
       final: undefined,
       isFinalKnown: false,
@@ -120,6 +123,8 @@ export class DeploymentMemory {
     // A redirect may lead to a server that is not seen; a 416 is about a file that the device has.
     if ((status >= 200 && status < 400) || status === 416) this.fetched.keep(link, true);
     offer?.progress.learn({ status, answer, header }, event, isNew);
+    const isWhole = status < 400 && isAnswered(event) && (offer?.progress.isWhole ?? true);
+    this.failedDownloadMs = isWhole ? undefined : event.endedMs;
     if (exchange.header('range') === undefined) return;
     this.conditions.resumed += 1;
     const isConditional = ['if-range', 'if-unmodified-since'].some((name) => exchange.header(name));

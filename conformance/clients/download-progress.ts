@@ -106,9 +106,10 @@ export class DownloadProgress {
     const isCut = !event.isDelivered;
     const lacksPart = (isCut && isAltered(event)) || (isNew && from > 0);
     if (lacksPart) this.#flaw ??= 'short';
-    // After a part that is of no use, or the whole file in place of a part, a device begins anew.
+    // After bytes that are of no use, or the whole file in place of a part, a device begins anew.
     const isMisfit = this.#flaw === 'lying' || this.#flaw === 'changed';
-    const isUseless = isMisfit || (status === 200 && asked !== undefined);
+    const isWrong = this.#flaw === 'endless' || this.#flaw === 'altered';
+    const isUseless = isMisfit || isWrong || (status === 200 && asked !== undefined);
     this.cutAtBytes = isCut && !isUseless ? this.joinedBytes : undefined;
     this.hasRefused ||= isCut && isMisfit;
     if (isCut) this.#fail();

@@ -54,6 +54,9 @@ export function interrupts({ act }: ServerAct): boolean {
   return interruptions.has(act);
 }
 
+/** A device may wait so long before it fetches a file again: those of the field wait a minute. */
+export const DOWNLOAD_RETRY_MS = 90_000;
+
 /**
  * Milliseconds that a device has for a reaction before it counts as missing: three intervals, or
  * twice its longest pause, since pauses may grow with each failure.

@@ -39,6 +39,8 @@ export interface Offer {
   /** Statuses that were reported, in order, up to a limit, and those before the first download. */
   readonly reports: unknown[];
   reportsBeforeDownload: readonly unknown[];
+  /** Number of times that its control map was fetched. */
+  mapFetches: number;
   /** The final status that was reported and accepted. */
   final: unknown;
   /** True if the device got the answer that accepted it, and when that was complete. */

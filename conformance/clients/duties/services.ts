@@ -149,18 +149,23 @@ const mapDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device that pauses reports it.',
     source: 'DeploymentStatus: the pause_* values',
-    looksAt: 'the report before the control map is fetched',
+    looksAt: 'the report before the control map is fetched for the second time',
     remedy: 'report the pause_before_* value of the state when the pause begins',
     scene: 'control-map',
     operations: fetchingMap,
+    excuses: 'a device that looks at the newest map before it pauses',
     // A device may also fetch a map that lets it go on.
     applies: ({ deploymentId }, { client }) =>
       (client.deployments.offers.get(deploymentId)?.pauses?.length ?? 0) > 0,
     violation: ({ deploymentId }, { client }) => {
-      const { reports = [] } = client.deployments.offers.get(deploymentId) ?? {};
+      const { reports = [], mapFetches = 0 } = client.deployments.offers.get(deploymentId) ?? {};
       const isReported = reports.some((status) => String(status).startsWith('pause_'));
-      if (isReported) return undefined;
-      return { where: 'a pause', must: 'be reported', seen: 'a fetch of the map without one' };
+      if (isReported || mapFetches === 0) return undefined;
+      return {
+        where: 'a pause',
+        must: 'be reported',
+        seen: 'a second fetch of the map without one',
+      };
     },
   },
   {

@@ -170,6 +170,7 @@ export class ClientTestbed {
    */
   async waitFor(name: ConditionName, withinMs: number): Promise<ObservedEvent | undefined> {
     const matches: (seen: ObservedEvent) => boolean = conditions[name];
+    const from = this.#cursor;
     let found: ObservedEvent | undefined;
     const look = (): boolean => {
       for (; this.#cursor < this.events.all.length && !found; this.#cursor += 1) {
@@ -179,7 +180,11 @@ export class ClientTestbed {
       return found !== undefined || this.#problem() !== undefined;
     };
     await this.events.until(look, withinMs);
-    if (found === undefined) this.#requireRunning();
+    if (found === undefined) {
+      this.#requireRunning();
+      // Something else may have come, for which the next step waits.
+      this.#cursor = from;
+    }
     return found;
   }
 

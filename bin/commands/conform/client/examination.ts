@@ -91,7 +91,9 @@ async function runWithServer(
   const startedMs = systemClock.monotonicMs();
   const testbed = shared ?? (await ClientTestbed.open(plan, scene, { signal, intervalMs }));
   try {
-    const end = await runScene(scene, testbed, { intervalMs, contactMs: plan.contactMs });
+    const end = await runScene(scene, testbed, {
+      ...{ intervalMs, contactMs: plan.contactMs, retryMs: plan.retryMs },
+    });
     const durationMs = Math.round(systemClock.monotonicMs() - startedMs);
     const { session, events } = testbed;
     return { ...end, scene: scene.name, durationMs, session, observed: events.all };

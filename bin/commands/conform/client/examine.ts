@@ -142,6 +142,12 @@ export const examineRows = inGroup('Examination', {
     cli: { kind: 'positive-duration' },
     default: { value: 60_000, shown: '1m' },
   },
+  retryTime: {
+    flag: '--retry-time <duration>',
+    help: 'time for each step besides the poll interval; more for a client that retries after minutes',
+    cli: { kind: 'positive-duration' },
+    default: { value: 30_000, shown: '30s' },
+  },
   parallel: {
     flag: '--parallel <count>',
     help: 'number of scenes at a time, each with a client of its own',
@@ -305,6 +311,7 @@ function planOf(options: ExamineOptions, folder: string): Omit<ExaminationPlan, 
     },
     ...{ seed: seed ?? systemRandom.bytes(6).toString('hex'), parallel, isCut, skips },
     ...{ selection: scene, timeMs: options.time, contactMs: options.contactTime },
+    retryMs: options.retryTime,
     capabilities: (options.capability ?? []) as readonly Capability[],
     failOn: options.failOn,
   };

@@ -137,6 +137,15 @@ export class ObservedEvents {
     return this.#sockets.size > 0;
   }
 
+  /** When the last download ended, if it failed or a fault has changed it; undefined for others. */
+  get failedDownloadMs(): number | undefined {
+    const last = this.all.findLast(({ operation }) => operation.startsWith('download-'));
+    if (last?.event.kind !== 'exchange') return undefined;
+    const isAsItWas = last.event.interference.length === 0;
+    const isWhole = last.status < 400 && last.isDelivered && isAsItWas;
+    return isWhole ? undefined : last.event.endedMs;
+  }
+
   /** True if the server has failed the last request. */
   get isFailing(): boolean {
     const { event, status = 0 } = this.all.at(-1) ?? {};

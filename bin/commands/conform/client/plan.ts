@@ -18,6 +18,8 @@ export interface ExaminationPlan extends ClientPlan {
   readonly parallel: number;
   /** How long the first request may take, in milliseconds. */
   readonly contactMs: number;
+  /** What each step of a scene may take besides the client's intervals, in milliseconds. */
+  readonly retryMs: number;
   readonly isCut: boolean;
   /** Capabilities besides those that the client shows. */
   readonly capabilities: readonly Capability[];

@@ -1,7 +1,7 @@
 /** Runs a scene: each step is carried out by the row of its kind. */
 
 import type { ClientVerdict, DutyVerdict } from '../../../../conformance/clients/client-verdict.ts';
-import { patienceMs } from '../../../../conformance/clients/excuses.ts';
+import { DOWNLOAD_RETRY_MS, patienceMs } from '../../../../conformance/clients/excuses.ts';
 import type {
   CutOutcome,
   PlayedScene,
@@ -33,6 +33,8 @@ interface Time {
   readonly intervalMs: number | undefined;
   /** How long the first request may take, in milliseconds. */
   readonly contactMs: number;
+  /** What a step may take besides the client's intervals, in milliseconds. */
+  readonly retryMs: number;
 }
 
 type Waits = Time & { readonly intervalMs: number };
@@ -43,9 +45,9 @@ export async function runScene(
   testbed: ClientTestbed,
   time: Time,
 ): Promise<SceneEnd> {
-  const { contactMs } = time;
+  const { contactMs, retryMs } = time;
   // Until the interval is measured the time of the first request stands for it.
-  const known = { intervalMs: time.intervalMs ?? contactMs, contactMs };
+  const known = { intervalMs: time.intervalMs ?? contactMs, contactMs, retryMs };
   // A client that is started by hand meets all scenes on one testbed.
   const before = { verdict: testbed.verdict, events: testbed.events.all.length };
   let stopped: SceneStopped | undefined;
@@ -53,7 +55,7 @@ export async function runScene(
     await begin(scene, testbed, known);
     testbed.act('scene-began', scene.name);
     for (const step of scene.steps) await applyStep(step, testbed, known);
-    if (scene.recovers !== false) await recover(testbed, known.intervalMs);
+    if (scene.recovers !== false) await recover(testbed, known);
   } catch (error) {
     if (!(error instanceof SceneStopped)) throw error;
     stopped = error;
@@ -84,11 +86,8 @@ const INTERRUPTED = 'the examination was interrupted';
 /** The judge is asked a little later than it allows. */
 const LOOK_MS = 500;
 
-async function begin(
-  { start, needs }: Scene,
-  testbed: ClientTestbed,
-  { intervalMs, contactMs }: Waits,
-): Promise<void> {
+async function begin({ start, needs }: Scene, testbed: ClientTestbed, waits: Waits): Promise<void> {
+  const { contactMs } = waits;
   if (start === 'stopped') return;
   testbed.start();
   if ((await testbed.waitFor('request', contactMs)) === undefined) {
@@ -102,7 +101,7 @@ async function begin(
   }
   if (!testbed.user.isAccepted && (await testbed.waitForAuthRequest(contactMs)) === undefined)
     throw new SceneStopped('the client never sent an authentication request', { neverCame: true });
-  const withinMs = Math.max(limitMs(undefined, intervalMs), contactMs);
+  const withinMs = Math.max(limitMs(undefined, waits), contactMs);
   if (!testbed.user.isAccepted) {
     await testbed.user.accept();
     testbed.mark();
@@ -113,10 +112,10 @@ async function begin(
   if (needs === 'websocket') await testbed.connected(withinMs);
 }
 
-async function recover(testbed: ClientTestbed, intervalMs: number): Promise<void> {
+async function recover(testbed: ClientTestbed, waits: Waits): Promise<void> {
   testbed.clearFaults();
   await testbed.vary([]);
-  await waitOrStop(testbed, 'poll with an answer 200 or 204', limitMs(undefined, intervalMs));
+  await waitOrStop(testbed, 'poll with an answer 200 or 204', limitMs(undefined, waits));
 }
 
 /** @throws SceneStopped */
@@ -137,10 +136,13 @@ async function waitOrStop(
     do {
       const nowMs = systemClock.monotonicMs();
       const { pauseMs, longestPauseMs } = testbed.events.pauses(nowMs);
-      const extraMs = Math.min(patienceMs(0, longestPauseMs) - pauseMs, endMs - nowMs);
+      const { failedDownloadMs = Number.NEGATIVE_INFINITY } = testbed.events;
+      const ownMs = patienceMs(0, longestPauseMs) - pauseMs;
+      const downloadMs = failedDownloadMs + DOWNLOAD_RETRY_MS - nowMs;
+      const extraMs = Math.min(Math.max(ownMs, downloadMs), endMs - nowMs);
       if (extraMs <= 0) break;
       if ((await testbed.waitFor(name, extraMs)) !== undefined) return;
-    } while (testbed.events.isFailing);
+    } while (testbed.events.isFailing || testbed.events.failedDownloadMs !== undefined);
   }
   const seconds = Math.round((systemClock.monotonicMs() - fromMs) / 1000);
   const last = lastLine(testbed.events);
@@ -154,13 +156,10 @@ const REQUESTS_IN_VAIN_MAX = 10;
 /** The longest further time for a client whose pauses grow. */
 const GROWN_PAUSE_MAX_MS = 120_000;
 
-async function applyStep(
-  step: Step,
-  testbed: ClientTestbed,
-  { intervalMs, contactMs }: Waits,
-): Promise<void> {
+async function applyStep(step: Step, testbed: ClientTestbed, waits: Waits): Promise<void> {
+  const { intervalMs, contactMs } = waits;
   if ('await' in step) {
-    const withinMs = limitMs(step.intervals, intervalMs);
+    const withinMs = limitMs(step.intervals, waits);
     if (step.orGoOn) await testbed.waitFor(step.await, withinMs);
     else await waitOrStop(testbed, step.await, withinMs);
   } else if ('idleIntervals' in step) await testbed.idle(step.idleIntervals * intervalMs);
@@ -171,14 +170,15 @@ async function applyStep(
   else if ('vary' in step) await testbed.vary(step.vary);
   else if ('user' in step) {
     await testbed.user[step.user]();
-    testbed.mark();
+    // A client that did not pause has ended its deployment before.
+    if (step.user !== 'continueMap') testbed.mark();
   } else if ('deploy' in step) {
     testbed.mark();
     await testbed.user.deploy(step.deploy);
   } else if ('client' in step) await clientActs[step.client](testbed);
   else if ('send' in step) testbed.events.send(step.send);
   else if ('startAt' in step) await testbed.startAt(step.startAt, contactMs);
-  else await cut(step.cut, testbed, intervalMs);
+  else await cut(step.cut, testbed, waits);
 }
 
 const clientActs: Readonly<
@@ -193,9 +193,9 @@ const clientActs: Readonly<
 };
 
 /** @throws SceneStopped if the moment never came */
-async function cut(moment: Moment, testbed: ClientTestbed, intervalMs: number): Promise<void> {
+async function cut(moment: Moment, testbed: ClientTestbed, waits: Waits): Promise<void> {
   const { hold, after } = moment;
-  const withinMs = limitMs(undefined, intervalMs);
+  const withinMs = limitMs(undefined, waits);
   if (hold) {
     const { match, when, part } = hold;
     const afterBytes = part === undefined ? {} : { afterBytes: testbed.user.bytesOf(part) };
@@ -229,7 +229,11 @@ async function cutOutcome(
   const cutMs = testbed.lastAct('client-killed');
   if (step === undefined || !('cut' in step) || cutMs === undefined) return undefined;
   const later = seen.filter(({ event }) => endOf(event) > cutMs);
-  const reports = seen.filter(conditions['final report']).map(({ report = '' }) => report);
+  // Without its answer a report may have been stored all the same.
+  const isStored = (event: ObservedEvent): boolean =>
+    conditions['final report'](event) ||
+    (step.cut.hold?.when === 'after' && event.status === 0 && event.report === 'success');
+  const reports = seen.filter(isStored).map(({ report = '' }) => report);
   const finals = [...new Set(reports)];
   const installed = finals.includes('success') ? await testbed.installed() : undefined;
   const isOther = installed !== undefined && installed !== testbed.user.artifactName;

@@ -91,12 +91,15 @@ export class SceneStopped extends Error {
 
 /** Intervals that a step waits for by default. */
 const INTERVALS_DEFAULT = 4;
-/** A client may authenticate, download and retry at a slower pace than it polls. */
-const GRACE_MS = 30_000;
-
-/** Returns the longest time of a step that waits, in milliseconds. */
-export function limitMs(intervals: number | undefined, intervalMs: number): number {
-  return (intervals ?? INTERVALS_DEFAULT) * intervalMs + GRACE_MS;
+/**
+ * Returns the longest time of a step that waits, in milliseconds.
+ * @param retryMs what a client may need besides, which may retry at a slower pace than it polls
+ */
+export function limitMs(
+  intervals: number | undefined,
+  { intervalMs, retryMs }: { readonly intervalMs: number; readonly retryMs: number },
+): number {
+  return (intervals ?? INTERVALS_DEFAULT) * intervalMs + retryMs;
 }
 
 /** Returns the least real time of a scene for a client with this interval, in milliseconds. */

@@ -1,6 +1,20 @@
 /** Clients whose logs, inventories, alerts, configuration or control maps are bad. */
-import { all, type BadClient, body, drop, edit, insert, logOf, repeated } from '../alter.ts';
+import {
+  all,
+  type BadClient,
+  body,
+  copyOf,
+  drop,
+  edit,
+  insert,
+  logOf,
+  repeated,
+} from '../alter.ts';
 import { authenticationRequest } from '../steps.ts';
+
+const pausingMap = {
+  update_control_map: { states: { ArtifactInstall_Enter: { action: 'pause' } } },
+};
 
 export const resources: readonly BadClient[] = [
   {
@@ -186,7 +200,11 @@ export const resources: readonly BadClient[] = [
   {
     duty: 'map.reports-pause',
     does: 'pauses without a report',
-    alter: drop('m1: pause'),
+    alter: all(
+      drop('m1: pause'),
+      insert('m1: map', (copy) => [{ ...copyOf(copy), label: 'm1: map again' }]),
+      edit('m1: map', { answer: pausingMap }),
+    ),
   },
   {
     duty: 'map.fetches',
