@@ -69,10 +69,10 @@ function optionRow(option: Option): string[] {
   const { flags, description, defaultValue, defaultValueDescription, argChoices, envVar } = option;
   const at = description.lastIndexOf(' (default: ');
   const text = at < 0 ? description : description.slice(0, at);
-  const said = at < 0 ? '' : description.slice(at + ' (default: '.length, -1);
+  const inDescription = at < 0 ? '' : description.slice(at + ' (default: '.length, -1);
   const choices = argChoices === undefined ? '' : `: ${argChoices.join(', ')}`;
   const variable = envVar === undefined ? '' : ` (environment: \`${envVar}\`)`;
-  const shown = defaultValueDescription ?? defaultValue ?? said;
+  const shown = defaultValueDescription ?? defaultValue ?? inDescription;
   return [`\`${flags}\``, `${text}${choices}${variable}`, String(shown)];
 }
 

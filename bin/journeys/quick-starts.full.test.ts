@@ -85,16 +85,16 @@ async function shownBy(script: string, cwd: string, limitMs: number): Promise<st
 /** Starts the README's server in a folder, and runs the quick starts beside it. */
 async function runQuickStarts(cwd: string): Promise<void> {
   const terminal = paste(server?.script ?? '', cwd);
-  let said = '';
+  let output = '';
   terminal.stdout.setEncoding('utf8').on('data', (piece: string) => {
-    said += piece;
+    output += piece;
   });
   const errors = text(terminal.stderr);
-  while (!READY.test(said)) {
+  while (!READY.test(output)) {
     const more = await Promise.race([once(terminal.stdout, 'data'), once(terminal, 'exit')]);
     if (typeof more[0] !== 'string') throw new Error(`no server: ${await errors}`);
   }
-  expect(settled(said)).toBe(settled(server?.output ?? ''));
+  expect(settled(output)).toBe(settled(server?.output ?? ''));
   for (const { script, output } of quickStarts) {
     const shown = await shownBy(script, cwd, BLOCK_MAX_MS);
     expect.soft(settled(abridged(shown, output)), shown).toBe(settled(output));

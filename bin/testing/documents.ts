@@ -77,8 +77,10 @@ export async function openStage(): Promise<DocumentStage> {
   const commands = commandFolder(folder);
   const shown = (from: string, to: 'real' | 'shown'): string =>
     (['baseUrl', 'controlUrl'] as const).reduce((result, name) => {
-      const [real, said] = [ready[name], shownAs[name]];
-      return to === 'real' ? result.replaceAll(said, real) : result.replaceAll(real, said);
+      const [real, documented] = [ready[name], shownAs[name]];
+      return to === 'real'
+        ? result.replaceAll(documented, real)
+        : result.replaceAll(real, documented);
     }, from);
   return {
     produce: async (script, limitMs) => {

@@ -111,8 +111,8 @@ export class RestartableServer {
     if (this.#isEnding || !this.isUp || this.#over.signal.aborted) return;
     this.#isEnding = true;
     this.#underWay = this.#restart(lastingMs).catch((cause: unknown) => {
-      const said = cause instanceof Error ? cause.message : String(cause);
-      this.onTrouble(new RestartError(`the server did not come back: ${said}`, { cause }));
+      const message = cause instanceof Error ? cause.message : String(cause);
+      this.onTrouble(new RestartError(`the server did not come back: ${message}`, { cause }));
     });
   }
 

@@ -46,7 +46,7 @@ function whyFailed({
   const failed = withVerdict(verdicts, 'fail');
   const untested = problems.filter(({ code }) => code === untestedMust);
   const others = problems.filter(({ code }) => code !== untestedMust);
-  const first = failed.map(said)[0] ?? others[0]?.text ?? untested[0]?.text ?? '';
+  const first = failed.map(sentenceOf)[0] ?? others[0]?.text ?? untested[0]?.text ?? '';
   return [
     ...(failed.length > 0 ? [`${failed.length} of ${casesOf(verdicts)} failed`] : []),
     ...(others.length > 0 ? [`${amount(others.length, 'waiver')} to fix`] : []),
@@ -97,14 +97,14 @@ function counted(
 
 function whyWorst({ verdicts }: HeadlineFacts, name: VerdictName, what: string): string {
   const those = withVerdict(verdicts, name);
-  return `${those.length} of ${casesOf(verdicts)} ${what}; first: ${those.map(said)[0] ?? ''}`;
+  return `${those.length} of ${casesOf(verdicts)} ${what}; first: ${those.map(sentenceOf)[0] ?? ''}`;
 }
 
 function withVerdict(verdicts: readonly CaseVerdict[], name: VerdictName) {
   return verdicts.filter((each) => each.verdict === name && !isExcused(each));
 }
 
-function said({ id, expected, actual, reason }: CaseVerdict): string {
+function sentenceOf({ id, expected, actual, reason }: CaseVerdict): string {
   const finding = expected === undefined ? reason?.text : `expected ${expected}, actual ${actual}`;
   return `${id}: ${finding ?? ''}`;
 }

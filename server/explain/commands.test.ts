@@ -193,8 +193,8 @@ describe('the proposed command for a request that found nothing', () => {
   it('lists the existing resources when an id is unknown', async () => {
     const call = { token: device.token, json: { status: 'success' } };
     const reply = await server.request('PUT', statusPath('nothing'), call);
-    const said = { ARTIFACT_NAME: 'release-0', DEVICE_TYPE: 'board' };
-    await expectAfter(reply, { refused: 404, answered: 204, ...said });
+    const values = { ARTIFACT_NAME: 'release-0', DEVICE_TYPE: 'board' };
+    await expectAfter(reply, { refused: 404, answered: 204, ...values });
     const user = await server.call('get-user', {
       token: server.adminToken,
       parameters: { id: 'nobody' },

@@ -203,14 +203,14 @@ function otherDeployments(
 }
 
 /** Returns the data that the device sent in a poll; undefined if it was not recorded. */
-function requestOf(operation: string, said: string | undefined): NextRequest | undefined {
-  if (said === undefined) return undefined;
+function requestOf(operation: string, content: string | undefined): NextRequest | undefined {
+  if (content === undefined) return undefined;
   if (operation === operations['get-next-deployment'].id) {
-    const query = new URLSearchParams(said.replace(/^[^?]*/, ''));
+    const query = new URLSearchParams(content.replace(/^[^?]*/, ''));
     const names = Object.keys(operations['get-next-deployment'].query);
     return withProvides([...query].filter(([name]) => names.includes(name)));
   }
-  const given = jsonObject(Buffer.from(said, 'latin1'));
+  const given = jsonObject(Buffer.from(content, 'latin1'));
   const isV2 = operation === operations['post-next-deployment-v2'].id;
   const provides = isV2 ? given.device_provides : given;
   if (typeof provides !== 'object' || provides === null) return undefined;

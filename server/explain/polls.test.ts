@@ -16,15 +16,15 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-const said = { artifact_name: 'release-7', device_type: 'board' };
+const provides = { artifact_name: 'release-7', device_type: 'board' };
 const search = '?artifact_name=release-7&device_type=board';
 const of = ({ path }: { path: string }): string => path;
 const { 'post-next-deployment': first, 'post-next-deployment-v2': second } = operations;
 
 describe('the proposed correction of a poll', () => {
   it.each([
-    ['version 1', first, { device_provides: said, update_control_map: true }, said],
-    ['version 2', second, said, { device_provides: said }],
+    ['version 1', first, { device_provides: provides, update_control_map: true }, provides],
+    ['version 2', second, provides, { device_provides: provides }],
   ] as const)(
     'of %s takes values from a body of the other version',
     async (name, row, json, expected) => {
@@ -51,14 +51,14 @@ describe('the proposed correction of a poll', () => {
     const unknown = '?device_type=$DEVICE_TYPE&artifact_name=$ARTIFACT_NAME';
     const next = of(operations['get-next-deployment']);
     expect(before.correctedRequest.path).toBe(next + unknown);
-    await server.call('get-next-deployment', { token, query: said });
+    await server.call('get-next-deployment', { token, query: provides });
     const after = await correctedOf(server, await server.request('PUT', status, asked));
     expect(after.correctedRequest.path).toBe(next + search);
   });
 
   it('repeats all values of the last answered poll, over the same operation and version', async () => {
     const { token } = await acceptedDevice(server, 'repeats');
-    const json = { device_provides: { ...said, checksum: 'abc' }, update_control_map: true };
+    const json = { device_provides: { ...provides, checksum: 'abc' }, update_control_map: true };
     await server.call('post-next-deployment-v2', { token, json });
     await server.call('post-next-deployment-v2', { token, json: { device_provides: {} } });
     const status = of(operations['put-deployment-status']).replace('{id}', 'nothing');
@@ -84,7 +84,7 @@ describe('the proposed correction of a poll', () => {
       server,
       `other ${Object.keys(provided)} ${provided.device_type}`,
     );
-    await server.call('get-next-deployment', { token, query: said });
+    await server.call('get-next-deployment', { token, query: provides });
     const call = { token, json: { device_provides: provided } };
     const reply = await server.call('post-next-deployment-v2', call);
     const { correctedRequest, needs } = await correctedOf(server, reply);
@@ -97,19 +97,19 @@ describe('the proposed correction of a poll', () => {
   it('warns that it ends an update in progress, and only then', async () => {
     const own = await acceptedDevice(server, 'under way');
     const { token } = own;
-    const json = { device_provides: said, update_control_map: 'true' };
+    const json = { device_provides: provides, update_control_map: 'true' };
     const firstOf = async (call: object) =>
       (await correctedOf(server, await server.call('post-next-deployment-v2', { token, ...call })))
         .first ?? '';
     expect(await firstOf({ json })).not.toContain('under way');
     await publish(server, { name: 'release-9' });
     await deploy(server, [own], { artifact_name: 'release-9' });
-    await server.call('get-next-deployment', { token, query: said });
+    await server.call('get-next-deployment', { token, query: provides });
     const ends = 'a poll with different data ends the update in progress, which was offered for ';
     expect(await firstOf({ json })).toContain(`${ends}artifact_name=release-7, device_type=board`);
-    const same = { device_provides: { ...said, device_type: ['board'] } };
+    const same = { device_provides: { ...provides, device_type: ['board'] } };
     expect(await firstOf({ json: same })).not.toContain('under way');
-    const other = { device_provides: { ...said, device_type: 5 } };
+    const other = { device_provides: { ...provides, device_type: 5 } };
     expect(await firstOf({ json: other })).toContain(ends);
     const path = `${of(operations['get-next-deployment'])}${search}`;
     const { first = '' } = await correctedOf(server, await server.request('GET', path));

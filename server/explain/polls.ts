@@ -45,14 +45,15 @@ export function safePoll(
 ): ExplainedPoll {
   const last = devices.facts.find(deviceId)?.lastPoll?.answered;
   const lastOperation = last && operationsById.get(last.operation);
-  const again = lastOperation && { operation: lastOperation, asked: withSaid(asked, last) };
-  const said = again && providesIn(again.asked);
+  const again = lastOperation && { operation: lastOperation, asked: withDataOf(asked, last) };
+  const lastProvides = again && providesIn(again.asked);
   const isUnknown = hasUnknownBody(asked);
   const sent = isUnknown ? {} : providesIn(asked);
-  const isSaid =
-    said && Object.entries(sent).every(([name, value]) => String(said[name]) === String(value));
+  const isLastData =
+    lastProvides &&
+    Object.entries(sent).every(([name, value]) => String(lastProvides[name]) === String(value));
   const isWhole = required.every((name) => name in sent);
-  if (again && isSaid && !isWhole && !isUnknown) return again;
+  if (again && isLastData && !isWhole && !isUnknown) return again;
   const warning = endedBy(isUnknown ? undefined : asked, deviceDeployments.open(deviceId));
   if (isWhole && isInOtherForm(asked, operation)) {
     return { operation, asked: inForm(asked, operation, sent), ...warning };
@@ -89,13 +90,10 @@ function inForm(
 /**
  * Returns the request with the data of a recorded poll. A body that was too long is not recorded.
  */
-function withSaid(
-  asked: ReceivedRequest,
-  { operation, content: said }: KnownPoll,
-): ReceivedRequest {
+function withDataOf(asked: ReceivedRequest, { operation, content }: KnownPoll): ReceivedRequest {
   const bare = withoutBody(asked);
-  if (operation === inQuery.id) return { ...bare, search: said?.split('?')[1] ?? '' };
-  const body = said === undefined ? undefined : Buffer.from(said, 'latin1');
+  if (operation === inQuery.id) return { ...bare, search: content?.split('?')[1] ?? '' };
+  const body = content === undefined ? undefined : Buffer.from(content, 'latin1');
   return { ...bare, search: '', body, bodyBytes: body?.length ?? 1 };
 }
 

@@ -33,7 +33,7 @@ export function keepLastPoll(record: ExchangeRecord, devices: LastPolls): void {
   const { lastPoll } = facts;
   const refused = refusedIn(record);
   const isAnswered = status >= 200 && status < 300;
-  if (lastPoll && lastPoll.operation === operation && saysSame(lastPoll.content, record)) {
+  if (lastPoll && lastPoll.operation === operation && hasSameData(lastPoll.content, record)) {
     lastPoll.atMs = atMs;
     lastPoll.status = status;
     lastPoll.refused = refused;
@@ -61,11 +61,14 @@ function refusedIn({ refusal, requestId }: ExchangeRecord): LastPoll['refused'] 
 }
 
 /** Compares the bytes of a body directly, without making a string. */
-function saysSame(said: string | undefined, { operation, url, body }: ExchangeRecord): boolean {
-  if (operation === inUrl) return said === url;
-  if (said?.length !== (body?.length ?? 0)) return false;
-  for (let at = 0; at < said.length; at += 1) {
-    if (said.charCodeAt(at) !== body?.[at]) return false;
+function hasSameData(
+  content: string | undefined,
+  { operation, url, body }: ExchangeRecord,
+): boolean {
+  if (operation === inUrl) return content === url;
+  if (content?.length !== (body?.length ?? 0)) return false;
+  for (let at = 0; at < content.length; at += 1) {
+    if (content.charCodeAt(at) !== body?.[at]) return false;
   }
   return true;
 }

@@ -46,34 +46,38 @@ function meaning(
 ) {
   const { open, timestamps } = placesOf(shape);
   const id = answer.operation?.id;
-  let said = removable(answer).reduce(withoutMember, body);
+  let remaining = removable(answer).reduce(withoutMember, body);
   for (const place of open) {
-    said = changedAt(said, place, (object) =>
+    remaining = changedAt(remaining, place, (object) =>
       isObject(object) ? withoutMember(object, unknownName) : object,
     );
   }
   for (const place of timestamps) {
-    said = changedAt(said, place, (time) => (typeof time === 'string' ? timestampMs(time) : time));
+    remaining = changedAt(remaining, place, (time) =>
+      typeof time === 'string' ? timestampMs(time) : time,
+    );
   }
   const link = answer.operation?.answer?.link;
   if (link !== undefined && answer.status < 400) {
-    said = changedAt(said, link, (uri) => (typeof uri === 'string' ? leadsTo(uri) : uri));
+    remaining = changedAt(remaining, link, (uri) => (typeof uri === 'string' ? leadsTo(uri) : uri));
   }
   if (id === 'post-next-deployment-v2' || id === 'get-update-control-map') {
     for (const place of ['id', 'artifact.update_control_map.id', 'update_control_map.id']) {
-      said = changedAt(said, place, (text) => (typeof text === 'string' ? readId(text) : text));
+      remaining = changedAt(remaining, place, (text) =>
+        typeof text === 'string' ? readId(text) : text,
+      );
     }
   }
   const lists = answer.status < 400 ? freeLists(answer.operation) : [];
   const deepFirst = lists.toSorted((one, other) => other.length - one.length);
   for (const place of deepFirst) {
-    said = changedAt(said, place, (list) =>
+    remaining = changedAt(remaining, place, (list) =>
       Array.isArray(list)
         ? list.toSorted((one, other) => compare(canonical(one), canonical(other)))
         : list,
     );
   }
-  return canonical(said);
+  return canonical(remaining);
 }
 
 function leadsTo(uri: string): unknown {

@@ -57,14 +57,14 @@ export function bodyOf<Shape extends v.GenericSchema>(
     const kind = String(answer.headers['content-type'] ?? 'no media type');
     const excess = jsonExcess(answer.body);
     const what = excess === undefined ? `is not JSON (${kind})` : `is not parsed: it ${excess}`;
-    const said = `the response with status ${answer.status} ${what}`;
-    throw new AnswerError('not-json', said, circumstancesOf(answer, context));
+    const message = `the response with status ${answer.status} ${what}`;
+    throw new AnswerError('not-json', message, circumstancesOf(answer, context));
   }
   const checked = v.safeParse(shape, parsed.value);
   if (checked.success) return checked.output;
   const [issue] = checked.issues;
-  const said = `the response's ${v.getDotPath(issue) ?? 'body'} is wrong: ${issue.message}`;
-  throw new AnswerError('shape', said, circumstancesOf(answer, context));
+  const message = `the response's ${v.getDotPath(issue) ?? 'body'} is wrong: ${issue.message}`;
+  throw new AnswerError('shape', message, circumstancesOf(answer, context));
 }
 
 /**

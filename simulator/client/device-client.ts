@@ -314,6 +314,6 @@ const TOKEN_MAX_CHARACTERS = 16_384;
 function tokenIn(answer: HttpAnswer, context: AnswerContext): string {
   const token = answer.body.toString('latin1');
   if (token.length <= TOKEN_MAX_CHARACTERS && /^[\w-]+(\.[\w-]*){2}$/.test(token)) return token;
-  const said = 'the response is not a JWT (three base64url parts joined by dots)';
-  throw new AnswerError('not-a-token', said, circumstancesOf(answer, context));
+  const message = 'the response is not a JWT (three base64url parts joined by dots)';
+  throw new AnswerError('not-a-token', message, circumstancesOf(answer, context));
 }

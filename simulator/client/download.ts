@@ -97,8 +97,8 @@ export async function downloadedHead(
 function givenUp(error: ClientError, { receivedBytes }: DownloadProgress): ClientError {
   if (receivedBytes === 0) return error;
   const times = RESUMPTIONS_MAX + 1;
-  const said = `the download was cut off ${times} times, the last time after ${receivedBytes} bytes`;
-  return new DownloadError('cut-off', said, { ...error, cause: error });
+  const message = `the download was cut off ${times} times, the last time after ${receivedBytes} bytes`;
+  return new DownloadError('cut-off', message, { ...error, cause: error });
 }
 
 async function* onePart(
@@ -119,8 +119,8 @@ async function* onePart(
     if (fresh.length > 0) yield fresh;
   }
   if (progress.totalBytes !== undefined && progress.receivedBytes < progress.totalBytes) {
-    const said = `received ${progress.receivedBytes} of ${progress.totalBytes} bytes`;
-    throw new DownloadError('cut-off', said, circumstances);
+    const message = `received ${progress.receivedBytes} of ${progress.totalBytes} bytes`;
+    throw new DownloadError('cut-off', message, circumstances);
   }
 }
 
@@ -197,8 +197,8 @@ function expectRest(answer: OpenAnswer, part: DownloadPart): number {
   // skipped.
   if (answer.status === 200 && isSame) return progress.receivedBytes;
   if (answer.status === 200 || answer.status === 416) {
-    const said = 'the file changed on the server during the download';
-    throw new DownloadError('changed', said, circumstances);
+    const message = 'the file changed on the server during the download';
+    throw new DownloadError('changed', message, circumstances);
   }
   if (answer.status !== 206) throw refusal(answer, part);
   expectRange(answer, part);
@@ -255,18 +255,18 @@ function checkedTotal(answer: OpenAnswer, part: DownloadPart): number {
  * another size, would corrupt the file.
  */
 function expectRange(answer: OpenAnswer, { progress, circumstances }: DownloadPart): void {
-  const said = String(answer.headers['content-range'] ?? '');
-  const [, first, total] = /^bytes (\d+)-\d+\/(\d+)$/.exec(said) ?? [];
+  const contentRange = String(answer.headers['content-range'] ?? '');
+  const [, first, total] = /^bytes (\d+)-\d+\/(\d+)$/.exec(contentRange) ?? [];
   progress.totalBytes ??= Number(total);
   if (Number(first) === progress.receivedBytes && Number(total) === progress.totalBytes) return;
   const wanted = `bytes ${progress.receivedBytes}- of ${progress.totalBytes}`;
-  const problem = `asked for ${wanted}, the server sent "${said}"`;
+  const problem = `asked for ${wanted}, the server sent "${contentRange}"`;
   throw new DownloadError('range', problem, circumstances);
 }
 
 function tooLarge(download: DownloadRequest, circumstances: ErrorContext): DownloadError {
-  const said = `the file is larger than the limit of ${download.fileMaxBytes} bytes`;
-  return new DownloadError('too-large', said, circumstances);
+  const message = `the file is larger than the limit of ${download.fileMaxBytes} bytes`;
+  return new DownloadError('too-large', message, circumstances);
 }
 
 function linkUrl({ uri, caller }: DownloadRequest): URL {

@@ -146,8 +146,8 @@ export class ManagementClient {
     const location = String(answer.headers.location ?? '');
     const id = /(?<![0-9A-Za-z-])([0-9A-Za-z-]+)\/?$/.exec(location)?.[1];
     if (id !== undefined) return id;
-    const said = `the Location header "${location}" names no deployment`;
-    throw new AnswerError('shape', said, circumstancesOf(answer, this.#context(operation)));
+    const message = `the Location header "${location}" names no deployment`;
+    throw new AnswerError('shape', message, circumstancesOf(answer, this.#context(operation)));
   }
 
   /** Returns an existing deployment by ID. */

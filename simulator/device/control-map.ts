@@ -74,9 +74,9 @@ export class ControlMap {
     if (action === 'pause' && !this.#hasRunOut) return true;
     // Only one map exists, so `force_continue` overrides no other map and equals `continue`.
     if (action === 'continue' || action === 'force_continue') return false;
-    const said = action === 'fail' ? 'says fail' : `asks for the unknown action "${action}"`;
+    const reason = action === 'fail' ? 'says fail' : `asks for the unknown action "${action}"`;
     const when = this.#hasRunOut ? ', which has expired and could not be fetched again,' : '';
-    throw new UpdateFailure(`the update control map${when} ${said} at ${context}`);
+    throw new UpdateFailure(`the update control map${when} ${reason} at ${context}`);
   }
 
   /**

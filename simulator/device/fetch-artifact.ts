@@ -69,8 +69,8 @@ const fetchers: Readonly<Record<'full' | 'head' | 'none', Fetcher>> = {
   head: async (subject, fetching) => {
     const totalBytes = await counted(subject, () => checkedSize(subject, fetching));
     const { log, instructions } = fetching;
-    const said = 'only the first bytes were fetched, and the length checked';
-    log.add('info', `${instructions.artifact.artifact_name}, ${totalBytes} bytes: ${said}`);
+    const message = 'only the first bytes were fetched, and the length checked';
+    log.add('info', `${instructions.artifact.artifact_name}, ${totalBytes} bytes: ${message}`);
     return unopened(subject, fetching);
   },
   none: async (subject, fetching) => {

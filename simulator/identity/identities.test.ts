@@ -82,14 +82,14 @@ describe('id_data from a template', () => {
     ['{"a":"{hex:99}"}', 'line 1, column 6: a: the length in {hex:99} must be from 1 to 64'],
     ['{"a":"{hex:x}"}', 'line 1, column 6: a: the length in {hex:x} must be from 1 to 64'],
   ])('%j is refused at %s', async (idData, problem) => {
-    const said = await refusalOf(identities({ idData }));
-    expect(said).toContain(`the template of id_data is wrong at ${problem}`);
-    expect(said).toContain('; a valid one is {"mac":"{mac}"');
+    const message = await refusalOf(identities({ idData }));
+    expect(message).toContain(`the template of id_data is wrong at ${problem}`);
+    expect(message).toContain('; a valid one is {"mac":"{mac}"');
   });
 
   it('is refused when it makes two devices the same', async () => {
-    const said = await refusalOf(identities({ idData: '{"kind":"{sku}"}', devices: 100 }));
-    expect(said).toMatch(
+    const message = await refusalOf(identities({ idData: '{"kind":"{sku}"}', devices: 100 }));
+    expect(message).toMatch(
       /^devices \d+ and \d+ would both have the id_data \{"kind":"[^"]+"\}; put \{index\}/,
     );
   });
@@ -133,8 +133,8 @@ describe('id_data from a file', () => {
   });
 
   it('is refused with the file name when the file does not exist', async () => {
-    const said = await refusalOf(identities({ idDataFile: join(folder, 'absent.csv') }));
-    expect(said).toMatch(/^cannot read the id_data of \S+absent\.csv: there is no such file/);
+    const message = await refusalOf(identities({ idDataFile: join(folder, 'absent.csv') }));
+    expect(message).toMatch(/^cannot read the id_data of \S+absent\.csv: there is no such file/);
   });
 
   it('cannot be combined with a template', async () => {

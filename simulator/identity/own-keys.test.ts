@@ -89,8 +89,8 @@ describe('a folder without usable device keys', () => {
   ])('is refused for a file with %s', async (_, content, because) => {
     keep('good.pem', ed25519.export(pkcs8));
     keep('wrong.pem', content);
-    const said = await refusal();
-    expect(said).toContain(`wrong.pem cannot be a device's key: ${because}`);
+    const message = await refusal();
+    expect(message).toContain(`wrong.pem cannot be a device's key: ${because}`);
   });
 
   it('is refused for a file that is far too large', async () => {

@@ -119,8 +119,8 @@ export class StatusError extends ClientError {
   readonly passing: boolean;
 
   constructor(answer: RefusedAnswer, circumstances: ErrorContext) {
-    const said = answer.serverSays ? `: ${answer.serverSays}` : '';
-    super(`the server answered ${answer.status}${said}`, circumstances);
+    const suffix = answer.serverSays ? `: ${answer.serverSays}` : '';
+    super(`the server answered ${answer.status}${suffix}`, circumstances);
     this.status = answer.status;
     this.serverSays = answer.serverSays;
     this.retryAfterMs = answer.retryAfterMs;

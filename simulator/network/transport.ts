@@ -393,6 +393,6 @@ function maxBytesOf({ answerMaxBytes = ANSWER_MAX_BYTES }: HttpRequest): number 
 
 function tooLarge(request: HttpRequest, elapsedMs: number): AnswerError {
   const { operation, caller } = request;
-  const said = `the response is larger than ${maxBytesOf(request)} bytes`;
-  return new AnswerError('too-large', said, { operation, caller, elapsedMs });
+  const message = `the response is larger than ${maxBytesOf(request)} bytes`;
+  return new AnswerError('too-large', message, { operation, caller, elapsedMs });
 }

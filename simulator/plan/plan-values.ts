@@ -12,15 +12,20 @@ const YEAR_MS = YEAR_DAYS * 86_400_000;
 export function wholeNumber(
   min: number,
   max: number,
-  said = `must be a whole number from ${min} to ${max}`,
+  message = `must be a whole number from ${min} to ${max}`,
 ) {
-  return v.pipe(v.number(said), v.integer(said), v.minValue(min, said), v.maxValue(max, said));
+  return v.pipe(
+    v.number(message),
+    v.integer(message),
+    v.minValue(min, message),
+    v.maxValue(max, message),
+  );
 }
 
 /** Schema of a duration from `min` milliseconds to a year. */
 function milliseconds(min: number) {
-  const said = `must be a duration from ${min}ms to ${YEAR_DAYS}d, in whole milliseconds`;
-  return wholeNumber(min, YEAR_MS, said);
+  const message = `must be a duration from ${min}ms to ${YEAR_DAYS}d, in whole milliseconds`;
+  return wholeNumber(min, YEAR_MS, message);
 }
 
 const durationSaid =
@@ -63,12 +68,12 @@ export const networkDuration = v.pipe(
 const rateSaid = 'must be a rate per second, such as 20/s or 0.5';
 /** Schema of a rate per second above 0 and at most `max`, such as `20/s` or `0.5`. */
 export function rate(max: number) {
-  const said = `must be a number above 0, at most ${max}`;
+  const message = `must be a number above 0, at most ${max}`;
   return v.pipe(
     v.union([v.number(), v.pipe(v.string(), v.regex(/^\d+(\.\d+)?(\/s)?$/, rateSaid))], rateSaid),
     v.transform((value) => Number(String(value).replace('/s', ''))),
-    v.gtValue(0, said),
-    v.maxValue(max, said),
+    v.gtValue(0, message),
+    v.maxValue(max, message),
   );
 }
 

@@ -32,9 +32,9 @@ export function requireSameFleet(kept: StateHead, planned: StateHead, folder: st
   const way = 'use the same plan, or another folder';
   for (const [what, theirs, ours] of differences) {
     if (theirs === ours) continue;
-    const said = `${what} is ${JSON.stringify(theirs)} there and ${JSON.stringify(ours)} in the plan`;
+    const difference = `${what} is ${JSON.stringify(theirs)} there and ${JSON.stringify(ours)} in the plan`;
     throw new FleetStateError(
-      `the state folder ${folder} belongs to another fleet: ${said}; ${way}.`,
+      `the state folder ${folder} belongs to another fleet: ${difference}; ${way}.`,
     );
   }
   if (kept.identities === planned.identities) return;

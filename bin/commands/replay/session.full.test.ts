@@ -24,8 +24,8 @@ beforeAll(async () => {
   const served = await serve('release-2');
   const { baseUrl } = served.ready;
   recording = startCommand(['record', '--upstream', baseUrl, '--out', file]);
-  const said = await recording.waitForOutput('stdout', /Recording http:\S+/);
-  const url = /http:\S+/.exec(said)?.[0] ?? '';
+  const printed = await recording.waitForOutput('stdout', /Recording http:\S+/);
+  const url = /http:\S+/.exec(printed)?.[0] ?? '';
   const options = ['--dir', join(folder, 'device'), '--interval', '1', '--server', url];
   const words = [exampleSource('client.py'), ...options, '--tenant-token', tenantToken];
   client = spawn('python3', words, { stdio: 'ignore' });
@@ -135,8 +135,8 @@ describe('fleetbed record', () => {
   it('closes the connection of a device when the upstream server is not there', async () => {
     const path = join(folder, 'alone.ndjson');
     const proxy = startCommand(['record', '--upstream', 'http://127.0.0.1:9', '--out', path]);
-    const said = await proxy.waitForOutput('stdout', /Recording http:\S+/);
-    const url = `${/http:\S+/.exec(said)?.[0]}/api/devices/v1/inventory/device/attributes`;
+    const printed = await proxy.waitForOutput('stdout', /Recording http:\S+/);
+    const url = `${/http:\S+/.exec(printed)?.[0]}/api/devices/v1/inventory/device/attributes`;
     for (const body of ['[]', '[{}]']) {
       await expect(fetch(url, { method: 'PUT', body })).rejects.toThrow('fetch failed');
     }
@@ -235,8 +235,8 @@ describe('a recorded session with a websocket and another header prefix', {
   it('has the handshake and the frames without payload, and is played without difference', async () => {
     const upstream = await serveAccepting();
     const proxy = startCommand(['record', '--upstream', upstream, '--out', sockets]);
-    const said = await proxy.waitForOutput('stdout', /Recording http:\S+/);
-    const url = /http:\S+/.exec(said)?.[0] ?? '';
+    const printed = await proxy.waitForOutput('stdout', /Recording http:\S+/);
+    const url = /http:\S+/.exec(printed)?.[0] ?? '';
     const fleet = ['simulate', '--devices', '1', '--connect', '--duration', '3s', ...prefix];
     expect(await runCommand([...fleet, '--url', url])).toMatchObject({ code: 0 });
     expect(await proxy.end()).toMatchObject({ code: 0, stderr: '' });

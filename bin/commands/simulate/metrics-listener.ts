@@ -43,8 +43,8 @@ export async function listenForScrapes(
     });
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    const said = `--metrics cannot listen at ${address}:${port}: ${reasons[code] ?? code}`;
-    throw new CommandError(`${said}; use another ADDRESS:PORT.`, exitCodes.setUp, error);
+    const sentence = `--metrics cannot listen at ${address}:${port}: ${reasons[code] ?? code}`;
+    throw new CommandError(`${sentence}; use another ADDRESS:PORT.`, exitCodes.setUp, error);
   }
   const bound = server.address() as AddressInfo;
   const host = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address;

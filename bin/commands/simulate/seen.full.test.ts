@@ -115,10 +115,10 @@ describe('the event stream of a run', { timeout: 30_000 }, () => {
     [['--events', '-', '--json'], 2, 'both write to standard output'],
     [['--metrics', 'nonsense'], 2, '--metrics'],
     [['--metrics', '192.0.2.1:0'], 3, '--metrics cannot listen at 192.0.2.1:0'],
-  ])('is refused before the run with the arguments %j', async (words, exitCode, said) => {
+  ])('is refused before the run with the arguments %j', async (words, exitCode, printed) => {
     const { code, stderr } = await runCommand([...small(), ...words]);
     expect(code).toBe(exitCode);
-    expect(stderr).toContain(said);
+    expect(stderr).toContain(printed);
     expect(stderr).not.toContain('at async');
   });
 });
@@ -129,8 +129,8 @@ describe('the metrics of a run', { timeout: 30_000 }, () => {
     ['two processes', ['--processes', '2']],
   ])('can be scraped only while the run lasts, with %s', async (_what, more) => {
     const running = startCommand([...small(), '--metrics', '0', ...more]);
-    const said = await running.waitForOutput('stderr', /metrics at (http:\S+)\n/);
-    const url = /metrics at (http:\S+)/.exec(said)?.[1] ?? '';
+    const printed = await running.waitForOutput('stderr', /metrics at (http:\S+)\n/);
+    const url = /metrics at (http:\S+)/.exec(printed)?.[1] ?? '';
     expect(url).toContain('127.0.0.1');
     const scraped = async () => parseExposition(await (await fetch(url)).text());
     let families = await scraped();

@@ -75,8 +75,8 @@ describe('a simulator killed repeatedly during an update', () => {
     result = JSON.parse(stdout);
     // On a busy machine, the run may report that the machine itself was the limit.
     const { reconciliation, generator } = result;
-    const said = JSON.stringify({ stderr, reconciliation, reasons: generator.reasons });
-    expect([exitCodes.pass, exitCodes.limited], said).toContain(code);
+    const details = JSON.stringify({ stderr, reconciliation, reasons: generator.reasons });
+    expect([exitCodes.pass, exitCodes.limited], details).toContain(code);
   }, RUN_MAX_MS);
 
   it('was killed in each run before the run ended', () => {

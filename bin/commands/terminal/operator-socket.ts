@@ -138,8 +138,8 @@ function listen(socket: WebSocket, events: OperatorSocketEvents): void {
   });
   socket.on('close', (code, reason) => {
     if (!wasOpen) return;
-    const said = reason.length > 0 ? `: ${reason}` : '';
-    events.closed(lastError ?? `the server closed the connection with ${code}${said}`);
+    const suffix = reason.length > 0 ? `: ${reason}` : '';
+    events.closed(lastError ?? `the server closed the connection with ${code}${suffix}`);
   });
 }
 

@@ -271,8 +271,11 @@ describe('a writer to Redis without the secret', { timeout: RUN_MAX_MS }, () => 
     const withoutNumbers = events.map((line) => line.replace(/"sequence":\d+/, ''));
     expect(new Set(withoutNumbers).size).toBe(events.length);
     expect(events.filter((line) => line.includes('"exchange"'))).toHaveLength(exchangesIn(result));
-    for (const said of [stderr, await worker.waitForOutput('stderr', /has completed the shard/)]) {
-      expect(said.match(/not signed with --worker-secret; they are ignored/g)).toHaveLength(1);
+    for (const output of [
+      stderr,
+      await worker.waitForOutput('stderr', /has completed the shard/),
+    ]) {
+      expect(output.match(/not signed with --worker-secret; they are ignored/g)).toHaveLength(1);
     }
   });
 

@@ -107,13 +107,13 @@ describe('a fleet with secrets on workers', { timeout: RUN_MAX_MS }, () => {
     expect(funnel).toMatchObject({ devices: 4, pending: 4, noContact: 0 });
     expect(seen.length).toBeGreaterThanOrEqual(4);
     expect(seen).toEqual(seen.map(() => ({ isKnown: true, tenantToken: TENANT_TOKEN })));
-    const said = commands.join('\n');
-    expect(said).toContain(baseUrl);
-    expect(said).not.toContain('BEGIN CERTIFICATE');
-    expect(said).not.toContain(folder);
-    expect(said).not.toContain(SECRET);
-    expect(said).not.toContain(TENANT_TOKEN);
-    expect(said).not.toContain('PRIVATE KEY');
+    const sent = commands.join('\n');
+    expect(sent).toContain(baseUrl);
+    expect(sent).not.toContain('BEGIN CERTIFICATE');
+    expect(sent).not.toContain(folder);
+    expect(sent).not.toContain(SECRET);
+    expect(sent).not.toContain(TENANT_TOKEN);
+    expect(sent).not.toContain('PRIVATE KEY');
     expect(await redis.client.keys('*')).toEqual([]);
   });
 

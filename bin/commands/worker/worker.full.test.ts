@@ -139,9 +139,9 @@ describe('a fleet on workers', { timeout: RUN_MAX_MS }, () => {
       { index: 1, of: 2 },
     ]);
     expect(commands.some((words) => words.includes(ready.baseUrl))).toBe(true);
-    const said = commands.join('\n');
-    expect(said).not.toContain(ready.adminPassword);
-    expect(said).not.toContain(SECRET);
+    const sent = commands.join('\n');
+    expect(sent).not.toContain(ready.adminPassword);
+    expect(sent).not.toContain(SECRET);
     const toHead = commands.filter((words) => /^xadd \S+:up /.test(words));
     expect(toHead.length).toBeGreaterThan(4);
     for (const words of toHead) expect(words).toMatch(/^xadd \S+:up MAXLEN ~ \d+ \*/);

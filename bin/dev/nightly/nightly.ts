@@ -71,14 +71,14 @@ async function run({ words, figures }: NightlyCommand) {
   const startedMs = systemClock.monotonicMs();
   const env = { ...process.env, NO_COLOR: '1' };
   const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'inherit'] });
-  let said = '';
+  let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    said += text;
+    output += text;
     process.stdout.write(text);
   });
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
   const seconds = Math.round((systemClock.monotonicMs() - startedMs) / SECOND_MS);
-  const lines = stripVTControlCharacters(said).match(figures) ?? [];
+  const lines = stripVTControlCharacters(output).match(figures) ?? [];
   return { code, seconds, figures: lines.map((line) => line.trim().replace(/ +/g, ' ')) };
 }
 

@@ -97,8 +97,8 @@ function conflicting(offered: NextRequest, request: NextRequest): Refusal {
   const [before, now] = [pollDataOf(offered), pollDataOf(request)];
   const names = [...new Set([...before.keys(), ...now.keys()])];
   const changed = names.filter((name) => before.get(name) !== now.get(name));
-  const valuesIn = (said: ReadonlyMap<string, unknown>): string =>
-    shown(Object.fromEntries(changed.map((name) => [name, said.get(name) ?? null])));
+  const valuesIn = (data: ReadonlyMap<string, unknown>): string =>
+    shown(Object.fromEntries(changed.map((name) => [name, data.get(name) ?? null])));
   return refuse.conflict(
     `conflicting request data: ${differing(changed)} from the request for which this deployment was offered`,
     undefined,

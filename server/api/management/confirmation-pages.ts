@@ -11,18 +11,18 @@ label, input, button { display: block; font: inherit; margin-top: .5rem }
 input { width: 100%; box-sizing: border-box }`;
 
 const script = `const form = document.querySelector('form');
-const said = document.querySelector('output');
+const output = document.querySelector('output');
 form.addEventListener('submit', async (event) => {
   event.preventDefault();
-  said.textContent = '';
+  output.textContent = '';
   const password = form.elements.namedItem('password');
   const json = password ? { body: JSON.stringify({ password: password.value }), headers: { 'Content-Type': 'application/json' } } : {};
   try {
     const answer = await fetch(location.href, { method: 'POST', ...json });
-    said.textContent = answer.ok ? form.dataset.done : (await answer.json()).error;
+    output.textContent = answer.ok ? form.dataset.done : (await answer.json()).error;
     if (answer.ok) form.querySelector('button').disabled = true;
   } catch {
-    said.textContent = 'The server does not respond.';
+    output.textContent = 'The server does not respond.';
   }
 });`;
 

@@ -297,9 +297,9 @@ describe('the update status of a device', () => {
     for (const artifact of ['a', 'b', 'b']) {
       server.clock.advance(1000);
       await nextRequests['POST v1'](server, device.token, { ...board, artifact_name: artifact });
-      const { polled: said } = await explained(`?device=${device.id}`);
+      const { polled: lastPoll } = await explained(`?device=${device.id}`);
       const at = new Date(server.clock.now()).toISOString();
-      expect(said).toBe(`at ${at} with device_type=board, artifact_name=${artifact}`);
+      expect(lastPoll).toBe(`at ${at} with device_type=board, artifact_name=${artifact}`);
     }
   });
 
@@ -350,9 +350,9 @@ describe('the update status of a device', () => {
     const device = await pollingDevice();
     await deploy(server, [device]);
     await nextRequests['GET v1'](server, device.token, board);
-    const { polled: said } = await explained(`?device=${device.id}`);
+    const { polled: lastPoll } = await explained(`?device=${device.id}`);
     const { outcome, because } = await explained(`?device=${device.id}`);
-    expect([said, outcome, because]).toEqual([
+    expect([lastPoll, outcome, because]).toEqual([
       expect.stringContaining('artifact_name=release-0'),
       'update',
       expect.stringMatching(/again, because the device has not finished it: pending$/),
@@ -447,8 +447,8 @@ describe('the no-update answer of a restarted server or another dialect', () => 
       await first.close();
       const again = await startTestServer({ dataFolder });
       const { text } = await control(again, 'GET', `/explanations?device=${device.id}`);
-      const { polled: said, ...unpolled } = JSON.parse(text) as NoUpdateExplanation;
-      expect([said, answerIn(unpolled)]).toEqual(['not since the server started', before[0]]);
+      const { polled: lastPoll, ...unpolled } = JSON.parse(text) as NoUpdateExplanation;
+      expect([lastPoll, answerIn(unpolled)]).toEqual(['not since the server started', before[0]]);
       expect(await answersOf(again, device)).toEqual(before);
       await again.close();
     } finally {

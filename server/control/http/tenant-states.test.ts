@@ -210,8 +210,9 @@ describe('a world that is loaded from a file', () => {
     const query = { device_type: 'board', artifact_name: 'release-0' };
     const polls = [query, query, { ...query, artifact_name: 'other' }];
     const statuses = [];
-    for (const said of polls) {
-      const reply = await server.call('get-next-deployment', { token: worker.token, query: said });
+    for (const poll of polls) {
+      const call = { token: worker.token, query: poll };
+      const reply = await server.call('get-next-deployment', call);
       statuses.push(reply.status);
     }
     expect(statuses).toEqual([200, 200, 409]);

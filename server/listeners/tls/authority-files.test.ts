@@ -44,9 +44,9 @@ function askWithOpenssl(url: string, caFile: string): Promise<string> {
 }
 
 async function pemShownBy(url: string): Promise<string> {
-  const said = await openssl('s_client', '-connect', new URL(url).host);
-  const [pem] = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----\n/.exec(said) ?? [];
-  if (pem === undefined) throw new Error(`no certificate in: ${said}`);
+  const output = await openssl('s_client', '-connect', new URL(url).host);
+  const [pem] = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----\n/.exec(output) ?? [];
+  if (pem === undefined) throw new Error(`no certificate in: ${output}`);
   return pem;
 }
 

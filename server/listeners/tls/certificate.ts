@@ -133,9 +133,9 @@ function serialNumber(random: Random): string {
 
 /** Read from the signer's certificate, which may use another method to compute it. */
 function keyIdentifierOf(certificate: forge.pki.Certificate): string {
-  const said = certificate.getExtension('subjectKeyIdentifier');
-  return said && 'subjectKeyIdentifier' in said
-    ? forge.util.hexToBytes(String(said.subjectKeyIdentifier))
+  const extension = certificate.getExtension('subjectKeyIdentifier');
+  return extension && 'subjectKeyIdentifier' in extension
+    ? forge.util.hexToBytes(String(extension.subjectKeyIdentifier))
     : certificate.generateSubjectKeyIdentifier().getBytes();
 }
 

@@ -183,13 +183,15 @@ const reasons: readonly (readonly [RegExp, string])[] = [
 ];
 
 function reasonOf(error: unknown): string {
-  const said =
+  const message =
     error instanceof Error ? `${error.message} ${'code' in error ? error.code : ''}` : '';
-  return reasons.find(([pattern]) => pattern.test(said))?.[1] ?? `cannot be used: ${said.trim()}`;
+  return (
+    reasons.find(([pattern]) => pattern.test(message))?.[1] ?? `cannot be used: ${message.trim()}`
+  );
 }
 
-function setUpProblem(shown: string, said: string, cause?: unknown): ClusterError {
-  return new ClusterError(`${shown} ${said}`, 'set-up', cause);
+function setUpProblem(shown: string, message: string, cause?: unknown): ClusterError {
+  return new ClusterError(`${shown} ${message}`, 'set-up', cause);
 }
 
 /** Returns the address for display, without user and password. */

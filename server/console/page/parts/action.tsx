@@ -17,10 +17,10 @@ const notice = signal<Notice | undefined>(undefined);
 
 /** Shows a message for some seconds. */
 function say(text: string, isError = false): void {
-  const said = { text, isError };
-  notice.value = said;
+  const shown = { text, isError };
+  notice.value = shown;
   after(NOTICE_MS, () => {
-    if (notice.value === said) notice.value = undefined;
+    if (notice.value === shown) notice.value = undefined;
   });
 }
 
