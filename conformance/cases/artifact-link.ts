@@ -79,7 +79,7 @@ const asking = defineScenario({
 const reported = defineScenario({
   area: 'artifact-link',
   name: 'Fields of a link',
-  start: 'the answer to a device that requested a link',
+  start: 'the response to a device that requested a link',
   risk: 'write',
   needs: ['operator'],
   arrange: async (context) => {

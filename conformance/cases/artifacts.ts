@@ -43,7 +43,7 @@ function listedIn(answer: Answer): readonly Members[] {
   if (answer.status === 404) return [];
   needAnswer('list-artifacts', answer, 200);
   const entries = expectJson(answer);
-  if (!Array.isArray(entries)) throw new NotObservable('the answer is not a list');
+  if (!Array.isArray(entries)) throw new NotObservable('the response is not a list');
   return entries.map(membersOf);
 }
 

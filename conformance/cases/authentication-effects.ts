@@ -85,7 +85,7 @@ export async function expectTokenWorks(context: TestContext, token: string): Pro
   const query = factoryProvides;
   const answer = await context.caller(token).call('get-next-deployment', { query });
   if (answer.status >= 200 && answer.status < 300) return;
-  const expected = 'an answer to a request with the token';
+  const expected = 'a response to a request with the token';
   throw new ExpectationFailure(expected, shownAnswer(answer), ['auth.accepted-gets-token']);
 }
 

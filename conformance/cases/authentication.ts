@@ -233,7 +233,7 @@ const known = defineScenario({
     },
     {
       id: 'token-lasts-a-week-from-now',
-      title: 'By its own claims, a new token expires a week after the time of the answer.',
+      title: 'By its own claims, a new token expires a week after the time of the response.',
       requirements: ['tokens.device-token-lasts-a-week'],
       run: async (device, context) => {
         const answer = granted(await device.authenticate());

@@ -118,7 +118,7 @@ const fresh = defineScenario({
     },
     {
       id: 'write-has-no-body',
-      title: 'The answer to setting pairs has no body.',
+      title: 'The response to setting pairs has no body.',
       requirements: ['configuration.write-has-no-body'],
       run: async (device) => expectNoBody(await write(device, { timezone: 'UTC' })),
     },

@@ -97,7 +97,7 @@ function acceptedCase(state: ReportedState): JudgingCase<void> {
 function repeatedCase(state: StatusColumn): JudgingCase<void> {
   return {
     id: `${slugOf(state)}-again-is-204`,
-    title: `A device that reports ${state} twice, for example after a lost answer, is answered 204 twice.`,
+    title: `A device that reports ${state} twice, for example after a lost response, is answered 204 twice.`,
     requirements: ['status.repeated'],
     run: async (_, context) => {
       const arranged = await deviceDeploymentIn(context, state);

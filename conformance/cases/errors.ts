@@ -92,7 +92,7 @@ const requestIds: readonly JudgingCase<TestContext>[] = [
   },
   {
     id: 'request-id-equals-the-header',
-    title: 'The request_id of a refusal equals the request id header of the answer.',
+    title: 'The request_id of a refusal equals the request id header of the response.',
     requirements: ['errors.request-id-equals-header'],
     run: async (context) => {
       const answer = await refusalWithId(context);
@@ -245,7 +245,7 @@ const device = defineScenario({
     },
     {
       id: 'request-id-on-success',
-      title: 'Whether a successful answer carries the request id of the caller.',
+      title: 'Whether a successful response carries the request id of the caller.',
       requirements: ['errors.request-id-on-success'],
       observe: async (caller, context) => {
         const name = context.names.requestId.toLowerCase();

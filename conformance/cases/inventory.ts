@@ -87,7 +87,7 @@ function writingCases(how: WriteOperation, method: string): readonly JudgingCase
     },
     {
       id: `${slug}-has-no-body`,
-      title: `The answer to ${method} has no body.`,
+      title: `The response to ${method} has no body.`,
       requirements: [`inventory.${slug}-has-no-body`],
       run: async (device) => {
         const answer = await write(device, how, { name: 'probe', value: 'b' });

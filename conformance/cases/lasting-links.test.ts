@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { NotObservable } from '../target/expectations.ts';
 import { nameIn } from './lasting-links.ts';
 
-describe('the artifact name in an answer', () => {
+describe('the artifact name in a response', () => {
   it.each(['', 'no JSON', 'null', '[]', '{}', '{"name":7}'])('is unobservable in %j', (text) => {
     expect(() => nameIn({ text })).toThrow(NotObservable);
   });

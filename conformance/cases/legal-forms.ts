@@ -126,7 +126,7 @@ const forms: readonly LegalForm[] = [
   },
   {
     id: 'accepted-types',
-    title: 'A client may accept the media type of the answer in several forms.',
+    title: 'A client may accept the media type of the response in several forms.',
     requirement: 'service.equal-forms',
     forms: {
       'Accept: */*': accepting('*/*'),
@@ -136,7 +136,7 @@ const forms: readonly LegalForm[] = [
   },
   {
     id: 'closed-connections',
-    title: 'A client may ask for the connection to be closed after the answer.',
+    title: 'A client may ask for the connection to be closed after the response.',
     requirement: 'service.equal-forms',
     forms: {
       'Connection: close': (request) =>

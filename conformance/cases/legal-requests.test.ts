@@ -7,7 +7,7 @@ describe('holdsText', () => {
     ['a member at any depth', { list: [{ value: 'marker' }] }, true],
     ['text that was written with escapes', JSON.parse('{"value":"\\u006darker"}'), true],
     ['other text, numbers and null', { list: ['mark', 7, null] }, false],
-    ['an answer without a body', undefined, false],
+    ['a response without a body', undefined, false],
   ])('looks for a marker in parsed values: %s', (_, value, expected) => {
     expect(holdsText(value, 'marker')).toBe(expected);
   });

@@ -129,7 +129,7 @@ const alerts = defineScenario({
     },
     {
       id: 'alerts-have-no-answer-body',
-      title: 'The answer to alerts has no body.',
+      title: 'The response to alerts has no body.',
       requirements: ['alerts.answer-has-no-body'],
       run: async (device) => {
         const answer = await sendAlerts(device, alert);
@@ -267,7 +267,7 @@ const configuration = defineScenario({
     },
     {
       id: 'configuration-has-no-answer-body',
-      title: 'The answer to a monitor configuration has no body.',
+      title: 'The response to a monitor configuration has no body.',
       requirements: ['monitor.answer-has-no-body'],
       run: async (device) => {
         const answer = await sendConfiguration(device, service);

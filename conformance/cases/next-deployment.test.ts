@@ -8,16 +8,16 @@ function answer(status: number, text = ''): Answer {
 }
 
 describe('the expectation that no deployment is offered', () => {
-  it.each([204, 400, 404, 409])('is met by an answer with status %i', (status) => {
+  it.each([204, 400, 404, 409])('is met by a response with status %i', (status) => {
     expect(() => expectNoOffer(answer(status))).not.toThrow();
   });
 
-  it('fails on an answer that offers a deployment', () => {
+  it('fails on a response that offers a deployment', () => {
     const offer = JSON.stringify({ id: 'd', artifact: {} });
     expect(() => expectNoOffer(answer(200, offer))).toThrow(ExpectationFailure);
   });
 
-  it.each([500, 502, 503])('cannot be observed in an answer with status %i', (status) => {
+  it.each([500, 502, 503])('cannot be observed in a response with status %i', (status) => {
     expect(() => expectNoOffer(answer(status, '{"error":"fault"}'))).toThrow(NotObservable);
   });
 });

@@ -94,7 +94,7 @@ const againstAbort = defineScenario({
   cases: [
     ...(['installing', 'success'] as const).map((status) => ({
       id: `report-of-${status}-against-abort`,
-      title: `A report of ${status} that is concurrent with an abort leaves a state that matches its answer.`,
+      title: `A report of ${status} that is concurrent with an abort leaves a state that matches its response.`,
       requirements: ['status.abort-is-one-moment'] as const,
       run: async (arranged: DeviceAndArtifact, context: TestContext) => {
         for (let round = 0; round < ROUNDS; round += 1) {
@@ -128,7 +128,7 @@ function pollCase({ slug, words, ask, needs }: PollForm): JudgingCase<DeviceInDe
     run: async ({ device }) => {
       const asked = Array.from({ length: POLLS_AT_ONCE }, () => ask(device, factoryProvides));
       const answers = await Promise.all(asked);
-      if (!answers.some(offersAny)) throw new NotObservable('no answer offers the deployment');
+      if (!answers.some(offersAny)) throw new NotObservable('no response offers the deployment');
       const ids = answers.map((each) => (offersAny(each) ? idIn(each) : shownAnswer(each)));
       expectEqual('deployments', [...new Set(ids)], ids.slice(0, 1));
     },

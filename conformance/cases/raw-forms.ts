@@ -54,7 +54,7 @@ function withExpect(request: WireRequest): WireRequest {
 function expectReadable({ head }: RawAnswer): void {
   const coding = head.headers['transfer-encoding'];
   const seen = `Transfer-Encoding: ${coding}`;
-  expectThat(coding === undefined, 'an answer to HTTP/1.0 without a transfer coding', seen);
+  expectThat(coding === undefined, 'a response to HTTP/1.0 without a transfer coding', seen);
 }
 
 /** Returns true if requests of the row may be pipelined. RFC 9112, section 9.3.2 */
@@ -118,7 +118,7 @@ export const rawFormCases = defineScenario<DeviceWithOffers>({
     },
     {
       id: 'http-1-0',
-      title: 'An HTTP/1.0 client gets an answer that it can read, and the end of the connection.',
+      title: 'An HTTP/1.0 client gets a response that it can read, and the end of the connection.',
       requirements: ['service.http-1-0'],
       run: async (arranged, context) => {
         const send = alone(context, { version: '1.0' }, expectReadable);

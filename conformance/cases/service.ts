@@ -246,7 +246,7 @@ const device = defineScenario({
 
 /** Returns the field of a successful answer, unparsed. */
 function fieldOf(answer: Answer, name: string): unknown {
-  if (answer.status !== 200) throw new NotObservable(`no answer to read: ${shownAnswer(answer)}`);
+  if (answer.status !== 200) throw new NotObservable(`no response to read: ${shownAnswer(answer)}`);
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), v.looseObject({})), answer.text);
   return parsed.success ? parsed.output[name] : undefined;
 }

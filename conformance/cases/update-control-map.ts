@@ -69,7 +69,7 @@ async function fetchedMap(arranged: DeviceWithMap): Promise<Readonly<Record<stri
   const answer = await fetchMap(arranged);
   needAnswer('get-update-control-map', answer, 200);
   const map = fieldIn(needInstructions(answer), 'update_control_map');
-  if (!isObject(map)) throw new NotObservable('the answer wraps no map');
+  if (!isObject(map)) throw new NotObservable('the response wraps no map');
   return map;
 }
 
@@ -198,7 +198,7 @@ const mapped = defineScenario({
     },
     {
       id: 'is-wrapped',
-      title: 'The answer is an object whose update_control_map is an object.',
+      title: 'The response is an object whose update_control_map is an object.',
       requirements: ['map.is-wrapped'],
       run: async (arranged) => {
         for (let reading = 1; reading <= READINGS; reading += 1) {

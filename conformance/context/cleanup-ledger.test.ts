@@ -127,7 +127,7 @@ describe('a resource that a case creates', () => {
     expect(readLedger(path).remainders).toEqual([]);
   });
 
-  it('is found by name and removed when the creating request got no answer', async () => {
+  it('is found by name and removed when the creating request got no response', async () => {
     const asked: string[] = [];
     const baseUrl = await serve((request, answer) => {
       asked.push(`${request.method} ${request.url?.split('/').at(-1)}`);

@@ -21,7 +21,7 @@ describe('the error body of a refusal', () => {
     },
   );
 
-  it('cannot be observed in a successful answer', () => {
+  it('cannot be observed in a successful response', () => {
     expect(() => expectErrorBody(refusal('{}', 200))).toThrow(NotObservable);
   });
 });

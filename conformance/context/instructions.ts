@@ -35,7 +35,7 @@ export async function instructedBy(
 export function needInstructions(answer: Answer): Readonly<Record<string, unknown>> {
   const body = objectIn(answer.text);
   if (body) return body;
-  throw new StartStateMissed('instructions', 'the body of the answer is not a JSON object');
+  throw new StartStateMissed('instructions', 'the body of the response is not a JSON object');
 }
 
 /**

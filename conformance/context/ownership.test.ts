@@ -22,7 +22,7 @@ describe('the removal of a resource', () => {
 
   it.each([
     [3, closed, 3],
-    [1, new TransportFailure('request-time-limit', 'no answer'), 1],
+    [1, new TransportFailure('request-time-limit', 'no response'), 1],
     [1, new Error('refused'), 1],
   ])('that fails %i times with %s is reported as left behind', async (failures, fault, tried) => {
     const leftBehind = [`a thing: ${fault.message}`];

@@ -61,7 +61,7 @@ describe('a test context', () => {
     await expect(refused).rejects.toThrow('does not accept conformance-cafe-release-1');
   });
 
-  it('uses the artifact on the target when the answer to its upload was lost', async () => {
+  it('uses the artifact on the target when the response to its upload was lost', async () => {
     const { name, deviceTypes } = await sampleOfRun('plain', 'cafe');
     const listed = { id: 'kept', name, device_types_compatible: deviceTypes };
     const { id } = await contextOn(await refusingUploads([listed])).artifact('plain');

@@ -111,7 +111,7 @@ describe('a target whose answer never ends', () => {
     expect(reasonsOf(result)).toEqual(['answer-too-large']);
     expect(result.outcome).toBe('inconclusive');
     expect(JSON.stringify(result)).toContain(
-      'the answer is larger than 16777216 bytes; the suite read no further',
+      'the response is larger than 16777216 bytes; the suite read no further',
     );
     await Promise.all(cut);
   });
@@ -128,11 +128,11 @@ describe('a target whose answer never ends', () => {
   it.each([
     ['nests deeper than 100 levels', Buffer.alloc(200_000, '[')],
     ['holds more than 500000 values', Buffer.from(`[${'{},'.repeat(500_001)}0]`)],
-  ])('is not parsed when the JSON of the answer %s', async (how, body) => {
+  ])('is not parsed when the JSON of the response %s', async (how, body) => {
     const baseUrl = await serve((_, answer) => answer.writeHead(400).end(body));
     const result = await runAgainst(baseUrl, { selection: ['errors/error-says-why'] });
     expect(reasonsOf(result)).toEqual(['answer-too-large']);
-    expect(JSON.stringify(result)).toContain(`the answer ${how}; the suite went no further`);
+    expect(JSON.stringify(result)).toContain(`the response ${how}; the suite went no further`);
   });
 
   it('is inconclusive when it sends too many headers', async () => {

@@ -72,7 +72,7 @@ const odd: RequestListener = (request, response) => {
 };
 
 describe('a defect proxy without a defect', () => {
-  it('passes an answer on unchanged, byte by byte', async () => {
+  it('passes a response on unchanged, byte by byte', async () => {
     const targetUrl = await listening(createServer(odd));
     const proxy = await proxyBefore(targetUrl);
     const asked = 'GET /a%2Fb?c=d&c=%zz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n';
@@ -94,7 +94,7 @@ describe('a defect proxy without a defect', () => {
     expect(seen).toEqual([{ headers: [...headers, 'Connection', 'keep-alive'], body: 'body' }]);
   });
 
-  it('passes chunks on as they arrive, before the answer is complete', async () => {
+  it('passes chunks on as they arrive, before the response is complete', async () => {
     let proceed = (): void => undefined;
     const proxy = await before((_, response) => {
       response.write('first');
@@ -110,7 +110,7 @@ describe('a defect proxy without a defect', () => {
     expect(parts).toEqual(['first', 'second']);
   });
 
-  it('passes on a partial answer, an empty answer and an answer to HEAD', async () => {
+  it('passes on a partial response, an empty response and a response to HEAD', async () => {
     const proxy = await before((request, response) => {
       if (request.headers.range) {
         response.writeHead(206, { 'content-range': 'bytes 1-2/4', 'content-length': 2 }).end('bc');
@@ -128,12 +128,12 @@ describe('a defect proxy without a defect', () => {
     expect((await fetch(proxy.baseUrl)).status).toBe(204);
   });
 
-  it('passes on a malformed request and the answer to it', async () => {
+  it('passes on a malformed request and the response to it', async () => {
     const proxy = await before(() => undefined);
     expect(await exchanged(proxy.baseUrl, 'NONSENSE\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  it('closes the connection when the target does, even in the middle of an answer', async () => {
+  it('closes the connection when the target does, even in the middle of a response', async () => {
     const silent = await before((request) => request.socket.destroy());
     await expect(fetch(silent.baseUrl)).rejects.toThrow('fetch failed');
     const broken = await before((_, response) => {
@@ -179,7 +179,7 @@ describe('a defect proxy with a defect', () => {
     expect(planted.changes).toBe(1);
   });
 
-  it('sends neither length nor type with an answer without a body', async () => {
+  it('sends neither length nor type with a response without a body', async () => {
     const proxy = await before(plain, planting({ answer: (answer) => withStatus(answer, 204) }));
     const answer = await fetch(proxy.baseUrl);
     expect([answer.status, answer.headers.get('content-length')]).toEqual([204, null]);
@@ -306,7 +306,7 @@ describe('a WebSocket through the defect proxy', () => {
     expect(planted.changes).toBe(1);
   });
 
-  it('may lose its caller before the answer without harm to the proxy', async () => {
+  it('may lose its caller before the response without harm to the proxy', async () => {
     const steps = new EventEmitter();
     const late: Alteration = {
       request: async ({ operation }) => {

@@ -168,7 +168,7 @@ describe('a planted defect', () => {
     expect(isSound(row)).toBe(false);
   });
 
-  it('is unexercised when no answer was ever changed', async () => {
+  it('is unexercised when no response was ever changed', async () => {
     const row = await rowFor({ alter: statusBecomes(409, 204) });
     expect(row).toMatchObject({ outcome: 'unexercised', casesRun: 0, changes: 0 });
     expect(isSound(row)).toBe(false);

@@ -35,7 +35,7 @@ async function judge({ baseUrl, ids, onAct, onVerdict }: JudgeRequest) {
 }
 
 describe('the search for cases that cannot fail', () => {
-  it('names the cases that pass with every wrong answer, and tries further ones on those alone', async () => {
+  it('names the cases that pass with every wrong response, and tries further ones on those alone', async () => {
     const baseUrl = await serve((_, answer) => {
       answer.setHeader('content-type', 'application/json').end('{"a":"1"}');
     });

@@ -78,7 +78,7 @@ const rows: readonly (readonly [title: string, alter: () => Alteration])[] = [
     'Every value in a JSON body is another one.',
     answerBecomes((answer) => changedJson(answer, altered)),
   ],
-  ['Every successful answer is empty.', answerBecomes(emptied)],
+  ['Every successful response is empty.', answerBecomes(emptied)],
   ['Changes are acknowledged and not made.', withoutEffect],
   ['Each operation is answered as it was the first time.', outOfDate],
   ['Lists hold every entry twice, in reverse order.', answerBecomes(doubled)],
@@ -87,7 +87,7 @@ const rows: readonly (readonly [title: string, alter: () => Alteration])[] = [
   ['Every request is answered 404.', () => ({ request: () => ownAnswer(404, { error: 'wrong' }) })],
   ['Every request is answered 500.', () => ({ request: () => ownAnswer(500, { error: 'wrong' }) })],
   [
-    'Every answer is a web page with status 200.',
+    'Every response is a web page with status 200.',
     answerBecomes((answer) => ({ ...answer, status: 200, body: Buffer.from('<p>wrong</p>') })),
   ],
   ['Frames on /connect are not passed on.', () => ({ frame: () => [], ended: () => false })],

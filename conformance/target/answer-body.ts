@@ -75,6 +75,6 @@ function decoded({ bytes, headers }: ReadBody): ReadBody {
 }
 
 function tooLarge(how: string, did: string): TransportFailure {
-  const message = `the answer ${how}; the suite ${did} no further`;
+  const message = `the response ${how}; the suite ${did} no further`;
   return new TransportFailure('answer-too-large', message);
 }

@@ -21,7 +21,7 @@ const twoParts = [
   '',
 ].join('\r\n');
 
-describe('the parts of an answer with status 206', () => {
+describe('the parts of a response with status 206', () => {
   it('are the one part that the Content-Range header names', () => {
     const [part] = partsOf(answered('cd', { 'content-range': 'bytes 2-3/*' }));
     expect(part).toEqual({ first: 2, bytes: Buffer.from('cd') });

@@ -94,7 +94,7 @@ describe('a recorded exchange', () => {
     expect(request).toMatchObject({ body: 'ab', headers: { 'transfer-encoding': 'chunked' } });
   });
 
-  it('contains the reason when there is no answer', () => {
+  it('contains the reason when there is no response', () => {
     const written = exchangeOf({ method: 'GET', url: '/' }, new Error('closed'), times);
     expect(written).toMatchObject({ failure: 'closed' });
     expect(written).not.toHaveProperty('answer');

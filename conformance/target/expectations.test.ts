@@ -30,7 +30,7 @@ function complaint(act: () => unknown): string | undefined {
   }
 }
 
-describe('tolerant expectations on an answer', () => {
+describe('tolerant expectations on a response', () => {
   it('accept an absent field, and reject a field with another value', () => {
     expect(complaint(() => expectEqualIfThere('size', undefined, 1))).toBeUndefined();
     expect(complaint(() => expectEqualIfThere('size', 1, 1))).toBeUndefined();
@@ -56,7 +56,7 @@ describe('tolerant expectations on an answer', () => {
   });
 });
 
-describe('expectations on an answer', () => {
+describe('expectations on a response', () => {
   it.each([
     ['a wrong status', () => expectStatus(answer(500, 'oops'), 200, 204)],
     ['a body where none belongs', () => expectNoBody(answer(204, '{}'))],
@@ -86,7 +86,7 @@ describe('expectations on an answer', () => {
     expect(expectShape(answer(200, '{"id":"7","more":1}'), shape)).toEqual({ id: '7', more: 1 });
   });
 
-  it('name the row of a table with another answer', async () => {
+  it('name the row of a table with another response', async () => {
     const rows = { good: 400, bad: 204 };
     const each = expectEach(400, rows, async (status) => answer(status));
     await expect(each).rejects.toThrow('expected status 400 for bad, actual 204 without a body');

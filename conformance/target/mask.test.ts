@@ -83,7 +83,7 @@ describe('the mask of secrets', () => {
     },
   );
 
-  it('masks the credentials of a request wherever the answer repeats them', () => {
+  it('masks the credentials of a request wherever the response repeats them', () => {
     const exchange = {
       observation: 'told ZGV2aWNlOnNlY3JldA==',
       request: { headers: { authorization: 'Basic ZGV2aWNlOnNlY3JldA==' } },

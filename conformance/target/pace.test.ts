@@ -70,7 +70,7 @@ describe('a rate limit for the requests of a run', () => {
   });
 });
 
-describe('an answer that asks the client to wait', () => {
+describe('a response that asks the client to wait', () => {
   it.each([
     [429, { 'retry-after': '7' }, 7000],
     [503, { 'retry-after': '7' }, 7000],
@@ -100,7 +100,7 @@ describe('an answer that asks the client to wait', () => {
     [503, {}],
     [500, { 'retry-after': '7' }],
     [200, { 'retry-after': '7' }],
-  ])('is not an answer %i with %o, which the case receives', async (status, headers) => {
+  ])('is not a response %i with %o, which the case receives', async (status, headers) => {
     const { session, moments } = await targetOn([[status, headers], ok]);
     expect((await session.send(get)).status).toBe(status);
     expect(moments).toHaveLength(1);

@@ -100,5 +100,5 @@ function chunksIn(bytes: Buffer): AnswerBody | undefined {
 
 function notHttp(bytes: Buffer): TransportFailure {
   const seen = JSON.stringify(bytes.subarray(0, 40).toString('latin1'));
-  return new TransportFailure('not-http', `the answer is not HTTP: ${seen}`);
+  return new TransportFailure('not-http', `the response is not HTTP: ${seen}`);
 }

@@ -19,7 +19,7 @@ describe('takenAnswer', () => {
       [200, 'abc', 'd'],
     ],
     ['HTTP/1.1 100 Continue\r\n\r\n', [100, '', '']],
-  ])('returns the first complete answer in %j', (text, expected) => {
+  ])('returns the first complete response in %j', (text, expected) => {
     expect(taken(text)).toEqual(expected);
   });
 
@@ -28,7 +28,7 @@ describe('takenAnswer', () => {
     'HTTP/1.1 200 OK\r\n',
     'HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab',
     'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n',
-  ])('returns nothing while the answer is incomplete in %j', (text) => {
+  ])('returns nothing while the response is incomplete in %j', (text) => {
     expect(taken(text, true)).toBeUndefined();
   });
 
@@ -41,7 +41,7 @@ describe('takenAnswer', () => {
   it.each(['220 mail.example ESMTP\r\n', 'HTTP/1.1 OK\r\n\r\n'])(
     'throws an error for %j, which is not HTTP',
     (text) => {
-      expect(() => taken(text)).toThrow('the answer is not HTTP');
+      expect(() => taken(text)).toThrow('the response is not HTTP');
     },
   );
 });
@@ -105,7 +105,7 @@ describe('a raw connection', () => {
     expect(answer).toMatchObject({ status: 204, interim: [] });
   });
 
-  it('assigns answers in order, and rejects the requests without an answer', async () => {
+  it('assigns answers in order, and rejects the requests without a response', async () => {
     const connection = await connectionTo((socket) => {
       socket.once('data', () => {
         const answers = [1, 2].map(

@@ -108,7 +108,7 @@ export class RawConnection {
     this.#bytes = Buffer.concat([this.#bytes, chunk]);
     this.#take(false);
     if (this.#bytes.length > BYTES_MAX) {
-      const message = `the answer is larger than ${BYTES_MAX} bytes; the suite read no further`;
+      const message = `the response is larger than ${BYTES_MAX} bytes; the suite read no further`;
       this.#end(new TransportFailure('answer-too-large', message));
       this.close();
     }
@@ -136,7 +136,7 @@ export class RawConnection {
 
   #end(cause?: Error): void {
     if (this.#over) return;
-    const closed = 'the server closed the connection without an answer';
+    const closed = 'the server closed the connection without a response';
     this.#over = cause ?? new TransportFailure('connection-closed', closed);
     if (!cause) this.#take(true);
     for (const { reject } of this.#expectedAnswers.splice(0)) reject(this.#over);

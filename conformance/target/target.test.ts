@@ -28,7 +28,7 @@ async function speaking(words: string): Promise<string> {
 }
 
 describe('a request to the target', () => {
-  it('is recorded with its answer', async () => {
+  it('is recorded with its response', async () => {
     const baseUrl = await serve((_, answer) => answer.writeHead(404).end('{"error":"no"}'));
     const session = sessionOn(baseUrl);
     const answer = await session.send({ method: 'PUT', url: '/x?y=1', body: '{}' });
@@ -63,7 +63,7 @@ describe('a request to the target', () => {
     expect(answer.headers).not.toHaveProperty('content-encoding');
   });
 
-  it('fails when the answer is not coded as its header says', async () => {
+  it('fails when the response is not coded as its header says', async () => {
     const baseUrl = await serve((_, answer) =>
       answer.writeHead(200, { 'content-encoding': 'gzip' }).end('plain'),
     );
@@ -83,7 +83,7 @@ describe('a request to the target', () => {
     await expect(sent).rejects.toMatchObject({ code: 'answer-too-large' });
   });
 
-  it('accepts an answer without a body, even if it names a coding', async () => {
+  it('accepts a response without a body, even if it names a coding', async () => {
     const baseUrl = await serve((_, answer) =>
       answer.writeHead(204, { 'content-encoding': 'gzip' }).end(),
     );

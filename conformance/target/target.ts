@@ -233,7 +233,7 @@ export class TargetSession {
     await this.#turn();
     const limit = new AbortController();
     const timer = clock.after(timeLimitMs, () => {
-      const message = `no complete answer within ${timeLimitMs} ms`;
+      const message = `no complete response within ${timeLimitMs} ms`;
       limit.abort(new TransportFailure('request-time-limit', message));
     });
     const signal = ending ? AbortSignal.any([limit.signal, ending]) : limit.signal;

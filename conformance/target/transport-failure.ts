@@ -59,7 +59,7 @@ export function transportFailureOf(error: unknown): TransportFailure | undefined
   const cause = codeOf(error);
   const code = codesOfCauses[cause] ?? (/^(HPE|ERR_SSL)_/.test(cause) ? 'not-http' : undefined);
   if (code === undefined) return undefined;
-  const text = error instanceof Error && error.message !== '' ? error.message : 'no answer';
+  const text = error instanceof Error && error.message !== '' ? error.message : 'no response';
   return new TransportFailure(code, `${text} (${cause})`, error);
 }
 

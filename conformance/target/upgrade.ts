@@ -66,6 +66,6 @@ export function requestUpgrade({
 }
 
 function refusalTooLarge(): TransportFailure {
-  const message = `the answer is larger than ${REFUSAL_MAX_BYTES} bytes; the suite read no further`;
+  const message = `the response is larger than ${REFUSAL_MAX_BYTES} bytes; the suite read no further`;
   return new TransportFailure('answer-too-large', message);
 }

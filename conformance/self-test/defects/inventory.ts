@@ -183,14 +183,14 @@ const writing: readonly Defect[] = [
   },
   {
     id: 'patch-has-a-body',
-    title: 'The answer to PATCH has a body.',
+    title: 'The response to PATCH has a body.',
     violates: ['inventory.patch-has-no-body'],
     operations: patch,
     alter: answerBecomes(takenAll),
   },
   {
     id: 'put-has-a-body',
-    title: 'The answer to PUT has a body.',
+    title: 'The response to PUT has a body.',
     violates: ['inventory.put-has-no-body'],
     operations: put,
     alter: answerBecomes(takenAll),

@@ -64,7 +64,7 @@ function idsAreMixed(): Alteration {
 const one: readonly Defect[] = [
   {
     id: 'pipelined-answers-are-mixed',
-    title: 'Two pipelined requests get the answer of the other request.',
+    title: 'Two pipelined requests get the response of the other request.',
     violates: ['service.pipelining'],
     operations: 'all',
     alter: idsAreMixed,

@@ -239,7 +239,7 @@ export const timeDefects: readonly Defect[] = [
   },
   {
     id: 'source-is-never-renewed',
-    title: 'A device that asks again gets the source, and its expiry time, of the first answer.',
+    title: 'A device that asks again gets the source, and its expiry time, of the first response.',
     violates: ['next.source-expires-later', 'next.source-gives-the-artifact'],
     operations: polls,
     alter: () => {

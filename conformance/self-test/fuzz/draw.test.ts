@@ -59,7 +59,7 @@ describe('the randomly drawn defects', () => {
   });
 });
 
-describe('an alteration of an answer', () => {
+describe('an alteration of a response', () => {
   const list = [{ a: { b: 1, c: 2 } }, { a: { b: 3 } }];
 
   it.each([
@@ -83,7 +83,7 @@ describe('an alteration of an answer', () => {
     });
   });
 
-  it('returns an answer unchanged when the place is absent', () => {
+  it('returns a response unchanged when the place is absent', () => {
     for (const id of ids) {
       for (const { change, says } of alterationsOf(id)) {
         const other = answerOf({}, 503);
@@ -107,7 +107,7 @@ describe('an alteration of an answer', () => {
     ['put-configuration', '422 instead of 400', 'must'],
     ['put-deployment-status', '204 instead of 409', 'must'],
     ['post-next-deployment', '400 instead of 409', 'should'],
-  ])('of the answer of %s, "%s", violates a requirement of the level: %s', (id, says, bond) => {
+  ])('of the response of %s, "%s", violates a requirement of the level: %s', (id, says, bond) => {
     const wanted = alterationsOf(id).filter((each) => each.says === says);
     const entries = alterationsOf(id).filter((each) => each.says.startsWith(`${says} (`));
     expect([...wanted, ...entries].map((each) => each.bond)).toContain(bond);

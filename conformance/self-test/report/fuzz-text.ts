@@ -51,7 +51,7 @@ export function fuzzText(result: FuzzResult, floor: number): string {
       `${percent(share)} (floor ${percent(floor)})`,
     `${shouldRows.length} break a should: ${noticed(shouldRows)} noticed`,
     `${legalRows.length} are legal: ${falseVerdicts(rows).length} noticed, each of them a false verdict`,
-    `${unexercised.length} altered nothing, since no answer has the place; ${broken.length} caused an error in the suite`,
+    `${unexercised.length} altered nothing, since no response has the place; ${broken.length} caused an error in the suite`,
     ...(interrupted ? ['! interrupted before every alteration was run'] : []),
   ].join('\n');
 }
