@@ -15,21 +15,10 @@ import {
 import { linkPlaces, requirementOn } from '../../passive/answer-parts.ts';
 import { changedAt, changedJson, jsonOf, withHeaders, withText } from '../alter.ts';
 import { answerBecomes } from '../alterations.ts';
+import { answeredResources } from '../answered-resources.ts';
 import type { Alteration, Defect } from '../defect.ts';
 import { isObject } from '../sent.ts';
 import { nowAndThen, refusalKinds, SAMPLE, successKinds } from './generated-kinds.ts';
-
-/** The resource in the answer of an operation, and its path from the body. */
-const answered: Readonly<Partial<Record<OperationId, readonly [resource: string, to: string]>>> = {
-  'list-artifacts': ['Artifact', '*.'],
-  'get-artifact': ['Artifact', ''],
-  'get-artifact-link': ['ArtifactLink', ''],
-  'get-next-deployment': ['DeploymentInstructions (v1)', ''],
-  'post-next-deployment': ['DeploymentInstructions (v1)', ''],
-  'post-next-deployment-v2': ['DeploymentInstructions (v2)', ''],
-  'get-update-control-map': ['UpdateControlMap', 'update_control_map.'],
-  'list-audit-logs': ['AuditLog entry', '*.'],
-};
 
 interface FieldDefectKind {
   readonly kind: string;
@@ -87,7 +76,7 @@ function jsonBecomes(change: (body: unknown) => unknown): () => Alteration {
 
 /** Returns a defect for each field kind, in the last field of the table that fits the kind. */
 function fieldDefects(id: OperationId): readonly Defect[] {
-  const [name, to] = answered[id] ?? [];
+  const [name, to] = answeredResources[id] ?? [];
   const resource = tables.find((each) => each.name === name);
   if (resource === undefined || to === undefined) return [];
   const fields = fieldsOf(resource).filter(
@@ -96,13 +85,13 @@ function fieldDefects(id: OperationId): readonly Defect[] {
   return fieldKinds.flatMap(({ kind, says, fits, change }) => {
     const field = fields.findLast(fits);
     if (field === undefined) return [];
-    const place = field.path.map((step) => (step === '[]' ? '*' : step)).join('.');
-    const steps = `${to}${place}`.split('.').filter((step, index) => step !== '*' || index > 0);
+    const path = [...to, ...field.path.map((step) => (step === '[]' ? '*' : step))];
+    const steps = path.filter((step, index) => step !== '*' || index > 0);
     return defectOf(id, {
       kind,
       says: `answers with a field ${field.path.join('.')} that ${says}`,
       violates: [requirementOn(id, ['body', ...steps])],
-      alter: jsonBecomes(change(`${to}${place}`)),
+      alter: jsonBecomes(change(path.join('.'))),
     });
   });
 }

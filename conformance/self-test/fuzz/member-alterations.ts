@@ -6,6 +6,7 @@ import {
   type ResourceField,
   tables,
 } from '../../../fixtures/contract/resource-tables.ts';
+import { answeredResources } from '../answered-resources.ts';
 import {
   type Alteration,
   type AlteredPlace,
@@ -15,7 +16,6 @@ import {
   type ViolatedLevel,
   withoutMember,
 } from './alteration.ts';
-import { answeredResources } from './answered-resources.ts';
 import { otherTypes, type ValueVariant, variantsOf } from './value-variants.ts';
 
 const picks: readonly AlteredPlace[] = ['first', 'last', 'every'];

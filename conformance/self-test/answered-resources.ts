@@ -1,5 +1,5 @@
-/** The resources in the answers of operations, and their paths from the body. */
-import type { OperationId } from '../../../fixtures/contract/operations.ts';
+/** The resources in the responses of operations, and their paths from the body. */
+import type { OperationId } from '../../fixtures/contract/operations.ts';
 
 /** The name of the resource's field table and the path to the resource, by operation. */
 export const answeredResources: Readonly<
