@@ -94,6 +94,17 @@ describe('the judge of a good client that meets what the good one does not', () 
     expect(brokenIn(alter(goodSteps()))).toEqual([]);
   });
 
+  it('misses at once what is due of a client that has ended with an error', () => {
+    const judge = new ClientJudge();
+    const steps = goodSteps();
+    const offered = steps.findIndex(({ label }) => label === 'd1: downloading');
+    for (const event of eventsOf(steps.slice(0, offered))) judge.see(event);
+    judge.end(0, true);
+    const broken =
+      judge.verdict('device-1')?.duties.filter(({ state }) => state === 'broken') ?? [];
+    expect(broken.map(({ duty }) => duty)).toContain('report.final');
+  });
+
   it('misses the final status of a client that is silent for long after a cut download', () => {
     expect(brokenIn(silentFor(120_000)(goodSteps()))).toEqual([
       expect.stringMatching(/^report\.final: .*nothing of the kind/),

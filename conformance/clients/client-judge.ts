@@ -160,9 +160,12 @@ export class ClientJudge {
     return found && verdictOf(client, found);
   }
 
-  /** Ends the observation: a reaction that has been due for long is missing. */
-  end(nowMs: number): void {
-    for (const client of this.#clients.values()) this.#endOf(client, nowMs);
+  /**
+   * Ends the observation: a reaction that has been due for long is missing.
+   * @param hasCrashed true if the clients have ended with an error: then every due reaction is missing
+   */
+  end(nowMs: number, hasCrashed = false): void {
+    for (const client of this.#clients.values()) this.#endOf(client, nowMs, hasCrashed);
   }
 
   #exchange(event: ClientExchange): void {
@@ -287,17 +290,18 @@ export class ClientJudge {
     }
   }
 
-  #endOf(client: JudgedClient, nowMs: number): void {
+  #endOf(client: JudgedClient, nowMs: number, hasCrashed = false): void {
     const { paceMs, chosenPauseMs, deployments } = client.memory;
-    const patience = patienceMs(paceMs, chosenPauseMs);
+    const patience = hasCrashed ? Number.NEGATIVE_INFINITY : patienceMs(paceMs, chosenPauseMs);
     const { failedDownloadMs = Number.NEGATIVE_INFINITY } = deployments;
-    if (deployments.active && nowMs - failedDownloadMs < DOWNLOAD_RETRY_MS) return;
+    const isRetrying = deployments.active && nowMs - failedDownloadMs < DOWNLOAD_RETRY_MS;
+    if (isRetrying && !hasCrashed) return;
     for (const duty of duties) {
       const due = client.memory.due.get(duty.id);
       if (due === undefined || !duty.sequence || nowMs - due.sinceMs < patience) continue;
       client.memory.due.delete(duty.id);
       const seconds = ((nowMs - due.sinceMs) / 1000).toFixed(0);
-      const seen = `nothing of the kind in ${seconds} s`;
+      const seen = hasCrashed ? 'end with an error' : `nothing of the kind in ${seconds} s`;
       const violation = { where: 'the device', must: duty.sequence.must, seen };
       const place = { sequence: due.sequence, operation: 'silence', atMs: nowMs };
       this.#decide(client, duty, violation, place);

@@ -33,6 +33,7 @@ export class ClientProcess {
   #child: ChildProcess | undefined;
   #written = 0;
   #death: string | undefined;
+  #isError = false;
   #isReleased = false;
   readonly #onDeath: () => void;
 
@@ -45,6 +46,11 @@ export class ClientProcess {
   /** A sentence about a client that ended by itself; undefined for others. */
   get death(): string | undefined {
     return this.#death;
+  }
+
+  /** True if the client ended by itself with an error. */
+  get hasCrashed(): boolean {
+    return this.#death !== undefined && this.#isError;
   }
 
   /** From now on the client may end: its power is off. */
@@ -73,6 +79,7 @@ export class ClientProcess {
     child.once('error', (error) => this.#ended(child, `could not be started: ${error.message}`));
     child.once('close', (code, signal) => {
       closeSync(output);
+      this.#isError = code !== 0;
       const how = signal === null ? `with code ${code}` : `by ${signal}`;
       this.#ended(child, `ended by itself ${how}${this.#tail()}`);
     });

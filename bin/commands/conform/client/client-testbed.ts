@@ -222,7 +222,8 @@ export class ClientTestbed {
 
   #requireRunning(): void {
     const problem = this.#problem();
-    if (problem !== undefined) throw new SceneStopped(problem);
+    const hasCrashed = this.#client.hasCrashed;
+    if (problem !== undefined) throw new SceneStopped(problem, { hasCrashed });
   }
 
   /** Starts the client; at the address of the server unless another one is given. */
@@ -281,6 +282,7 @@ export class ClientTestbed {
     );
     this.mark();
     const address = this.#faultyAddress;
+    this.act('client-killed');
     this.act('folder-cleaned');
     this.start(this.#at(`https://127.0.0.1:${address.port}`), `dir-${place}`);
     if (await this.events.until(() => address.connections > 0, contactMs)) {

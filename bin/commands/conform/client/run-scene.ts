@@ -64,6 +64,7 @@ export async function runScene(
   if (stopped === undefined) await testbed.settled(patienceMs(intervalMs ?? 0, 0) + LOOK_MS);
   // A scene that stopped before its end has shown nothing by what did not happen.
   if (stopped?.message !== INTERRUPTED) {
+    if (stopped?.hasCrashed) testbed.judge.end(systemClock.monotonicMs(), true);
     testbed.act('scene-ended', stopped === undefined ? scene.name : undefined);
     testbed.judge.end(systemClock.monotonicMs());
   }

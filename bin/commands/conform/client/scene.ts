@@ -78,14 +78,21 @@ export class SceneStopped extends Error {
   readonly neverCame: boolean;
   /** True if the client has no such moment as the scene is about. */
   readonly isMissed: boolean;
+  /** True if the client ended with an error, so that it does nothing any more. */
+  readonly hasCrashed: boolean;
 
   constructor(
     sentence: string,
-    { neverCame = false, isMissed = false }: { neverCame?: boolean; isMissed?: boolean } = {},
+    {
+      neverCame = false,
+      isMissed = false,
+      hasCrashed = false,
+    }: { neverCame?: boolean; isMissed?: boolean; hasCrashed?: boolean } = {},
   ) {
     super(sentence);
     this.neverCame = neverCame;
     this.isMissed = isMissed;
+    this.hasCrashed = hasCrashed;
   }
 }
 

@@ -16,7 +16,8 @@ export const failureScenes = {
         {
           ...toPolls,
           script: ['seconds', 'date', 'absent', 'zero', 'past-date', 'words'].map((retryAfter) => ({
-            ...{ kind: 'rate-limited', retryAfter, seconds: 3 },
+            // A date is rounded to seconds, so that a short wait would prove nothing.
+            ...{ kind: 'rate-limited', retryAfter, seconds: retryAfter === 'date' ? 8 : 3 },
           })),
         },
       ],

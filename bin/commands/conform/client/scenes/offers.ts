@@ -21,6 +21,8 @@ const pausesEverywhere = {
   ArtifactCommit_Enter: 'pause',
 } as const;
 
+const pausesLater = { ArtifactReboot_Enter: 'pause', ArtifactCommit_Enter: 'pause' } as const;
+
 const unaskedMap = { id: 'unasked', priority: 0, states: { ArtifactInstall_Enter: {} } };
 
 export const offerScenes = {
@@ -155,6 +157,13 @@ export const offerScenes = {
       { await: 'report of a pause', orGoOn: true },
       { user: 'abort' },
       { idleIntervals: 3 },
+      // A client may know only the first of the states.
+      { deploy: { offer: 'new', states: pausesLater } },
+      { await: 'poll with an update' },
+      { await: 'report of a pause', orGoOn: true },
+      { await: 'map request', orGoOn: true },
+      { user: 'continueMap' },
+      ends,
     ),
     needs: 'control-map',
   },
