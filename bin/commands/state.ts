@@ -80,12 +80,12 @@ async function importFolder(
   file: string,
   { data, json = false }: ImportOptions,
 ): Promise<ExitCode> {
-  const taken = await importState(file, data).catch(refused);
+  const result = await importState(file, data).catch(refused);
   const output = createOutput(json);
-  const { tenants, rows, artifactFiles, rowsLeftOut } = taken;
+  const { tenants, rows, artifactFiles, rowsLeftOut } = result;
   if (rowsLeftOut > 0)
     output.warn(`left out: ${rowsLeftOut} rows that break a constraint of the tables`);
-  if (json) output.data(taken);
+  if (json) output.data(result);
   else output.line(`${data}: tenants ${tenants}, rows ${rows}, artifact files ${artifactFiles}`);
   return exitCodes.pass;
 }

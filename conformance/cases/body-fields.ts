@@ -209,7 +209,7 @@ function keyed(path: readonly string[]): [string, readonly string[]] {
   return [path.join('.'), path];
 }
 
-function isTaken({ status }: Answer): boolean {
+function isAccepted({ status }: Answer): boolean {
   return anySuccess.some((success) => success === status);
 }
 
@@ -217,19 +217,19 @@ function isTaken({ status }: Answer): boolean {
  * Asserts that a body is accepted. Throws NotObservable if the target also refuses the contract's
  * sample, or if it accepts the body on a second try.
  */
-async function expectTaken(
+async function expectAccepted(
   sender: SendingDevice,
   body: ResourceBody,
   input: FieldInput,
 ): Promise<void> {
   const refusal = await body.send(sender, input.resource);
-  if (isTaken(refusal)) return;
+  if (isAccepted(refusal)) return;
   const where = `${body.operation}, ${input.what}: `;
   const sample = tables.find(({ name }) => name === body.resource)?.sample;
   const plain = await body.send(sender, sample);
   // If a repetition succeeds, the value was not the reason for the refusal.
-  const isTakenNow = isTaken(await body.send(sender, input.resource));
-  if (!isTaken(plain) || isTakenNow) throw new NotObservable(where + shownAnswer(plain));
+  const isAcceptedNow = isAccepted(await body.send(sender, input.resource));
+  if (!isAccepted(plain) || isAcceptedNow) throw new NotObservable(where + shownAnswer(plain));
   throw new ExpectationFailure(`${where}a success`, where + shownAnswer(refusal));
 }
 
@@ -262,7 +262,7 @@ function bodyCases(body: ResourceBody): readonly JudgingCase<SendingDevice>[] {
       title: `Every field of ${body.resource} accepts what the contract allows for it.`,
       requirements: ['service.legal-values'],
       run: async (sender) => {
-        for (const input of inputsOf(body)) await expectTaken(sender, body, input);
+        for (const input of inputsOf(body)) await expectAccepted(sender, body, input);
       },
     },
     {
@@ -276,7 +276,7 @@ function bodyCases(body: ResourceBody): readonly JudgingCase<SendingDevice>[] {
       title: `Unknown members of ${body.resource}, as newer devices send them, have no effect.`,
       requirements: ['service.unknown-members'],
       run: async (sender) => {
-        for (const input of extendedOf(body)) await expectTaken(sender, body, input);
+        for (const input of extendedOf(body)) await expectAccepted(sender, body, input);
       },
     },
   ];
@@ -336,11 +336,11 @@ const ofProvides = (['post-next-deployment', 'post-next-deployment-v2'] as const
                 const body = asking[operation]({ ...factoryProvides, ...pair });
                 const answer = await device.call(operation, { body });
                 // The contract leaves open when this request is answered 404.
-                if (isTaken(answer) || answer.status === 404) continue;
+                if (isAccepted(answer) || answer.status === 404) continue;
                 const plain = await device.call(operation, {
                   body: asking[operation](factoryProvides),
                 });
-                if (!isTaken(plain)) throw new NotObservable(shownAnswer(plain));
+                if (!isAccepted(plain)) throw new NotObservable(shownAnswer(plain));
                 const where = `${operation}, ${words} in ${Object.keys(pair)[0]}: `;
                 throw new ExpectationFailure(`${where}a success`, where + shownAnswer(answer));
               }

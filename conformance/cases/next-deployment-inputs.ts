@@ -12,7 +12,7 @@ import { anySuccess, expectEach, observed } from '../target/expectations.ts';
 const { device_type, artifact_name } = factoryProvides;
 const otherThanObject = ['null', 'boolean', 'number', 'text', 'list'] as const;
 /** Statuses of an accepted request; 404 is legal since the server may not know the artifact. */
-const taken = [...anySuccess, 404];
+const acceptedStatuses = [...anySuccess, 404];
 const longQueryText = 'x'.repeat(5000);
 
 /** A valid body of version 1 with one free pair. */
@@ -235,7 +235,7 @@ const queries = defineScenario({
           'a space and a symbol': { device_type, artifact_name: 'release 1/2 & more' },
           'other letters': { device_type: 'плата-7', artifact_name },
         };
-        await expectEach(taken, queries, (query) => ask(device, query));
+        await expectEach(acceptedStatuses, queries, (query) => ask(device, query));
       },
     },
     {
@@ -286,7 +286,7 @@ const bodies = defineScenario({
   cases: inputCases<SuiteDevice>(provideInputs, {
     body: goodProvides,
     send: (device, { raw }) => device.call('post-next-deployment', { raw }),
-    accepted: taken,
+    accepted: acceptedStatuses,
   }),
 });
 
@@ -300,7 +300,7 @@ const bodiesV2 = defineScenario({
   cases: inputCases<SuiteDevice>(inputsV2, {
     body: goodBodyV2,
     send: (device, { raw }) => device.call('post-next-deployment-v2', { raw }),
-    accepted: taken,
+    accepted: acceptedStatuses,
   }),
 });
 

@@ -8,7 +8,7 @@ import { observed } from '../target/expectations.ts';
 type ControlMapInput = NonNullable<Parameters<TestContext['deploy']>[0]['update_control_map']>;
 
 /** Returns a phrase that says which of the maps a user can give to a deployment. */
-async function mapsTaken(
+async function mapsAccepted(
   { device, artifact }: DeviceAndArtifact,
   context: TestContext,
   maps: Readonly<Record<string, unknown>>,
@@ -19,7 +19,7 @@ async function mapsTaken(
     const deployment = { artifact_name: artifact.name, devices: [device.id], update_control_map };
     try {
       await context.deploy(deployment);
-      seen.push(`${name}: taken`);
+      seen.push(`${name}: accepted`);
     } catch (error) {
       if (!(error instanceof AdminFailure)) throw error;
       seen.push(`${name}: refused`);
@@ -57,7 +57,7 @@ export const givenControlMapCases = defineScenario({
           'a further field': { priority: 1, colour: 'blue' },
           'priority 11': { priority: 11 },
         };
-        return observed(await mapsTaken(arranged, context, maps));
+        return observed(await mapsAccepted(arranged, context, maps));
       },
     },
     {
@@ -67,7 +67,7 @@ export const givenControlMapCases = defineScenario({
       observe: async (arranged, context) => {
         const known = ['ArtifactInstall_Enter', 'ArtifactReboot_Enter', 'ArtifactCommit_Enter'];
         return observed(
-          await mapsTaken(arranged, context, stateMaps([...known, 'Download_Enter'])),
+          await mapsAccepted(arranged, context, stateMaps([...known, 'Download_Enter'])),
         );
       },
     },
@@ -78,7 +78,7 @@ export const givenControlMapCases = defineScenario({
       observe: async (arranged, context) => {
         const actions = ['pause', 'continue', 'force_continue', 'fail', 'stop'];
         const maps = entryMaps(actions.map((action) => ({ action })));
-        return observed(await mapsTaken(arranged, context, maps));
+        return observed(await mapsAccepted(arranged, context, maps));
       },
     },
     {
@@ -92,7 +92,7 @@ export const givenControlMapCases = defineScenario({
           { after: 1 },
         ];
         const maps = entryMaps(fields.map((field) => ({ action: 'pause', ...field })));
-        return observed(await mapsTaken(arranged, context, maps));
+        return observed(await mapsAccepted(arranged, context, maps));
       },
     },
   ],

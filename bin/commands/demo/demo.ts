@@ -104,10 +104,10 @@ function printReplacedPorts(
   ports: DemoPorts,
   output: Output,
 ): void {
-  const taken = { port: new URL(baseUrl).port, controlPort: new URL(controlUrl).port };
+  const usedPorts = { port: new URL(baseUrl).port, controlPort: new URL(controlUrl).port };
   for (const name of ['port', 'controlPort'] as const) {
     if (ports[name] !== 0) continue;
-    output.progress(`port ${wantedPorts[name]} is in use; using ${taken[name]}`);
+    output.progress(`port ${wantedPorts[name]} is in use; using ${usedPorts[name]}`);
   }
 }
 

@@ -23,7 +23,7 @@ import {
 const uploads = ['put-deployment-log'] as const;
 
 /** A defect: a log that must be refused with 400 is accepted. */
-function taken(what: string, requirement: RequirementId, picks: RequestFilter): Defect {
+function accepts(what: string, requirement: RequirementId, picks: RequestFilter): Defect {
   return {
     id: `log-with-${what.replaceAll(' ', '-')}-is-204`,
     title: `A log with ${what} is answered 204.`,
@@ -74,38 +74,38 @@ function byTimestamp(one: unknown, other: unknown): number {
 }
 
 export const deploymentLogDefects: readonly Defect[] = [
-  taken('no body', 'log.body-is-required', isBodiless),
-  taken('a body that is no object', 'log.malformed-is-400', isNoObject),
-  taken('no messages', 'log.fields-are-required', lacks('messages')),
-  taken(
+  accepts('no body', 'log.body-is-required', isBodiless),
+  accepts('a body that is no object', 'log.malformed-is-400', isNoObject),
+  accepts('no messages', 'log.fields-are-required', lacks('messages')),
+  accepts(
     'messages that are no list',
     'log.messages-is-a-list',
     holdsOther('messages', Array.isArray),
   ),
-  taken(
+  accepts(
     'an entry that is no object',
     'log.messages-are-objects',
     holdsOther('messages.last', isObject),
   ),
-  taken('no timestamp', 'log.timestamp-is-required', lacks('messages.last.timestamp')),
-  taken('no level', 'log.level-is-required', lacks('messages.last.level')),
-  taken('no message', 'log.message-is-required', lacks('messages.last.message')),
-  taken(
+  accepts('no timestamp', 'log.timestamp-is-required', lacks('messages.last.timestamp')),
+  accepts('no level', 'log.level-is-required', lacks('messages.last.level')),
+  accepts('no message', 'log.message-is-required', lacks('messages.last.message')),
+  accepts(
     'a timestamp of another type',
     'log.timestamp-is-a-text',
     holdsOther('messages.last.timestamp', isText),
   ),
-  taken(
+  accepts(
     'a timestamp that is no date-time',
     'log.timestamp-is-a-date-time',
     holdsOther('messages.last.timestamp', isOtherDateTime),
   ),
-  taken(
+  accepts(
     'a level of another type',
     'log.level-is-a-text',
     holdsOther('messages.last.level', isText),
   ),
-  taken(
+  accepts(
     'a message of another type',
     'log.message-is-a-text',
     holdsOther('messages.last.message', isText),
