@@ -10,6 +10,7 @@ import { capabilityNames } from './context/capabilities.ts';
 import { CleanupLedgerFile } from './context/cleanup-ledger.ts';
 import type { ModelOptions } from './context/model-options.ts';
 import { sumOfMade } from './context/resource.ts';
+import type { AllowanceId } from './passive/followers/allowances.ts';
 import { headlineOf, untestedMust } from './result/headline.ts';
 import { observationsOf } from './result/observations.ts';
 import {
@@ -71,6 +72,8 @@ export interface ConformanceOptions extends SuppliedOptions, RunCallbacks, Steer
   readonly tls?: { readonly caPem?: string };
   /** Called after each attempt to reach a target that is starting. */
   readonly onWait?: (error: SetupError) => void;
+  /** An allowance that the followers do without, as the suite's own tests need. */
+  readonly withoutAllowance?: AllowanceId;
   /** False skips the check that the server implements this API, as the suite's own tests need. */
   readonly preflight?: boolean;
 }

@@ -16,6 +16,7 @@ import {
 } from './check.ts';
 import { hangOf } from './checks/statuses.ts';
 import { DeviceMemory } from './device-memory.ts';
+import type { AllowanceId, Allows } from './followers/allowances.ts';
 import { CaseFollowers } from './followers/case-followers.ts';
 import type { Follower } from './followers/follower.ts';
 import { type FollowedReadings, ReadingCounts } from './followers/reading-counts.ts';
@@ -50,29 +51,42 @@ export interface Tally {
 /** The tallies of a run: by requirement, then by operation. */
 export type Tallies = ReadonlyMap<RequirementId, ReadonlyMap<string, Readonly<Tally>>>;
 
+/** What a judge knows of its target. */
+export interface JudgeOptions {
+  /** The operations that the target has, by default all; exchanges with others are not judged. */
+  readonly offered?: ReadonlySet<OperationId>;
+  /** False if a device does not read the configuration that it wrote. */
+  readonly readsBack?: boolean;
+  /** An allowance that the followers do without, as the suite's own tests need. */
+  readonly without?: AllowanceId | undefined;
+}
+
 /** Judges the exchanges of one run. */
 export class InvariantJudge {
   readonly #names: VendorNames;
   readonly #base: string;
   readonly #offered: ReadonlySet<OperationId>;
   readonly #readsBack: boolean;
+  readonly #allows: Allows;
   readonly #readings = new ReadingCounts();
   readonly #memory: ExchangeMemory = { run: new RunMemory(), device: new DeviceMemory() };
   readonly #tallies = new Map<RequirementId, Map<string, Tally>>();
 
   /**
    * @param baseUrl the base URL of the target, without a trailing slash
-   * @param offered the operations that the target has; exchanges with others are not judged
-   * @param readsBack true if a device reads the configuration that it wrote
    */
   constructor(
     baseUrl: string,
     names: VendorNames,
-    offered: ReadonlySet<OperationId> = new Set(Object.keys(operations) as OperationId[]),
-    readsBack = true,
+    {
+      offered = new Set(Object.keys(operations) as OperationId[]),
+      readsBack = true,
+      without,
+    }: JudgeOptions = {},
   ) {
     this.#offered = offered;
     this.#readsBack = readsBack;
+    this.#allows = (id) => id !== without;
     this.#base = new URL(baseUrl).href.replace(/\/$/, '');
     this.#names = names;
   }
@@ -92,7 +106,7 @@ export class InvariantJudge {
    * @param plansFaults true if the case makes the server fail on purpose, so that a 5xx is legal
    */
   forCase(plansFaults = false): CaseJudge {
-    const followers = new CaseFollowers(this.#readsBack, this.#readings);
+    const followers = new CaseFollowers(this.#readsBack, this.#readings, this.#allows);
     return new CaseJudge((observed) => this.#judge(observed, { plansFaults, followers }));
   }
 

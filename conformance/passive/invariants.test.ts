@@ -284,7 +284,7 @@ describe('the invariant judge', () => {
   });
 
   it('ignores an operation that the target does not offer', () => {
-    const each = new InvariantJudge(base, names, new Set(['connect'])).forCase();
+    const each = new InvariantJudge(base, names, { offered: new Set(['connect']) }).forCase();
     const outcome = { status: 404, headers: {}, bytes: Buffer.alloc(0), text: '' };
     const request = { method: 'GET', url: `${base}${operations['get-configuration'].path}` };
     const record = exchangeOf(request, outcome, { startMs: 0, elapsedMs: 5 });

@@ -14,6 +14,7 @@ import type { ResourceCounts } from '../context/resource.ts';
 import { SharedArtifacts } from '../context/shared-artifacts.ts';
 import type { TargetAdmin } from '../context/target-admin.ts';
 import { TestContext } from '../context/test-context.ts';
+import type { AllowanceId } from '../passive/followers/allowances.ts';
 import type { FollowedReadings } from '../passive/followers/reading-counts.ts';
 import { InvariantJudge } from '../passive/invariant-judge.ts';
 import { withReproScript } from '../repro-script/repro-script.ts';
@@ -73,6 +74,7 @@ export interface RunOptions extends RunCallbacks, Omit<SuppliedOptions, 'request
   readonly ledger?: CleanupLedger | undefined;
   /** Options of the random cases. */
   readonly model?: ModelOptions | undefined;
+  readonly withoutAllowance?: AllowanceId | undefined;
 }
 
 /** The options of a context that differ between attempts at a case. */
@@ -116,8 +118,11 @@ export class SuiteRun {
     const { target, headerPrefix } = options;
     const names = vendorNames(headerPrefix);
     const { baseUrl } = target.options;
-    const readsBack = offered.has('configuration-read-back');
-    this.#invariants = new InvariantJudge(baseUrl, names, operationsWith(offered), readsBack);
+    this.#invariants = new InvariantJudge(baseUrl, names, {
+      offered: operationsWith(offered),
+      readsBack: offered.has('configuration-read-back'),
+      without: options.withoutAllowance,
+    });
   }
 
   /** Runs the cases and returns their verdicts, in the order of `cases` and not of execution. */

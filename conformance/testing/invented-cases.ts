@@ -2,6 +2,7 @@
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
+import type { AllowanceId } from '../passive/followers/allowances.ts';
 import { InvariantJudge } from '../passive/invariant-judge.ts';
 import { exchangeOf } from '../target/exchange.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
@@ -27,9 +28,12 @@ export interface Step {
   readonly to?: number;
 }
 
-/** Returns the requirements that the exchanges of one case break, in order. */
-export function broken(steps: readonly Step[]): readonly string[] {
-  const judge = new InvariantJudge(base, vendorNames('X-SVC')).forCase();
+/**
+ * Returns the requirements that the exchanges of one case break, in order.
+ * @param without an allowance that the followers do without
+ */
+export function broken(steps: readonly Step[], without?: AllowanceId): readonly string[] {
+  const judge = new InvariantJudge(base, vendorNames('X-SVC'), { without }).forCase();
   for (const [index, step] of steps.entries()) {
     const { id, path = {}, query = '', sent, status, body, headers = {} } = step;
     const { from = index * 10, to = from + 5 } = step;

@@ -1,7 +1,8 @@
 /** All followers of one case, which know nothing at its start. */
 import type { JudgedExchange } from '../judged-exchange.ts';
+import type { Allows } from './allowances.ts';
 import { AuditFollower } from './audit-follower.ts';
-import { CaseDevices } from './case-devices.ts';
+import { CaseFacts } from './case-facts.ts';
 import { configurationResource } from './configuration-resource.ts';
 import { controlMapResource } from './control-map-resource.ts';
 import { DeploymentFollower } from './deployment-follower.ts';
@@ -13,26 +14,27 @@ import { alertsResource, logResource, monitorResource } from './stored-resources
 
 /** Follows every resource of one case. */
 export class CaseFollowers implements Follower {
-  readonly #devices = new CaseDevices();
+  readonly #facts: CaseFacts;
   readonly #all: readonly Follower[];
 
   /** @param readsBack true if a device reads the configuration that it wrote */
-  constructor(readsBack: boolean, counts: ReadingCounts) {
-    const devices = this.#devices;
+  constructor(readsBack: boolean, counts: ReadingCounts, allows: Allows) {
+    const facts = new CaseFacts(allows);
+    this.#facts = facts;
     this.#all = [
       new AuditFollower(),
-      new DeploymentFollower(devices),
-      new ResourceFollower(inventoryResource, devices, counts),
-      ...(readsBack ? [new ResourceFollower(configurationResource, devices, counts)] : []),
-      new ResourceFollower(monitorResource, devices, counts),
-      new ResourceFollower(alertsResource, devices, counts),
-      new ResourceFollower(logResource, devices, counts),
-      new ResourceFollower(controlMapResource, devices, counts),
+      new DeploymentFollower(facts),
+      new ResourceFollower(inventoryResource, facts, counts),
+      ...(readsBack ? [new ResourceFollower(configurationResource, facts, counts)] : []),
+      new ResourceFollower(monitorResource, facts, counts),
+      new ResourceFollower(alertsResource, facts, counts),
+      new ResourceFollower(logResource, facts, counts),
+      new ResourceFollower(controlMapResource, facts, counts),
     ];
   }
 
   see(exchange: JudgedExchange): readonly FollowedViolation[] {
-    this.#devices.learn(exchange);
+    this.#facts.learn(exchange);
     return this.#all.flatMap((each) => each.see(exchange));
   }
 

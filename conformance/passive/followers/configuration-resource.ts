@@ -6,6 +6,7 @@ import type { RequirementId } from '../../../fixtures/contract/requirements/inde
 import { shown } from '../../target/expectations.ts';
 import { isMap, type Members } from '../../target/json-members.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
+import type { Allows } from './allowances.ts';
 import type { FollowedViolation } from './follower.ts';
 import {
   type Effect,
@@ -32,55 +33,70 @@ interface Configuration {
 /** The configuration store of a device that reads what it wrote. */
 export const configurationResource: Resource<Configuration> = {
   name: 'configuration',
-  initial: [
-    { keepsOthers: true, keys: {} },
-    { keepsOthers: false, keys: {} },
+  initial: (allows) => [
+    ...(allows('configuration.keeps-other-keys') ? [{ keepsOthers: true, keys: {} }] : []),
+    ...(allows('configuration.drops-other-keys') ? [{ keepsOthers: false, keys: {} }] : []),
   ],
   writes: {
-    'put-configuration': (exchange, devices) => [
-      { device: devices.ofToken(exchange), ...written(exchange), settleMs: 0 },
+    'put-configuration': (exchange, facts) => [
+      { device: facts.ofToken(exchange), ...written(exchange, facts.allows), settleMs: 0 },
     ],
-    'set-configuration': (exchange, devices) => [
-      { device: devices.ofId(exchange.segment()), ...written(exchange), settleMs: SETTLE_MS },
+    'set-configuration': (exchange, facts) => [
+      {
+        device: facts.ofId(exchange.segment()),
+        ...written(exchange, facts.allows),
+        settleMs: SETTLE_MS,
+      },
     ],
   },
   reads: {
-    'get-configuration': (exchange, devices) => [
+    'get-configuration': (exchange, facts) => [
       {
-        device: devices.ofToken(exchange),
+        device: facts.ofToken(exchange),
         differs: ({ keys }, all) => differenceIn(exchange, keys, all),
       },
     ],
   },
 };
 
-function written(exchange: JudgedExchange): Pick<Effect<Configuration>, 'become'> {
+function written(exchange: JudgedExchange, allows: Allows): Pick<Effect<Configuration>, 'become'> {
   const { sent, row } = exchange;
   if (!isMap(sent) || !isPlainJson(exchange)) return { become: () => [undefined] };
   const isOfUser = row.id === 'set-configuration';
   return {
-    become: (before) => (before === undefined ? [undefined] : [after(before, sent, isOfUser)]),
+    become: (before) =>
+      before === undefined ? [undefined] : [after(before, sent, { isOfUser, allows })],
   };
 }
 
-function after(before: Configuration, sent: Members, isOfUser: boolean): Configuration {
+/** Who writes, and what is left to the server. */
+interface Writer {
+  readonly isOfUser: boolean;
+  readonly allows: Allows;
+}
+
+function after(before: Configuration, sent: Members, writer: Writer): Configuration {
   const { keepsOthers, keys } = before;
   const kept = Object.entries(keys).map(([name, key]): [string, Key | 'any'] => [
     name,
-    keptKey(key, keepsOthers, isOfUser),
+    keptKey(key, keepsOthers, writer),
   ]);
   const set = Object.entries(sent).map(([name, value]): [string, Key | 'any'] => {
     const was = Object.hasOwn(keys, name) ? keys[name] : undefined;
-    return [name, isFollowed(name, value) ? keyAfter(was, String(value), isOfUser) : 'any'];
+    return [name, isFollowed(name, value) ? keyAfter(was, String(value), writer.isOfUser) : 'any'];
   });
   return { keepsOthers, keys: Object.fromEntries([...kept, ...set]) };
 }
 
 /** Returns a key that a request did not name; what the management API keeps is left open. */
-function keptKey(key: Key | 'any', keepsOthers: boolean, isOfUser: boolean): Key | 'any' {
+function keptKey(
+  key: Key | 'any',
+  keepsOthers: boolean,
+  { isOfUser, allows }: Writer,
+): Key | 'any' {
   if (key === 'any') return key;
   const values = keepsOthers || isOfUser ? key.values : [];
-  const mayBeAbsent = !keepsOthers || isOfUser;
+  const mayBeAbsent = isOfUser ? allows('configuration.users-may-replace') : !keepsOthers;
   return { ...key, values: [...new Set([...values, ...(mayBeAbsent ? [null] : [])])] };
 }
 

@@ -3,7 +3,8 @@ import type { RequirementId } from '../../../fixtures/contract/requirements/inde
 import { shown } from '../../target/expectations.ts';
 import { isMap, membersOf } from '../../target/json-members.ts';
 import { memberAt } from '../answer-parts.ts';
-import { locationOf } from './case-devices.ts';
+import type { Allows } from './allowances.ts';
+import { locationOf } from './case-facts.ts';
 import type { FollowedViolation } from './follower.ts';
 import { type Effect, type Reading, type Resource, SETTLE_MS } from './resource.ts';
 
@@ -18,19 +19,23 @@ interface ControlMap {
 
 export const controlMapResource: Resource<ControlMap> = {
   name: 'update control map',
-  initial: [undefined],
+  initial: () => [undefined],
   writes: {
-    'create-deployment': (exchange) => assigned(exchange.sent, locationOf(exchange), 0),
-    'update-deployment': (exchange) => assigned(exchange.sent, exchange.segment(), SETTLE_MS),
+    'create-deployment': (exchange, { allows }) =>
+      assigned(exchange.sent, { id: locationOf(exchange), settleMs: 0, allows }),
+    'update-deployment': (exchange, { allows }) =>
+      assigned(exchange.sent, { id: exchange.segment(), settleMs: SETTLE_MS, allows }),
   },
   reads: {
-    'get-update-control-map': ({ json, deploymentId }) =>
+    'get-update-control-map': ({ json, deploymentId }, { allows }) =>
       readingOf(memberAt(json, ['update_control_map']), deploymentId, {
+        allows,
         at: '/update_control_map',
         requirement: 'map.is-the-assigned-one',
       }),
-    'post-next-deployment-v2': ({ json }) =>
+    'post-next-deployment-v2': ({ json }, { allows }) =>
       readingOf(memberAt(json, ['artifact', 'update_control_map']), memberAt(json, ['id']), {
+        allows,
         at: '/artifact/update_control_map',
         requirement: 'next.control-map-as-given',
       }),
@@ -39,34 +44,40 @@ export const controlMapResource: Resource<ControlMap> = {
 
 function assigned(
   sent: unknown,
-  id: string | undefined,
-  settleMs: number,
+  {
+    id,
+    settleMs,
+    allows,
+  }: { readonly id: string | undefined; readonly settleMs: number; readonly allows: Allows },
 ): readonly Effect<ControlMap>[] {
   const map = membersOf(sent).update_control_map;
   if (!isMap(map) || id === undefined) return [];
-  return [{ device: ofNoDevice, part: id, settleMs, become: () => [meaningOf(map)] }];
+  return [{ device: ofNoDevice, part: id, settleMs, become: () => [meaningOf(map, allows)] }];
 }
 
 /** Returns the part of a map that every server keeps: `continue` is the default of an action. */
-function meaningOf(map: unknown): ControlMap {
+function meaningOf(map: unknown, allows: Allows): ControlMap {
   const { priority, states } = membersOf(map);
   const actions = Object.entries(membersOf(states)).map(([name, state]) => [
     name,
     membersOf(state).action,
   ]);
-  const set = actions.filter(
-    ([, action]) => ![undefined, '', 'continue'].includes(action as string),
-  );
+  const defaults = allows('map.default-is-left-out') ? [undefined, '', 'continue'] : [];
+  const set = actions.filter(([, action]) => !defaults.includes(action as string));
   return { priority, actions: Object.fromEntries(set) };
 }
 
 function readingOf(
   map: unknown,
   id: unknown,
-  { at, requirement }: { readonly at: string; readonly requirement: RequirementId },
+  {
+    at,
+    requirement,
+    allows,
+  }: { readonly at: string; readonly requirement: RequirementId; readonly allows: Allows },
 ): readonly Reading<ControlMap>[] {
   if (!isMap(map) || typeof id !== 'string') return [];
-  const found = meaningOf(map);
+  const found = meaningOf(map, allows);
   const differs = ({ priority, actions }: ControlMap): FollowedViolation | undefined => {
     if (priority !== undefined && priority !== found.priority) {
       const must = `be ${shown(priority)}, as assigned`;

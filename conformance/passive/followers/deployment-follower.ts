@@ -5,7 +5,7 @@
 import { shown } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
 import { type JudgedExchange, segmentOf } from '../judged-exchange.ts';
-import { type CaseDevices, locationOf } from './case-devices.ts';
+import { type CaseFacts, locationOf } from './case-facts.ts';
 import { FollowedValue, openEnded, type Span } from './followed-value.ts';
 import type { FollowedViolation, Follower } from './follower.ts';
 
@@ -23,12 +23,12 @@ const ABORTED = 'aborted';
 
 /** Follows the deployments of one case. */
 export class DeploymentFollower implements Follower {
-  readonly #devices: CaseDevices;
+  readonly #facts: CaseFacts;
   /** The state of each followed deployment on each of its devices, by device id. */
   readonly #deployments = new Map<string, Map<string, FollowedValue<string>>>();
 
-  constructor(devices: CaseDevices) {
-    this.#devices = devices;
+  constructor(facts: CaseFacts) {
+    this.#facts = facts;
   }
 
   see(exchange: JudgedExchange): readonly FollowedViolation[] {
@@ -66,7 +66,7 @@ export class DeploymentFollower implements Follower {
     }
     const isOfDevice = row.id.includes('next-deployment') || row.id === 'decommission-device';
     const deviceId =
-      row.id === 'decommission-device' ? exchange.segment() : this.#devices.idOf(exchange);
+      row.id === 'decommission-device' ? exchange.segment() : this.#facts.idOf(exchange);
     if (!isOfDevice || deviceId === undefined) return;
     for (const states of this.#deployments.values()) {
       states.get(deviceId)?.mayWrite(undefined, span);
@@ -103,7 +103,7 @@ export class DeploymentFollower implements Follower {
   }
 
   #stateFor(exchange: JudgedExchange): FollowedValue<string> | undefined {
-    const deviceId = this.#devices.idOf(exchange);
+    const deviceId = this.#facts.idOf(exchange);
     const states = this.#deployments.get(exchange.deploymentId);
     return deviceId === undefined ? undefined : states?.get(deviceId);
   }
@@ -131,7 +131,7 @@ export class DeploymentFollower implements Follower {
 
   #asked(exchange: JudgedExchange): readonly FollowedViolation[] {
     const { request, status, object } = exchange;
-    const deviceId = this.#devices.idOf(exchange);
+    const deviceId = this.#facts.idOf(exchange);
     if (deviceId === undefined) return [];
     const violations: FollowedViolation[] = [];
     for (const [id, states] of this.#deployments) {

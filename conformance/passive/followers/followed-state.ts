@@ -3,6 +3,7 @@
  * writes, with or without those whose effect may still come. A write under way may show any part.
  */
 import { jsonInOrder } from '../../../fixtures/base/json.ts';
+import type { Allows } from './allowances.ts';
 import type { Span } from './followed-value.ts';
 
 /** More possible states than this are not followed. */
@@ -33,11 +34,13 @@ interface Outcome<State> {
 /** A resource whose writes are all known. States must be JSON values. */
 export class FollowedState<State> {
   readonly #initial: readonly (State | undefined)[];
+  readonly #allows: Allows;
   readonly #writes: StateWrite<State>[] = [];
 
   /** @param initial the possible states before all writes; undefined stands for any state */
-  constructor(initial: readonly (State | undefined)[]) {
+  constructor(initial: readonly (State | undefined)[], allows: Allows = () => true) {
     this.#initial = initial;
+    this.#allows = allows;
   }
 
   write(write: StateWrite<State>): void {
@@ -57,7 +60,8 @@ export class FollowedState<State> {
    */
   possibleAt({ sentMs, endedMs }: Span): readonly (State | undefined)[] | undefined {
     const writes = this.#writes.filter((each) => each.sentMs < endedMs);
-    if (writes.some((each) => each.endedMs > sentMs)) return [undefined];
+    const isBeside = writes.some((each) => each.endedMs > sentMs);
+    if (isBeside && this.#allows('reads-beside-writes')) return [undefined];
     if (writes.length > WRITES_MAX) return undefined;
     const isCertain = writes.map((each) => each.endedMs + each.settleMs <= sentMs);
     let outcomes = this.#initial.map((state): Outcome<State> => ({ decided: new Set(), state }));
@@ -65,9 +69,13 @@ export class FollowedState<State> {
     for (const _ of writes) {
       const next = new Map<string, Outcome<State>>();
       for (const { decided, state } of outcomes) {
-        for (const index of nextWrites(writes, decided)) {
+        for (const index of this.#nextWrites(writes, decided)) {
           const write = writes[index];
-          const states = [...(write?.become(state) ?? []), ...(isCertain[index] ? [] : [state])];
+          const isNew = isCertain[index] || this.#allows('effects-at-once');
+          const states = [
+            ...(isNew ? (write?.become(state) ?? []) : []),
+            ...(isCertain[index] ? [] : [state]),
+          ];
           const after = new Set([...decided, index]);
           for (const each of states) {
             next.set(`${[...after].toSorted()} ${textOf(each)}`, { decided: after, state: each });
@@ -81,20 +89,21 @@ export class FollowedState<State> {
     const states = new Map(outcomes.map(({ state }) => [textOf(state), state]));
     return states.size > STATES_MAX ? undefined : [...states.values()];
   }
-}
 
-/** Returns the undecided writes that no other undecided write certainly precedes. */
-function nextWrites<State>(
-  writes: readonly StateWrite<State>[],
-  decided: ReadonlySet<number>,
-): readonly number[] {
-  const open = [...writes.keys()].filter((index) => !decided.has(index));
-  return open.filter((index) =>
-    open.every((other) => {
-      const [one, before] = [writes[index], writes[other]];
-      return one === undefined || before === undefined || before.endedMs > one.sentMs;
-    }),
-  );
+  /** Returns the undecided writes that no other undecided write certainly precedes. */
+  #nextWrites(
+    writes: readonly StateWrite<State>[],
+    decided: ReadonlySet<number>,
+  ): readonly number[] {
+    const open = [...writes.keys()].filter((index) => !decided.has(index));
+    if (!this.#allows('either-order')) return open.slice(0, 1);
+    return open.filter((index) =>
+      open.every((other) => {
+        const [one, before] = [writes[index], writes[other]];
+        return one === undefined || before === undefined || before.endedMs > one.sentMs;
+      }),
+    );
+  }
 }
 
 const texts = new WeakMap<object, string>();

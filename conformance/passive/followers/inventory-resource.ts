@@ -4,7 +4,8 @@ import type { RequirementId } from '../../../fixtures/contract/requirements/inde
 import { shown } from '../../target/expectations.ts';
 import { entriesOf, membersOf } from '../../target/json-members.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
-import type { CaseDevices } from './case-devices.ts';
+import type { Allows } from './allowances.ts';
+import type { CaseFacts } from './case-facts.ts';
 import type { FollowedViolation } from './follower.ts';
 import {
   type Effect,
@@ -31,22 +32,22 @@ type Operation = 'patch-attributes' | 'put-attributes';
 /** The inventory of a device as users see it. */
 export const inventoryResource: Resource<Attributes> = {
   name: 'inventory',
-  initial: [{}],
+  initial: () => [{}],
   writes: {
-    'patch-attributes': (exchange, devices) => [effectOf(exchange, devices)],
-    'put-attributes': (exchange, devices) => [effectOf(exchange, devices)],
+    'patch-attributes': (exchange, facts) => [effectOf(exchange, facts)],
+    'put-attributes': (exchange, facts) => [effectOf(exchange, facts)],
   },
   reads: {
-    'get-inventory': ({ json }, devices) => [readingOf(json, devices, '')],
-    'list-inventory': ({ json }, devices) => readingsOf(json, devices),
-    'search-inventory': ({ json, sent }, devices) =>
+    'get-inventory': ({ json }, facts) => [readingOf(json, facts, '')],
+    'list-inventory': ({ json }, facts) => readingsOf(json, facts),
+    'search-inventory': ({ json, sent }, facts) =>
       // A search may select attributes, so that absent ones say nothing.
-      'attributes' in membersOf(sent) ? [] : readingsOf(json, devices),
+      'attributes' in membersOf(sent) ? [] : readingsOf(json, facts),
   },
 };
 
-function effectOf(exchange: JudgedExchange, devices: CaseDevices): Effect<Attributes> {
-  const device = devices.ofToken(exchange);
+function effectOf(exchange: JudgedExchange, facts: CaseFacts): Effect<Attributes> {
+  const device = facts.ofToken(exchange);
   if (!isPlainJson(exchange)) return { device, become: () => [undefined] };
   const sent = entriesOf(exchange.sent).map(membersOf);
   const operation = exchange.row.id as Operation;
@@ -55,24 +56,31 @@ function effectOf(exchange: JudgedExchange, devices: CaseDevices): Effect<Attrib
     become: (before) =>
       before === undefined && operation === 'patch-attributes'
         ? [undefined]
-        : [attributesAfter(operation, sent, before ?? {})],
+        : [attributesAfter({ operation, sent, allows: facts.allows }, before ?? {})],
   };
 }
 
+interface AttributeWrite {
+  readonly operation: Operation;
+  readonly sent: readonly Readonly<Record<string, unknown>>[];
+  readonly allows: Allows;
+}
+
 function attributesAfter(
-  operation: Operation,
-  sent: readonly Readonly<Record<string, unknown>>[],
+  { operation, sent, allows }: AttributeWrite,
   before: Attributes,
 ): Attributes {
   const isPut = operation === 'put-attributes';
   const kept = Object.entries(before).map(([name, was]) => [name, isPut ? null : patched(was)]);
   const set = sent.map(({ name, value, description, scope }) => {
-    const isOnce = sent.filter((each) => each.name === name).length === 1 && scope === undefined;
+    const mayBeTwice = allows('inventory.either-of-a-name-twice');
+    const isTwice = mayBeTwice && sent.filter((each) => each.name === name).length > 1;
+    const isOnce = !isTwice && scope === undefined;
     const was = Object.hasOwn(before, String(name)) ? before[String(name)] : undefined;
     if (!isOnce || !isFollowed(name, value)) return [String(name), 'any'];
     const attribute: SetAttribute = {
       value,
-      ...descriptionsAfter(operation, description, was),
+      ...descriptionsAfter({ operation, allows }, description, was),
       because: becauseOf(operation, was),
     };
     return [String(name), attribute];
@@ -93,7 +101,7 @@ function patched(was: Attributes[string] | undefined): unknown {
 
 /** Returns the descriptions that an attribute may have: PATCH without one may keep the former. */
 function descriptionsAfter(
-  operation: Operation,
+  { operation, allows }: Pick<AttributeWrite, 'operation' | 'allows'>,
   description: unknown,
   was: Attributes[string] | undefined,
 ): Pick<SetAttribute, 'descriptions'> {
@@ -101,7 +109,9 @@ function descriptionsAfter(
   if (description !== undefined) return {};
   if (operation === 'put-attributes' || was === null) return { descriptions: [null] };
   if (was === undefined || was === 'any' || was.descriptions === undefined) return {};
-  return { descriptions: [...new Set([...was.descriptions, null])] };
+  const kept = allows('inventory.patch-keeps-descriptions') ? was.descriptions : [];
+  const dropped = allows('inventory.patch-drops-descriptions') ? [null] : [];
+  return { descriptions: [...new Set([...kept, ...dropped])] };
 }
 
 /** Returns true if every server keeps such an attribute as it is; the contract leaves others open. */
@@ -116,18 +126,18 @@ function isFollowed(name: unknown, value: unknown): boolean {
   );
 }
 
-function readingsOf(json: unknown, devices: CaseDevices): readonly Reading<Attributes>[] {
-  return entriesOf(json).map((each, index) => readingOf(each, devices, `/${index}`));
+function readingsOf(json: unknown, facts: CaseFacts): readonly Reading<Attributes>[] {
+  return entriesOf(json).map((each, index) => readingOf(each, facts, `/${index}`));
 }
 
-function readingOf(json: unknown, devices: CaseDevices, at: string): Reading<Attributes> {
+function readingOf(json: unknown, facts: CaseFacts, at: string): Reading<Attributes> {
   const { id, attributes } = membersOf(json);
   const own = entriesOf(attributes)
     .map(membersOf)
     .filter(({ scope }) => scope === 'inventory');
   const found = new Map(own.map((each) => [String(each.name), each]));
   return {
-    device: devices.ofId(id),
+    device: facts.ofId(id),
     differs: (state, all) => {
       for (const name of namesIn(all)) {
         const expected = Object.hasOwn(state, name) ? state[name] : null;

@@ -1,7 +1,7 @@
 /** Follows every resource of one kind in a case, by the rows of `Resource`. */
 import { membersOf } from '../../target/json-members.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
-import type { CaseDevices } from './case-devices.ts';
+import type { CaseFacts } from './case-facts.ts';
 import { FollowedState } from './followed-state.ts';
 import { openEnded, type Span } from './followed-value.ts';
 import type { FollowedViolation, Follower } from './follower.ts';
@@ -14,13 +14,13 @@ const openings = ['decommission-device', 'delete-auth-set', 'set-auth-set-status
 /** Follows the resources of one kind. */
 export class ResourceFollower<State> implements Follower {
   readonly #resource: Resource<State>;
-  readonly #devices: CaseDevices;
+  readonly #facts: CaseFacts;
   readonly #states = new Map<string, FollowedState<State>>();
   readonly #counts: ReadingCounts;
 
-  constructor(resource: Resource<State>, devices: CaseDevices, counts: ReadingCounts) {
+  constructor(resource: Resource<State>, facts: CaseFacts, counts: ReadingCounts) {
     this.#resource = resource;
-    this.#devices = devices;
+    this.#facts = facts;
     this.#counts = counts;
   }
 
@@ -29,20 +29,23 @@ export class ResourceFollower<State> implements Follower {
     this.#open(exchange);
     if (isSuccess) this.#write(exchange, request);
     // A server error may have occurred before or after the effect.
-    else if (status >= 500) this.#write(exchange, openEnded(request));
+    else if (status >= 500) this.seeSilence(exchange);
     if (status !== 200 || !hasBody) return [];
-    const readings = this.#resource.reads[row.id]?.(exchange, this.#devices) ?? [];
+    const readings = this.#resource.reads[row.id]?.(exchange, this.#facts) ?? [];
     return readings.flatMap((reading) => this.#judge(reading, exchange));
   }
 
   seeSilence(exchange: JudgedExchange): void {
     this.#open(exchange);
+    if (!this.#facts.allows('failed-writes-may-count')) return;
     this.#write(exchange, openEnded(exchange.request));
   }
 
   #write(exchange: JudgedExchange, span: Span): void {
-    const effects = this.#resource.writes[exchange.row.id]?.(exchange, this.#devices) ?? [];
-    for (const { become, settleMs = SETTLE_MS, ...key } of effects) {
+    const effects = this.#resource.writes[exchange.row.id]?.(exchange, this.#facts) ?? [];
+    const { allows } = this.#facts;
+    for (const { become, settleMs: givenMs = SETTLE_MS, ...key } of effects) {
+      const settleMs = allows('effects-settle') ? givenMs : 0;
       // Which of several resources was written is not known, so each may have been.
       const isKnown = key.device !== undefined && key.part !== null && become !== undefined;
       const { sentMs, endedMs } = isKnown ? span : openEnded(span);
@@ -55,7 +58,7 @@ export class ResourceFollower<State> implements Follower {
     const { row, request, sent } = exchange;
     if (!openings.includes(row.id) || membersOf(sent).status === 'accepted') return;
     const id = exchange.segment(row.id === 'decommission-device' ? 0 : openingIdAt(row.id));
-    const device = this.#devices.ofId(id);
+    const device = this.#facts.ofId(id);
     for (const [key, state] of this.#states) {
       if (device !== undefined && !key.startsWith(`${device}\n`)) continue;
       const span = openEnded(request);
@@ -72,7 +75,9 @@ export class ResourceFollower<State> implements Follower {
         .map(([, state]) => state);
     }
     const key = `${device}\n${part}`;
-    const known = this.#states.get(key) ?? new FollowedState(this.#resource.initial);
+    const { allows } = this.#facts;
+    const known =
+      this.#states.get(key) ?? new FollowedState(this.#resource.initial(allows), allows);
     this.#states.set(key, known);
     return [known];
   }

@@ -1,6 +1,7 @@
 /** The type of a followed resource: which operations write it, and which read it. */
 import type { JudgedExchange } from '../judged-exchange.ts';
-import type { CaseDevices } from './case-devices.ts';
+import type { Allows } from './allowances.ts';
+import type { CaseFacts } from './case-facts.ts';
 import type { FollowedViolation } from './follower.ts';
 
 /**
@@ -35,13 +36,13 @@ export interface Reading<State> extends ResourceKey {
 }
 
 /** Reads an exchange, and returns what it writes or shows. */
-type Reader<Result> = (exchange: JudgedExchange, devices: CaseDevices) => readonly Result[];
+type Reader<Result> = (exchange: JudgedExchange, facts: CaseFacts) => readonly Result[];
 
 /** A kind of resource. Its rows name the operations that write it and those that read it. */
 export interface Resource<State> {
   readonly name: string;
   /** The possible states before all writes; undefined stands for any state. */
-  readonly initial: readonly (State | undefined)[];
+  readonly initial: (allows: Allows) => readonly (State | undefined)[];
   /** The effects of requests by operation, if they are accepted. */
   readonly writes: Readonly<Record<string, Reader<Effect<State>>>>;
   /** What answers show, by operation; only answers of 200 are asked. */

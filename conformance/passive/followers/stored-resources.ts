@@ -16,16 +16,16 @@ const OWN_MESSAGE_MIN = 8;
 /** The monitor configuration of a device: the entries as text, in alphabetical order. */
 export const monitorResource: Resource<readonly string[]> = {
   name: 'monitor configuration',
-  initial: [[]],
+  initial: () => [[]],
   writes: {
-    'post-monitor-configuration': (exchange, devices) => [
-      { device: devices.ofToken(exchange), ...replacedBy(exchange, monitorEntries(exchange.sent)) },
+    'post-monitor-configuration': (exchange, facts) => [
+      { device: facts.ofToken(exchange), ...replacedBy(exchange, monitorEntries(exchange.sent)) },
     ],
   },
   reads: {
-    'show-monitor-configuration': ({ json, request }, devices) => [
+    'show-monitor-configuration': ({ json, request }, facts) => [
       {
-        device: devices.ofId(deviceIn(request.url)),
+        device: facts.ofId(deviceIn(request.url)),
         differs: (state) => {
           const found = monitorEntries(json);
           if (jsonInOrder(found) === jsonInOrder(state)) return undefined;
@@ -44,11 +44,11 @@ export const monitorResource: Resource<readonly string[]> = {
 /** The alerts that a device has sent, as text; users see no others, and may not see all yet. */
 export const alertsResource: Resource<readonly string[]> = {
   name: 'alerts',
-  initial: [[]],
+  initial: () => [[]],
   writes: {
-    'post-alerts': (exchange, devices) => [
+    'post-alerts': (exchange, facts) => [
       {
-        device: devices.ofToken(exchange),
+        device: facts.ofToken(exchange),
         settleMs: 0,
         become: (before) => [
           before && isPlainJson(exchange) ? [...before, ...alertsIn(exchange.sent)] : undefined,
@@ -57,9 +57,9 @@ export const alertsResource: Resource<readonly string[]> = {
     ],
   },
   reads: {
-    'list-alerts': ({ json, request }, devices) => [
+    'list-alerts': ({ json, request }, facts) => [
       {
-        device: devices.ofId(deviceIn(request.url)),
+        device: facts.ofId(deviceIn(request.url)),
         differs: (state) => strangeAlert(state, alertsIn(json)),
       },
     ],
@@ -69,26 +69,27 @@ export const alertsResource: Resource<readonly string[]> = {
 /** The log of a deployment on a device: its messages. */
 export const logResource: Resource<readonly string[]> = {
   name: 'deployment log',
-  initial: [[]],
+  initial: () => [[]],
   writes: {
-    'put-deployment-log': (exchange, devices) => {
+    'put-deployment-log': (exchange, facts) => {
       const messages = messagesIn(exchange.sent);
       const key = {
-        device: devices.ofToken(exchange),
-        part: devices.deployment(exchange.deploymentId),
+        device: facts.ofToken(exchange),
+        part: facts.deployment(exchange.deploymentId),
       };
       return [{ ...key, ...replacedBy(exchange, messages) }];
     },
     // The contract leaves open what becomes of a log after the abort.
-    'abort-deployment': ({ deploymentId }) => [{ device: undefined, part: deploymentId }],
+    'abort-deployment': ({ deploymentId }, { allows }) =>
+      allows('log.open-after-the-abort') ? [{ device: undefined, part: deploymentId }] : [],
   },
   reads: {
-    'get-deployment-log': ({ request, answer }, devices) => {
+    'get-deployment-log': ({ request, answer }, facts) => {
       const [, deployment, device] =
         /([^/]+)\/devices\/([^/]+)\/log$/.exec(pathOf(request.url)) ?? [];
       return [
         {
-          device: devices.ofId(device),
+          device: facts.ofId(device),
           part: deployment,
           differs: (state, all) => differenceOfLogs(answer.text, state, all),
         },

@@ -1,14 +1,24 @@
-/** The devices and deployments of one case: whose token a request carries, and whose an id is. */
+/**
+ * What is known in one case: its devices and deployments, whose token a request carries, and what
+ * the contract leaves to the server.
+ */
 import { isObject, jsonInOrder, parsedJson } from '../../../fixtures/base/json.ts';
 import { entriesOf, membersOf } from '../../target/json-members.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
+import type { Allows } from './allowances.ts';
 
 /** Learns devices from the exchanges of a case. A device is named by its identity as JSON. */
-export class CaseDevices {
+export class CaseFacts {
+  /** Tells what the contract leaves to the server. */
+  readonly allows: Allows;
   readonly #ids = new Map<string, string>();
   readonly #identities = new Map<string, string>();
   readonly #tokens = new Map<string, string>();
   readonly #deployments = new Set<string>();
+
+  constructor(allows: Allows) {
+    this.allows = allows;
+  }
 
   /** Learns from an exchange, before it is judged. */
   learn(exchange: JudgedExchange): void {
