@@ -206,6 +206,20 @@ const used = defineScenario({
       },
     },
     {
+      id: 'query-of-another-link-is-refused',
+      title: 'With the query of the link to another artifact, the link returns no file.',
+      requirements: ['link.is-signed'],
+      run: async ({ uri }, context) => {
+        const own = new URL(uri);
+        const other = new URL((await linkedSample(context, 'dependent')).uri);
+        // Where the query alone names the file, it is the other link.
+        if (own.pathname === other.pathname) return;
+        own.search = other.search;
+        const answer = await context.session.send({ method: 'GET', url: own.href });
+        expectStatus(answer, 400, 401, 403, 404);
+      },
+    },
+    {
       id: 'link-without-query-is-refused',
       title: 'Without its query, which holds the signature, the link returns no file.',
       requirements: ['link.is-signed'],

@@ -158,6 +158,26 @@ const links: readonly Defect[] = [
     alter: givenAgain(({ path, query }) => (query.includes('expire') ? path : query)),
   },
   {
+    id: 'query-of-one-link-gives-every-file',
+    title: 'With the query of a link to another artifact, a link returns its file.',
+    violates: ['link.is-signed'],
+    operations: file,
+    alter: () => {
+      const files = new Map<string, Buffer>();
+      const queries = new Set<string>();
+      return {
+        answer: (answer, { path, query }) => {
+          const body = queries.has(query) ? files.get(path) : undefined;
+          if (answer.status === 200) {
+            files.set(path, answer.body);
+            queries.add(query);
+          }
+          return body ? { ...answer, status: 200, body } : answer;
+        },
+      };
+    },
+  },
+  {
     id: 'link-without-query-gives-the-file',
     title: 'A link without its query returns the file.',
     violates: ['link.is-signed'],
