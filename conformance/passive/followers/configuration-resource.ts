@@ -37,6 +37,13 @@ export const configurationResource: Resource<Configuration> = {
     ...(allows('configuration.keeps-other-keys') ? [{ keepsOthers: true, keys: {} }] : []),
     ...(allows('configuration.drops-other-keys') ? [{ keepsOthers: false, keys: {} }] : []),
   ],
+  parts: {
+    names: ({ keys }) => Object.keys(keys),
+    only: ({ keepsOthers, keys }, name) => ({
+      keepsOthers,
+      keys: Object.fromEntries(Object.entries(keys).filter(([each]) => each === name)),
+    }),
+  },
   writes: {
     'put-configuration': (exchange, facts) => [
       { device: facts.ofToken(exchange), ...written(exchange, facts.allows), settleMs: 0 },

@@ -24,6 +24,13 @@ export interface StateWrite<State> extends Span {
   readonly settleMs: number;
 }
 
+/** How a state divides into named parts that do not depend on one another. */
+export interface StateParts<State> {
+  readonly names: (state: State) => readonly string[];
+  /** Returns the state with the named part alone. */
+  readonly only: (state: State, name: string) => State;
+}
+
 /** Some writes in an order that is possible, and the state that they give. */
 interface Outcome<State> {
   /** The indexes of the writes that were applied or left out. */
@@ -57,8 +64,12 @@ export class FollowedState<State> {
   /**
    * Returns the states that a read may show, that of all writes in the order of their answers first.
    * Returns undefined if they are too many to be followed. An undefined state stands for any state.
+   * @param narrow returns the part of a state that the read is about; the whole state by default
    */
-  possibleAt({ sentMs, endedMs }: Span): readonly (State | undefined)[] | undefined {
+  possibleAt(
+    { sentMs, endedMs }: Span,
+    narrow: (state: State) => State = (state) => state,
+  ): readonly (State | undefined)[] | undefined {
     const writes = this.#writes.filter((each) => each.sentMs < endedMs);
     const isBeside = writes.some((each) => each.endedMs > sentMs);
     if (isBeside && this.#allows('reads-beside-writes')) return [undefined];
@@ -75,7 +86,7 @@ export class FollowedState<State> {
           const states = [
             ...(isNew ? (write?.become(state) ?? []) : []),
             ...(isCertain[index] ? [] : [state]),
-          ];
+          ].map((each) => each && narrow(each));
           const after = new Set([...decided, index]);
           for (const each of states) {
             next.set(`${[...after].toSorted()} ${textOf(each)}`, { decided: after, state: each });
@@ -88,6 +99,14 @@ export class FollowedState<State> {
     }
     const states = new Map(outcomes.map(({ state }) => [textOf(state), state]));
     return states.size > STATES_MAX ? undefined : [...states.values()];
+  }
+
+  /** Returns the possible states of each part alone, which are fewer than those of the whole. */
+  possiblePartsAt(span: Span, { names, only }: StateParts<State>) {
+    const [initial] = this.#initial;
+    const last = this.#writes.reduce((state, write) => write.become(state)[0], initial);
+    const found = last === undefined ? [] : names(last);
+    return found.map((name) => this.possibleAt(span, (state) => only(state, name)));
   }
 
   /** Returns the undecided writes that no other undecided write certainly precedes. */

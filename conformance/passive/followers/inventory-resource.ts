@@ -33,6 +33,11 @@ type Operation = 'patch-attributes' | 'put-attributes';
 export const inventoryResource: Resource<Attributes> = {
   name: 'inventory',
   initial: () => [{}],
+  parts: {
+    names: Object.keys,
+    only: (state, name) =>
+      Object.fromEntries(Object.entries(state).filter(([each]) => each === name)),
+  },
   writes: {
     'patch-attributes': (exchange, facts) => [effectOf(exchange, facts)],
     'put-attributes': (exchange, facts) => [effectOf(exchange, facts)],

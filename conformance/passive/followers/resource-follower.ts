@@ -88,14 +88,25 @@ export class ResourceFollower<State> implements Follower {
   ): readonly FollowedViolation[] {
     const followed = this.#states.get(`${device}\n${part ?? ''}`);
     if (device === undefined || followed === undefined) return [];
-    const states = followed.possibleAt(request);
-    this.#counts.add(row.id, states);
-    const known = states?.filter((each) => each !== undefined) ?? [];
-    if (known.length === 0 || known.length < (states?.length ?? 0)) return [];
-    const violations = known.map((each) => differs(each, known));
-    const [first] = violations;
-    return first === undefined || violations.includes(undefined) ? [] : [first];
+    const { parts } = this.#resource;
+    const whole = followed.possibleAt(request);
+    const separate = whole === undefined && parts && followed.possiblePartsAt(request, parts);
+    const judged = separate || [whole];
+    this.#counts.add(row.id, judged.includes(undefined) ? undefined : judged.flat());
+    return judged.flatMap((states = []) => violationOf(states, differs));
   }
+}
+
+/** Returns the violation if the answer shows none of the states, of which none may be any state. */
+function violationOf<State>(
+  states: readonly (State | undefined)[],
+  differs: Reading<State>['differs'],
+): readonly FollowedViolation[] {
+  const known = states.filter((each) => each !== undefined);
+  if (known.length < states.length) return [];
+  const violations = known.map((each) => differs(each, known));
+  const [first] = violations;
+  return first === undefined || violations.includes(undefined) ? [] : [first];
 }
 
 /** Returns where a path has the device's id, counted from its end. */

@@ -2,6 +2,7 @@
 import type { JudgedExchange } from '../judged-exchange.ts';
 import type { Allows } from './allowances.ts';
 import type { CaseFacts } from './case-facts.ts';
+import type { StateParts } from './followed-state.ts';
 import type { FollowedViolation } from './follower.ts';
 
 /**
@@ -43,6 +44,8 @@ export interface Resource<State> {
   readonly name: string;
   /** The possible states before all writes; undefined stands for any state. */
   readonly initial: (allows: Allows) => readonly (State | undefined)[];
+  /** Present if parts of the state can be followed alone where the whole has too many states. */
+  readonly parts?: StateParts<State>;
   /** The effects of requests by operation, if they are accepted. */
   readonly writes: Readonly<Record<string, Reader<Effect<State>>>>;
   /** What answers show, by operation; only answers of 200 are asked. */

@@ -201,7 +201,16 @@ const legal: readonly (readonly [string, readonly Step[]])[] = [
   ],
 ];
 
+/** Writes of eight attributes of their own, which may be seen in 256 combinations while they settle. */
+const eight = 'abcdefgh'.split('').map((name) => patch([named(name, 1)]));
+
 describe('the followers of what devices and users write', () => {
+  it('judge each attribute alone when the whole inventory has too many states', () => {
+    expect(broken([...known, ...eight, inventory([a1, named('c', 1)], {})])).toEqual([]);
+    const wrong = [...known, ...eight, inventory([a1, named('c', 2)], {})];
+    expect(broken(wrong)).toContain('inventory.number');
+  });
+
   it.each(legal)('allow a server to show %s', (_, steps) => {
     expect(broken([...known, ...steps])).toEqual([]);
   });
