@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { Lint } from '../../conformance/clients/lint.ts';
 import { FleetOnTestbed } from '../testing/fleet-on-testbed.ts';
+import { findingsOn } from '../testing/judged-fleet.ts';
 
 const RUN_MS = 15_000;
 /** Behaviours of devices that keep every duty. */
@@ -22,16 +22,8 @@ it('finds no violation of simulated devices that behave, and names the others fo
       backOff: { minMs: 1000, maxMs: 8000 },
       durationMs: RUN_MS,
     });
-    const lint = new Lint();
-    const found = new Map<string, string[]>();
-    for (const entry of fleet.testbed.journal.list({})) {
-      const { device } = entry as { device?: { id?: string } };
-      for (const { duty, message } of lint.see(entry)) {
-        const id = device?.id ?? '';
-        found.set(id, [...(found.get(id) ?? []), `${duty}: ${message}`]);
-      }
-    }
-    expect(lint.exchanges).toBeGreaterThan(30);
+    const { exchanges, byDevice: found } = findingsOn(fleet);
+    expect(exchanges).toBeGreaterThan(30);
     for (const name of steady) expect(found.get(fleet.idOf(name)), name).toBeUndefined();
     for (const [name, duty] of Object.entries(wrong)) {
       expect(

@@ -138,6 +138,7 @@ export class DeploymentMemory {
     if (offer === undefined) return;
     const { status } = membersOf(sent);
     if (offer.reports.length < REPORTS_MAX) offer.reports.push(status);
+    offer.mapFetches = 0;
     if (isSuccess && finals.includes(status)) {
       offer.final = status;
       offer.isFinalKnown = isAnswered(event);

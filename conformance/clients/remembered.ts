@@ -39,7 +39,7 @@ export interface Offer {
   /** Statuses that were reported, in order, up to a limit, and those before the first download. */
   readonly reports: unknown[];
   reportsBeforeDownload: readonly unknown[];
-  /** Number of times that its control map was fetched. */
+  /** Number of times that its control map was fetched since the last report. */
   mapFetches: number;
   /** The final status that was reported and accepted. */
   final: unknown;

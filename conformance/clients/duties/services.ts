@@ -38,13 +38,15 @@ const configurationDuties: readonly Duty[] = [
     sentence: 'A device reports the configuration that it has applied.',
     source: 'Device configuration: PUT; field notes 3.3',
     looksAt: 'the report of the configuration before or after success of its deployment',
+    excuses: 'a device that has never read or reported a configuration',
     remedy: 'send the applied map by PUT, before or soon after success',
     scene: 'configuration',
     sequence: {
       begins: {
-        exchange: ({ row, status, json }, { event }) =>
+        exchange: ({ row, status, json }, { event, client }) =>
           status === 200 &&
           isAnswered(event) &&
+          client.areas.has('config') &&
           row.deploymentRole === 'hands-out' &&
           String(membersOf(membersOf(membersOf(json).artifact).source).uri).includes(
             '/download/configuration/',

@@ -10,7 +10,7 @@ import { dutyLevels, dutyStates } from '../duty-state.ts';
 export const examinationVersion = 'fleetbed.client-examination/1';
 
 /** What a client must be able to do, besides updates, for some scenes. */
-export const capabilityNames = ['tls', 'websocket', 'control-map', 'configuration'] as const;
+export const capabilityNames = ['tls', 'websocket', 'control-map'] as const;
 
 const text = v.string();
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));

@@ -71,15 +71,12 @@ const needSentences: Readonly<Record<Capability, string>> = {
   tls: 'the client is started without TLS; use {ca} in --command',
   websocket: 'the client opened no websocket; if it can, give --capability websocket',
   'control-map': 'the client asks for no control map; if it can, give --capability control-map',
-  configuration:
-    'the client read and reported no configuration; if it can, give --capability configuration',
 };
 
 const signs: Readonly<Record<Exclude<Capability, 'tls'>, (seen: ObservedEvent) => boolean>> = {
   websocket: ({ operation }) => operation === 'connect',
   'control-map': ({ event }) =>
     event.kind === 'exchange' && (event.requestBody?.includes('"update_control_map"') ?? false),
-  configuration: ({ operation }) => /^(get|put)-configuration$/.test(operation),
 };
 
 /** Returns what the client has shown that it can do, and what its author says. */

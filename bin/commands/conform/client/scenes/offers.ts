@@ -188,8 +188,10 @@ export const offerScenes = {
     intervals: 6,
     orGoOn: true,
   }),
-  configuration: {
-    ...accepted({ deploy: { offer: 'configuration' } }, { await: 'poll with an update' }, ends),
-    needs: 'configuration',
-  },
+  configuration: accepted(
+    { deploy: { offer: 'configuration' } },
+    { await: 'poll with an update' },
+    { await: 'final report', orGoOn: true },
+    goesOn,
+  ),
 } as const satisfies Partial<Record<SceneName, SceneRow>>;

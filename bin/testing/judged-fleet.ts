@@ -1,0 +1,20 @@
+/** Judges the devices of a fleet by the journal of the server that they called. */
+import { Lint } from '../../conformance/clients/lint.ts';
+import type { FleetOnTestbed } from './fleet-on-testbed.ts';
+
+/** Returns what each device broke, by its id, each as the duty and what is wrong. */
+export function findingsOn({ testbed }: FleetOnTestbed): {
+  readonly exchanges: number;
+  readonly byDevice: ReadonlyMap<string, readonly string[]>;
+} {
+  const lint = new Lint();
+  const byDevice = new Map<string, string[]>();
+  for (const entry of testbed.journal.list({})) {
+    const { device } = entry as { device?: { id?: string } };
+    for (const { duty, message } of lint.see(entry)) {
+      const id = device?.id ?? '';
+      byDevice.set(id, [...(byDevice.get(id) ?? []), `${duty}: ${message}`]);
+    }
+  }
+  return { exchanges: lint.exchanges, byDevice };
+}
