@@ -72,6 +72,14 @@ describe('the judge of a good client that meets what the good one does not', () 
       steps,
     );
   };
+  const askedAgain = insert('d1: cut', (copy) => [
+    {
+      ...copyOf(copy),
+      ...{ label: 'elsewhere', status: 206, afterMs: 1500, isDelivered: true },
+      ...{ headers: { Range: 'bytes=200000-' }, interference: ['shifted-range'] },
+      answerHeaders: { ...copy.answerHeaders, 'Content-Range': 'bytes 100000-299999/400000' },
+    },
+  ]);
   const fetchedAnew = all(
     edit('d1: cut', { interference: ['over-long'] }),
     edit('d1: resumed', (step) => {
@@ -89,6 +97,7 @@ describe('the judge of a good client that meets what the good one does not', () 
   it.each([
     ['looks at the newest control map before it reports a pause', lookedAtMap],
     ['fetches a file anew after a body that went on past its end', fetchedAnew],
+    ['asks again for what it lacks after a part that began elsewhere', askedAgain],
     ['waits for a minute before it fetches a file again', silentFor(60_000)],
   ])('finds no duty broken by a client that %s', (_, alter) => {
     expect(brokenIn(alter(goodSteps()))).toEqual([]);

@@ -89,6 +89,8 @@ export class DownloadProgress {
       this.#parts = [];
       this.#flaw = 'changed';
     } else if (status === 206 && Number(asked) !== from) this.#flaw = 'lying';
+    // Who asks again for what is missing has not joined the part that began elsewhere.
+    else if (this.#flaw === 'lying' && from > 0 && from <= this.joinedBytes) this.#flaw = undefined;
     else if (from === 0) {
       // A fresh start replaces what was received before.
       if (status === 200) this.#parts = [];
