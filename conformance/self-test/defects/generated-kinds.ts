@@ -64,7 +64,7 @@ function withRequestId(answer: ProxiedAnswer, id: string): ProxiedAnswer {
   return name === undefined ? inBody : withHeaders(inBody, { [name]: id });
 }
 
-export const own =
+const own =
   (part: string) =>
   (id: OperationId): readonly [RequirementId] => [requirementOn(id, [part])];
 
