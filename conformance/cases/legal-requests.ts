@@ -159,7 +159,13 @@ function goodRequests(arranged: DeviceWithOffers, context: TestContext): GoodReq
         return answer;
       },
     },
-    'post-auth-request': { request: () => device.authenticationRequest() },
+    // With white space, which is signed as sent in every form of HTTP.
+    'post-auth-request': {
+      request: () => {
+        const text = JSON.stringify(JSON.parse(device.authRequest()), undefined, 2);
+        return device.authenticationRequest({ text });
+      },
+    },
     'list-audit-logs': {
       request: () =>
         admin.caller.request('list-audit-logs', { query: { per_page: 2, sort: 'asc' } }),

@@ -195,7 +195,7 @@ const lives: readonly RandomLife[] = [
     requirements: deploymentRequirements,
     starts: accepted,
     steps: deploymentSteps,
-    sequences: 8,
+    sequences: 7,
   },
   {
     id: 'random-stores-agree-with-the-contract',
@@ -203,7 +203,7 @@ const lives: readonly RandomLife[] = [
     requirements: storeRequirements,
     starts: accepted,
     steps: storeSteps,
-    sequences: 7,
+    sequences: 6,
   },
   {
     id: 'random-life-agrees-with-the-contract',
@@ -220,7 +220,7 @@ const lives: readonly RandomLife[] = [
     ],
     starts: either,
     steps: [...identitySteps, ...deploymentSteps, ...storeSteps, ...monitorSteps],
-    sequences: 11,
+    sequences: 8,
   },
 ];
 
