@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { Device } from '../../fixtures/contract/management/devices.ts';
 import { addExamples } from '../options/examples.ts';
+import { exitCodeHelp } from '../options/exit-code-help.ts';
 import { jsonOption } from '../options/shared-options.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
 import { createOutput } from '../output/output.ts';
@@ -14,12 +15,15 @@ interface AcceptOptions extends ServerAccess {
   readonly json?: boolean;
 }
 
+const codes = exitCodeHelp({
+  pass: 'done',
+  failed: 'the server refuses it, or knows no such device',
+  setUp: 'the server cannot be reached, or refuses the user',
+});
+
 const help = `
 JSON is one line: {accepted: [id], alreadyAccepted: [id]}.
-
-Exit codes: 0 done; 1 the server refuses it, or knows no such device; 2 the command line is wrong;
-3 the server cannot be reached, or refuses the user.
-`;
+${codes}`;
 
 /** Adds the options and the action of `fleetbed accept`. */
 export function configure(command: Command): void {

@@ -1,6 +1,7 @@
 /** `fleetbed assert`: asserts what a device has done, and in which order. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { addExamples } from '../options/examples.ts';
+import { exitCodeHelp } from '../options/exit-code-help.ts';
 import * as values from '../options/option-values.ts';
 import { deviceOption, jsonOption } from '../options/shared-options.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
@@ -20,12 +21,16 @@ interface AssertOptions
 
 type AssertStep = Readonly<Record<string, string | number>>;
 
+const codes = exitCodeHelp({
+  pass: 'the steps happened',
+  failed: 'they did not, and what the journal shows instead is printed',
+  usage: 'a step is wrong',
+  setUp: 'the control listener cannot be reached, or refuses the token',
+});
+
 const help = `
 A step is a status that a device reports, such as rebooting, or journal filters separated by commas.
-
-Exit codes: 0 the steps happened; 1 they did not, and what the journal shows instead is printed; 2 a
-step is wrong; 3 the control listener cannot be reached, or refuses the token.
-`;
+${codes}`;
 
 /** Adds the options and the action of `fleetbed assert`. */
 export function configure(command: Command): void {
@@ -33,7 +38,7 @@ export function configure(command: Command): void {
     .argument('<step...>', 'what must have happened, in this order', stepIn)
     .addOption(deviceOption())
     .option(
-      '--times <n>',
+      '--times <count>',
       'number of times that the last step must follow the others (default: at least once)',
       values.count(0, TIMES_MAX),
     )

@@ -1,6 +1,7 @@
 /** `fleetbed await`: waits for entries of the journal, so that scripts need not sleep. */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { addExamples } from '../options/examples.ts';
+import { exitCodeHelp } from '../options/exit-code-help.ts';
 import * as values from '../options/option-values.ts';
 import { jsonLinesOption } from '../options/shared-options.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
@@ -20,22 +21,26 @@ interface AwaitOptions extends JournalOptions {
   readonly json?: boolean;
 }
 
+const codes = exitCodeHelp({
+  pass: 'the entries arrived',
+  failed: 'they did not arrive in time',
+  usage: 'a filter is invalid',
+  setUp: 'the control listener cannot be reached, or refuses the token',
+  interrupted: 'Ctrl-C',
+});
+
 const help = `
 Counts only new entries; with --after N also earlier ones, with --after 0 all that the journal keeps.
-
-Exit codes: 0 the entries arrived; 1 they did not arrive in time; 2 a filter is invalid; 3 the control
-listener cannot be reached, or refuses the token; 130 Ctrl-C.
-`;
+${codes}`;
 
 /** Adds the options and the action of `fleetbed await`. */
 export function configure(command: Command): void {
   addFilterOptions(addControlOptions(command))
-    .option('--count <n>', 'number of entries to wait for', values.count(1, COUNT_MAX), 1)
-    .option(
-      '--timeout <duration>',
-      'how long to wait, at most 10m (default: 30s)',
-      values.durationMs,
-      DEFAULT_MS,
+    .option('--count <count>', 'number of entries to wait for', values.count(1, COUNT_MAX), 1)
+    .addOption(
+      new Option('--timeout <duration>', 'how long to wait, at most 10m')
+        .argParser(values.durationMs)
+        .default(DEFAULT_MS, '30s'),
     )
     .addOption(jsonLinesOption('entry'))
     .addHelpText('after', help)

@@ -17,6 +17,7 @@ import { inGroup, type UngroupedRows, type ValuesOf } from '../../fixtures/base/
 import { NotAFile } from '../../fixtures/base/plain-file.ts';
 import { printableJson } from '../../fixtures/base/printable.ts';
 import { addExamples } from '../options/examples.ts';
+import { exitCodeHelp } from '../options/exit-code-help.ts';
 import { addOptionRows } from '../options/option-rows.ts';
 import { CommandError } from '../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
@@ -66,6 +67,14 @@ const exitCodeOf: Readonly<Record<TrafficOutcome, ExitCode>> = {
   clear: exitCodes.pass,
 };
 
+const codes = exitCodeHelp({
+  pass: 'no recording is given; or clear: there are calls of this API, and none uses anything on the schedule',
+  failed: 'uses: a call or a request field is on the schedule: it stops working, or already has',
+  setUp: 'a recording cannot be read',
+  undecided:
+    'reads: only response fields are on the schedule, and a recording cannot show whether the client reads them; or nothing: the traffic contains no call of this API',
+});
+
 const help = `
 Recordings are HAR 1.2 files, or journals: NDJSON with one exchange a line,
   {"at": "2026-01-31T12:00:00Z", "method": "GET", "url": "https://...", "status": 200}
@@ -78,14 +87,7 @@ where a row is {kind: "call"|"field", method, path, versions, deprecatedSince, e
 state: "not-yet-deprecated"|"deprecated"|"retired", daysLeft, replacement}, of a call also
 {successor: {method, version, path}}, of a field also {field, place: "form"|"body"|"answer",
 alsoAt?: [path]}, and of a finding also {exchanges, refused (with 410), firstSeen, lastSeen}.
-
-Exit codes with recordings, by outcome:
-  0  clear: there are calls of this API, and none uses anything on the schedule
-  1  uses: a call or a request field is on the schedule: it stops working, or already has
-  4  reads: only response fields are; a recording cannot show whether the client reads them
-     nothing: the traffic contains no call of this API
-  3  a recording cannot be read
-`;
+${codes}`;
 
 /** Adds the options and the action of `fleetbed calendar`. */
 export function configure(command: Command): void {

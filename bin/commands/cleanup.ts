@@ -14,6 +14,7 @@ import { cleanUpRun, type RunCleanupOptions, runCleanupRows } from './conform/cl
 import {
   addFleetCleanupOptions,
   cleanUpFleets,
+  cleanupCodes,
   type FleetCleanupValues,
 } from './simulate/cleanup.ts';
 
@@ -24,6 +25,7 @@ type CleanupCommandOptions = RunCleanupOptions & FleetCleanupValues;
 
 /** Adds the options and the action of `fleetbed cleanup`. */
 export function configure(command: Command): void {
+  command.addHelpText('after', cleanupCodes);
   addExamples(
     command,
     '# What a run of conform created; password in FLEETBED_PASSWORD',

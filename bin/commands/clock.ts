@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { controlPaths } from '../../fixtures/control/control-listener.ts';
 import { addExamples } from '../options/examples.ts';
+import { exitCodeHelp } from '../options/exit-code-help.ts';
 import * as values from '../options/option-values.ts';
 import { jsonOption } from '../options/shared-options.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
@@ -21,13 +22,17 @@ type ClockChange =
   | 'reset'
   | { advanceSeconds?: number; now?: string; until?: string; rate?: number };
 
+const codes = exitCodeHelp({
+  pass: 'done',
+  failed: 'the server refuses it',
+  setUp: 'the control listener cannot be reached, or refuses the token',
+});
+
 const help = `
 Tokens, links, phases and the deprecation schedule follow this clock.
 
 JSON is {now, mode: "base"|"shifted"|"scaled"|"frozen", offsetSeconds, rate}.
-
-Exit codes: 0 done; 1 the server refuses it; 2 the command line is wrong; 3 no server.
-`;
+${codes}`;
 
 /** Adds the options and the action of `fleetbed clock`. */
 export function configure(command: Command): void {

@@ -12,12 +12,19 @@ import {
 import { configSchema } from '../options/config-schema.ts';
 import type { ConfigFile } from '../options/config-text.ts';
 import { addExamples } from '../options/examples.ts';
+import { exitCodeHelp } from '../options/exit-code-help.ts';
 import { SecretOption } from '../options/secret-option.ts';
 import { jsonOption } from '../options/shared-options.ts';
 import { loadOptions, meantHint, subcommandHint } from '../options/subcommands.ts';
 import { CommandError } from '../output/command-error.ts';
 import { exitCodes } from '../output/exit-codes.ts';
 import { createOutput } from '../output/output.ts';
+
+const codes = exitCodeHelp({
+  pass: 'done',
+  usage: 'there is no such command or option',
+  setUp: 'the file cannot be used',
+});
 
 const help = `
 A file fleetbed.config.yaml or fleetbed.config.json in the current folder has a section for each
@@ -36,9 +43,7 @@ runs, and its flags are shown with what they override. --json and --quiet belong
 
 JSON is {file?, commands: [{command, settings: [{option, value?, source, variable?}]}]}; a source is
 flag, environment, file, default or unset. Without COMMAND, only what is not a default is shown.
-
-Exit codes: 0 done; 2 there is no such command or option; 3 the file cannot be used.
-`;
+${codes}`;
 
 interface ConfigOptions {
   readonly schema?: boolean;

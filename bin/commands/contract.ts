@@ -14,6 +14,7 @@ import type { OpenApiDocument } from '../../fixtures/reference/openapi-document.
 import { postmanOf } from '../../fixtures/reference/postman.ts';
 import { controlDocuments } from '../../server/control/control-documents.ts';
 import { addExamples } from '../options/examples.ts';
+import { exitCodeHelp } from '../options/exit-code-help.ts';
 import { headerPrefixOption } from '../options/shared-options.ts';
 import { urlOption } from '../options/url-option.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
@@ -30,12 +31,12 @@ interface ContractOptions {
   readonly out?: string;
 }
 
+const codes = exitCodeHelp({ pass: 'done', setUp: 'the file cannot be written' });
+
 const help = `
 openapi is OpenAPI 3.1 and asyncapi is AsyncAPI 3, both as JSON; json has also the requirements, open
 points, words and limits of the contract; http is for editors and httpYac; postman is a collection 2.1.
-
-Exit codes: 0 done; 2 the command line is wrong; 3 the file cannot be written.
-`;
+${codes}`;
 
 /** Adds the options and the action of `fleetbed contract`. */
 export function configure(command: Command): void {

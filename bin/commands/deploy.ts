@@ -18,6 +18,7 @@ import {
   payloadProblem,
 } from '../../fixtures/formats/update-modules.ts';
 import { addExamples } from '../options/examples.ts';
+import { exitCodeHelp } from '../options/exit-code-help.ts';
 import * as values from '../options/option-values.ts';
 import { jsonOption } from '../options/shared-options.ts';
 import { CommandError } from '../output/command-error.ts';
@@ -38,17 +39,19 @@ interface DeployOptions extends ServerAccess {
   readonly json?: boolean;
 }
 
+const codes = exitCodeHelp({
+  pass: 'the deployment is created',
+  failed: 'the server refuses it, knows no such device, or has other content under this name',
+  setUp: 'the file cannot be read, or the server cannot be reached or refuses the user',
+});
+
 const help = `
 A .mender file is uploaded as it is. Of any other file the server makes an artifact, for which
 --device-type is needed, and --dest-dir for the update modules single-file and directory. directory
 takes a tar archive. An artifact of the same name and content is not uploaded again.
 
 JSON is one line: {deploymentId, artifactName, uploaded, devices}; devices is a list of IDs or "all".
-
-Exit codes: 0 the deployment is created; 1 the server refuses it, knows no such device, or has
-other content under this name; 2 the command line is wrong; 3 the file cannot be read, or the server
-cannot be reached or refuses the user.
-`;
+${codes}`;
 
 /** Adds the options and the action of `fleetbed deploy`. */
 export function configure(command: Command): void {

@@ -6,6 +6,7 @@ import type { Device } from '../../fixtures/contract/management/devices.ts';
 import type { InventoryDevice } from '../../fixtures/contract/management/inventory.ts';
 import { deviceStatuses } from '../../fixtures/contract/vocabulary.ts';
 import { addExamples } from '../options/examples.ts';
+import { exitCodeHelp } from '../options/exit-code-help.ts';
 import * as values from '../options/option-values.ts';
 import { jsonOption } from '../options/shared-options.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
@@ -26,12 +27,15 @@ const borderless = {
   ...{ mid: '', 'mid-mid': '', 'right-mid': '', middle: '  ' },
 };
 
+const codes = exitCodeHelp({
+  pass: 'done',
+  failed: 'the server refuses it',
+  setUp: 'the server cannot be reached, or refuses the user',
+});
+
 const help = `
 JSON is one line: [{id, identity, status, deviceType?, lastSeenAt?}].
-
-Exit codes: 0 done; 1 the server refuses it; 2 the command line is wrong; 3 the server cannot be
-reached, or refuses the user.
-`;
+${codes}`;
 
 /** Adds the options and the action of `fleetbed devices`. */
 export function configure(command: Command): void {

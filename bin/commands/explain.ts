@@ -4,6 +4,7 @@
  */
 import type { Command } from 'commander';
 import { addExamples } from '../options/examples.ts';
+import { exitCodeHelp } from '../options/exit-code-help.ts';
 import * as values from '../options/option-values.ts';
 import { deviceOption, jsonOption } from '../options/shared-options.ts';
 import { CommandError } from '../output/command-error.ts';
@@ -21,6 +22,13 @@ interface ExplainOptions extends ControlAccess {
   readonly json?: boolean;
 }
 
+const codes = exitCodeHelp({
+  pass: 'explained',
+  failed:
+    'the journal has no such request, the request needs no explanation, or the device is unknown',
+  setUp: 'the control listener cannot be reached, or refuses the token',
+});
+
 const help = `
 The response carries the request ID: as request_id in the body, and in the header X-SVC-RequestID.
 For a poll that was answered 204, the explanation names the condition that withheld the update at that time.
@@ -29,13 +37,7 @@ the server keeps the last poll of each device until it stops, even when the jour
 
 A request that was legal but unwise is explained by the duty of a device client that it breaks, with
 a way out; fleetbed journal --lint lists all of them.
-
-Exit codes:
-  0  explained
-  1  the journal has no such request, the request needs no explanation, or the device is unknown
-  2  the command line is wrong
-  3  the control listener cannot be reached, or refuses the token
-`;
+${codes}`;
 
 /** Adds the options and the action of `fleetbed explain`. */
 export function configure(command: Command): void {

@@ -9,6 +9,7 @@ import type { RuleState } from '../../server/faults/fault-plans.ts';
 import { planSchema } from '../../server/faults/plan-text.ts';
 import { legalVariations } from '../../server/variation/variations.ts';
 import { addExamples } from '../options/examples.ts';
+import { exitCodeHelp } from '../options/exit-code-help.ts';
 import * as values from '../options/option-values.ts';
 import { jsonOption } from '../options/shared-options.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
@@ -69,8 +70,21 @@ const examples = {
   check: ['fleetbed faults check'],
 } as const;
 
+const codes = {
+  pass: 'done',
+  setUp: 'the control listener cannot be reached, or refuses the token',
+} as const;
+
+const ownCodes = {
+  list: {},
+  add: { usage: 'the plan is invalid' },
+  clear: {},
+  check: { pass: 'every planned fault fired', failed: 'one never fired, or none is planned' },
+} as const;
+
 function on(command: Command, name: keyof typeof examples, description: string): Command {
   const added = command.command(name).description(description).allowExcessArguments(false);
+  added.addHelpText('after', exitCodeHelp({ ...codes, ...ownCodes[name] }));
   addExamples(added, ...examples[name]);
   return addControlOptions(added).addOption(jsonOption());
 }

@@ -1,6 +1,7 @@
 /** `fleetbed reset`: returns a running server, or one of its devices, to its start state. */
 import type { Command } from 'commander';
 import { addExamples } from '../options/examples.ts';
+import { exitCodeHelp } from '../options/exit-code-help.ts';
 import { deviceOption, jsonOption } from '../options/shared-options.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
 import { createOutput } from '../output/output.ts';
@@ -11,12 +12,15 @@ interface ResetOptions extends ControlAccess {
   readonly json?: boolean;
 }
 
+const codes = exitCodeHelp({
+  pass: 'done',
+  failed: 'the server refuses it, or knows no such device',
+  setUp: 'the control listener cannot be reached, or refuses the token',
+});
+
 const help = `
 The start state is the state at the first start, or the world that fleetbed world load loaded last.
-
-Exit codes: 0 done; 1 the server refuses it, or knows no such device; 2 the command line is wrong;
-3 no server.
-`;
+${codes}`;
 
 /** Adds the options and the action of `fleetbed reset`. */
 export function configure(command: Command): void {

@@ -1,6 +1,7 @@
 /** `fleetbed snapshot`: saves and restores named states of a running server. */
 import type { Command } from 'commander';
 import { addExamples } from '../options/examples.ts';
+import { exitCodeHelp } from '../options/exit-code-help.ts';
 import * as values from '../options/option-values.ts';
 import { jsonOption } from '../options/shared-options.ts';
 import { exitCodes } from '../output/exit-codes.ts';
@@ -17,10 +18,11 @@ interface ShownSnapshot {
   readonly takenAt: string;
 }
 
-const exits = `
-Exit codes: 0 done; 1 the server refuses it, or has no such snapshot; 2 the command line is wrong;
-3 no server.
-`;
+const exits = exitCodeHelp({
+  pass: 'done',
+  failed: 'the server refuses it, or has no such snapshot',
+  setUp: 'the control listener cannot be reached, or refuses the token',
+});
 
 const help = `
 A snapshot holds all devices, artifacts and deployments of a tenant, in the memory of the server.

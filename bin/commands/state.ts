@@ -5,6 +5,7 @@ import { StateError } from '../../server/store/engine/state-error.ts';
 import { exportState } from '../../server/store/folder/export.ts';
 import { importState } from '../../server/store/folder/import.ts';
 import { addExamples } from '../options/examples.ts';
+import { exitCodeHelp } from '../options/exit-code-help.ts';
 import * as values from '../options/option-values.ts';
 import { jsonOption } from '../options/shared-options.ts';
 import { CommandError } from '../output/command-error.ts';
@@ -14,17 +15,20 @@ import { createOutput } from '../output/output.ts';
 
 const TOKEN_BYTES = 32;
 
+const folderUnusable =
+  'the folder or file cannot be used: a server uses it, its version is another, the target folder is not empty, or it holds no state';
+const exportCodes = exitCodeHelp({
+  pass: 'everything was saved',
+  failed: 'saved in part: the folder is damaged; standard error lists what is lost',
+  setUp: folderUnusable,
+});
+const importCodes = exitCodeHelp({ pass: 'everything was imported', setUp: folderUnusable });
+
 const help = `
 The file is a plain SQLite database: tables as the server keeps them, with the ID of the
 tenant first, and artifact files in parts of 1 MiB (artifact_files). It holds password hashes, tokens
 of tenants and the keys that sign tokens and links. Keep it private: whoever reads it can act as any
 user or device. In a text with a NUL, each NUL is stored as SUB 0, and each SUB as SUB SUB.
-
-Exit codes:
-  0  everything was saved
-  1  saved in part: the folder is damaged; standard error lists what is lost
-  3  the folder or file cannot be used: a server uses it, its version is another, the target folder
-     is not empty, or it holds no state
 `;
 
 interface StateExportOptions {
@@ -47,6 +51,7 @@ export function configure(command: Command): void {
     'fleetbed state import state.sqlite --data copy',
   );
   addExamples(command.command('export'), 'fleetbed state export --data state --out state.sqlite')
+    .addHelpText('after', exportCodes)
     .description('save a data folder to one SQLite file; of a damaged folder, all that is readable')
     .requiredOption('--data <folder>', 'data folder of a server that is not running', values.filled)
     .requiredOption('--out <file>', 'file to write', values.filled)
@@ -55,6 +60,7 @@ export function configure(command: Command): void {
       process.exitCode = await exportFolder(options);
     });
   addExamples(command.command('import'), 'fleetbed state import state.sqlite --data copy')
+    .addHelpText('after', importCodes)
     .description('create a data folder from an exported file')
     .argument('<file>', 'file written by fleetbed state export', values.filled)
     .requiredOption('--data <folder>', 'new or empty folder', values.filled)

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { exampleWorld } from '../../server/world/example.ts';
 import { worldJsonSchema } from '../../server/world/world-shape.ts';
 import { addExamples } from '../options/examples.ts';
+import { exitCodeHelp } from '../options/exit-code-help.ts';
 import * as values from '../options/option-values.ts';
 import { jsonOption } from '../options/shared-options.ts';
 import { CommandError } from '../output/command-error.ts';
@@ -12,6 +13,21 @@ import { readNamedFile, writeWhole } from '../output/files.ts';
 import { createOutput } from '../output/output.ts';
 import { addControlOptions, type ControlAccess } from '../server-access/control-listener.ts';
 import { checkedWorld, loadWorldFile, worldLines } from '../server-access/world-file.ts';
+
+const codes = {
+  init: exitCodeHelp({ pass: 'written', setUp: 'the file exists, or cannot be written' }),
+  check: exitCodeHelp({
+    pass: 'the file is valid',
+    usage: 'the file is invalid',
+    setUp: 'the file cannot be read',
+  }),
+  load: exitCodeHelp({
+    pass: 'loaded',
+    usage: 'the file is invalid',
+    setUp:
+      'the file cannot be read, or the control listener cannot be reached or refuses the token',
+  }),
+};
 
 /** Adds the commands of `fleetbed world`. */
 export function configure(command: Command): void {
@@ -23,6 +39,7 @@ export function configure(command: Command): void {
   );
   addExamples(command.command('init'), 'fleetbed world init', 'fleetbed world init world.yaml')
     .description('write an example file; never overwrites one')
+    .addHelpText('after', codes.init)
     .argument('[file]', 'file to write', values.filled, 'world.yaml')
     .action(async (file: string) => {
       process.exitCode = await init(file);
@@ -34,6 +51,7 @@ export function configure(command: Command): void {
     });
   addExamples(command.command('check'), 'fleetbed world check world.yaml')
     .description('check a file; errors are printed with line and column')
+    .addHelpText('after', codes.check)
     .argument('<file>', 'file to check', values.filled)
     .action(async (file: string) => {
       checkedWorld(await readNamedFile('world check', file), file);
@@ -41,6 +59,7 @@ export function configure(command: Command): void {
     });
   const load = addExamples(command.command('load'), 'fleetbed world load world.yaml')
     .description('replace the state of a running server with that of a file')
+    .addHelpText('after', codes.load)
     .argument('<file>', 'file to load', values.filled)
     .addOption(jsonOption());
   addControlOptions(load).action(

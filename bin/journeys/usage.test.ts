@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { commandWords } from '../options/config-file.ts';
 import { loadOptions } from '../options/subcommands.ts';
+import { exitCodes } from '../output/exit-codes.ts';
 import { commands, programFor } from '../program.ts';
 
 describe('the options and examples of all commands', { timeout: 120_000 }, () => {
@@ -84,6 +85,14 @@ describe('the options and examples of all commands', { timeout: 120_000 }, () =>
     expect(lacking).toEqual([]);
   });
 
+  it('name the default of each option once', async () => {
+    for (const command of await allCommands()) {
+      const twice = helpOf(command).match(/\(default: [^)]*\)[^(]*\(default: [^)]*\)/g) ?? [];
+      const ofOneOption = twice.filter((text) => !/\n +-/.test(text));
+      expect(ofOneOption, commandWords(command)).toEqual([]);
+    }
+  });
+
   it('suggest the nearest option for one that is mistyped', async () => {
     for (const command of await allCommands()) {
       // A required option that is missing is the first error.
@@ -100,6 +109,26 @@ describe('the options and examples of all commands', { timeout: 120_000 }, () =>
       );
       expect(printed).toBe("fleetbed: unknown option '--quite'\n(Did you mean --quiet?)\n");
     }
+  });
+
+  /** Commands that only print what is built in: they end with 0, or 2 for a wrong command line. */
+  const withoutOwnCodes = [
+    ...['fleetbed', 'completion', 'faults actions', 'faults schema', 'world schema'],
+    ...['report schema', 'simulate behaviours', 'conform hooks'],
+  ];
+
+  it('come with the exit codes of each command that has some of its own', async () => {
+    const lacking: string[] = [];
+    for (const command of await allCommands()) {
+      const isGroup = command.commands.length > 0 && command.options.length === 0;
+      const name = commandWords(command);
+      if (isGroup || withoutOwnCodes.includes(name)) continue;
+      const [, section = ''] = helpOf(command).split('\nExit codes:\n');
+      const codes = [...section.matchAll(/^ {2}(\d+) +\S/gm)].map(([, code]) => Number(code));
+      if (!codes.includes(exitCodes.usage)) lacking.push(name);
+      if (name !== 'with-server' && !codes.includes(exitCodes.pass)) lacking.push(`${name} 0`);
+    }
+    expect(lacking).toEqual([]);
   });
 
   it('include examples that can be parsed', async () => {

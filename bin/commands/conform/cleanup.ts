@@ -10,6 +10,7 @@ import { SetupError } from '../../../conformance/target/setup-error.ts';
 import { systemClock } from '../../../fixtures/base/clock.ts';
 import type { OptionRows, ValuesOf } from '../../../fixtures/base/option-row.ts';
 import { addExamples } from '../../options/examples.ts';
+import { exitCodeHelp } from '../../options/exit-code-help.ts';
 import { addLoginOptions, type LoginOptions, loginWays } from '../../options/login-options.ts';
 import { addOptionRows } from '../../options/option-rows.ts';
 import { addUrlOption, doubtSentence, forceOption } from '../../options/url-option.ts';
@@ -42,8 +43,15 @@ export interface RunCleanupOptions extends LoginOptions, ValuesOf<typeof runClea
   readonly force?: boolean;
 }
 
+const codes = exitCodeHelp({
+  pass: 'everything was removed',
+  failed: 'something could not be removed',
+  setUp: 'the ledger cannot be used, or the server cannot be reached or refuses the user',
+});
+
 /** Adds the options and the action of the subcommand. */
 export function configure(command: Command): void {
+  command.addHelpText('after', codes);
   addExamples(
     command,
     'fleetbed conform cleanup run.ledger',

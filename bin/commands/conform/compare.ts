@@ -7,13 +7,22 @@ import type { Command } from 'commander';
 import { comparisonText } from '../../../conformance/report/differences.ts';
 import { compareReports, type ResultComparison } from '../../../conformance/result/compare.ts';
 import { addExamples } from '../../options/examples.ts';
+import { exitCodeHelp } from '../../options/exit-code-help.ts';
 import { jsonOption } from '../../options/shared-options.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import { createOutput } from '../../output/output.ts';
 import { readReportFile } from './read-report.ts';
 
+const codes = exitCodeHelp({
+  pass: 'no regression',
+  failed: 'a regression',
+  setUp: 'a report cannot be read',
+  undecided: 'the reports cannot be compared',
+});
+
 /** Adds the options and the action of the subcommand. */
 export function configure(command: Command): void {
+  command.addHelpText('after', codes);
   addExamples(command, 'fleetbed conform compare before.json after.json');
   command
     .argument('<a>', 'JSON report of the earlier run')

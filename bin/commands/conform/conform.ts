@@ -8,6 +8,7 @@ import { compareReports } from '../../../conformance/result/compare.ts';
 import { resultSchema } from '../../../conformance/result/schema.ts';
 import type { OptionRows, ValuesOf } from '../../../fixtures/base/option-row.ts';
 import { addExamples } from '../../options/examples.ts';
+import { exitCodeHelp } from '../../options/exit-code-help.ts';
 import { addOptionRows } from '../../options/option-rows.ts';
 import { prepareReports, writeReports } from '../../options/reports.ts';
 import { addSubcommands, type Subcommands, subcommandHint } from '../../options/subcommands.ts';
@@ -118,8 +119,19 @@ const commandRows = {
 
 type ConformCommandOptions = ConformOptions & ValuesOf<typeof commandRows>;
 
+const codes = exitCodeHelp({
+  pass: 'no case failed',
+  failed: 'a case failed without a valid waiver, or a waiver is expired or needless',
+  setUp:
+    'the target cannot be tested: unreachable, not this API, login refused, a right of the user missing, a file unusable',
+  undecided: 'no case was decided, or a case was inconclusive',
+  internal: 'a case ended by an error of the suite',
+  interrupted: 'Ctrl-C, and no case had failed',
+});
+
 /** Adds the options, the subcommands and the action of `fleetbed conform`. */
 export function configure(command: Command): void {
+  command.addHelpText('after', codes);
   addExamples(
     command,
     '# Everything, against fleetbed serve: FLEETBED_PASSWORD, FLEETBED_CONTROL_URL and _TOKEN are set',

@@ -9,6 +9,7 @@ import { recordingText } from '../../../conformance/passive/recording-text.ts';
 import { RecordingError } from '../../../conformance/recordings/recording.ts';
 import { NotAFile } from '../../../fixtures/base/plain-file.ts';
 import { addExamples } from '../../options/examples.ts';
+import { exitCodeHelp } from '../../options/exit-code-help.ts';
 import { headerPrefixOption, jsonOption } from '../../options/shared-options.ts';
 import { urlOption } from '../../options/url-option.ts';
 import { CommandError } from '../../output/command-error.ts';
@@ -28,6 +29,13 @@ const exitCodeOf: Readonly<Record<RecordingJudgement['outcome'], ExitCode>> = {
   nothing: exitCodes.undecided,
 };
 
+const codes = exitCodeHelp({
+  pass: 'no requirement is violated',
+  failed: 'a requirement is violated',
+  setUp: 'the recording cannot be read',
+  undecided: 'nothing could be judged',
+});
+
 const help = `
 FILE is a HAR 1.2 file, as browsers and proxies save it, or a journal, as fleetbed journal --json
 prints it (--limit 500): a line or a list entry for each exchange. Exchanges of devices are judged by the rules that
@@ -36,10 +44,7 @@ fleetbed simulate --check-share applies. Anything that the recording lacks is co
 JSON is {file, form, server, outcome: "violated"|"held"|"nothing", entries, judged, devices, alone,
 requirements: [{requirement, sentence, judged, broken, firstBreach?}], leftOut: [{reason, entries,
 first: [place]}]}. Tokens and signatures are masked.
-
-Exit codes: 0 no requirement is violated; 1 a requirement is violated; 3 the recording cannot be read;
-4 nothing could be judged.
-`;
+${codes}`;
 
 /** Adds the options and the action of the subcommand. */
 export function configure(command: Command): void {

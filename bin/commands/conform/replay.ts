@@ -13,6 +13,7 @@ import type { StoredResult } from '../../../conformance/result/schema.ts';
 import { replayedOptions, suiteOptions } from '../../../conformance/suite/options.ts';
 import type { OptionRows, ValuesOf } from '../../../fixtures/base/option-row.ts';
 import { addExamples } from '../../options/examples.ts';
+import { exitCodeHelp } from '../../options/exit-code-help.ts';
 import { addOptionRows, valueName } from '../../options/option-rows.ts';
 import { prepareReports, writeReports } from '../../options/reports.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
@@ -37,8 +38,17 @@ const rows = {
 
 type ReplayOptions = ConformOptions & ValuesOf<typeof rows>;
 
+const codes = exitCodeHelp({
+  pass: 'all failed cases pass now, or none had failed',
+  failed: 'a case still fails',
+  setUp: 'the report cannot be read, or the target cannot be tested',
+  undecided: 'a case was not decided',
+  interrupted: 'Ctrl-C, and no case had failed',
+});
+
 /** Adds the options and the action of the subcommand. */
 export function configure(command: Command): void {
+  command.addHelpText('after', codes);
   addExamples(
     command,
     '# Same target, seed and limits as the earlier run',

@@ -39,6 +39,7 @@ import { obey } from '../../../conformance/self-test/workers.ts';
 import { selectedRows } from '../../../conformance/suite/selection.ts';
 import { systemClock } from '../../../fixtures/base/clock.ts';
 import { addExamples } from '../../options/examples.ts';
+import { exitCodeHelp } from '../../options/exit-code-help.ts';
 import { addOptionRows } from '../../options/option-rows.ts';
 import { SecretOption, secretVariables } from '../../options/secret-option.ts';
 import { headerPrefixOption } from '../../options/shared-options.ts';
@@ -53,8 +54,15 @@ import { defaultFloor, defaultSeed, selfTestRows } from './self-test-options.ts'
 import { selfTestProgress } from './self-test-progress.ts';
 import { begin, type SelfTestCommandOptions, targetOf } from './self-test-run.ts';
 
+const codes = exitCodeHelp({
+  pass: 'the suite catches what it has to',
+  failed: 'a defect is not caught, or a good server is accused',
+  interrupted: 'Ctrl-C',
+});
+
 /** Adds the options and the action of the subcommand. */
 export function configure(command: Command): void {
+  command.addHelpText('after', codes);
   addExamples(
     command,
     '# The defects of links, against reference servers',

@@ -7,6 +7,7 @@ import { inGroup, type UngroupedRows, type ValuesOf } from '../../../fixtures/ba
 import type { RunStarter } from '../../../server/control/sources/runs.ts';
 import { type RunningServer, startServer } from '../../../server/server.ts';
 import { addExamples } from '../../options/examples.ts';
+import { exitCodeHelp, fleetCodes } from '../../options/exit-code-help.ts';
 import { addOptionRows } from '../../options/option-rows.ts';
 import { prepareReports, reportOption } from '../../options/reports.ts';
 import { sharedHelp } from '../../options/shared-options.ts';
@@ -44,8 +45,18 @@ interface DemoPorts {
 
 const wantedPorts: DemoPorts = { port: 8080, controlPort: 8081 };
 
+const codes = exitCodeHelp({
+  pass: 'fleet and suite passed',
+  failed: 'a case or the fleet failed',
+  setUp: 'the server cannot start, or a report cannot be written',
+  undecided: 'ended before fleet and suite had a result',
+  limited: fleetCodes.limited,
+  interrupted: 'Ctrl-C during the run of fleet and suite',
+});
+
 /** Adds the options and the action of `fleetbed demo`. */
 export function configure(command: Command): void {
+  command.addHelpText('after', codes);
   addOptionRows(command, rows).action(async (options: DemoOptions) => {
     process.exitCode = await demo(options);
   });

@@ -16,6 +16,7 @@ import {
   trustCheck,
 } from '../../../simulator/environment/way-to-server.ts';
 import { addExamples } from '../../options/examples.ts';
+import { exitCodeHelp } from '../../options/exit-code-help.ts';
 import * as values from '../../options/option-values.ts';
 import { caOption, jsonOption } from '../../options/shared-options.ts';
 import { urlOption } from '../../options/url-option.ts';
@@ -35,6 +36,12 @@ interface EnvironmentOptions extends machine.PlannedFleet {
   readonly json?: boolean;
 }
 
+const codes = exitCodeHelp({
+  pass: 'no check fails; there may be warnings',
+  failed: 'a check fails',
+  setUp: 'the file of --ca cannot be read',
+});
+
 const help = `
 Checks open files, outgoing ports, ports to listen on (without --url, or when a port is given),
 trusted authorities and the clock; with --url also reachability, TLS, API and the clock of the
@@ -42,12 +49,7 @@ server. Each check is pass, warn or fail; a check over the network takes at most
 
 JSON is {devices, connect, verdict, connectedDevicesMax?, checks: [check]}, where a check is
   {name, verdict: "pass"|"warn"|"fail", found, wayOut?, connectedDevicesMax?}.
-
-Exit codes:
-  0  no check fails; there may be warnings
-  1  a check fails
-  3  the file of --ca cannot be read
-`;
+${codes}`;
 
 /** Adds the options and the action of `fleetbed doctor environment`. */
 export function configure(command: Command): void {

@@ -12,6 +12,7 @@ import {
   memberText,
 } from '../../../server/explain/doctor/finding.ts';
 import { addExamples } from '../../options/examples.ts';
+import { exitCodeHelp } from '../../options/exit-code-help.ts';
 import * as values from '../../options/option-values.ts';
 import { jsonOption } from '../../options/shared-options.ts';
 import { CommandError } from '../../output/command-error.ts';
@@ -27,15 +28,16 @@ interface SignatureOptions {
   readonly json?: boolean;
 }
 
+const codes = exitCodeHelp({
+  pass: 'the signature matches',
+  failed: 'it does not match, or the key cannot be used',
+  setUp: 'a file cannot be read',
+});
+
 const help = `
 JSON is {fits, about: "signature"|"key", sentence} and, where it does not match,
   {mistake, remedy, detail?, also?: [mistake]}.
-
-Exit codes:
-  0  the signature matches
-  1  it does not match, or the key cannot be used
-  3  a file cannot be read
-`;
+${codes}`;
 
 /** Adds the options and the action of `fleetbed doctor signature`. */
 export function configure(command: Command): void {

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { printableJson } from '../../../fixtures/base/printable.ts';
 import { addExamples } from '../../options/examples.ts';
+import { exitCodeHelp } from '../../options/exit-code-help.ts';
 import * as values from '../../options/option-values.ts';
 import { jsonLinesOption } from '../../options/shared-options.ts';
 import { CommandError } from '../../output/command-error.ts';
@@ -27,6 +28,13 @@ interface ReadOptions extends JournalOptions {
   readonly limit: number;
 }
 
+const codes = exitCodeHelp({
+  pass: 'done, or Ctrl-C',
+  failed: '--lint has findings',
+  usage: 'a filter is wrong',
+  setUp: 'the control listener cannot be reached, or refuses the token',
+});
+
 const help = `
 Secrets are masked. With --json each entry is one line of JSON with headers and bodies, which
 fleetbed calendar can read.
@@ -34,16 +42,13 @@ fleetbed calendar can read.
 --lint judges the devices by what a client owes the server, from the sequence of each one's requests:
 tokens sent to another host, hasty polls, secrets in a log. The requests are legal, but unwise.
 With --json each finding is a line {duty, level, sentence, source, entry, operation, message, remedy}.
-
-Exit codes: 0 done, or Ctrl-C; 1 --lint has findings; 2 a filter is wrong; 3 the control listener cannot be reached, or
-refuses the token.
-`;
+${codes}`;
 
 /** Adds the options and the action of `fleetbed journal`. */
 export function configure(command: Command): void {
   addFilterOptions(addControlOptions(command, (options) => !('from' in options)))
     .option(
-      '--limit <n>',
+      '--limit <count>',
       'number of entries to show, the newest ones',
       values.count(1, LIMIT_MAX),
       LIMIT_DEFAULT,

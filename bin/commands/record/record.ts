@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { counted } from '../../../fixtures/base/counted.ts';
 import { inGroup, type UngroupedRows, type ValuesOf } from '../../../fixtures/base/option-row.ts';
 import { addExamples } from '../../options/examples.ts';
+import { exitCodeHelp } from '../../options/exit-code-help.ts';
 import { addOptionRows } from '../../options/option-rows.ts';
 import * as values from '../../options/option-values.ts';
 import { sharedHelp } from '../../options/shared-options.ts';
@@ -41,6 +42,12 @@ const rows = inGroup('Options', {
 
 type RecordOptions = ValuesOf<typeof rows> & { readonly upstream: string; readonly out: string };
 
+const codes = exitCodeHelp({
+  pass: 'recorded, ended by Ctrl-C',
+  setUp: 'the file cannot be written, or the port is in use',
+  undecided: 'nothing passed through',
+});
+
 const help = `
 Point the device at the printed URL. Requests, answers and websockets pass unchanged, except that links
 to the upstream server name this proxy, so that downloads pass through it. Links to other hosts do not.
@@ -48,10 +55,7 @@ to the upstream server name this proxy, so that downloads pass through it. Links
 The session file is a journal, one line of JSON for each exchange and frame: fleetbed conform client
 --from, fleetbed calendar and fleetbed replay read it. It holds no secret: tokens are called token-1,
 token-2, signatures and passwords are masked, and frames and files are not kept.
-
-Exit codes: 0 recorded, ended by Ctrl-C; 2 the command line is wrong; 3 the file cannot be written, or
-the port is in use; 4 nothing passed through.
-`;
+${codes}`;
 
 /** Adds the options and the action of `fleetbed record`. */
 export function configure(command: Command): void {

@@ -7,6 +7,7 @@ import { counted } from '../../../fixtures/base/counted.ts';
 import { inGroup, type UngroupedRows, type ValuesOf } from '../../../fixtures/base/option-row.ts';
 import { NotAFile } from '../../../fixtures/base/plain-file.ts';
 import { addExamples } from '../../options/examples.ts';
+import { exitCodeHelp } from '../../options/exit-code-help.ts';
 import { addOptionRows } from '../../options/option-rows.ts';
 import { sharedHelp } from '../../options/shared-options.ts';
 import { addUrlOption } from '../../options/url-option.ts';
@@ -55,6 +56,14 @@ const rows = inGroup('Options', {
 
 type ReplayOptions = ValuesOf<typeof rows> & { readonly url: string };
 
+const codes = exitCodeHelp({
+  pass: 'no response differs',
+  failed: 'a response differs',
+  setUp: 'the file cannot be read, or the server cannot be reached',
+  undecided: 'the file has no request of a device',
+  interrupted: 'interrupted',
+});
+
 const help = `
 The file is a session of fleetbed record, a journal, or a HAR file. Each request is sent again: signed by
 a test key of its own for each recorded key, with the server's tokens, ids and links, and with times
@@ -62,10 +71,7 @@ moved to the present. Of a websocket, the handshake is played.
 
 A response differs if its status does, or a member of its JSON; ids, times, links and the texts of errors
 may be others. With --json each request is a line {place, method, path, recorded, status, differences}.
-
-Exit codes: 0 no response differs; 1 a response differs; 2 the command line is wrong; 3 the file cannot be
-read, or the server cannot be reached; 4 the file has no request of a device; 130 interrupted.
-`;
+${codes}`;
 
 /** Adds the options and the action of `fleetbed replay`. */
 export function configure(command: Command): void {

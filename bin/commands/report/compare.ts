@@ -10,6 +10,7 @@ import {
   type RunComparison,
 } from '../../../simulator/result/compare.ts';
 import { addExamples } from '../../options/examples.ts';
+import { exitCodeHelp } from '../../options/exit-code-help.ts';
 import * as values from '../../options/option-values.ts';
 import { CommandError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
@@ -22,8 +23,16 @@ interface CompareOptions {
   readonly json?: boolean;
 }
 
+const codes = exitCodeHelp({
+  pass: 'no regression',
+  failed: 'a regression',
+  setUp: 'a result cannot be read',
+  undecided: 'too little was measured to compare',
+});
+
 /** Adds the options and the action of the subcommand. */
 export function configure(command: Command): void {
+  command.addHelpText('after', codes);
   addExamples(command, 'fleetbed report compare before.json after.json');
   command
     .argument('<a>', 'JSON result of the earlier run', values.filled)

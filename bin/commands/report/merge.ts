@@ -6,6 +6,7 @@ import type { FleetResult } from '../../../simulator/engine/simulate-fleet.ts';
 import { fleetReport } from '../../../simulator/report/text.ts';
 import { MergeError, mergeResults } from '../../../simulator/result/merge.ts';
 import { addExamples } from '../../options/examples.ts';
+import { exitCodeHelp, fleetCodes } from '../../options/exit-code-help.ts';
 import * as values from '../../options/option-values.ts';
 import { CommandError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
@@ -16,6 +17,9 @@ import { readResultFile } from './read-result-file.ts';
 
 /** Adds the options and the action of the subcommand. */
 export function configure(command: Command): void {
+  const setUp =
+    'a result cannot be read, the results are not of one plan, or the file cannot be written';
+  command.addHelpText('after', exitCodeHelp({ ...fleetCodes, setUp }));
   addExamples(command, 'fleetbed report merge shard-0.json shard-1.json --out run.json');
   command
     .argument('<results...>', 'JSON files of the shards of one plan')

@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import { fleetReport } from '../../../simulator/report/text.ts';
 import { addExamples } from '../../options/examples.ts';
+import { exitCodeHelp } from '../../options/exit-code-help.ts';
 import { fleetForms } from '../../options/fleet-forms.ts';
 import * as values from '../../options/option-values.ts';
 import { writeReports } from '../../options/reports.ts';
@@ -21,6 +22,8 @@ interface RenderOptions {
 
 /** Adds the options and the action of the subcommand. */
 export function configure(command: Command): void {
+  const setUp = 'the result cannot be read, or a file cannot be written';
+  command.addHelpText('after', exitCodeHelp({ pass: 'done', setUp }));
   addExamples(
     command,
     'fleetbed report render run.json',

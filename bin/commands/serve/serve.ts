@@ -7,6 +7,7 @@ import type { RunningServer } from '../../../server/server.ts';
 import { SettingError, settingRows } from '../../../server/settings.ts';
 import { StateError } from '../../../server/store/engine/state-error.ts';
 import { addExamples } from '../../options/examples.ts';
+import { exitCodeHelp } from '../../options/exit-code-help.ts';
 import { addOptionRows, settingsOfOptions } from '../../options/option-rows.ts';
 import { CommandError, describeError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
@@ -83,10 +84,11 @@ export interface ServeOptions extends ValuesOf<typeof commandRows> {
   readonly variationSeed?: unknown;
 }
 
-const help = `
-Exit codes: 0 ended by Ctrl-C; 1 a planned fault never fired; 2 the command line is wrong; 3 a port,
-file or folder cannot be used.
-`;
+const help = exitCodeHelp({
+  pass: 'ended by Ctrl-C',
+  failed: 'a planned fault never fired',
+  setUp: 'a port, file or folder cannot be used',
+});
 
 /** Adds the options and the action of `fleetbed serve`. */
 export function configure(command: Command): void {

@@ -7,6 +7,7 @@ import { constants } from 'node:os';
 import type { Command } from 'commander';
 import { settingRows } from '../../../server/settings.ts';
 import { addExamples } from '../../options/examples.ts';
+import { exitCodeHelp } from '../../options/exit-code-help.ts';
 import { addOptionRows } from '../../options/option-rows.ts';
 import { secretVariables } from '../../options/secret-option.ts';
 import { CommandError } from '../../output/command-error.ts';
@@ -25,15 +26,18 @@ const rows = {
   ...startRows,
 } as const;
 
+const codes = exitCodeHelp({
+  failed: 'the command ended with 0, but a fault of --faults never fired',
+  setUp: 'the server or the command cannot start',
+});
+
 const help = `
 The command finds the server by these variables, which the other commands of fleetbed read too:
 FLEETBED_URL, FLEETBED_EMAIL, FLEETBED_PASSWORD, FLEETBED_CONTROL_URL and FLEETBED_CONTROL_TOKEN.
 SIGINT and SIGTERM are passed on to it.
 
-Exit codes: that of the command, or 128 plus the number of the signal that ended it; 1 also when it
-ended with 0 and a fault of --faults never fired; 2 the command line is wrong; 3 the server or the
-command cannot start.
-`;
+The exit code is that of the command, or 128 plus the number of the signal that ended it.
+${codes}`;
 
 /** Adds the options and the action of `fleetbed with-server`. */
 export function configure(command: Command): void {

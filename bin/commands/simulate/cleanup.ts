@@ -8,6 +8,7 @@ import { systemClock } from '../../../fixtures/base/clock.ts';
 import { counted } from '../../../fixtures/base/counted.ts';
 import { cleanUpFleet, type FleetCleanupResult } from '../../../simulator/state/cleanup.ts';
 import { addExamples } from '../../options/examples.ts';
+import { exitCodeHelp } from '../../options/exit-code-help.ts';
 import {
   addLoginOptions,
   type LoginOptions,
@@ -36,9 +37,16 @@ export interface FleetCleanupValues extends LoginOptions {
   readonly json?: boolean;
 }
 
+/** The section of the help of a clean-up that lists its exit codes. */
+export const cleanupCodes = exitCodeHelp({
+  pass: 'everything was removed',
+  failed: 'something could not be removed',
+  setUp: 'a ledger cannot be used, or the server cannot be reached or refuses the user',
+});
+
 /** Adds the subcommand with its action. */
 export function addCleanup(simulate: Command): void {
-  const command = simulate.command('cleanup');
+  const command = simulate.command('cleanup').addHelpText('after', cleanupCodes);
   addExamples(
     command,
     'fleetbed simulate cleanup fleet.ledger',

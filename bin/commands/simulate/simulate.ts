@@ -12,6 +12,7 @@ import {
 import { planSchema } from '../../../simulator/plan/plan-words.ts';
 import { brokenOffReport, fleetReport } from '../../../simulator/report/text.ts';
 import { addExamples } from '../../options/examples.ts';
+import { exitCodeHelp, fleetCodes } from '../../options/exit-code-help.ts';
 import { fleetForms } from '../../options/fleet-forms.ts';
 import { addOptionRows } from '../../options/option-rows.ts';
 import { repeatLine } from '../../options/repeat-line.ts';
@@ -75,6 +76,7 @@ type SimulateOptions = SpreadOptions & VirtualOptions & ValuesOf<typeof resultRo
 
 /** Adds the options and the action of `fleetbed simulate`. */
 export function configure(command: Command): void {
+  command.addHelpText('after', exitCodeHelp(fleetCodes));
   addCleanup(command.enablePositionalOptions());
   addRunOptions(command).action(async (options: SimulateOptions) => {
     process.exitCode = await act(command, options);

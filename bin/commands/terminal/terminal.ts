@@ -4,6 +4,7 @@ import { systemClock } from '../../../fixtures/base/clock.ts';
 import { ClientError } from '../../../simulator/engine/simulate-fleet.ts';
 import { StatusError } from '../../../simulator/network/errors.ts';
 import { addExamples } from '../../options/examples.ts';
+import { exitCodeHelp } from '../../options/exit-code-help.ts';
 import * as values from '../../options/option-values.ts';
 import { CommandError, setUpError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
@@ -18,8 +19,17 @@ import { RemoteShell, ShellRefused } from './remote-shell.ts';
 
 const REQUEST_TIME_LIMIT_MS = 30_000;
 
+const codes = exitCodeHelp({
+  pass: 'the shell has ended',
+  failed: 'the shell was cut off',
+  setUp:
+    'no terminal was given: the device is not connected or refuses a shell, or the server cannot be reached or refuses the user',
+  interrupted: 'stopped by a signal',
+});
+
 /** Adds the options and the action of `fleetbed terminal`. */
 export function configure(command: Command): void {
+  command.addHelpText('after', codes);
   addServerOptions(command)
     .argument('<device>', 'ID, or a value of the identity such as the MAC address', values.filled)
     .action(async (device: string, options: ServerAccess) => {

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { inGroup, type UngroupedRows, type ValuesOf } from '../../../fixtures/base/option-row.ts';
 import { addExamples } from '../../options/examples.ts';
+import { exitCodeHelp } from '../../options/exit-code-help.ts';
 import { addOptionRows } from '../../options/option-rows.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
 import { writeWholeFolder } from '../../output/files.ts';
@@ -30,6 +31,11 @@ const rows = inGroup('Options', {
   },
 } as const satisfies UngroupedRows);
 
+const codes = exitCodeHelp({
+  pass: 'written',
+  setUp: 'the folder is not empty, or cannot be written',
+});
+
 const help = `
 The folder has one file with all vectors, vectors.json, fleetbed_vectors.h (C99, needs no library)
 or fleetbed_vectors.py, and keys, bodies, signatures and artifacts as files of their own:
@@ -43,9 +49,7 @@ or fleetbed_vectors.py, and keys, bodies, signatures and artifacts as files of t
 
 In JSON, bytes are in hexadecimal in fields whose names end in Hex. The keys are not secret: use
 them for tests only.
-
-Exit codes: 0 written; 2 the command line is wrong; 3 the folder is not empty, or cannot be written.
-`;
+${codes}`;
 
 /** Adds the options and the action of `fleetbed vectors`. */
 export function configure(command: Command): void {

@@ -8,6 +8,7 @@ import { openRedis } from '../../../simulator/cluster/redis/connection.ts';
 import { followRuns } from '../../../simulator/cluster/redis/follow-runs.ts';
 import type { OwnPlan } from '../../../simulator/plan/divided-plan.ts';
 import { addExamples } from '../../options/examples.ts';
+import { exitCodeHelp } from '../../options/exit-code-help.ts';
 import { addOptionRows } from '../../options/option-rows.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import { fleetError } from '../../output/fleet-outcome.ts';
@@ -22,8 +23,14 @@ const coordinatorRows = redisRows('Coordinator', 'Redis that distributes the run
 
 type WorkerOptions = ValuesOf<typeof coordinatorRows> & OwnOptions;
 
+const codes = exitCodeHelp({
+  pass: 'ended by Ctrl-C',
+  setUp: 'Redis or the server cannot be reached, or a file is unusable',
+});
+
 /** Adds the options and the action of `fleetbed worker`. */
 export function configure(command: Command): void {
+  command.addHelpText('after', codes);
   addOwnOptions(addOptionRows(command, coordinatorRows));
   addExamples(
     command,

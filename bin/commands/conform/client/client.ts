@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { inGroup, type OptionRows, type ValuesOf } from '../../../../fixtures/base/option-row.ts';
 import { addExamples } from '../../../options/examples.ts';
+import { exitCodeHelp } from '../../../options/exit-code-help.ts';
 import { addOptionRows } from '../../../options/option-rows.ts';
 import type { ExitCode } from '../../../output/exit-codes.ts';
 import { addControlOptions, type ControlAccess } from '../../../server-access/control-listener.ts';
@@ -10,18 +11,23 @@ import { exerciseClient } from './exercise.ts';
 import { judgeRecordedClients } from './from-file.ts';
 import { watchClients } from './watch.ts';
 
+const codes = exitCodeHelp({
+  pass: 'no duty is broken',
+  failed:
+    'a duty of the level of --fail-on is broken and not waived, or a waiver is expired or needless',
+  setUp: 'the server cannot start, or a file cannot be used',
+  undecided:
+    'nothing came from the client, a scene could not be played to its end, or with --require-all-must a MUST was not exercised',
+  interrupted: 'interrupted',
+});
+
 const help = `
 The client is started once for each scene, with an empty folder and a server of its own. In the command
 {server} is the address of the server, {ca} the file with the certificate of its authority (the server uses
 TLS if the command names it) and {dir} the folder in which the client keeps its identity and its state.
 
 --schema prints the JSON Schema of the result. A waiver is {check: DUTY, reason, owner, expires} in a list "waivers".
-
-Exit codes: 0 no duty is broken; 1 a duty of the level of --fail-on is broken and not waived, or a waiver is expired or
-needless; 2 the command line is wrong; 3 the server cannot start, or a file cannot be used; 4 undecided: nothing came
-from the client, a scene could not be played to its end, or with --require-all-must a MUST was not exercised;
-130 interrupted.
-
+${codes}
 With --watch, the map of a running server is redrawn on a terminal; elsewhere it is printed when a duty
 has changed. It ends with Ctrl-C, or after --time. JSON is the answer to GET /clients, or to
 GET /clients/{device} of the control API; with --from it is {file, clients}.
