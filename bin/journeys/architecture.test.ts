@@ -1,5 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -192,8 +200,32 @@ describe('the import rules', () => {
   });
 });
 
+const guide = readFileSync(join(root, '.github/CONTRIBUTING.md'), 'utf8');
+
+describe('the files and folders named in CONTRIBUTING', () => {
+  /** Paths as in `server/rules`, `stages.ts` and `device/`; not `.mender`, `/connect` or `NAME.test.ts`. */
+  const named = [...guide.matchAll(/`(?!NAME)(\w[\w.-]*(?:\/[\w.-]+)*)(\/?)`/g)].flatMap(
+    ([, path = '', slash]) =>
+      slash === '/' || path.includes('/') || /\.(?:tsx?|mjs|json)$/.test(path) ? [path] : [],
+  );
+  const paths = folders.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(
+      (path) => `/${folder}/${path.replaceAll('\\', '/')}`,
+    ),
+  );
+  const isInside = (path: string) => folders.some((folder) => path.startsWith(`${folder}/`));
+  const exists = (path: string) =>
+    isInside(path)
+      ? paths.includes(`/${path}`)
+      : existsSync(join(root, path)) || paths.some((each) => each.endsWith(`/${path}`));
+
+  it('all exist, and are more than a hundred', () => {
+    expect(named.filter((path) => !exists(path))).toEqual([]);
+    expect(new Set(named).size).toBeGreaterThan(100);
+  });
+});
+
 describe('the layers listed in CONTRIBUTING', () => {
-  const guide = readFileSync(join(root, '.github/CONTRIBUTING.md'), 'utf8');
   const listed = [
     ...guide.matchAll(/^\| `((?:fixtures|server|simulator|conformance|bin)(?:\/[\w/-]+)?)` /gm),
   ];
