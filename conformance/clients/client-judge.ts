@@ -4,20 +4,20 @@
  * remembers is bounded for each device and in the number of devices.
  */
 
+import { isPollOperation } from '../../fixtures/contract/operation-ids.ts';
 import type {
   ClientEvent,
   ClientExchange,
   ClientSocketEvent,
   ServerAct,
 } from '../../fixtures/control/client-event.ts';
+import type { DutyState } from '../../fixtures/control/clients.ts';
 import { appliedChecks, type PassiveCheck, type Violation } from '../passive/check.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
 import { ClientMemory } from './client-memory.ts';
 import type { ClientVerdict, DutyVerdict, DutyViolation } from './client-verdict.ts';
 import { duties } from './duties/duties.ts';
 import type { Duty, DutyMemory, Sequence, Watch } from './duty.ts';
-import type { DutyState } from './duty-state.ts';
-import { polls } from './exchange-facts.ts';
 import { DOWNLOAD_RETRY_MS, isAnswered, isUnderway, patienceMs } from './excuses.ts';
 import { FleetMemory } from './fleet-memory.ts';
 import { judgedExchange, rowOf } from './recognized-exchange.ts';
@@ -191,7 +191,7 @@ export class ClientJudge {
       this.#advance(client, duty, sequence, exchange, memory);
     }
     client.memory.learn(exchange, event);
-    const isIdle = event.status === 204 && polls.includes(row.id) && isAnswered(event);
+    const isIdle = event.status === 204 && isPollOperation(row) && isAnswered(event);
     const { due, authentication } = client.memory;
     if (!isIdle) client.busyMs = event.endedMs;
     // Shortly after another exchange a poll is excused from what it breaks later.
@@ -214,7 +214,7 @@ export class ClientJudge {
     // A request that began before the device could know is no answer to it.
     if (due && event.sentMs >= due.sinceMs) {
       due.exchanges += 1;
-      if (polls.includes(exchange.row.id)) due.polls += 1;
+      if (isPollOperation(exchange.row)) due.polls += 1;
       const place = {
         sequence: event.sequence,
         operation: exchange.row.id,

@@ -1,6 +1,7 @@
 /** Remembers what duties need to know about the earlier requests of one device, within bounds. */
 import { beginningOf } from '../../fixtures/base/beginning.ts';
 import { jsonInOrder } from '../../fixtures/base/json.ts';
+import { isPollOperation } from '../../fixtures/contract/operation-ids.ts';
 import type {
   ClientExchange,
   ClientSocketEvent,
@@ -24,7 +25,6 @@ import {
   isSoonAfter,
   pauseMs,
   pausesIn,
-  polls,
   type Times,
   timesOf,
   typeOf,
@@ -132,7 +132,7 @@ export class ClientMemory {
       this.authentication.requested(exchange, event, this.lastPoll);
       this.deployments.isIdleKnown ||= exchange.status === 401;
     } else this.authentication.usedToken(exchange, event);
-    if (polls.includes(id)) this.#polled(exchange, event);
+    if (isPollOperation(row)) this.#polled(exchange, event);
     if (downloads.includes(id)) this.deployments.downloaded(exchange, event);
     if (id === 'put-deployment-status') this.deployments.reported(exchange, event);
     if (id === 'get-update-control-map') this.#fetchedMap(exchange, event);

@@ -1,6 +1,6 @@
 /** The types of what the judge of device clients says. It is a pure reader of client events. */
 
-import type { DutyState } from './duty-state.ts';
+import type { DutyState } from '../../fixtures/control/clients.ts';
 
 /** One violation of a duty. */
 export interface DutyViolation {

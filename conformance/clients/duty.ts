@@ -8,10 +8,10 @@ import type {
   ClientSocketEvent,
   ServerAct,
 } from '../../fixtures/control/client-event.ts';
+import type { DutyLevel } from '../../fixtures/control/clients.ts';
 import type { PassiveCheck, Violation } from '../passive/check.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
 import type { ClientMemory } from './client-memory.ts';
-import type { DutyLevel } from './duty-state.ts';
 import type { FleetMemory } from './fleet-memory.ts';
 import type { Due } from './remembered.ts';
 import type { SceneName } from './scenes.ts';

@@ -13,13 +13,6 @@ export type Times = Pick<JudgedExchange['request'], 'sentMs' | 'endedMs'>;
 /** The ids of the operations that fetch a file by a signed link. */
 export const downloads: readonly string[] = ['download-artifact', 'download-configuration'];
 
-/** The ids of the operations by which a device asks for an update. */
-export const polls: readonly string[] = [
-  'get-next-deployment',
-  'post-next-deployment',
-  'post-next-deployment-v2',
-];
-
 /** The final statuses that a device may report. */
 export const finals: readonly unknown[] = ['success', 'failure', 'already-installed'];
 /** Returns true if devices call the operation: with their token, a signature or a link. */

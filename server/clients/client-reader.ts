@@ -6,12 +6,10 @@ import type * as v from 'valibot';
 import type { ClientEvent } from '../../fixtures/control/client-event.ts';
 import type {
   clientDutyAnswer,
-  dutyStates,
+  DutyState,
   judgedDutyAnswer,
 } from '../../fixtures/control/clients.ts';
 import type { ReadOnly } from '../../fixtures/control/operations.ts';
-
-export type DutyState = (typeof dutyStates)[number];
 
 /** A duty of device clients, as lists show it. */
 export type ClientDuty = ReadOnly<v.InferOutput<typeof clientDutyAnswer>>;

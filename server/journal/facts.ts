@@ -1,7 +1,7 @@
 /** Facts derived from an entry on demand: its device, user and deployment. */
 
 import { parsedJson } from '../../fixtures/base/json.ts';
-import { operationsById } from '../../fixtures/contract/operation-ids.ts';
+import { isPollOperation, operationsById } from '../../fixtures/contract/operation-ids.ts';
 import type { ExchangeRecord } from '../http/exchange-record.ts';
 import { readIdentity } from '../rules/identity.ts';
 import type { JournalEntry } from './entry.ts';
@@ -65,7 +65,7 @@ export function operationOf(entry: JournalEntry): string | undefined {
 export function deploymentOf(record: ExchangeRecord): string | undefined {
   const row = operationsById.get(record.operation ?? '');
   if (!row) return undefined;
-  if (row.deploymentRole === 'hands-out') {
+  if (isPollOperation(row)) {
     const { id } = record.status === 200 ? jsonObject(record.answerBody) : {};
     return typeof id === 'string' ? id : undefined;
   }

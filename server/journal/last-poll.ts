@@ -2,8 +2,7 @@
  * Stores the last poll of each device. In the journal it would soon be dropped for the entries of
  * other devices.
  */
-import { operationsById } from '../../fixtures/contract/operation-ids.ts';
-import { operations } from '../../fixtures/contract/operations.ts';
+import { operations, pollOperations } from '../../fixtures/contract/operations.ts';
 import type { ExchangeRecord } from '../http/exchange-record.ts';
 import type { LastPoll } from '../store/last-poll.ts';
 
@@ -15,11 +14,7 @@ interface LastPolls {
 /** Maximum length of the stored data of a poll. Real devices send far less. */
 export const POLL_DATA_MAX_CHARACTERS = 4096;
 
-const polls: ReadonlySet<string> = new Set(
-  [...operationsById.values()]
-    .filter(({ deploymentRole }) => deploymentRole === 'hands-out')
-    .map(({ id }) => id),
-);
+const polls: ReadonlySet<string> = new Set(pollOperations);
 
 /** The polling operation whose data is in the URL. */
 const inUrl = operations['get-next-deployment'].id;

@@ -1,7 +1,9 @@
 /** Parses thresholds such as `95% updated within 10m`, `p99(poll) < 200ms` and `errors < 0.1%`. */
+
 import * as v from 'valibot';
 import { printable } from '../../fixtures/base/printable.ts';
 import { operationsById } from '../../fixtures/contract/operation-ids.ts';
+import { pollOperations } from '../../fixtures/contract/operations.ts';
 
 /** Operator that compares the observed value with the limit. */
 export type Comparator = '<=' | '>=' | '<' | '>' | '=';
@@ -66,13 +68,6 @@ class ThresholdPartError extends Error {}
 export const downloadOperations: readonly string[] = [
   'download-artifact',
   'download-configuration',
-];
-
-/** The operations that ask for an update, in each version of the API. */
-export const pollOperations: readonly string[] = [
-  'post-next-deployment-v2',
-  'post-next-deployment',
-  'get-next-deployment',
 ];
 
 /** Short names for operations of the contract. */

@@ -1,8 +1,12 @@
 /** Findings about the contact of the devices with the server: answers, acceptance and polls. */
+
 import * as v from 'valibot';
 import { counted } from '../../fixtures/base/counted.ts';
-import { operations as contractOperations } from '../../fixtures/contract/operations.ts';
-import { pollOperations, thresholdOf, thresholdsShape } from '../plan/thresholds-parser.ts';
+import {
+  operations as contractOperations,
+  pollOperations,
+} from '../../fixtures/contract/operations.ts';
+import { thresholdOf, thresholdsShape } from '../plan/thresholds-parser.ts';
 import type { RunFinding } from './finding.ts';
 import type { FleetResult } from './result.ts';
 import { noUser } from './result-devices.ts';
@@ -70,11 +74,13 @@ function usableAnswers({ operation, answers }: OperationCount, { errors }: Fleet
   return (answers['2xx'] ?? 0) - unusable.reduce((sum, { count }) => sum + count, 0);
 }
 
+const polls: ReadonlySet<string> = new Set(pollOperations);
+
 /** Returns a finding when devices polled, and no poll was answered as by this API. */
 export function pollFindings(result: FleetResult): readonly RunFinding[] {
-  const polls = result.operations.filter(({ operation }) => pollOperations.includes(operation));
-  const isUsable = polls.some((row) => usableAnswers(row, result) > 0);
-  if (polls.length === 0 || isUsable || !isAnyAccepted(result)) return [];
+  const rows = result.operations.filter(({ operation }) => polls.has(operation));
+  const isUsable = rows.some((row) => usableAnswers(row, result) > 0);
+  if (rows.length === 0 || isUsable || !isAnyAccepted(result)) return [];
   const condition = 'polls are answered';
   const sentence = 'No poll of a device had an answer that it could use: see the errors by cause.';
   return [{ condition, state: 'undecided', sentence, brief: 'no poll succeeded' }];

@@ -51,7 +51,7 @@ describe('a threshold for a run', () => {
 
   it('covers all operations that request an update when it names polls', () => {
     expect(thresholdOf('p50(poll) < 1s').subject).toMatchObject({
-      operations: ['post-next-deployment-v2', 'post-next-deployment', 'get-next-deployment'],
+      operations: ['get-next-deployment', 'post-next-deployment', 'post-next-deployment-v2'],
     });
   });
 

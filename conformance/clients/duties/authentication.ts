@@ -1,9 +1,11 @@
 /** Duties of authentication: requests, and reactions to what the server decides. Spec: Device authentication */
+
 import { parsedJson } from '../../../fixtures/base/json.ts';
+import { isPollOperation } from '../../../fixtures/contract/operation-ids.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { membersOf } from '../../target/json-members.ts';
 import type { Duty } from '../duty.ts';
-import { digestOf, isOfDevice, pauseMs, polls } from '../exchange-facts.ts';
+import { digestOf, isOfDevice, pauseMs } from '../exchange-facts.ts';
 import { HASTY_MAX, isAnswered, isUnderway, REPEATS_UNDERWAY_MAX } from '../excuses.ts';
 import { MASK } from '../secret-text.ts';
 import { credentialDuties } from './credentials.ts';
@@ -269,7 +271,7 @@ const reactionDuties: readonly Duty[] = [
         exchange: (_, { client, event }) =>
           Math.abs(event.serverNowMs - (client.serverNowMs ?? event.serverNowMs)) > YEAR_MS,
       },
-      keeps: { exchange: ({ row, isSuccess }) => polls.includes(row.id) && isSuccess },
+      keeps: { exchange: ({ row, isSuccess }) => isPollOperation(row) && isSuccess },
       lapses: { acts: ['client-killed'] },
       must: 'poll although the clock of the server was moved by years',
     },

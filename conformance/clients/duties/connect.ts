@@ -1,10 +1,11 @@
 /** Duties on websockets. Spec: Device connect; RFC 6455 */
 
+import { isPollOperation } from '../../../fixtures/contract/operation-ids.ts';
 import type { ClientSocketEvent } from '../../../fixtures/control/client-event.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { shown } from '../../target/expectations.ts';
 import type { Duty } from '../duty.ts';
-import { digestOf, polls } from '../exchange-facts.ts';
+import { digestOf } from '../exchange-facts.ts';
 import { isUnderway } from '../excuses.ts';
 import { MASK } from '../secret-text.ts';
 import { messageIn } from '../socket-message.ts';
@@ -312,9 +313,9 @@ const reactionDuties: readonly Duty[] = [
           return proto === MENDER_CLIENT && typ === 'check-update';
         },
       },
-      keeps: { exchange: ({ row }) => polls.includes(row.id) },
+      keeps: { exchange: ({ row }) => isPollOperation(row) },
       breaks: ({ row }, { event }, { sinceMs }) =>
-        polls.includes(row.id) && event.sentMs - sinceMs > ANSWER_MS + 1000
+        isPollOperation(row) && event.sentMs - sinceMs > ANSWER_MS + 1000
           ? {
               where: 'check-update',
               must: 'lead to a poll in 10 s',

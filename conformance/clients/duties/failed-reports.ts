@@ -1,8 +1,10 @@
 /** Duties of reports that fail, meet the end of their deployment, or a power cut. Spec: States and transitions */
+import { isPollOperation } from '../../../fixtures/contract/operation-ids.ts';
+import { pollOperations } from '../../../fixtures/contract/operations.ts';
 import { shown } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
 import type { Duty } from '../duty.ts';
-import { askedWith, downloads, polls } from '../exchange-facts.ts';
+import { askedWith, downloads } from '../exchange-facts.ts';
 import { HASTY_MAX, isAnswered } from '../excuses.ts';
 import {
   abortedOffer,
@@ -35,7 +37,7 @@ export const failedReportDuties: readonly Duty[] = [
       },
       keeps: { exchange: isFinalAttempt },
       breaks: ({ row, status }, _, due) =>
-        polls.includes(row.id) && status < 429 && due.polls > POLLS_WITHOUT_REPORT_MAX
+        isPollOperation(row) && status < 429 && due.polls > POLLS_WITHOUT_REPORT_MAX
           ? { where: 'a final status that was lost', must: 'be sent again', seen: 'only polls' }
           : undefined,
       lapses: { acts: ['deployment-aborted', 'decommissioned'] },
@@ -64,11 +66,11 @@ export const failedReportDuties: readonly Duty[] = [
     excuses: 'a 409 that met the final status, and 2 s',
     remedy: 'end the update at a 409, and roll back what was installed',
     scene: 'abort',
-    operations: [...downloads, ...reporting, ...polls],
+    operations: [...downloads, ...reporting, ...pollOperations],
     applies: ({ row }, memory) => {
       const { conflictMs, isConflictOfFinal } = abortedOffer(memory) ?? {};
       const isKnown = conflictMs !== undefined && memory.event.sentMs > conflictMs + STOP_MS;
-      return isKnown && !(isConflictOfFinal && polls.includes(row.id));
+      return isKnown && !(isConflictOfFinal && isPollOperation(row));
     },
     violation: (exchange, memory) => {
       const { row, request, sent, deploymentId, isSuccess } = exchange;
@@ -104,7 +106,7 @@ export const failedReportDuties: readonly Duty[] = [
           client.deployments.offers.has(deploymentId) &&
           isAnswered(event),
       },
-      keeps: { exchange: ({ row }) => polls.includes(row.id) },
+      keeps: { exchange: ({ row }) => isPollOperation(row) },
       breaks: ({ row }, _, { exchanges }) =>
         reporting.includes(row.id) && exchanges > HASTY_MAX
           ? { where: 'a 404', must: 'end the deployment', seen: 'further reports' }

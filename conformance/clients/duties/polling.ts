@@ -1,11 +1,14 @@
 /** Duties of asking for an update. Spec: Device deployments v1, v2 */
+
 import { isDeepStrictEqual } from 'node:util';
 import { jsonInOrder } from '../../../fixtures/base/json.ts';
+import { isPollOperation } from '../../../fixtures/contract/operation-ids.ts';
+import { pollOperations } from '../../../fixtures/contract/operations.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { shown } from '../../target/expectations.ts';
 import { isMap, membersOf } from '../../target/json-members.ts';
 import type { Duty, DutyMemory } from '../duty.ts';
-import { askedWith, downloads, finals, furtherPairs, isHasty, polls } from '../exchange-facts.ts';
+import { askedWith, downloads, finals, furtherPairs, isHasty } from '../exchange-facts.ts';
 import { HASTY_MAX, HASTY_POLLS_MAX, isAnswered, isUnderway } from '../excuses.ts';
 import { isWithoutUpdate } from './reports.ts';
 
@@ -25,7 +28,7 @@ const requestDuties: readonly Duty[] = [
     source: 'Device deployments v1, v2: device_type and artifact_name are mandatory',
     looksAt: 'query or body of a poll',
     remedy: 'send both as filled strings: in the query (GET), flat (v1) or in device_provides (v2)',
-    operations: polls,
+    operations: pollOperations,
     applies: ({ row, sent }) => row.method === 'GET' || sent !== undefined,
     violation: (exchange) => {
       const { row, sent } = exchange;
@@ -69,7 +72,7 @@ const requestDuties: readonly Duty[] = [
     excuses: 'configuration deployments, and polls underway',
     remedy: 'store the new name together with success, and not before',
     scene: 'update',
-    operations: polls,
+    operations: pollOperations,
     applies: (_, memory) => endedOffer(memory) !== undefined,
     violation: (exchange, memory) => {
       const { final, name, formerName } = endedOffer(memory) ?? {};
@@ -88,7 +91,7 @@ const requestDuties: readonly Duty[] = [
     source: 'Limits: 429 is returned when a client floods the server',
     looksAt: 'pauses between polls; polls that bring an update or a 429 are excused',
     remedy: 'poll by an interval of minutes, and after a check-update message once',
-    operations: polls,
+    operations: pollOperations,
     applies: (_, { client }) => client.lastPoll !== undefined,
     violation: (exchange, { client }) => {
       const isTenth = client.hastyPolls === HASTY_POLLS_MAX;
@@ -105,7 +108,7 @@ const requestDuties: readonly Duty[] = [
     looksAt: 'the data of polls between an offer and its final status, within one operation',
     remedy: 'report the final status before you poll with the new artifact_name or other data',
     scene: 'restart-while-installing',
-    operations: polls,
+    operations: pollOperations,
     applies: (exchange, memory) => activeOffer(exchange, memory)?.asked !== undefined,
     violation: (exchange, memory) => {
       const asked = askedWith(exchange);
@@ -126,7 +129,7 @@ const requestDuties: readonly Duty[] = [
     looksAt:
       'what follows a 204: a poll at the interval, or an authentication request at once, three times in a row',
     remedy: 'treat 204 as success, and keep token and interval',
-    operations: [...polls, 'post-auth-request'],
+    operations: [...pollOperations, 'post-auth-request'],
     applies: (_, { client }) => client.lastPoll?.status === 204,
     violation: ({ row }, { client }) => {
       if (row.id === 'post-auth-request' || client.authentication.needless <= NEEDLESS_MAX)
@@ -164,9 +167,9 @@ const reactionDuties: readonly Duty[] = [
     scene: 'restart-of-many',
     sequence: {
       begins: { acts: ['server-restarted'] },
-      keeps: { exchange: ({ row }) => polls.includes(row.id) },
+      keeps: { exchange: ({ row }) => isPollOperation(row) },
       breaks: ({ row }, { fleet, event }) =>
-        polls.includes(row.id) && fleet.pollsInStep(event.sentMs)
+        isPollOperation(row) && fleet.pollsInStep(event.sentMs)
           ? { where: 'ten devices', must: 'not poll in step', seen: 'all within a second' }
           : undefined,
       must: 'poll after the server was restarted',
@@ -208,7 +211,7 @@ const reactionDuties: readonly Duty[] = [
     looksAt: 'the poll after a 404 of version 2',
     remedy: 'try POST and GET of version 1 after a 404, and version 2 again later',
     scene: 'v2-absent',
-    operations: polls,
+    operations: pollOperations,
     applies: (_, { client }) => client.v2Absences > 0,
     violation: ({ row }, { client }) => {
       const isV2 = row.id === 'post-next-deployment-v2';
@@ -231,7 +234,7 @@ const reactionDuties: readonly Duty[] = [
     sequence: {
       begins: {
         exchange: ({ row, status, json }, { event }) =>
-          polls.includes(row.id) &&
+          isPollOperation(row) &&
           status === 200 &&
           isAnswered(event) &&
           isUsable(json) &&
@@ -266,7 +269,7 @@ const reactionDuties: readonly Duty[] = [
     sequence: {
       begins: {
         exchange: ({ row, json, sent }, { event }) =>
-          polls.includes(row.id) &&
+          isPollOperation(row) &&
           isAnswered(event) &&
           isUsable(json) &&
           membersOf(membersOf(json).artifact).update_control_map !== undefined &&
@@ -312,12 +315,12 @@ const reactionDuties: readonly Duty[] = [
     sequence: {
       begins: {
         exchange: ({ row, status, json }, { event }) =>
-          polls.includes(row.id) && status === 200 && isAnswered(event) && !isUsable(json),
+          isPollOperation(row) && status === 200 && isAnswered(event) && !isUsable(json),
       },
       keeps: {
         exchange: (exchange, { client }) =>
           exchange.row.id === reports ||
-          (polls.includes(exchange.row.id) && !isHasty(client.lastPoll, exchange)),
+          (isPollOperation(exchange.row) && !isHasty(client.lastPoll, exchange)),
       },
       breaks: (exchange, { client }, { polls: count }) =>
         count > HASTY_MAX && isHasty(client.lastPoll, exchange)
@@ -339,7 +342,7 @@ const reactionDuties: readonly Duty[] = [
     looksAt: 'polls after a 409',
     remedy: 'end the deployment after a 409, and poll at the interval',
     scene: 'conflicting-data',
-    operations: polls,
+    operations: pollOperations,
     applies: (_, { client }) => client.lastPoll?.status === 409,
     violation: (exchange, { client }) => {
       if (client.hastyPolls !== HASTY_MAX || !client.isHastyPoll(exchange)) return undefined;
@@ -366,7 +369,7 @@ function endedOffer({ client, event }: DutyMemory) {
 /** Returns the offer that a poll repeats; undefined for a new one. */
 function offeredIn({ row, status, json }: JudgedExchange, { client }: DutyMemory) {
   const { id } = membersOf(json);
-  if (!polls.includes(row.id) || status !== 200 || typeof id !== 'string') return undefined;
+  if (!isPollOperation(row) || status !== 200 || typeof id !== 'string') return undefined;
   return client.deployments.offers.get(id);
 }
 

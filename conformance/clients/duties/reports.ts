@@ -1,8 +1,9 @@
 /** What duties ask about the reports on a deployment, and about the offer that they are on. */
+import { isPollOperation } from '../../../fixtures/contract/operation-ids.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { membersOf } from '../../target/json-members.ts';
 import type { DutyMemory } from '../duty.ts';
-import { finals, polls } from '../exchange-facts.ts';
+import { finals } from '../exchange-facts.ts';
 import { isAnswered } from '../excuses.ts';
 import type { Offer } from '../remembered.ts';
 
@@ -28,7 +29,7 @@ export function offersNew(
   client: DutyMemory['client'],
 ): boolean {
   const { id } = membersOf(json);
-  const isOffer = polls.includes(row.id) && status === 200 && typeof id === 'string';
+  const isOffer = isPollOperation(row) && status === 200 && typeof id === 'string';
   return isOffer && !client.deployments.offers.has(id);
 }
 
@@ -48,7 +49,7 @@ export function isFinalReport(exchange: JudgedExchange): boolean {
 }
 
 export function isWithoutUpdate({ row, status }: JudgedExchange): boolean {
-  return polls.includes(row.id) && (status === 204 || status === 409);
+  return isPollOperation(row) && (status === 204 || status === 409);
 }
 
 /** Returns the newest deployment if a 409 has ended it. */

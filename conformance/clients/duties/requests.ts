@@ -2,13 +2,15 @@
 
 import { isObject, parsedJson } from '../../../fixtures/base/json.ts';
 import { jsonExcess } from '../../../fixtures/base/json-bounds.ts';
+import { isPollOperation } from '../../../fixtures/contract/operation-ids.ts';
+import { pollOperations } from '../../../fixtures/contract/operations.ts';
 import { authRequestShape } from '../../../fixtures/contract/resources.ts';
 import { httpDate } from '../../passive/checks/headers.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { shown } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
 import type { Duty } from '../duty.ts';
-import { contentOf, downloads, isOfDevice, pauseMs, polls } from '../exchange-facts.ts';
+import { contentOf, downloads, isOfDevice, pauseMs } from '../exchange-facts.ts';
 import { HASTY_MAX, isAnswered } from '../excuses.ts';
 import type { SceneName } from '../scenes.ts';
 import { MASK } from '../secret-text.ts';
@@ -207,7 +209,13 @@ const requestDuties: readonly Duty[] = [
     excuses: 'pauses of a minute or more, or of its own interval',
     remedy: 'wait 1 s after the first failure, and double the pause up to some minutes',
     scene: 'outage',
-    operations: [...polls, ...downloads, 'put-attributes', 'patch-attributes', 'put-configuration'],
+    operations: [
+      ...pollOperations,
+      ...downloads,
+      'put-attributes',
+      'patch-attributes',
+      'put-configuration',
+    ],
     applies: (exchange, { client }) => isRetry(exchange, client),
     violation: (exchange, { client }) => retryProblem(exchange, client),
   },
@@ -264,16 +272,16 @@ const reactionDuties: readonly Duty[] = [
     scene: 'outage',
     sequence: {
       begins: {
-        exchange: ({ row, status }) => polls.includes(row.id) && (status >= 500 || status === 0),
+        exchange: ({ row, status }) => isPollOperation(row) && (status >= 500 || status === 0),
         acts: ['server-restarted'],
       },
       keeps: {
-        exchange: ({ row, status }) => polls.includes(row.id) && status > 0 && status < 500,
+        exchange: ({ row, status }) => isPollOperation(row) && status > 0 && status < 500,
       },
       // Each failure gives the device its time anew.
       lapses: {
         acts: ['client-killed', 'decommissioned', 'rejected'],
-        exchange: ({ row }) => polls.includes(row.id),
+        exchange: ({ row }) => isPollOperation(row),
       },
       must: 'poll again',
     },
@@ -310,7 +318,7 @@ const reactionDuties: readonly Duty[] = [
     sequence: {
       begins: {
         exchange: ({ row, answer }) =>
-          polls.includes(row.id) && /\bclose\b/i.test(answer.headers.connection ?? ''),
+          isPollOperation(row) && /\bclose\b/i.test(answer.headers.connection ?? ''),
       },
       keeps: { exchange: () => true },
       lapses: { acts: ['client-killed', 'server-restarted'] },
@@ -330,7 +338,7 @@ const reactionDuties: readonly Duty[] = [
         exchange: ({ row, status, answer }, { event }) =>
           status === 200 &&
           isAnswered(event) &&
-          (polls.includes(row.id) || row.id === 'post-auth-request') &&
+          (isPollOperation(row) || row.id === 'post-auth-request') &&
           /\bchunked\b/i.test(answer.headers['transfer-encoding'] ?? ''),
       },
       keeps: {

@@ -1,9 +1,10 @@
 /** Duties of logs and inventory. Spec: DeploymentLog; Device inventory */
+import { isPollOperation } from '../../../fixtures/contract/operation-ids.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { shown } from '../../target/expectations.ts';
 import { entriesOf, membersOf } from '../../target/json-members.ts';
 import type { Duty, DutyMemory } from '../duty.ts';
-import { isLogDone, polls, typeOf } from '../exchange-facts.ts';
+import { isLogDone, typeOf } from '../exchange-facts.ts';
 import { isAnswered, isUnderway, REPEATS_UNDERWAY_MAX } from '../excuses.ts';
 import { holdsSecret } from '../secret-text.ts';
 import { bodyDuty } from './body-duty.ts';
@@ -135,7 +136,7 @@ const logUploadDuties: readonly Duty[] = [
         exchange: ({ row, status }, { event }) =>
           logging.includes(row.id) && (status === 413 || status === 400) && isAnswered(event),
       },
-      keeps: { exchange: ({ row }) => polls.includes(row.id) },
+      keeps: { exchange: ({ row }) => isPollOperation(row) },
       lapses: { acts: ['client-killed'] },
       must: 'go on after a log was refused',
     },

@@ -1,4 +1,5 @@
 /** Duties of configuration, monitor and control maps. Spec: Device configuration; Device monitor */
+import { isPollOperation } from '../../../fixtures/contract/operation-ids.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { shown } from '../../target/expectations.ts';
 import { entriesOf, membersOf } from '../../target/json-members.ts';
@@ -47,7 +48,7 @@ const configurationDuties: readonly Duty[] = [
           status === 200 &&
           isAnswered(event) &&
           client.areas.has('config') &&
-          row.deploymentRole === 'hands-out' &&
+          isPollOperation(row) &&
           String(membersOf(membersOf(membersOf(json).artifact).source).uri).includes(
             '/download/configuration/',
           ),
@@ -211,7 +212,7 @@ const mapDuties: readonly Duty[] = [
           fetchingMap.includes(row.id) && status === 404 && isAnswered(event),
       },
       keeps: {
-        exchange: ({ row }) => row.deploymentRole === 'hands-out' || reporting.includes(row.id),
+        exchange: ({ row }) => isPollOperation(row) || reporting.includes(row.id),
       },
       breaks: ({ row, status }, _, { exchanges }) =>
         fetchingMap.includes(row.id) && status === 404 && exchanges > HASTY_MAX

@@ -1,9 +1,10 @@
 /** Duties of reporting. Spec: Device deployments v1; States and transitions */
+import { pollOperations } from '../../../fixtures/contract/operations.ts';
 import { reportableStatuses } from '../../../fixtures/contract/vocabulary.ts';
 import { shown } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
 import type { Duty } from '../duty.ts';
-import { downloads, finals, polls } from '../exchange-facts.ts';
+import { downloads, finals } from '../exchange-facts.ts';
 import { isAnswered } from '../excuses.ts';
 import {
   conflictingOffer,
@@ -97,7 +98,7 @@ export const statusDuties: readonly Duty[] = [
     looksAt: 'downloads after the report of failure',
     remedy: 'forget the link with the report of failure',
     scene: 'failing-update',
-    operations: [...downloads, ...polls],
+    operations: [...downloads, ...pollOperations],
     applies: (_, { client }) => client.deployments.offers.newest?.[1]?.final === 'failure',
     violation: ({ row, request }, { client }) => {
       const offer = downloads.includes(row.id) ? client.deployments.ofLink(request.url) : undefined;
@@ -228,7 +229,7 @@ export const statusDuties: readonly Duty[] = [
     looksAt: '409 to the reports of one deployment',
     remedy: 'take a 409 as the end of the deployment: roll back, and poll by the interval',
     scene: 'abort',
-    operations: [...reporting, ...polls],
+    operations: [...reporting, ...pollOperations],
     applies: (exchange, memory) => (conflictingOffer(exchange, memory)?.conflicts ?? 0) > 0,
     violation: (exchange, memory) => {
       const { conflicts } = offerOf(exchange, memory) ?? {};

@@ -4,7 +4,7 @@
  */
 import { toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
-import { dutyLevels, dutyStates } from '../duty-state.ts';
+import { dutyLevels, dutyStates } from '../../../fixtures/control/clients.ts';
 
 /** The version of the schema; a new number means that readers must change. */
 export const examinationVersion = 'fleetbed.client-examination/1';

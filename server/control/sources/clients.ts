@@ -1,9 +1,9 @@
 /** What a judge of device clients says about the devices of a tenant, as plain data. */
 import { inTurns } from '../../../fixtures/base/clock.ts';
-import { dutyStates } from '../../../fixtures/control/clients.ts';
+import { type DutyState, dutyStates } from '../../../fixtures/control/clients.ts';
 import type { AnswerOf } from '../../../fixtures/control/operations.ts';
 import type { ClientFeed, JudgedTenant } from '../../clients/client-feed.ts';
-import type { ClientDuty, ClientStates, DutyState } from '../../clients/client-reader.ts';
+import type { ClientDuty, ClientStates } from '../../clients/client-reader.ts';
 import { CLIENTS_MAX } from '../../clients/watched-clients.ts';
 import { maskText } from '../../http/masking.ts';
 import { deviceNamed, notOneDevice } from '../../journal/known-devices.ts';

@@ -1,19 +1,17 @@
 /** What a scene can wait for, and what it reads in what it saw. */
 
 import { isObject, type JsonObject, parsedJson } from '../../../../fixtures/base/json.ts';
+import { pollOperations } from '../../../../fixtures/contract/operations.ts';
 import type { HeaderList } from '../../../../fixtures/control/client-event.ts';
 import { endOf, type ObservedEvent } from './observed-events.ts';
 
-const polls: ReadonlySet<string> = new Set([
-  ...['get-next-deployment', 'post-next-deployment', 'post-next-deployment-v2'],
-]);
+const polls: ReadonlySet<string> = new Set(pollOperations);
 const downloads: ReadonlySet<string> = new Set(['download-artifact', 'download-configuration']);
 const finals: ReadonlySet<string | undefined> = new Set([
   ...['success', 'failure', 'already-installed'],
 ]);
 
-/** The operations of the three forms of a poll, and of the two of a download, for planned faults. */
-export const pollOperations = [...polls];
+/** The operations of the two forms of a download, for planned faults. */
 export const downloadOperations = [...downloads];
 
 /** What a scene can wait for. Each name reads well after "there was no …". */

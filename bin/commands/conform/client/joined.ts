@@ -2,7 +2,6 @@
 
 import { duties } from '../../../../conformance/clients/duties/duties.ts';
 import type { Duty } from '../../../../conformance/clients/duty.ts';
-import type { DutyState } from '../../../../conformance/clients/duty-state.ts';
 import {
   type Capability,
   type Examination,
@@ -13,6 +12,7 @@ import {
 } from '../../../../conformance/clients/report/examination.ts';
 import { nextStep } from '../../../../conformance/clients/scenes.ts';
 import { counted } from '../../../../fixtures/base/counted.ts';
+import type { DutyState } from '../../../../fixtures/control/clients.ts';
 import type { ExaminationPlan } from './plan.ts';
 import type { SceneEnd } from './run-scene.ts';
 import { allScenes, FIRST, notRun } from './scenes.ts';

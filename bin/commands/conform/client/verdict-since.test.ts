@@ -3,7 +3,7 @@ import type {
   ClientVerdict,
   DutyViolation,
 } from '../../../../conformance/clients/client-verdict.ts';
-import type { DutyState } from '../../../../conformance/clients/duty-state.ts';
+import type { DutyState } from '../../../../fixtures/control/clients.ts';
 import { verdictSince } from './verdict-since.ts';
 
 const violation = (sequence: number): DutyViolation => ({

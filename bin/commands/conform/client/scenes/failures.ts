@@ -1,6 +1,7 @@
 /** Scenes of a server that is busy, fails, or answers errors of any form. */
+
 import type { SceneName } from '../../../../../conformance/clients/scenes.ts';
-import { pollOperations } from '../conditions.ts';
+import { pollOperations } from '../../../../../fixtures/contract/operations.ts';
 import type { Step } from '../scene.ts';
 import { accepted, polls, type SceneRow, sixFailures, toPolls } from './steps.ts';
 

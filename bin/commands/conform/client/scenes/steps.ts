@@ -1,6 +1,7 @@
 /** Steps and planned faults that several scenes share. */
 
-import { downloadOperations, pollOperations } from '../conditions.ts';
+import { pollOperations } from '../../../../../fixtures/contract/operations.ts';
+import { downloadOperations } from '../conditions.ts';
 import type { Scene, Step } from '../scene.ts';
 
 /** Faults for polls, of each version. */
