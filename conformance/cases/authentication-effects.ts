@@ -150,6 +150,12 @@ const contacts = defineScenario<SuiteDevice>({
   ],
 });
 
+/** Authenticates a device whose decision is known. Other cases judge the answer. */
+async function needDecided(device: SuiteDevice, answers: readonly number[]): Promise<void> {
+  const answer = await device.authenticate();
+  if (!answers.includes(answer.status)) throw new NotObservable(shownAnswer(answer));
+}
+
 /** A state of a device, which authentication requests must not change. */
 interface DecidedState {
   readonly id: string;
@@ -195,7 +201,7 @@ const decided = decidedStates.flatMap(({ id, start, arrange, answers }) =>
         title: `Requests that are refused for form or signature change nothing about the ${id} device.`,
         requirements: ['auth.refused-changes-nothing'],
         run: async (device, context) => {
-          expectStatus(await device.authenticate(), ...answers);
+          await needDecided(device, answers);
           const before = await decisions(device, context);
           await sendRefused(device, context);
           expectEqual('decisions', await decisions(device, context), before);
@@ -211,7 +217,7 @@ const decided = decidedStates.flatMap(({ id, start, arrange, answers }) =>
         requirements: ['auth.decision-stays'],
         run: async (device, context) => {
           const before = await decisions(device, context);
-          expectStatus(await device.authenticate(), ...answers);
+          await needDecided(device, answers);
           expectEqual('decisions', await decisions(device, context), before);
           const other = await askByNewKey(device, context);
           // Another case judges the answer to the other key.

@@ -238,7 +238,7 @@ export const authenticationEffectDefects: readonly Defect[] = [
   {
     id: 'new-key-suspends-the-device',
     title: 'A request with a new key makes the next one by the accepted key fail.',
-    violates: ['auth.decision-stays'],
+    violates: ['auth.decision-stays', 'auth.accepted-gets-token', 'tokens.renewal'],
     operations: request,
     alter: refusesAfter((sent, { status }) => status === 401 && isRightlySigned(sent)),
   },

@@ -136,14 +136,14 @@ export const nextDeploymentDefects: readonly Defect[] = [
   {
     id: 'depends-are-not-looked-at',
     title: 'POST v1 offers an artifact whatever the device provides.',
-    violates: ['next.depends'],
+    violates: ['next.depends', 'next.post-pending-is-200'],
     operations: ['post-next-deployment'],
     alter: requestBecomes(withChecksum),
   },
   {
     id: 'depends-are-not-looked-at-in-v2',
     title: 'POST v2 offers an artifact whatever the device provides.',
-    violates: ['next.v2-depends'],
+    violates: ['next.v2-depends', 'next.v2-pending-is-200'],
     operations: ['post-next-deployment-v2'],
     alter: requestBecomes(withChecksum),
   },
