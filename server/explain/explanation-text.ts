@@ -51,12 +51,13 @@ function requestRows(explanation: Explanation): readonly LabelledLine[] {
  */
 export function noUpdateText(explanation: NoUpdateExplanation): string {
   const { requestId, at, tenant, device, polled, outcome, condition, because } = explanation;
-  const { passed, deployments } = explanation;
+  const { remedy, passed, deployments } = explanation;
   return labelled([
     ['request', `${requestId ?? 'the next one'} at ${at} in ${tenant}`],
     ['device', device.identity === undefined ? device.id : `${device.identity} (${device.id})`],
     ['polled', polled],
     ['outcome', `${outcome}: ${because}`],
+    ['remedy', remedy],
     ['condition', condition],
     ...passed.map(
       ({ condition, sentence }): LabelledLine => ['  passed', `${condition}: ${sentence}`],

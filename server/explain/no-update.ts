@@ -12,7 +12,13 @@ import { heldBackBy } from '../rules/device-deployment-choice.ts';
 import { decideInstruction, decideTurn, type OpenDeviceDeployments } from '../rules/instruction.ts';
 import type { NextRequest } from '../rules/next-deployment.ts';
 import { type NoUpdate, toReported } from '../rules/no-update.ts';
-import { heldBackText, labelOf, pairsText, timeText } from '../rules/no-update-sentences.ts';
+import {
+  heldBackText,
+  labelOf,
+  pairsText,
+  remedyOf,
+  timeText,
+} from '../rules/no-update-sentences.ts';
 import { candidate } from '../store/artifacts.ts';
 import type { DeviceDeploymentWithFacts } from '../store/device-deployment-rows.ts';
 import type { LastPoll } from '../store/last-poll.ts';
@@ -25,6 +31,7 @@ export type NoUpdateExplanation = AnswerOf<'GET /explanations'>;
 
 type PollResult = Pick<NoUpdateExplanation, 'outcome' | 'condition' | 'because' | 'passed'> & {
   readonly deploymentId?: string | undefined;
+  readonly remedy?: string | undefined;
 };
 
 const DEPLOYMENTS_MAX = 10;
@@ -73,7 +80,7 @@ interface DeviceAtTime {
 
 function explanationOf({ tenant, id, nowMs }: DeviceAtTime, answer: PollResult) {
   const identity = tenant.store.devices.find(id)?.identity;
-  const { outcome, condition, deploymentId, because, passed } = answer;
+  const { outcome, condition, deploymentId, because, remedy, passed } = answer;
   return {
     tenant: tenant.name,
     at: timeText(nowMs),
@@ -82,6 +89,7 @@ function explanationOf({ tenant, id, nowMs }: DeviceAtTime, answer: PollResult) 
     ...(condition !== undefined && { condition }),
     ...(deploymentId !== undefined && { deploymentId }),
     because: maskText(because),
+    ...(remedy !== undefined && { remedy }),
     passed: passed.map(({ condition, sentence }) => ({ condition, sentence: maskText(sentence) })),
   };
 }
@@ -89,20 +97,36 @@ function explanationOf({ tenant, id, nowMs }: DeviceAtTime, answer: PollResult) 
 function answerNow(device: DeviceAtTime, lastPoll?: LastPoll, request?: NextRequest): PollResult {
   const { tenant, id } = device;
   const status = tenant.store.devices.find(id)?.status ?? 'unknown';
-  if (status !== 'accepted') return stopped('accepted', waitingText[status]);
+  if (status !== 'accepted') {
+    const [because, remedy] = waiting[status];
+    return stopped('accepted', because, remedy);
+  }
   const accepted = { condition: 'accepted', sentence: 'a user has accepted the device' };
   const { passed, ...answer } = lastPoll?.refused
-    ? stopped('polling', refusedText(lastPoll, lastPoll.refused, tenant))
+    ? stopped(
+        'polling',
+        refusedText(lastPoll, lastPoll.refused, tenant),
+        'correct the request of the device as the refusal says',
+      )
     : answerToPoll(device, lastPoll, request);
   return { ...answer, passed: [accepted, ...passed] };
 }
 
-const waitingText = {
-  unknown: 'no device with this id is known',
-  pending: 'the device is pending until a user accepts it',
-  preauthorized: 'the device is preauthorized but has not authenticated yet',
-  rejected: 'a user has rejected the device',
-  noauth: 'the device has no authentication set that a user could accept',
+const ACCEPT = 'accept the device: npx fleetbed accept ID';
+
+/** Why a device of each status cannot poll, and the remedy. */
+const waiting = {
+  unknown: ['no device with this id is known', 'let the device send an authentication request'],
+  pending: ['the device is pending until a user accepts it', ACCEPT],
+  preauthorized: [
+    'the device is preauthorized but has not authenticated yet',
+    'let the device send an authentication request; no user has to accept it',
+  ],
+  rejected: ['a user has rejected the device', ACCEPT],
+  noauth: [
+    'the device has no authentication set that a user could accept',
+    'let the device send an authentication request, then accept it',
+  ],
 } as const;
 
 /**
@@ -127,10 +151,15 @@ function answerToPoll(
       return stopped(
         'polling',
         `the device has not polled since the server started; ${label} is waiting for it`,
+        'let the device poll',
       );
     }
     const unknown = `its last poll was not recorded, because it has more than ${POLL_DATA_MAX_CHARACTERS} bytes`;
-    return stopped('polling', `${label} is waiting for the device; ${unknown}`);
+    return stopped(
+      'polling',
+      `${label} is waiting for the device; ${unknown}`,
+      'let the device poll with less data, so that the server can explain it',
+    );
   }
   const candidatesOf = (deviceDeployment: DeviceDeploymentWithFacts) =>
     candidatesFor(deviceDeployment, tenant);
@@ -141,7 +170,9 @@ function answerToPoll(
   const deploymentId = deployment.id;
   if (decided.decision === 'conflict') {
     const because = `the device reports different data than when it was offered ${labelOf(deployment)}, so its next poll is answered with 409 and the deployment fails for it`;
-    return { ...stopped('request', because), passed, deploymentId };
+    const remedy =
+      'let the device poll with unchanged data until it has reported a final status; after a failure, deploy again';
+    return { ...stopped('request', because, remedy), passed, deploymentId };
   }
   return { outcome: 'update', because: offerText(decided.deviceDeployment), passed, deploymentId };
 }
@@ -171,11 +202,12 @@ function answerOf(noUpdate: NoUpdate, { store }: Tenant, request?: NextRequest):
   const { condition, deploymentId, because } = noUpdate;
   const deployment = deploymentId === undefined ? undefined : store.deployments.find(deploymentId);
   const passed = passedConditions(condition, deployment, request);
-  return { outcome: outcomeOf(noUpdate), condition, because, passed, deploymentId };
+  const remedy = remedyOf(noUpdate);
+  return { outcome: outcomeOf(noUpdate), condition, because, remedy, passed, deploymentId };
 }
 
-function stopped(condition: string, because: string): PollResult {
-  return { outcome: 'no update', condition, because, passed: [] };
+function stopped(condition: string, because: string, remedy: string): PollResult {
+  return { outcome: 'no update', condition, because, remedy, passed: [] };
 }
 
 function candidatesFor({ deployment }: DeviceDeploymentWithFacts, { store }: Tenant) {

@@ -7,7 +7,7 @@ import {
   type TemporaryReason,
 } from './device-deployment-choice.ts';
 import { type Misfit, requestIn } from './next-deployment.ts';
-import type { NoUpdate } from './no-update.ts';
+import type { NoUpdate, NoUpdateCondition } from './no-update.ts';
 
 /** The fields by which sentences name a deployment. */
 export interface NamedDeployment {
@@ -104,6 +104,31 @@ export function installedFor(deployment: NamedDeployment): NoUpdate {
   const because = `the device already has ${deployment.artifactName} installed, and deployment ${deployment.name} (${deployment.id}) does not force the installation`;
   const condition = 'already-installed';
   return { condition, deploymentId: deployment.id, isUpToDate: true, because };
+}
+
+/** What makes a device get an update, by the condition that withholds it. */
+export const remedies: Readonly<Record<NoUpdateCondition, string>> = {
+  deployment: 'create a deployment that includes the device: npx fleetbed deploy FILE --device ID',
+  start: 'wait for the start, or move the clock of the server to it: npx fleetbed clock TIME',
+  phase:
+    'wait for the next phase, or move the clock of the server to its start: npx fleetbed clock TIME',
+  'max-devices': 'create another deployment for the device, with no max_devices or a larger one',
+  finished:
+    'deploy to the device again; if it failed, or no artifact suited it, remove the cause first',
+  aborted: 'deploy to the device again, since an aborted deployment does not go on',
+  'deployment-over': 'deploy to the device again, since the deployment has ended for all devices',
+  older: 'deploy this release to the device again, so that it is newer than what it has finished',
+  artifact: 'upload an artifact of this name, then deploy it to the device again',
+  'device-type':
+    'upload an artifact for this device type, or correct the type that the device reports; then deploy again',
+  depends:
+    'upload an artifact whose dependencies the device meets, or let the device report what it lacks; then deploy again',
+  'already-installed': 'deploy to the device again, with force_installation if it has the artifact',
+};
+
+/** Returns what makes the device get an update; undefined for a device that is up to date. */
+export function remedyOf({ condition, isUpToDate }: NoUpdate): string | undefined {
+  return isUpToDate ? undefined : remedies[condition];
 }
 
 const installed: ReadonlySet<DeviceDeployment['status']> = new Set([

@@ -210,6 +210,7 @@ describe('a poll without an update', () => {
           const answer = answerIn(explanation);
           if (time === 0) {
             expect(answer).toEqual({ outcome, condition, because: expect.stringMatching(because) });
+            expect('remedy' in explanation).toBe(outcome === 'no update');
           }
           expect([explanation.requestId, explanation.device.id]).toEqual([id, device.id]);
           const [entry] = (await journalOf(device)).slice(-1);
@@ -247,6 +248,7 @@ describe('a poll without an update', () => {
     const text = await answer.text();
     expect(text.match(/was aborted/g)).toHaveLength(1);
     expect(text).toMatch(/^outcome {5}no update: deployment spring .* was aborted/m);
+    expect(text).toMatch(/^remedy {6}deploy to the device again, since/m);
     expect(text).toMatch(/^condition {3}aborted$/m);
     expect(text).toMatch(/^other {7}the device finished deployment spring .* with success/m);
     expect(text).toContain(device.id);
@@ -395,6 +397,7 @@ describe('the update status of a device', () => {
     expect(await explained(`?device=${device.id}`)).toMatchObject({
       condition: 'accepted',
       because: 'a user has rejected the device',
+      remedy: 'accept the device: npx fleetbed accept ID',
       passed: [],
     });
   });

@@ -19,7 +19,7 @@ export function WhyNoUpdate({ deviceId }: { deviceId: string }) {
       <h2 id="why-no-update" class="kit-hidden">
         Why did this device get no update?
       </h2>
-      <View what="the reason without an update" loaded={loaded}>
+      <View what="the explanation" loaded={loaded}>
         {(explanation) => <Conditions explanation={explanation} />}
       </View>
     </section>
@@ -34,10 +34,12 @@ const outcomes: Readonly<Record<NoUpdateView['outcome'], { tone: Tone; title: st
 
 /** Renders an explanation as one line, with the examined conditions in a folded section. */
 export function Conditions({ explanation }: { explanation: NoUpdateView }) {
-  const { outcome, condition, deploymentId, because, polled, passed, deployments } = explanation;
+  const { outcome, condition, deploymentId, because, remedy, polled, passed, deployments } =
+    explanation;
   const { tone, title } = outcomes[outcome];
   return (
     <Verdict tone={tone} title={`${title}: ${readable(because)}`}>
+      {remedy !== undefined && <p>To get an update: {readable(remedy)}</p>}
       <details>
         <summary>
           {condition === undefined

@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest';
+import type { HoldBackCondition } from './device-deployment-choice.ts';
+import type { Misfit } from './next-deployment.ts';
+import { type NoUpdate, type NoUpdateCondition, noDeployment } from './no-update.ts';
+import {
+  type DescribedDeviceDeployment,
+  heldBackText,
+  installedFor,
+  misfitFor,
+  overFor,
+  remedies,
+  remedyOf,
+} from './no-update-sentences.ts';
+
+const NOON_MS = Date.UTC(2026, 11, 1, 12);
+const HOUR_MS = 3_600_000;
+
+const deployment: DescribedDeviceDeployment['deployment'] = {
+  ...{ id: 'd1', name: 'spring', artifactName: 'release-2', deviceCount: 3, seq: 1 },
+  ...({ createdMs: NOON_MS, type: 'software' } as const),
+};
+
+type Fields = Partial<DescribedDeviceDeployment>;
+
+function deviceDeployment(fields: Fields = {}): DescribedDeviceDeployment {
+  const state = { status: 'pending', attempts: 0, retriesLeft: 0, offeredDevices: 1 } as const;
+  return { ...state, deployment, ...fields };
+}
+
+const ended = { finishedMs: NOON_MS + HOUR_MS };
+
+/** What withholds a device deployment: its facts, the sentence, and how the remedy begins. */
+const held: readonly [HoldBackCondition, Fields, sentence: string, remedy: string][] = [
+  [
+    'start',
+    {},
+    'deployment spring (d1) of release-2 starts at 2026-12-01T12:00:00.000Z',
+    'wait for the start, or move the clock',
+  ],
+  [
+    'phase',
+    {
+      deployment: {
+        ...deployment,
+        phases: [
+          { startMs: NOON_MS, batchSize: 1, devicesUntil: 1 },
+          { startMs: NOON_MS + 2 * HOUR_MS, batchSize: 2, devicesUntil: 3 },
+        ],
+      },
+    },
+    'the phases of deployment spring (d1) of release-2 allow 1 of 3 devices so far, and 1 have begun; phase 2 starts at 2026-12-01T14:00:00.000Z',
+    'wait for the next phase, or move the clock',
+  ],
+  [
+    'max-devices',
+    { deployment: { ...deployment, maxDevices: 1 } },
+    'deployment spring (d1) of release-2 is limited to 1 device, and 1 have begun',
+    'create another deployment for the device, with no max_devices',
+  ],
+  [
+    'finished',
+    { status: 'failure', ...ended },
+    'deployment spring (d1) of release-2 ended for the device with failure at 2026-12-01T13:00:00.000Z: the device reported failure, or polled with different data than when it got the update',
+    'deploy to the device again; if it failed',
+  ],
+  [
+    'aborted',
+    { status: 'aborted', ...ended },
+    'deployment spring (d1) of release-2 was aborted for the device at 2026-12-01T13:00:00.000Z',
+    'deploy to the device again, since an aborted deployment',
+  ],
+  [
+    'deployment-over',
+    { deployment: { ...deployment, ...ended } },
+    'deployment spring (d1) of release-2 ended at 2026-12-01T13:00:00.000Z, before the device began it',
+    'deploy to the device again, since the deployment has ended',
+  ],
+  [
+    'older',
+    {},
+    'deployment spring (d1) of release-2 is older than the last one that the device finished, so it is skipped',
+    'deploy this release to the device again',
+  ],
+];
+
+/** Why no artifact suits a device: the end of the sentence, and how the remedy begins. */
+const misfits: readonly [Misfit, sentence: string, remedy: string][] = [
+  [{ condition: 'artifact' }, 'no artifact has this name', 'upload an artifact of this name'],
+  [
+    { condition: 'device-type', name: 'device_type', given: 'Board', accepted: ['board', 'b2'] },
+    'no artifact with this name is compatible with device type Board; compatible types: board, b2',
+    'upload an artifact for this device type',
+  ],
+  [
+    { condition: 'depends', name: 'checksum', given: undefined, accepted: ['aaa'] },
+    'it requires checksum to be one of: aaa; the device does not report it',
+    'upload an artifact whose dependencies the device meets',
+  ],
+  [
+    { condition: 'depends', name: 'checksum', given: 'bbb', accepted: ['aaa'] },
+    'it requires checksum to be one of: aaa; the device reports bbb',
+    'upload an artifact whose dependencies the device meets',
+  ],
+];
+
+describe('the reason and the remedy of a missing update', () => {
+  it.each(held)('name the deployment and its facts: %s', (condition, fields, sentence, remedy) => {
+    const facts = deviceDeployment(fields);
+    expect(heldBackText(condition, facts, NOON_MS)).toBe(sentence);
+    const reason = overFor(facts, condition, NOON_MS);
+    expect(reason).toEqual({ condition, deploymentId: 'd1', isUpToDate: false, because: sentence });
+    expect(remedyOf(reason)).toMatch(new RegExp(`^${remedy}`));
+  });
+
+  it.each(misfits)('name what no artifact has: %j', (misfit, sentence, remedy) => {
+    const reason = misfitFor(deployment, misfit);
+    expect(reason.because).toBe(
+      `deployment spring (d1) of release-2 has no artifact for the device: ${sentence}`,
+    );
+    expect(remedyOf(reason)).toMatch(new RegExp(`^${remedy}`));
+  });
+
+  it('name the command that deploys, for a device in no deployment', () => {
+    expect(noDeployment.because).toBe('no deployment includes the device');
+    expect(remedyOf(noDeployment)).toContain('npx fleetbed deploy');
+  });
+
+  it('exist for every condition that the tables of this test have', () => {
+    const tested: readonly NoUpdateCondition[] = [
+      ...held.map(([condition]) => condition),
+      ...misfits.map(([{ condition }]) => condition),
+      ...(['deployment', 'already-installed'] as const),
+    ];
+    expect(new Set(tested)).toEqual(new Set(Object.keys(remedies)));
+  });
+});
+
+describe('a device that is up to date', () => {
+  const upToDate: readonly [string, NoUpdate][] = [
+    ['success', overFor(deviceDeployment({ status: 'success' }), 'finished', NOON_MS)],
+    [
+      'already-installed',
+      overFor(deviceDeployment({ status: 'already-installed' }), 'finished', NOON_MS),
+    ],
+    ['the artifact of the deployment', installedFor(deployment)],
+  ];
+
+  it.each(upToDate)('needs no remedy: %s', (_, reason) => {
+    expect([reason.isUpToDate, remedyOf(reason)]).toEqual([true, undefined]);
+  });
+});
