@@ -164,14 +164,15 @@ const links: readonly Defect[] = [
     operations: file,
     alter: () => {
       const files = new Map<string, Buffer>();
-      const queries = new Set<string>();
+      const paths = new Map<string, string>();
       return {
         answer: (answer, { path, query }) => {
-          const body = queries.has(query) ? files.get(path) : undefined;
           if (answer.status === 200) {
             files.set(path, answer.body);
-            queries.add(query);
+            paths.set(query, path);
           }
+          const isOfAnother = (paths.get(query) ?? path) !== path;
+          const body = isOfAnother && answer.status >= 400 ? files.get(path) : undefined;
           return body ? { ...answer, status: 200, body } : answer;
         },
       };

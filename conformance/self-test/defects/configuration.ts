@@ -89,7 +89,7 @@ export const configurationDefects: readonly Defect[] = [
   {
     id: 'configuration-lacks-a-pair',
     title: 'Of two pairs in the store, only the second one is read.',
-    violates: ['configuration.read-all'],
+    violates: ['configuration.read-all', 'configuration.written-is-read', 'configuration.update'],
     operations: get,
     alter: bodyBecomes((pairs) => {
       const entries = Object.entries(membersOf(pairs));

@@ -221,7 +221,7 @@ export const deploymentLogDefects: readonly Defect[] = [
   {
     id: 'upload-of-a-log-is-a-failure',
     title: 'An upload of a log changes the status of the deployment to failure.',
-    violates: ['status.becomes-the-state'],
+    violates: ['status.becomes-the-state', 'next.get-pending-is-200', 'next.repeatable'],
     operations: uploads,
     alter: () => ({
       answer: async (answer, request, ask) => {
