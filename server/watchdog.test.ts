@@ -18,19 +18,19 @@ afterEach(() => watchdog.close());
  */
 function work(milliseconds: number): void {
   const began = process.cpuUsage();
-  const begunMs = systemClock.monotonicMs();
+  const startedMs = systemClock.monotonicMs();
   const workedMs = (): number => {
     const { user, system } = process.cpuUsage(began);
-    return Math.min((user + system) / 1000, systemClock.monotonicMs() - begunMs);
+    return Math.min((user + system) / 1000, systemClock.monotonicMs() - startedMs);
   };
   while (workedMs() < milliseconds);
 }
 
 it('the watchdog logs overlong work with its operation, at a limited rate', () => {
   for (const requestId of ['first', 'second']) {
-    const begunMs = watchdog.begin();
+    const startedMs = watchdog.begin();
     work(150);
-    watchdog.end(begunMs, { operation: 'get-inventory', requestId });
+    watchdog.end(startedMs, { operation: 'get-inventory', requestId });
   }
   expect(lines).toEqual([
     expect.stringMatching(/^the event loop stalled for \d+ ms in get-inventory \(request first\)$/),

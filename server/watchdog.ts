@@ -56,11 +56,11 @@ export class Watchdog {
   /**
    * Reports the work if it took too long. Must be called when the work returns to the event loop.
    */
-  end(begunMs: number, work: WatchedWork): void {
+  end(startedMs: number, work: WatchedWork): void {
     this.#last = work;
     const nowMs = systemClock.monotonicMs();
-    if (nowMs - begunMs <= STALL_MS) return;
-    this.#report(nowMs - begunMs, `in ${nameOf(work)}`);
+    if (nowMs - startedMs <= STALL_MS) return;
+    this.#report(nowMs - startedMs, `in ${nameOf(work)}`);
     this.#look(nowMs);
   }
 

@@ -108,11 +108,11 @@ export class JudgingQueue {
 
   /** Judges until the time is over. @returns the time that it took, in milliseconds */
   #judgeFor(ms: number): number {
-    const begunMs = systemClock.monotonicMs();
+    const startedMs = systemClock.monotonicMs();
     let tookMs = 0;
     while (this.size > 0 && tookMs < ms) {
       this.#judgeNext();
-      tookMs = systemClock.monotonicMs() - begunMs;
+      tookMs = systemClock.monotonicMs() - startedMs;
     }
     return tookMs;
   }

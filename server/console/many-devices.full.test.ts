@@ -88,13 +88,13 @@ describe(`a fleet of ${DEVICES} devices`, () => {
 function filterFor(text: string): string {
   return `(async () => {
     const field = document.querySelector('input[type=search]');
-    const begunMs = performance.now();
+    const startedMs = performance.now();
     field.value = ${JSON.stringify(text)};
     field.dispatchEvent(new Event('input', { bubbles: true }));
     while (!document.querySelector('.long-table tbody a')?.textContent.includes(field.value)) {
       await new Promise(requestAnimationFrame);
     }
     await new Promise(requestAnimationFrame);
-    return performance.now() - begunMs;
+    return performance.now() - startedMs;
   })()`;
 }

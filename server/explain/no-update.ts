@@ -9,9 +9,13 @@ import { POLL_DATA_MAX_CHARACTERS, pollDataIn } from '../journal/last-poll.ts';
 import { journalOf } from '../journal/tenant-journal.ts';
 import { mayTryAgain } from '../rules/device-deployment.ts';
 import { heldBackBy } from '../rules/device-deployment-choice.ts';
-import { decideInstruction, decideTurn, type OpenDeviceDeployments } from '../rules/instruction.ts';
+import {
+  chooseOrExplain,
+  decideInstruction,
+  type OpenDeviceDeployments,
+} from '../rules/instruction.ts';
 import type { NextRequest } from '../rules/next-deployment.ts';
-import { type NoUpdate, toReported } from '../rules/no-update.ts';
+import { forInstalledArtifact, type NoUpdate } from '../rules/no-update.ts';
 import {
   heldBackText,
   labelOf,
@@ -140,11 +144,12 @@ function answerToPoll(
 ): PollResult {
   const { tenant, id } = device;
   // Stored only if nothing has changed for the device since its last poll.
-  const known = tenant.store.deviceDeployments.whyNothing(id);
-  if (known) return answerOf(request ? toReported(known, request.artifactName) : known, tenant);
-  const turn = turnOf(device);
+  const known = tenant.store.deviceDeployments.cachedNoUpdate(id);
+  if (known)
+    return answerOf(request ? forInstalledArtifact(known, request.artifactName) : known, tenant);
+  const open = openDeploymentsOf(device);
   if (!request) {
-    const choice = decideTurn(turn);
+    const choice = chooseOrExplain(open);
     if ('noUpdate' in choice) return answerOf(choice.noUpdate, tenant);
     const label = labelOf(choice.deviceDeployment.deployment);
     if (!lastPoll) {
@@ -163,7 +168,7 @@ function answerToPoll(
   }
   const candidatesOf = (deviceDeployment: DeviceDeploymentWithFacts) =>
     candidatesFor(deviceDeployment, tenant);
-  const decided = decideInstruction({ ...turn, request, candidatesOf });
+  const decided = decideInstruction({ ...open, request, candidatesOf });
   if ('noUpdate' in decided) return answerOf(decided.noUpdate, tenant, request);
   const { deployment } = decided.deviceDeployment;
   const passed = passedConditions(undefined, deployment, request);
@@ -177,7 +182,7 @@ function answerToPoll(
   return { outcome: 'update', because: offerText(decided.deviceDeployment), passed, deploymentId };
 }
 
-function turnOf({
+function openDeploymentsOf({
   tenant: { store },
   id,
   nowMs,

@@ -83,21 +83,21 @@ export function createListener(options: ListenerOptions): Server {
     const { body, headers: own } = refusalWith(error);
     return bareAnswer(`${status} Service Unavailable`, body, { ...own, ...headers });
   });
-  const take = (request: IncomingMessage, response: ServerResponse): void => {
+  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     restoreHeaders(request);
     inOrder(request, response, () => dispatch(request, () => open(request, response)));
   };
-  const takeBare = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+  const onHandshake = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     const response = responseOn(request, socket as Socket, classes.ServerResponse);
     dispatch(request, () => ({ ...open(request, response), upgrade: { socket, head } }));
   };
-  server.on('request', take);
+  server.on('request', onRequest);
   // Without these handlers Node would answer an Expect header with an empty 417, and CONNECT not at
   // all.
-  server.on('checkExpectation', take);
+  server.on('checkExpectation', onRequest);
   onUpgrade(server, {
-    isTaken: (request) => opensSocket(options.routes, request),
-    take: takeBare,
+    isAccepted: (request) => opensSocket(options.routes, request),
+    accept: onHandshake,
   });
   const { closing } = connections;
   answerUnreadable(server, { closing, turns, failBody }, (unreadable) => {
@@ -127,7 +127,7 @@ export function routed(routes: Routes): (exchange: Exchange) => void {
       return;
     }
     const isTooDeep = hasMoreSegments(path, SEGMENTS_MAX);
-    const known = !isTooDeep && path.includes('%') ? withPlainLetters(path) : path;
+    const known = !isTooDeep && path.includes('%') ? unescapeUnreserved(path) : path;
     const answer = isTooDeep ? unknown : find(known);
     if (answer) {
       answer(exchange);
@@ -146,7 +146,7 @@ export function opensSocket(
 ): boolean {
   if (headers.upgrade?.toLowerCase() !== 'websocket') return false;
   const [path = ''] = originForm(url ?? '').split('?');
-  return routes.opensSocket(method ?? '', withPlainLetters(path));
+  return routes.opensSocket(method ?? '', unescapeUnreserved(path));
 }
 
 /** Returns a refusal for headers that are invalid on every route. */
@@ -203,17 +203,17 @@ function hasMoreSegments(path: string, segmentsMax: number): boolean {
  * 3986, 6.2.2). A long segment can only be a parameter's value, and keeps its escapes for the code
  * that reads it.
  */
-function withPlainLetters(path: string): string {
+function unescapeUnreserved(path: string): string {
   const segments = path.split('/', SEGMENTS_MAX + 1);
   const plain = segments.map((segment) =>
     segment.length > ESCAPED_SEGMENT_MAX
       ? segment
-      : segment.replace(escapedLetters, decodeURIComponent),
+      : segment.replace(escapedUnreserved, decodeURIComponent),
   );
   return plain.join('/');
 }
 
-const escapedLetters = /%(?:2D|5F|7E|3\d|[46][1-9A-F]|[57][0-9A])/gi;
+const escapedUnreserved = /%(?:2D|5F|7E|3\d|[46][1-9A-F]|[57][0-9A])/gi;
 
 function openServer(
   classes: ReturnType<typeof classesOf>,
@@ -247,11 +247,11 @@ export function makeOwn(
   app: Routes['app'],
   { request, response }: { request: IncomingMessage; response: ServerResponse },
 ): void {
-  for (const [own, expressed] of [
+  for (const [own, expressPrototype] of [
     [request, app.request],
     [response, app.response],
   ] as const) {
-    Object.setPrototypeOf(own, Object.getPrototypeOf(expressed));
+    Object.setPrototypeOf(own, Object.getPrototypeOf(expressPrototype));
     Object.defineProperty(own, 'app', { value: app, configurable: true, writable: true });
   }
   app.request = request as typeof app.request;

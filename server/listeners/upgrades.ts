@@ -9,12 +9,12 @@ import { TLSSocket } from 'node:tls';
 
 interface UpgradeOptions {
   /** Returns true for a request that receives the connection, such as a websocket handshake. */
-  readonly isTaken: (request: IncomingMessage) => boolean;
+  readonly isAccepted: (request: IncomingMessage) => boolean;
   /**
    * Called once earlier requests of the connection are answered; `head` holds what was read since
    * the request.
    */
-  readonly take: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  readonly accept: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 }
 
 /** A property that Node sets, and that its types lack. */
@@ -31,13 +31,13 @@ const KEPT_MAX_BYTES = 65_536;
 const readAgain = new WeakMap<Duplex, IncomingMessage>();
 
 /** Takes over connections that HTTP releases for an upgrade, or returns them to HTTP. */
-export function onUpgrade(server: Server, { isTaken, take }: UpgradeOptions): void {
-  const takeInTurn = (request: IncomingMessage, socket: Duplex, head: Buffer): void =>
-    afterAnswers(socket, [head], (read) => take(request, socket, read));
-  server.on('connect', takeInTurn);
+export function onUpgrade(server: Server, { isAccepted, accept }: UpgradeOptions): void {
+  const acceptInTurn = (request: IncomingMessage, socket: Duplex, head: Buffer): void =>
+    afterAnswers(socket, [head], (read) => accept(request, socket, read));
+  server.on('connect', acceptInTurn);
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    if (isTaken(request)) {
-      takeInTurn(request, socket, head);
+    if (isAccepted(request)) {
+      acceptInTurn(request, socket, head);
       return;
     }
     afterAnswers(socket, [headWithoutUpgrade(request), head], (read) => {

@@ -95,7 +95,7 @@ export class Pipeline {
     waited?: StageOutcome,
   ): void {
     const { watchdog } = this.#options;
-    const begunMs = watchdog?.begin() ?? 0;
+    const startedMs = watchdog?.begin() ?? 0;
     let outcome = waited;
     try {
       for (let at = from; at < stages.length && outcome === undefined; at++) {
@@ -113,7 +113,7 @@ export class Pipeline {
     } catch (error) {
       this.#fail(context, error);
     } finally {
-      watchdog?.end(begunMs, context.exchange.record);
+      watchdog?.end(startedMs, context.exchange.record);
     }
   }
 

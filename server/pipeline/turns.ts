@@ -34,7 +34,7 @@ export class Turns {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #queue = new CallerQueue<QueuedRequest>();
   /** Monotonic time at which the first request of this round started; undefined before it. */
-  #beganMs: number | undefined;
+  #startedMs: number | undefined;
   /**
    * Monotonic time at which the first waiting request of this round was read; undefined before it.
    */
@@ -91,10 +91,10 @@ export class Turns {
 
   #fits(share: number): boolean {
     const nowMs = this.#clock.monotonicMs();
-    if (this.#beganMs !== undefined) return nowMs - this.#beganMs <= ROUND_MS * (1 - share);
-    this.#beganMs = nowMs;
+    if (this.#startedMs !== undefined) return nowMs - this.#startedMs <= ROUND_MS * (1 - share);
+    this.#startedMs = nowMs;
     inNextRound(() => {
-      this.#beganMs = undefined;
+      this.#startedMs = undefined;
     });
     return true;
   }

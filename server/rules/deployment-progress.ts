@@ -19,8 +19,8 @@ export function statusOf(
   statistics: ReadonlyMap<string, number>,
 ): DeploymentStatusOverall {
   if (deployment.finishedMs !== undefined) return 'finished';
-  const begun = [...statistics].some(([status, count]) => status !== initialStatus && count > 0);
-  return begun ? 'inprogress' : 'pending';
+  const started = [...statistics].some(([status, count]) => status !== initialStatus && count > 0);
+  return started ? 'inprogress' : 'pending';
 }
 
 /** Facts that decide whether a deployment ends. */

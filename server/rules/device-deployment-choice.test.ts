@@ -83,8 +83,8 @@ describe('the hold-back condition', () => {
     [3, 'older'],
   ])('for deployment 2 after the device finished number %i: %s', (lastFinishedSeq, expected) => {
     expect(heldBackBy(deviceDeployment(), { nowMs, lastFinishedSeq })).toBe(expected);
-    const begun = deviceDeployment({ offeredMs: 20 });
-    expect(heldBackBy(begun, { nowMs, lastFinishedSeq })).toBeUndefined();
+    const started = deviceDeployment({ offeredMs: 20 });
+    expect(heldBackBy(started, { nowMs, lastFinishedSeq })).toBeUndefined();
   });
 });
 

@@ -2,7 +2,7 @@
  * Decides which deployment a device is served now, and why others are withheld.
  * Spec: Device deployments, GET and POST next
  */
-import { type DeviceDeployment, isOver, mayTryAgain } from './device-deployment.ts';
+import { type DeviceDeployment, isFinal, mayTryAgain } from './device-deployment.ts';
 import type { Phase } from './phases.ts';
 
 /** A device deployment, with the facts that decide whether it is served. */
@@ -54,7 +54,7 @@ export function chooseDeviceDeployment<Of extends DeviceDeploymentFacts>(
   context: ChoiceContext,
 ): DeviceDeploymentChoice<Of> {
   const active = deviceDeployments.find(
-    (deviceDeployment) => deviceDeployment.offeredMs !== undefined && !isOver(deviceDeployment),
+    (deviceDeployment) => deviceDeployment.offeredMs !== undefined && !isFinal(deviceDeployment),
   );
   if (active) return { decision: 'go-on', deviceDeployment: active };
   const failed = deviceDeployments.find(mayTryAgain);
@@ -79,7 +79,7 @@ export function heldBackBy(
 ): HoldBackCondition | undefined {
   if (mayTryAgain(deviceDeployment)) return undefined;
   if (deviceDeployment.status === 'aborted') return 'aborted';
-  if (isOver(deviceDeployment)) return 'finished';
+  if (isFinal(deviceDeployment)) return 'finished';
   if (deviceDeployment.offeredMs !== undefined) return undefined;
   const { deployment, offeredDevices } = deviceDeployment;
   if (deployment.finishedMs !== undefined) return 'deployment-over';

@@ -5,16 +5,16 @@ import {
   reportableStatuses,
 } from '../../fixtures/contract/vocabulary.ts';
 import {
+  afterReport,
   type DeviceDeployment,
   ended,
-  isOver,
+  historyDeletion,
+  initialState,
+  isFinal,
   mayTryAgain,
-  notBegun,
   offered,
-  reported,
   retried,
   statusGroups,
-  whenForgotten,
   withStatus,
 } from './device-deployment.ts';
 
@@ -40,7 +40,7 @@ const over = cells.filter(([, standing]) => standing === 'over').map(([status]) 
 const open = cells.filter(([, standing]) => standing === 'open').map(([status]) => status);
 
 /** Returns a device deployment in its second attempt, with every optional field set. */
-function begun(status: DeviceDeploymentStatus, retriesLeft = 1): DeviceDeployment {
+function started(status: DeviceDeploymentStatus, retriesLeft = 1): DeviceDeployment {
   return {
     status,
     substate: 'step',
@@ -65,7 +65,7 @@ it('the status groups name the open, the final and the pause statuses', () => {
 
 describe('a device deployment status', () => {
   it.each(cells)('%s counts as %s', (status, standing) => {
-    expect(isOver({ status }) ? 'over' : 'open').toBe(standing);
+    expect(isFinal({ status }) ? 'over' : 'open').toBe(standing);
   });
 
   it.each(statuses)('%s permits another attempt only after failure with retries left', (status) => {
@@ -80,18 +80,18 @@ describe("a device's status report", () => {
   );
 
   it.each(pairs)('from %s to %s: %s', (from, to, decision) => {
-    const changed = reported(begun(from), { status: to }, 90);
+    const changed = afterReport(started(from), { status: to }, 90);
     if (decision === 'refuse') {
       expect(changed).toEqual({ because: expect.stringContaining(from) });
       return;
     }
     const finishedMs = over.some((end) => end === to) ? 90 : undefined;
-    expect(changed).toEqual({ ...begun(from), status: to, finishedMs });
+    expect(changed).toEqual({ ...started(from), status: to, finishedMs });
   });
 
   it('marks the start of the attempt when it is the first', () => {
-    const fresh = offered(notBegun(0), { request: 'r', nowMs: 20 });
-    expect(reported(fresh, { status: 'downloading' }, 30)).toMatchObject({ startedMs: 30 });
+    const fresh = offered(initialState(0), { request: 'r', nowMs: 20 });
+    expect(afterReport(fresh, { status: 'downloading' }, 30)).toMatchObject({ startedMs: 30 });
   });
 
   it.each([
@@ -99,7 +99,7 @@ describe("a device's status report", () => {
     ['', 'step'],
     [undefined, 'step'],
   ])('with the substate %j results in %j', (substate, expected) => {
-    const changed = reported(begun('installing'), { status: 'rebooting', substate }, 90);
+    const changed = afterReport(started('installing'), { status: 'rebooting', substate }, 90);
     expect(changed).toMatchObject({ substate: expected });
   });
 });
@@ -108,11 +108,11 @@ describe('an offer to a device', () => {
   const offer = { request: 'r', artifactId: 'art', nowMs: 20 };
 
   it('counts as the first attempt, and its time never changes', () => {
-    const first = offered(notBegun(3), offer);
-    expect(first).toEqual({ ...notBegun(3), attempts: 1, offeredMs: 20, ...of(offer) });
+    const first = offered(initialState(3), offer);
+    expect(first).toEqual({ ...initialState(3), attempts: 1, offeredMs: 20, ...of(offer) });
     const again = { request: 'r2', nowMs: 99 };
     expect(offered(first, again)).toEqual({
-      ...notBegun(3),
+      ...initialState(3),
       attempts: 1,
       offeredMs: 20,
       request: 'r2',
@@ -120,7 +120,7 @@ describe('an offer to a device', () => {
   });
 
   it.each(statuses)('does not change the status %s', (status) => {
-    expect(offered(begun(status), offer)).toEqual(begun(status));
+    expect(offered(started(status), offer)).toEqual(started(status));
   });
 
   function of({ request, artifactId }: typeof offer) {
@@ -130,7 +130,7 @@ describe('an offer to a device', () => {
 
 describe('a retry of a device deployment', () => {
   it("resets and counts the attempt, but keeps the first offer's time", () => {
-    expect(retried(begun('failure', 2))).toEqual({
+    expect(retried(started('failure', 2))).toEqual({
       status: 'pending',
       attempts: 3,
       retriesLeft: 1,
@@ -142,8 +142,8 @@ describe('a retry of a device deployment', () => {
 describe('a status that the server sets', () => {
   it.each(statuses)('%s has a finish time exactly if it is final', (status) => {
     const finishedMs = over.some((end) => end === status) ? 90 : undefined;
-    expect(withStatus(begun('pending'), status, 90)).toEqual({
-      ...begun('pending'),
+    expect(withStatus(started('pending'), status, 90)).toEqual({
+      ...started('pending'),
       status,
       finishedMs,
     });
@@ -152,19 +152,19 @@ describe('a status that the server sets', () => {
 
 describe.each(['aborted', 'decommissioned'] as const)('ending a device deployment as %s', (end) => {
   it.each(open)('changes the open status %s', (status) => {
-    const expected = { ...begun(status), status: end, finishedMs: 90, retriesLeft: 0 };
-    expect(ended(begun(status), end, 90)).toEqual(expected);
+    const expected = { ...started(status), status: end, finishedMs: 90, retriesLeft: 0 };
+    expect(ended(started(status), end, 90)).toEqual(expected);
   });
 
   it.each(over)('keeps the final status %s and removes its retries', (status) => {
-    expect(ended(begun(status), end, 90)).toEqual({ ...begun(status), retriesLeft: 0 });
+    expect(ended(started(status), end, 90)).toEqual({ ...started(status), retriesLeft: 0 });
   });
 });
 
 describe('the deletion of a deployment history', () => {
   it.each(cells)('treats the status %s as %s', (status, standing) => {
-    const running = whenForgotten(begun(status), {});
-    const finished = whenForgotten(begun(status), { finishedMs: 50 });
+    const running = historyDeletion(started(status), {});
+    const finished = historyDeletion(started(status), { finishedMs: 50 });
     const expected = standing === 'open' ? ['keep', 'keep'] : ['start-over', 'forget'];
     expect([running, finished]).toEqual(expected);
   });

@@ -56,7 +56,7 @@ const refusedReports: Partial<Record<DeviceDeploymentStatus, string>> = {
 
 /** Names for groups of statuses, by which users filter device deployments. */
 export const statusGroups = {
-  active: deviceDeploymentStatuses.filter((status) => !isOver({ status })),
+  active: deviceDeploymentStatuses.filter((status) => !isFinal({ status })),
   finished: finalStatuses,
   pause: deviceDeploymentStatuses.filter((status) => status.startsWith('pause_')),
 };
@@ -66,7 +66,7 @@ export function isStatusGroup(word: string): word is keyof typeof statusGroups {
 }
 
 /** Returns true for a final status; the device may still have retries left. */
-export function isOver({ status }: Pick<DeviceDeployment, 'status'>): boolean {
+export function isFinal({ status }: Pick<DeviceDeployment, 'status'>): boolean {
   return finalStatuses.includes(status);
 }
 
@@ -76,30 +76,30 @@ export function mayTryAgain({ status, retriesLeft }: CompletionFields): boolean 
 }
 
 /** Returns the state of a device deployment before its first offer. */
-export function notBegun(retries: number): DeviceDeployment {
+export function initialState(retries: number): DeviceDeployment {
   return { status: initialStatus, attempts: 0, retriesLeft: retries };
 }
 
 /**
  * Returns the state after an offer. Only the first offer counts as an attempt and sets `offeredMs`.
  */
-export function offered<Of extends DeviceDeployment>(of: Of, offer: OfferFacts): Of {
+export function offered<State extends DeviceDeployment>(current: State, offer: OfferFacts): State {
   return {
-    ...of,
+    ...current,
     request: offer.request,
     artifactId: offer.artifactId,
-    attempts: of.attempts + (of.offeredMs === undefined ? 1 : 0),
-    offeredMs: of.offeredMs ?? offer.nowMs,
+    attempts: current.attempts + (current.offeredMs === undefined ? 1 : 0),
+    offeredMs: current.offeredMs ?? offer.nowMs,
   };
 }
 
 /** Returns the state at the start of a retry: pending, without request and artifact. */
-export function retried<Of extends DeviceDeployment>(of: Of): Of {
+export function retried<State extends DeviceDeployment>(current: State): State {
   return {
-    ...of,
+    ...current,
     status: initialStatus,
-    attempts: of.attempts + 1,
-    retriesLeft: of.retriesLeft - 1,
+    attempts: current.attempts + 1,
+    retriesLeft: current.retriesLeft - 1,
     request: undefined,
     artifactId: undefined,
     substate: undefined,
@@ -109,16 +109,16 @@ export function retried<Of extends DeviceDeployment>(of: Of): Of {
 }
 
 /** Returns the state with another status. A status that is not final clears `finishedMs`. */
-export function withStatus<Of extends DeviceDeployment>(
-  of: Of,
+export function withStatus<State extends DeviceDeployment>(
+  current: State,
   status: DeviceDeploymentStatus,
   nowMs: number,
-): Of {
+): State {
   return {
-    ...of,
+    ...current,
     status,
-    startedMs: of.startedMs ?? nowMs,
-    finishedMs: isOver({ status }) ? nowMs : undefined,
+    startedMs: current.startedMs ?? nowMs,
+    finishedMs: isFinal({ status }) ? nowMs : undefined,
   };
 }
 
@@ -126,37 +126,40 @@ export function withStatus<Of extends DeviceDeployment>(
  * Returns the state after a report: every status may follow every other. An absent or empty
  * substate keeps the previous one. Returns the reason when the current status refuses reports.
  */
-export function reported<Of extends DeviceDeployment>(
-  of: Of,
+export function afterReport<State extends DeviceDeployment>(
+  current: State,
   report: StatusReport,
   nowMs: number,
-): Of | { readonly because: string } {
-  const because = refusedReports[of.status];
+): State | { readonly because: string } {
+  const because = refusedReports[current.status];
   if (because !== undefined) return { because };
-  return { ...withStatus(of, report.status, nowMs), substate: report.substate || of.substate };
+  return {
+    ...withStatus(current, report.status, nowMs),
+    substate: report.substate || current.substate,
+  };
 }
 
 /**
  * Returns the state after the server ended the deployment for the device: it ends now unless it is
  * over, and has no retries left.
  */
-export function ended<Of extends CompletionFields & Pick<DeviceDeployment, 'finishedMs'>>(
-  of: Of,
+export function ended<State extends CompletionFields & Pick<DeviceDeployment, 'finishedMs'>>(
+  current: State,
   status: 'aborted' | 'decommissioned',
   nowMs: number,
-): Of {
-  if (isOver(of)) return { ...of, retriesLeft: 0 };
-  return { ...of, status, finishedMs: nowMs, retriesLeft: 0 };
+): State {
+  if (isFinal(current)) return { ...current, retriesLeft: 0 };
+  return { ...current, status, finishedMs: nowMs, retriesLeft: 0 };
 }
 
 /**
  * Decides whether a device deployment is kept, restarted or removed when the device's history is
  * deleted.
  */
-export function whenForgotten(
-  of: CompletionFields,
+export function historyDeletion(
+  current: CompletionFields,
   deployment: { readonly finishedMs?: number | undefined },
 ): 'keep' | 'start-over' | 'forget' {
-  if (!isOver(of)) return 'keep';
+  if (!isFinal(current)) return 'keep';
   return deployment.finishedMs === undefined ? 'start-over' : 'forget';
 }

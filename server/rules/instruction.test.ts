@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { offered, reported } from './device-deployment.ts';
+import { afterReport, offered } from './device-deployment.ts';
 import { decideInstruction, type InstructedDeviceDeployment } from './instruction.ts';
 import { type Candidate, type NextRequest, requestText } from './next-deployment.ts';
 
@@ -41,7 +41,7 @@ function after(
   status: 'downloading' | 'failure' | 'success',
   retriesLeft = 0,
 ): InstructedDeviceDeployment {
-  const changed = reported({ ...served, retriesLeft }, { status }, 30);
+  const changed = afterReport({ ...served, retriesLeft }, { status }, 30);
   if ('because' in changed) throw new Error(changed.because);
   return changed;
 }
@@ -55,19 +55,19 @@ function decide(
 ) {
   const candidatesOf = () => candidates;
   const newest = () => deviceDeployments.at(-1);
-  const turn = { deviceDeployments, lastFinishedSeq: 0, nowMs, newest };
-  return decideInstruction({ ...turn, request: asks, candidatesOf });
+  const open = { deviceDeployments, lastFinishedSeq: 0, nowMs, newest };
+  return decideInstruction({ ...open, request: asks, candidatesOf });
 }
 
 describe('a device that gets an update', () => {
   it('begins an attempt, which must be recorded', () => {
-    const begun = deviceDeployment();
-    expect(decide([begun])).toEqual({
+    const started = deviceDeployment();
+    expect(decide([started])).toEqual({
       decision: 'serve',
-      deviceDeployment: begun,
+      deviceDeployment: started,
       artifactId: 'art',
       beginsAttempt: true,
-      changed: offered(begun, { ...offer, nowMs }),
+      changed: offered(started, { ...offer, nowMs }),
     });
   });
 

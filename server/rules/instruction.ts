@@ -73,15 +73,15 @@ export type Instruction<Of> =
   /** No update until the device gets a new deployment or a retry. */
   | { readonly decision: 'nothing'; readonly noUpdate: NoUpdate };
 
-/** Decides on the one device deployment whose turn it is. */
+/** Decides on the one device deployment that is chosen. */
 export function decideInstruction<Of extends InstructedDeviceDeployment>(
   asking: PollingDevice<Of>,
 ): Instruction<Of> {
   const { request, nowMs } = asking;
-  const turn = decideTurn(asking);
-  if ('noUpdate' in turn) return turn;
-  const { deviceDeployment } = turn;
-  const asked = turn.decision === 'retry' ? retried(deviceDeployment) : deviceDeployment;
+  const choice = chooseOrExplain(asking);
+  if ('noUpdate' in choice) return choice;
+  const { deviceDeployment } = choice;
+  const asked = choice.decision === 'retry' ? retried(deviceDeployment) : deviceDeployment;
   const decided = decideNext(asked, request, asking.candidatesOf(deviceDeployment));
   if (decided.decision === 'conflict') {
     return { decision: 'conflict', deviceDeployment, changed: withStatus(asked, 'failure', nowMs) };
@@ -107,14 +107,16 @@ export function decideInstruction<Of extends InstructedDeviceDeployment>(
 }
 
 /**
- * Returns the device deployment whose turn it is, independent of the data of the poll; or why there
+ * Returns the chosen device deployment, independent of the data of the poll; or why there
  * is none.
  */
-export function decideTurn<Of extends DescribedDeviceDeployment>(turn: OpenDeviceDeployments<Of>) {
-  const { nowMs } = turn;
-  const choice = chooseDeviceDeployment(turn.deviceDeployments, turn);
+export function chooseOrExplain<Of extends DescribedDeviceDeployment>(
+  open: OpenDeviceDeployments<Of>,
+) {
+  const { nowMs } = open;
+  const choice = chooseDeviceDeployment(open.deviceDeployments, open);
   if (choice.decision === 'nothing') {
-    return { decision: choice.decision, noUpdate: whyNothing(turn) };
+    return { decision: choice.decision, noUpdate: noUpdateReason(open) };
   }
   if (choice.decision !== 'wait') return choice;
   const { decision, deviceDeployment, condition } = choice;
@@ -125,7 +127,7 @@ export function decideTurn<Of extends DescribedDeviceDeployment>(turn: OpenDevic
   };
 }
 
-function whyNothing<Of extends DescribedDeviceDeployment>({
+function noUpdateReason<Of extends DescribedDeviceDeployment>({
   newest,
   ...context
 }: OpenDeviceDeployments<Of>): NoUpdate {

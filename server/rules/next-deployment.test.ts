@@ -94,11 +94,11 @@ describe('an artifact that the device already has', () => {
     expect(decideNext(forced, installed, [artifact('a')]).decision).toBe('serve');
   });
 
-  const begun = deviceDeploymentStatuses.filter(
+  const started = deviceDeploymentStatuses.filter(
     (status) => status !== 'pending' && !finalStatuses.includes(status),
   );
 
-  it.each(begun)('is offered to a device in mid-update: %s', (status) => {
+  it.each(started)('is offered to a device in mid-update: %s', (status) => {
     const deviceDeployment = { ...waiting, status, request: requestText(installed) };
     expect(decideNext(deviceDeployment, installed, [artifact('a')]).decision).toBe('serve');
   });

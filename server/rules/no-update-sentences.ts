@@ -37,7 +37,7 @@ export function timeText(ms: number): string {
 
 /**
  * The reason for a device deployment that has to wait. The sentence is built on access, because a
- * device may poll thousands of times before its turn.
+ * device may poll thousands of times before it is chosen.
  */
 export class WaitReason implements NoUpdate {
   readonly isUpToDate = false;

@@ -3,7 +3,7 @@ import {
   deviceDeploymentStatuses,
   type ReportableStatus,
 } from '../../fixtures/contract/vocabulary.ts';
-import { isOver, mayTryAgain } from '../rules/device-deployment.ts';
+import { isFinal, mayTryAgain } from '../rules/device-deployment.ts';
 import { heldBackBy } from '../rules/device-deployment-choice.ts';
 import { choiceFor } from '../testing/choice.ts';
 import {
@@ -148,7 +148,7 @@ describe('the device deployments that the store finds', () => {
     createWith({ retries });
     recordStatus(deviceDeployments, offered('one'), { status, nowMs: 30 });
     const { finishedMs } = deploymentOf('one');
-    const goesOn = !isOver({ status }) || mayTryAgain({ status, retriesLeft: retries });
+    const goesOn = !isFinal({ status }) || mayTryAgain({ status, retriesLeft: retries });
     expect(finishedMs).toBe(goesOn ? undefined : 30);
   });
 });

@@ -2,7 +2,7 @@
 import type { GivenControlMap } from '../../fixtures/contract/resources.ts';
 import type { DeploymentStatusOverall } from '../../fixtures/contract/vocabulary.ts';
 import { initialStatus } from '../rules/deployment-progress.ts';
-import { notBegun } from '../rules/device-deployment.ts';
+import { initialState } from '../rules/device-deployment.ts';
 import type { Phase } from '../rules/phases.ts';
 import type { DevicesInDeployments } from './devices-in-deployments.ts';
 import { compared, equal, filterBy, oneOf, type SqlCondition } from './engine/filter.ts';
@@ -97,7 +97,7 @@ export class DeploymentStore {
     this.#sql.atomically(() => {
       this.#insert(deployment);
       const seq = this.find(deployment.id)?.seq ?? 0;
-      const { status, attempts, retriesLeft } = notBegun(deployment.retries ?? 0);
+      const { status, attempts, retriesLeft } = initialState(deployment.retries ?? 0);
       // Inserting in the order of the indexes is twice as fast.
       this.#sql.run(
         `INSERT INTO deployment_devices

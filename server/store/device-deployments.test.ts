@@ -155,18 +155,18 @@ describe('the device deployment chosen for a device', () => {
   });
 
   it('is remembered as none with its reason until deployments change', () => {
-    expect(deviceDeployments.whyNothing('a')).toBe(noDeployment);
+    expect(deviceDeployments.cachedNoUpdate('a')).toBe(noDeployment);
     create('one', 'a', 'b');
     const why = { condition: 'finished', isUpToDate: true, because: 'it has finished' } as const;
-    deviceDeployments.expectNothing('b', why);
-    expect([deviceDeployments.whyNothing('a'), deviceDeployments.whyNothing('b')]).toEqual([
+    deviceDeployments.cacheNoUpdate('b', why);
+    expect([deviceDeployments.cachedNoUpdate('a'), deviceDeployments.cachedNoUpdate('b')]).toEqual([
       undefined,
       why,
     ]);
     deviceDeployments.endAllOf('b', 'aborted', 20);
-    expect(deviceDeployments.whyNothing('b')).toBeUndefined();
+    expect(deviceDeployments.cachedNoUpdate('b')).toBeUndefined();
     deviceDeployments.endAllOf('b', 'decommissioned', 20);
-    expect(deviceDeployments.whyNothing('b')).toBe(noDeployment);
+    expect(deviceDeployments.cachedNoUpdate('b')).toBe(noDeployment);
   });
 });
 
@@ -193,10 +193,10 @@ describe('a stored report of a device', () => {
     create('one', 'a');
     offered('one');
     report('one', 'failure');
-    deviceDeployments.expectNothing('a', noDeployment);
+    deviceDeployments.cacheNoUpdate('a', noDeployment);
     expect(report('one', 'installing').finishedMs).toBeUndefined();
     expect(deploymentOf('one')).not.toHaveProperty('finishedMs');
-    expect(deviceDeployments.whyNothing('a')).toBeUndefined();
+    expect(deviceDeployments.cachedNoUpdate('a')).toBeUndefined();
   });
 
   it.each([undefined, ''])('keeps the former substate when it has none: %j', (substate) => {

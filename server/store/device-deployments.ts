@@ -1,7 +1,7 @@
 /** Stores the state of each device in a deployment. Spec: States and transitions */
 import type { DeviceDeploymentStatus } from '../../fixtures/contract/vocabulary.ts';
 import { completedMs } from '../rules/deployment-progress.ts';
-import { type DeviceDeployment, ended, isOver } from '../rules/device-deployment.ts';
+import { type DeviceDeployment, ended, isFinal } from '../rules/device-deployment.ts';
 import { type NoUpdate, noDeployment } from '../rules/no-update.ts';
 import type { StoredDeployment } from './deployments.ts';
 import {
@@ -91,12 +91,12 @@ export class DeviceDeploymentStore {
    * Returns why no deployment can be open for the device; undefined when one may be. Does not read
    * the database.
    */
-  whyNothing(deviceId: string): NoUpdate | undefined {
-    return this.#inDeployments.whyNothing(deviceId);
+  cachedNoUpdate(deviceId: string): NoUpdate | undefined {
+    return this.#inDeployments.cachedNoUpdate(deviceId);
   }
 
   /** Records that no deployment is open for the device, and why. */
-  expectNothing(deviceId: string, why: NoUpdate): void {
+  cacheNoUpdate(deviceId: string, why: NoUpdate): void {
     this.#inDeployments.remove(deviceId, why);
   }
 
@@ -105,7 +105,7 @@ export class DeviceDeploymentStore {
     const isActive = (deviceDeployment: StoredDeviceDeployment): boolean =>
       deviceDeployment.deployment.id === deploymentId &&
       deviceDeployment.offeredMs !== undefined &&
-      !isOver(deviceDeployment);
+      !isFinal(deviceDeployment);
     const active = this.#open.peek(deviceId)?.deviceDeployments.find(isActive);
     if (active) return active;
     const row = this.#sql.first(
@@ -360,7 +360,7 @@ function withState(
   changed: DeviceDeployment,
 ): DeviceDeployments | undefined {
   const [only, ...others] = deviceDeployments;
-  if (only?.deployment.seq !== seq || others.length > 0 || isOver(changed)) return undefined;
+  if (only?.deployment.seq !== seq || others.length > 0 || isFinal(changed)) return undefined;
   return { deviceDeployments: [{ ...only, ...changed }], lastFinishedSeq };
 }
 
@@ -378,7 +378,7 @@ function offers({ offeredMs }: DeviceDeployment): number {
  */
 function mayComplete(of: StoredDeviceDeployment, changed: DeviceDeployment): boolean {
   if (changed.status === of.status) return false;
-  return isOver(of) || isOver(changed) || of.deployment.finishedMs !== undefined;
+  return isFinal(of) || isFinal(changed) || of.deployment.finishedMs !== undefined;
 }
 
 function deviceDeploymentFilter(

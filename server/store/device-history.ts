@@ -1,5 +1,5 @@
 /** The history of a device: all its device deployments. */
-import { notBegun, whenForgotten } from '../rules/device-deployment.ts';
+import { historyDeletion, initialState } from '../rules/device-deployment.ts';
 import {
   deviceDeployment,
   type StoredDeviceDeployment,
@@ -47,7 +47,7 @@ export class DeviceHistoryStore {
   forget(deviceId: string): void {
     this.#sql.atomically(() => {
       for (const forgotten of this.#all(deviceId, 'AND NOT p.is_forgotten')) {
-        const decision = whenForgotten(forgotten, forgotten.deployment);
+        const decision = historyDeletion(forgotten, forgotten.deployment);
         if (decision === 'start-over') this.#startOver(forgotten);
         if (decision === 'forget') this.#hide(forgotten);
       }
@@ -70,7 +70,7 @@ export class DeviceHistoryStore {
     this.#sql.run(
       `UPDATE deployment_devices SET ${stateColumns}, log = NULL
        WHERE deployment_seq = ? AND device_id = ?`,
-      [...stateValues(notBegun(retries)), seq, deviceId],
+      [...stateValues(initialState(retries)), seq, deviceId],
     );
   }
 

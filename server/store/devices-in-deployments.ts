@@ -27,7 +27,7 @@ export class DevicesInDeployments {
   }
 
   /** Returns why no deployment is open for the device; undefined when one may be. */
-  whyNothing(deviceId: string): NoUpdate | undefined {
+  cachedNoUpdate(deviceId: string): NoUpdate | undefined {
     const known = this.#known.get(deviceId) ?? noDeployment;
     return known === 'may have work' ? undefined : known;
   }

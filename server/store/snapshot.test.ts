@@ -104,13 +104,13 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       deploy('d', 'a');
       const snapshot = await store.snapshot();
       store.devices.remove('a');
-      store.deviceDeployments.expectNothing('a', noDeployment);
+      store.deviceDeployments.cacheNoUpdate('a', noDeployment);
       meet('b');
       await store.restore(snapshot);
       expect(store.devices.facts.findByAcceptedSet('set-a')?.deviceId).toBe('a');
       expect(store.devices.facts.findByAcceptedSet('set-b')).toBeUndefined();
       expect(store.devices.facts.countAccepted()).toBe(1);
-      expect(store.deviceDeployments.whyNothing('a')).toBeUndefined();
+      expect(store.deviceDeployments.cachedNoUpdate('a')).toBeUndefined();
     });
 
     it('restores when a device was last heard of', async () => {
@@ -308,11 +308,11 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       const snapshot = await store.snapshot();
       succeed('d');
       expect(store.deployments.find('d')?.finishedMs).toBeDefined();
-      store.deviceDeployments.expectNothing('a', noDeployment);
+      store.deviceDeployments.cacheNoUpdate('a', noDeployment);
       store.resetDevice('a', snapshot, NOW_MS);
       expect(deviceDeploymentOf('d')).toMatchObject({ status: 'pending', attempts: 0 });
       expect(store.deployments.find('d')?.finishedMs).toBeUndefined();
-      expect(store.deviceDeployments.whyNothing('a')).toBeUndefined();
+      expect(store.deviceDeployments.cachedNoUpdate('a')).toBeUndefined();
     });
 
     it('restarts the device only in younger deployments that still run', async () => {

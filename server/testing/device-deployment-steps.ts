@@ -4,10 +4,10 @@
  */
 import type { DeviceDeploymentStatus } from '../../fixtures/contract/vocabulary.ts';
 import {
+  afterReport,
   type DeviceDeployment,
   type OfferFacts,
   offered,
-  reported,
   retried,
   type StatusReport,
   withStatus,
@@ -33,7 +33,7 @@ export function recordReport(
   deviceDeployment: StoredDeviceDeployment,
   { nowMs, ...report }: StatusReport & { readonly nowMs: number },
 ): StoredDeviceDeployment {
-  const changed = reported(deviceDeployment, report, nowMs);
+  const changed = afterReport(deviceDeployment, report, nowMs);
   if ('because' in changed) throw new Error(changed.because);
   return record(deviceDeployments, deviceDeployment, { changed, nowMs });
 }

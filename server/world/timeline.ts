@@ -74,8 +74,8 @@ function checkDeployment(world: World, deployment: WorldDeployment): void {
     const names = world.artifacts.map(({ name }) => name);
     throw absent(place, 'artifact', { wanted: deployment.artifact, names });
   }
-  const beganMs = agoMs(deployment.ago);
-  if (agoMs(artifact.ago) < beganMs) {
+  const startedMs = agoMs(deployment.ago);
+  if (agoMs(artifact.ago) < startedMs) {
     throw new WorldError(
       `${place}: its artifact was created later; set a longer ago for the artifact`,
     );
@@ -91,7 +91,7 @@ function checkDeployment(world: World, deployment: WorldDeployment): void {
     if (!isTarget && name in deployment.reached) {
       throw new WorldError(`${place}: reached: "${name}" is not one of its accepted devices`);
     }
-    if (deployment.devices && agoMs(device.ago) < beganMs) {
+    if (deployment.devices && agoMs(device.ago) < startedMs) {
       throw new WorldError(`${place}: device "${name}" was created later; set a longer ago for it`);
     }
   }

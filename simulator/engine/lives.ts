@@ -25,11 +25,11 @@ export async function waitAtMost(
 ): Promise<void> {
   if (signal?.aborted) return;
   let limit: Timer | undefined;
-  const isOver = new Promise<void>((resolve) => {
+  const timeUp = new Promise<void>((resolve) => {
     limit = clock.after(waitMs, resolve);
     signal?.addEventListener('abort', () => resolve(), { once: true });
   });
-  await Promise.race([ended, isOver]);
+  await Promise.race([ended, timeUp]);
   limit?.cancel();
 }
 

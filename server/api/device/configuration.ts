@@ -36,7 +36,7 @@ export const putConfiguration = defineEndpoint('put-configuration', ({ body }, c
   const { store, device, settings } = context;
   const current = store.configurations.find(device.id);
   const isSplit = settings.dialects.has('split-configuration');
-  const result = isSplit ? reported(context, current, body) : both(context, current, body);
+  const result = isSplit ? replaceReported(context, current, body) : both(context, current, body);
   if ('because' in result) return refuse.malformed(`body: ${result.because}`);
   store.configurations.save(device.id, result);
   return { status: 204 };
@@ -55,12 +55,12 @@ function both(
 ): ConfigurationResult {
   const configured = mergeSettings(current?.configured ?? {}, change);
   if ('because' in configured) return configured;
-  const reported = mergeSettings(current?.reported ?? {}, change);
-  if ('because' in reported) return reported;
+  const mergedReported = mergeSettings(current?.reported ?? {}, change);
+  if ('because' in mergedReported) return mergedReported;
   return {
     ...current,
     configured: configured.settings,
-    reported: reported.settings,
+    reported: mergedReported.settings,
     updatedMs: nowMs,
     reportedMs: nowMs,
   };
@@ -70,7 +70,7 @@ function both(
  * Replaces the reported settings only. In the dialect split-configuration they are separate from
  * the configured ones.
  */
-function reported(
+function replaceReported(
   { nowMs }: DeviceContext,
   current: StoredConfiguration | undefined,
   given: DeviceSettings,

@@ -13,7 +13,7 @@ import {
 } from '../../pipeline/endpoint.ts';
 import { controlMapOf } from '../../rules/control-map.ts';
 import { logText } from '../../rules/deployment-log.ts';
-import { isOver, reported } from '../../rules/device-deployment.ts';
+import { afterReport, isFinal } from '../../rules/device-deployment.ts';
 
 const endedDeployment = refuse.notFound('this deployment has ended for this device', {
   path: 'path.id',
@@ -26,7 +26,7 @@ export const putDeploymentStatus = defineEndpoint(
   ({ parameters, body }, { store, device, nowMs }) => {
     const deviceDeployment = store.deviceDeployments.findOffered(parameters.id, device.id);
     if (!deviceDeployment) return notOffered(parameters.id, { store, device });
-    const changed = reported(deviceDeployment, body, nowMs);
+    const changed = afterReport(deviceDeployment, body, nowMs);
     if ('because' in changed) {
       const expected = 'a deployment that is neither aborted nor of a decommissioned device';
       const detail = { path: 'state', expected, actual: `status ${deviceDeployment.status}` };
@@ -52,7 +52,7 @@ export const getUpdateControlMap = defineEndpoint(
   ({ parameters }, { store, device }) => {
     const deviceDeployment = store.deviceDeployments.findOffered(parameters.id, device.id);
     if (!deviceDeployment) return notOffered(parameters.id, { store, device });
-    if (isOver(deviceDeployment)) return endedDeployment;
+    if (isFinal(deviceDeployment)) return endedDeployment;
     const map = controlMapOf(deviceDeployment.deployment);
     return { status: 200, body: map ? { update_control_map: map } : {} };
   },

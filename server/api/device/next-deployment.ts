@@ -18,7 +18,7 @@ import { artifactLink, type ExpiringLink, makeLink } from '../../pipeline/links.
 import { controlMapOf } from '../../rules/control-map.ts';
 import { decideInstruction, type Instruction } from '../../rules/instruction.ts';
 import { type NextRequest, requestIn, requestText } from '../../rules/next-deployment.ts';
-import { type NoUpdate, noDeployment, toReported } from '../../rules/no-update.ts';
+import { forInstalledArtifact, type NoUpdate, noDeployment } from '../../rules/no-update.ts';
 import { candidate, type StoredArtifact } from '../../store/artifacts.ts';
 import type {
   DeviceDeploymentWithFacts,
@@ -81,7 +81,7 @@ interface NoContent {
  * One shared object for the polls of all devices that are in no deployment, which are the most
  * frequent ones.
  */
-const nothingOpen: NoContent = { status: 204, noUpdate: noDeployment };
+const noOpenDeployment: NoContent = { status: 204, noUpdate: noDeployment };
 
 function answerV1(served: ServedArtifact | Refusal | NoContent) {
   if (served instanceof Refusal || 'status' in served) return served;
@@ -135,8 +135,8 @@ function serveNext(
   request: NextRequest,
 ): ServedArtifact | Refusal | NoContent {
   const { store, device, nowMs } = context;
-  const noUpdate = store.deviceDeployments.whyNothing(device.id);
-  if (noUpdate) return nothingFor(noUpdate, request);
+  const noUpdate = store.deviceDeployments.cachedNoUpdate(device.id);
+  if (noUpdate) return noContentFor(noUpdate, request);
   return store.atomically(() => {
     let release: readonly StoredArtifact[] = [];
     const instruction = decideInstruction({
@@ -152,11 +152,11 @@ function serveNext(
     if ('changed' in instruction && instruction.changed) {
       store.deviceDeployments.save(instruction.deviceDeployment, instruction.changed, nowMs);
     }
-    return answer(context, request, { instruction, release });
+    return applyInstruction(context, request, { instruction, release });
   });
 }
 
-function answer(
+function applyInstruction(
   context: DeviceContext,
   request: NextRequest,
   {
@@ -183,16 +183,16 @@ function answer(
       );
     case 'nothing':
       // Remembers that nothing is open for the device, so that its next polls need no query.
-      context.store.deviceDeployments.expectNothing(context.device.id, instruction.noUpdate);
-      return nothingFor(instruction.noUpdate, request);
+      context.store.deviceDeployments.cacheNoUpdate(context.device.id, instruction.noUpdate);
+      return noContentFor(instruction.noUpdate, request);
     default:
       return { status: 204, noUpdate: instruction.noUpdate };
   }
 }
 
-function nothingFor(noUpdate: NoUpdate, { artifactName }: NextRequest): NoContent {
-  if (noUpdate === noDeployment) return nothingOpen;
-  return { status: 204, noUpdate: toReported(noUpdate, artifactName) };
+function noContentFor(noUpdate: NoUpdate, { artifactName }: NextRequest): NoContent {
+  if (noUpdate === noDeployment) return noOpenDeployment;
+  return { status: 204, noUpdate: forInstalledArtifact(noUpdate, artifactName) };
 }
 
 function instructionsFor(

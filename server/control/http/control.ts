@@ -276,9 +276,9 @@ function handlersOf(
 /** Measures the synchronous work of the handlers that follow. */
 function watched(watchdog: Watchdog): RequestHandler {
   return ({ method, path }, _, next) => {
-    const begunMs = watchdog.begin();
+    const startedMs = watchdog.begin();
     next();
-    watchdog.end(begunMs, { operation: `${method} ${path} of the control listener` });
+    watchdog.end(startedMs, { operation: `${method} ${path} of the control listener` });
   };
 }
 

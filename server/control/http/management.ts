@@ -134,12 +134,12 @@ interface SocketGate extends ConsoleAuthorization {
 /** Passes websockets of the management API that have a valid ticket. */
 export function passSockets(server: Server, gate: SocketGate): void {
   onUpgrade(server, {
-    isTaken: (request) => {
+    isAccepted: (request) => {
       const url = targetOf(request);
       const { method, headers } = request;
       return url !== undefined && gate.internalApi.opensSocket({ method, url, headers });
     },
-    take: (request, socket, head) => {
+    accept: (request, socket, head) => {
       socket.on('error', () => socket.destroy());
       try {
         admitSocket(request, gate);

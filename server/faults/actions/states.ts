@@ -7,7 +7,7 @@ import { reportableStatuses } from '../../../fixtures/contract/vocabulary.ts';
 import { unexpectedFault } from '../../../fixtures/control/control-listener.ts';
 import { refuse } from '../../http/refusal.ts';
 import { DeliberateFailure } from '../../pipeline/failure.ts';
-import { isOver } from '../../rules/device-deployment.ts';
+import { isFinal } from '../../rules/device-deployment.ts';
 import { chooseDeviceDeployment } from '../../rules/device-deployment-choice.ts';
 import type { StoredDeviceDeployment } from '../../store/device-deployment-rows.ts';
 import type { FaultCall } from '../call.ts';
@@ -78,7 +78,7 @@ const abortDeployment = defineAction({
       at === 'pending'
         ? isPollOperation(call.operation) && deviceDeployment?.offeredMs === undefined
         : report.success && report.output.status === at;
-    return isReached && deviceDeployment !== undefined && !isOver(deviceDeployment);
+    return isReached && deviceDeployment !== undefined && !isFinal(deviceDeployment);
   },
   execute: async (_given, { call, tenant }) => {
     const deviceDeployment = deviceDeploymentOf(call);
