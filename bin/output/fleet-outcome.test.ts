@@ -57,7 +57,7 @@ describe('the error of a server that a fleet cannot use', () => {
     ],
     [
       new TimeoutError(5000, at('reach-server')),
-      'no complete answer within 5000 ms; check --url and that the server is running',
+      'no complete response within 5000 ms; check --url and that the server is running',
     ],
     [
       new StatusError({ status: 404 }, at('login')),
