@@ -78,7 +78,7 @@ describe('an exploration with restarts', () => {
     const { trial } = failed;
     expect(failed.violations).toContainEqual({
       invariant: 'lost-status',
-      said: 'device 1 reported success, but the server has rebooting',
+      message: 'device 1 reported success, but the server has rebooting',
     });
     const serverRestarts = [
       ...trial.faults.filter(({ name }) => name === 'server-restart'),

@@ -51,7 +51,7 @@ describe('an exploration of virtual trials', () => {
       { ...needed, device: 3 },
     ];
     const fails: RunTrial = async (trial) =>
-      trial.restarts.includes(needed) ? [{ invariant: 'lost-status', said: 'it is' }] : [];
+      trial.restarts.includes(needed) ? [{ invariant: 'lost-status', message: 'it is' }] : [];
     const { failed } = await explore(smallTrial({}, { restarts }), {
       seeds: 1,
       runTrial: fails,
@@ -64,7 +64,7 @@ describe('an exploration of virtual trials', () => {
     const stop = new AbortController();
     const stopped: RunTrial = async () => {
       stop.abort();
-      return [{ invariant: 'run-ends', said: 'it was interrupted' }];
+      return [{ invariant: 'run-ends', message: 'it was interrupted' }];
     };
     const outcome = await explore(smallTrial(), {
       seeds: 9,

@@ -15,7 +15,7 @@ export interface InvariantViolation {
     | 'server-returns'
     | 'run-ends';
   /** The evidence as a sentence without its full stop. */
-  readonly said: string;
+  readonly message: string;
 }
 
 /** Returns the invariants that a result shows to be broken. */
@@ -23,18 +23,18 @@ export function violationsIn({ reconciliation, checks }: FleetResult): Invariant
   const unread = `the records of the server could not be read: ${reconciliation.because ?? ''}`;
   const broken = checks?.requirements.filter((each) => each.broken > 0) ?? [];
   return [
-    ...(reconciliation.checked ? [] : [{ invariant: 'run-ends' as const, said: unread }]),
-    ...reconciliation.differences.map(({ deviceIndex, ours, servers }) => ({
+    ...(reconciliation.checked ? [] : [{ invariant: 'run-ends' as const, message: unread }]),
+    ...reconciliation.differences.map(({ deviceIndex, fleetStatus, serverStatus }) => ({
       invariant: 'lost-status' as const,
-      said: `device ${deviceIndex} reported ${ours}, but the server has ${servers}`,
+      message: `device ${deviceIndex} reported ${fleetStatus}, but the server has ${serverStatus}`,
     })),
-    ...reconciliation.statistics.map(({ status, listed, stated }) => ({
+    ...reconciliation.statistics.map(({ status, inList, inStatistics }) => ({
       invariant: 'sums-agree' as const,
-      said: `the server lists ${listed} devices as ${status}, but its statistics count ${stated}`,
+      message: `the server lists ${inList} devices as ${status}, but its statistics count ${inStatistics}`,
     })),
     ...broken.map(({ requirement }) => ({
       invariant: 'contract-holds' as const,
-      said: `the server broke requirement ${requirement}`,
+      message: `the server broke requirement ${requirement}`,
     })),
   ];
 }

@@ -97,7 +97,7 @@ describe('a run in virtual time', () => {
     const { violations } = await runTrial(smallTrial({}, { faults, restarts }));
     expect(violations).toContainEqual({
       invariant: 'lost-status',
-      said: expect.stringMatching(/^device 1 reported success, but the server has /),
+      message: expect.stringMatching(/^device 1 reported success, but the server has /),
     });
   });
 
@@ -150,7 +150,7 @@ describe('a run in virtual time', () => {
     expect(violations).toEqual([
       {
         invariant: 'lost-status',
-        said: expect.stringMatching(/^device 1 reported success, but the server has \w+$/),
+        message: expect.stringMatching(/^device 1 reported success, but the server has \w+$/),
       },
     ]);
   });

@@ -185,7 +185,7 @@ export class UnauthorizedDevice {
     this.#session.renewsToken = true;
   }
 
-  #found(invariant: InvariantViolation['invariant'], said: string): void {
-    if (this.violations.length < VIOLATIONS_MAX) this.violations.push({ invariant, said });
+  #found(invariant: InvariantViolation['invariant'], message: string): void {
+    if (this.violations.length < VIOLATIONS_MAX) this.violations.push({ invariant, message });
   }
 }

@@ -1,7 +1,7 @@
 /** Merges the progress of several shards into the progress of the run. */
 
+import { mergeFixedRatePolls } from '../result/fixed-rate-polls.ts';
 import { counts } from '../result/mergers.ts';
-import { mergeOpenPolls } from '../result/open-polls.ts';
 import type { FleetProgress } from '../result/result.ts';
 import type { MergedFigures, ShardFigures } from '../result/shard-figures.ts';
 import { countsOf } from '../result/thresholds-measures.ts';
@@ -64,9 +64,12 @@ function addProgress(sum: FleetProgress, part: FleetProgress): FleetProgress {
   };
 }
 
-function bothPolls(one: FleetProgress, other: FleetProgress): Pick<FleetProgress, 'openPolls'> {
-  const parts = [one, other].flatMap(({ openPolls }) => openPolls ?? []);
-  return parts.length === 0 ? {} : { openPolls: mergeOpenPolls(parts) };
+function bothPolls(
+  one: FleetProgress,
+  other: FleetProgress,
+): Pick<FleetProgress, 'fixedRatePolls'> {
+  const parts = [one, other].flatMap(({ fixedRatePolls }) => fixedRatePolls ?? []);
+  return parts.length === 0 ? {} : { fixedRatePolls: mergeFixedRatePolls(parts) };
 }
 
 function bothBroken(one: FleetProgress, other: FleetProgress): Pick<FleetProgress, 'broken'> {

@@ -74,7 +74,7 @@ describe('a run with polls at a fixed rate', () => {
     const environment = await serverOf();
     const plan = { pollIntervalMs: 60_000, pollsPerSecond: 50, durationMs: 2000 };
     const result = await run(environment.server.baseUrl, plan);
-    const { due = 0, sent = 0 } = result.openPolls ?? {};
+    const { due = 0, sent = 0 } = result.fixedRatePolls ?? {};
     expect(due).toBeGreaterThan(30);
     expect(due).toBeLessThanOrEqual(101);
     expect(sent).toBeGreaterThan(0.8 * due);
@@ -86,8 +86,8 @@ describe('a run with polls at a fixed rate', () => {
       'post-next-deployment-v2': (asked) => (++polls > 20 ? 'silence' : small.next(asked)),
     }));
     const plan = { pollsPerSecond: 50, durationMs: 2000 };
-    const { openPolls, generator } = await run(environment.server.baseUrl, plan);
-    const { due = 0, sent = 0, dropped = 0 } = openPolls ?? {};
+    const { fixedRatePolls, generator } = await run(environment.server.baseUrl, plan);
+    const { due = 0, sent = 0, dropped = 0 } = fixedRatePolls ?? {};
     expect(due).toBeGreaterThan(30);
     expect(dropped).toBeGreaterThan(due / 2);
     expect(sent + dropped).toBe(due);
@@ -98,9 +98,9 @@ describe('a run with polls at a fixed rate', () => {
     const environment = await serverOf();
     const shard = { index: 0, of: 4 };
     const plan = { pollsPerSecond: 100, durationMs: 2000, shard };
-    const { openPolls } = await run(environment.server.baseUrl, plan);
-    expect(openPolls?.due).toBeGreaterThan(10);
-    expect(openPolls?.due).toBeLessThanOrEqual(51);
+    const { fixedRatePolls } = await run(environment.server.baseUrl, plan);
+    expect(fixedRatePolls?.due).toBeGreaterThan(10);
+    expect(fixedRatePolls?.due).toBeLessThanOrEqual(51);
   });
 });
 

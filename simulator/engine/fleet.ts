@@ -19,7 +19,7 @@ import type { EndedExchange, Transport } from '../network/transport.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 import { deviceRange } from '../plan/shard.ts';
 import type { BackoffComparison } from '../result/backoff-comparison.ts';
-import type { OpenPolls } from '../result/open-polls.ts';
+import type { FixedRatePolls } from '../result/fixed-rate-polls.ts';
 import type { EndReason } from '../result/result.ts';
 import type { Reconciliation } from '../result/result-devices.ts';
 import { scopesIn } from '../result/scopes.ts';
@@ -178,8 +178,8 @@ export class Fleet {
   }
 
   /** Polls at the fixed rate so far; undefined when the plan has no such rate. */
-  get openPolls(): OpenPolls | undefined {
-    return this.#load.openPolls;
+  get fixedRatePolls(): FixedRatePolls | undefined {
+    return this.#load.fixedRatePolls;
   }
 
   elapsedMs(): number {
@@ -259,7 +259,7 @@ export class Fleet {
   overdueCount(): number {
     const nowMs = this.#endedMs ?? this.#clock.monotonicMs();
     const overdue = this.devices.filter(({ session }) => (session?.plannedMs ?? nowMs) < nowMs);
-    const unsent = this.openPolls?.dropped ?? 0;
+    const unsent = this.fixedRatePolls?.dropped ?? 0;
     return overdue.length + unsent;
   }
 

@@ -74,7 +74,7 @@ function wasOffered(deployment: DeploymentRecord): boolean {
 }
 
 /** Returns the counts of devices by state. They add up to the number of devices. */
-export function accountsOf(funnel: Funnel): DeviceStateCounts {
+export function deviceCountsOf(funnel: Funnel): DeviceStateCounts {
   return {
     pending: funnel.pending,
     idle: funnel.idle,

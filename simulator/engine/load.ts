@@ -11,7 +11,7 @@ import type { EndedExchange, ExchangeSubject } from '../network/transport.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 import { shardShare } from '../plan/shard.ts';
 import type { BackoffComparison } from '../result/backoff-comparison.ts';
-import type { OpenPolls } from '../result/open-polls.ts';
+import type { FixedRatePolls } from '../result/fixed-rate-polls.ts';
 import { Arrivals } from './arrivals.ts';
 import { BackoffWatch } from './backoff-watch.ts';
 import type { DeviceControl } from './device-control.ts';
@@ -98,7 +98,7 @@ export class FleetLoad {
   }
 
   /** Polls at the fixed rate so far; undefined when the plan has no such rate. */
-  get openPolls(): OpenPolls | undefined {
+  get fixedRatePolls(): FixedRatePolls | undefined {
     return this.#pollRate?.counts;
   }
 

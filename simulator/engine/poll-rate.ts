@@ -5,7 +5,7 @@
  */
 import type { Clock, Timer } from '../../fixtures/base/clock.ts';
 import type { SimulatedDevice } from '../device/device.ts';
-import type { OpenPolls } from '../result/open-polls.ts';
+import type { FixedRatePolls } from '../result/fixed-rate-polls.ts';
 
 export interface PollRateOptions {
   readonly perSecond: number;
@@ -40,7 +40,7 @@ export class PollRate {
   }
 
   /** The polls so far. Those that still wait for a device count as dropped. */
-  get counts(): OpenPolls {
+  get counts(): FixedRatePolls {
     const dropped = this.#dropped + this.#lateMs.length;
     return { due: this.#due, sent: this.#due - dropped, late: this.#late, dropped };
   }

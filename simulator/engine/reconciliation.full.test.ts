@@ -74,7 +74,7 @@ describe('a report in the reconciliation', () => {
       checked: true,
       ok: false,
       lostReports: 1,
-      doubledReports: 0,
+      duplicateReports: 0,
     });
     expect(reconciliation.differences).toEqual([
       {
@@ -82,8 +82,8 @@ describe('a report in the reconciliation', () => {
         deviceId: 'device-2',
         deviceIndex: second?.index,
         kind: 'lost',
-        ours: 'success',
-        servers: 'rebooting',
+        fleetStatus: 'success',
+        serverStatus: 'rebooting',
       },
     ]);
     expect(verdicts).toEqual(['missed', 'met']);
@@ -99,9 +99,14 @@ describe('a report in the reconciliation', () => {
     const proxyUrl = await doublingProxy(environment.server.baseUrl, 'device-2');
     const { reconciliation, verdicts, second } = await run(proxyUrl);
     expect(reconciliation.differences).toMatchObject([
-      { deviceId: 'device-2', deviceIndex: second?.index, kind: 'doubled', servers: 'success' },
+      {
+        deviceId: 'device-2',
+        deviceIndex: second?.index,
+        kind: 'doubled',
+        serverStatus: 'success',
+      },
     ]);
-    expect(reconciliation).toMatchObject({ ok: false, lostReports: 0, doubledReports: 1 });
+    expect(reconciliation).toMatchObject({ ok: false, lostReports: 0, duplicateReports: 1 });
     expect(verdicts).toEqual(['met', 'missed']);
   });
 
@@ -114,7 +119,7 @@ describe('a report in the reconciliation', () => {
     }));
     const { reconciliation } = await run(environment.server.baseUrl);
     expect(reconciliation.differences).toMatchObject([
-      { deviceId: 'device-2', kind: 'doubled', servers: 'success, listed 2 times' },
+      { deviceId: 'device-2', kind: 'doubled', serverStatus: 'success, listed 2 times' },
     ]);
   });
 });
@@ -131,7 +136,7 @@ describe('the totals of the server', () => {
       differences: [],
     });
     expect(reconciliation.statistics).toEqual([
-      { deploymentId: 'deployment-1', status: 'success', listed: 3, stated: 4 },
+      { deploymentId: 'deployment-1', status: 'success', inList: 3, inStatistics: 4 },
     ]);
   });
 
@@ -150,7 +155,7 @@ describe('the totals of the server', () => {
       ok: false,
       sources: ['list', 'statistics', 'audit log'],
     });
-    expect(reconciliation.statistics).toMatchObject([{ listed: 1, stated: 2 }]);
+    expect(reconciliation.statistics).toMatchObject([{ inList: 1, inStatistics: 2 }]);
   });
 
   it.each([402, 403, 404, 405])('are not compared when the server answers %d', async (status) => {

@@ -164,11 +164,18 @@ describe('the reconciliation', () => {
     ],
   ])(
     'finds a difference for %s, and names the device',
-    async (_what, story, theirs, ours, servers, kind) => {
+    async (_what, story, theirs, fleetStatus, serverStatus, kind) => {
       const reconciliation = await reconciledOf([deviceWith(story)], [theirs]);
       expect(reconciliation.ok).toBe(false);
       expect(reconciliation.differences).toEqual([
-        { deploymentId: 'deployment-1', deviceId: 'device-0', deviceIndex: 0, kind, ours, servers },
+        {
+          deploymentId: 'deployment-1',
+          deviceId: 'device-0',
+          deviceIndex: 0,
+          kind,
+          fleetStatus,
+          serverStatus,
+        },
       ]);
     },
   );

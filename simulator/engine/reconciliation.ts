@@ -82,7 +82,7 @@ async function compareRecords(
     deploymentsChecked: deploymentIds.length,
     withoutArtifact,
     lostReports: differences.filter(({ kind }) => kind === 'lost').length,
-    doubledReports: differences.filter(({ kind }) => kind === 'doubled').length,
+    duplicateReports: differences.filter(({ kind }) => kind === 'doubled').length,
     statistics: sums.differences,
     differences: differences.slice(0, DIFFERENCES_MAX),
   };
@@ -119,7 +119,7 @@ function unchecked(because: string): Reconciliation {
     deploymentsChecked: 0,
     withoutArtifact: 0,
     lostReports: 0,
-    doubledReports: 0,
+    duplicateReports: 0,
     statistics: [],
     differences: [],
   };
@@ -168,8 +168,8 @@ function differenceOf(
       deviceId: device.id ?? 'unknown',
       deviceIndex: device.index,
       kind: isDoubled ? 'doubled' : kindOf(deployment, theirs),
-      ours: deployment ? oursOf(deployment, theirs) : NO_DEPLOYMENT,
-      servers: isDoubled ? `${theirs}, listed ${listed?.times} times` : (theirs ?? NOT_LISTED),
+      fleetStatus: deployment ? oursOf(deployment, theirs) : NO_DEPLOYMENT,
+      serverStatus: isDoubled ? `${theirs}, listed ${listed?.times} times` : (theirs ?? NOT_LISTED),
     },
   ];
 }

@@ -19,7 +19,7 @@ import { thresholdVerdicts } from '../result/thresholds.ts';
 import { measuresOf } from '../result/thresholds-measures.ts';
 import { trafficOf } from '../result/traffic.ts';
 import type { Fleet } from './fleet.ts';
-import { accountsOf, countedDeployment, funnelOf, outcomeOf } from './funnel.ts';
+import { countedDeployment, deviceCountsOf, funnelOf, outcomeOf } from './funnel.ts';
 import { sampledDevices } from './sample.ts';
 
 /** Facts about the run that the fleet does not know. */
@@ -66,12 +66,12 @@ export async function resultOf(fleet: Fleet, facts: RunFacts): Promise<FleetResu
     ...(target === undefined ? {} : { deploymentId: target.deploymentId }),
     ...(target?.createdMs === undefined ? {} : { deployedMs: target.createdMs }),
     funnel,
-    accounts: accountsOf(funnel),
+    deviceCounts: deviceCountsOf(funnel),
     reconciliation,
     ...measured,
     ...(traffic && { traffic }),
     ...(scopes.length > 0 && { scopes }),
-    ...(fleet.openPolls && { openPolls: fleet.openPolls }),
+    ...(fleet.fixedRatePolls && { fixedRatePolls: fleet.fixedRatePolls }),
     errors: metrics.errors(),
     ...(facts.sharedKeys === undefined ? {} : { sharedKeys: facts.sharedKeys }),
     ...(fleet.backoffComparison === undefined

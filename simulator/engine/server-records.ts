@@ -51,10 +51,10 @@ export async function statisticsDifferences(
   for (const { status } of deployments.values()) listed.set(status, (listed.get(status) ?? 0) + 1);
   const statuses = [...new Set([...listed.keys(), ...Object.keys(stated)])].sort();
   return statuses.flatMap((status) => {
-    const row = { deploymentId, status, listed: listed.get(status) ?? 0 };
+    const row = { deploymentId, status, inList: listed.get(status) ?? 0 };
     // Some servers add other figures to the statistics, such as a total size.
-    if (!knownStatuses.has(status) || row.listed === (stated[status] ?? 0)) return [];
-    return [{ ...row, stated: stated[status] ?? 0 }];
+    if (!knownStatuses.has(status) || row.inList === (stated[status] ?? 0)) return [];
+    return [{ ...row, inStatistics: stated[status] ?? 0 }];
   });
 }
 
@@ -71,7 +71,7 @@ export async function auditDifferences(
   const entries = await unlessAbsent(management.auditEntriesOf(deploymentId));
   if (entries === undefined) return undefined;
   const stated = entries.filter(({ action }) => action === 'create').length;
-  return stated > 1 ? [{ deploymentId, status: CREATED, listed: 1, stated }] : [];
+  return stated > 1 ? [{ deploymentId, status: CREATED, inList: 1, inStatistics: stated }] : [];
 }
 
 const CREATED = 'created (audit log)';

@@ -72,7 +72,7 @@ describe('a simulated run with an operator', () => {
       withoutArtifact: 0,
       sources: ['list', 'statistics'],
       lostReports: 0,
-      doubledReports: 0,
+      duplicateReports: 0,
       statistics: [],
       differences: [],
     });
@@ -149,7 +149,7 @@ describe('a simulated run with an operator', () => {
     expect(result.reconciliation.differences).toHaveLength(1);
     expect(result.reconciliation.differences[0]).toMatchObject({
       deviceId: 'device-1',
-      servers: 'installing',
+      serverStatus: 'installing',
     });
   });
 

@@ -28,7 +28,7 @@ import type { CoordinatorLink } from './coordinator-link.ts';
 import { Deferred } from './deferred.ts';
 import { Fleet } from './fleet.ts';
 import { measuresNow, shardFigures } from './fleet-measures.ts';
-import { accountsOf, funnelOf } from './funnel.ts';
+import { deviceCountsOf, funnelOf } from './funnel.ts';
 import { resultOf } from './result-of-fleet.ts';
 
 export { BehaviourFileError } from '../behaviours/behaviour-file.ts';
@@ -138,7 +138,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
     if (coordinator) coordinator.measured(() => shardFigures(fleet, clock.now(), plan.thresholds));
     else if (thresholds.look(() => measuresNow(fleet, clock.now()))) fleet.end('threshold');
     const funnel = funnelOf(fleet.devices, fleet.target);
-    fleet.metrics.series.recordDevices(clock.now(), accountsOf(funnel));
+    fleet.metrics.series.recordDevices(clock.now(), deviceCountsOf(funnel));
     onProgress?.(progressOf(fleet, funnel, watch.facts(shard, fleet.elapsedMs())));
   };
   const reports = clock.every(looks?.progressMs ?? PROGRESS_PERIOD_MS, report);
@@ -234,7 +234,7 @@ function progressOf(fleet: Fleet, funnel: Funnel, generator: ProcessFacts): Flee
     generators: [generator],
     latenessP99Ms: fleet.metrics.lateness.percentileMs(99),
     ...(traffic && { traffic }),
-    ...(fleet.openPolls && { openPolls: fleet.openPolls }),
+    ...(fleet.fixedRatePolls && { fixedRatePolls: fleet.fixedRatePolls }),
     causes: fleet.metrics.errors(),
     ...(fleet.checks && { broken: fleet.checks.broken() }),
   };

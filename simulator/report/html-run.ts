@@ -4,7 +4,7 @@
  */
 
 import { stateWords } from '../result/device-states.ts';
-import { openPollsLine } from '../result/open-polls.ts';
+import { fixedRatePollsLine } from '../result/fixed-rate-polls.ts';
 import type { FleetResult } from '../result/result.ts';
 import { sharedKeysLine } from '../result/shared-keys.ts';
 import type { ShownSection, ShownTable } from './page-facts.ts';
@@ -37,7 +37,7 @@ export function thresholdSections({ thresholds }: FleetResult): readonly ShownSe
 }
 
 /** Returns the section about the reconciliation. */
-export function reconciliationSection({ reconciliation, accounts }: FleetResult): ShownSection {
+export function reconciliationSection({ reconciliation, deviceCounts }: FleetResult): ShownSection {
   const { checked, ok, because, deploymentsChecked, differences, statistics } = reconciliation;
   const compared =
     deploymentsChecked === 0 ? 'Nothing to compare: no deployment.' : 'Server and fleet agree.';
@@ -51,8 +51,8 @@ export function reconciliationSection({ reconciliation, accounts }: FleetResult)
     tables: [
       {
         caption: 'Devices by state',
-        columns: Object.keys(accounts).map(stateWords),
-        rows: [Object.values(accounts).map(String)],
+        columns: Object.keys(deviceCounts).map(stateWords),
+        rows: [Object.values(deviceCounts).map(String)],
       },
       ...differenceTables(differences),
       ...statisticsTables(statistics),
@@ -71,7 +71,7 @@ function differenceTables(
       caption: more > 0 ? `Differences (${more} more are in the JSON report)` : 'Differences',
       columns: ['Device', 'ID', 'Kind', 'Device reports', 'Server lists'],
       rows: shown.map((row) => {
-        return [String(row.deviceIndex), row.deviceId, row.kind, row.ours, row.servers];
+        return [String(row.deviceIndex), row.deviceId, row.kind, row.fleetStatus, row.serverStatus];
       }),
     },
   ];
@@ -85,13 +85,17 @@ function statisticsTables(
     {
       caption: "Differences between the server's statistics and its list",
       columns: ['Status', 'Listed', 'Counted'],
-      rows: statistics.map((row) => [row.status, String(row.listed), String(row.stated)]),
+      rows: statistics.map((row) => [row.status, String(row.inList), String(row.inStatistics)]),
     },
   ];
 }
 
 /** Returns the section about the load generator. */
-export function generatorSection({ generator, validity, openPolls }: FleetResult): ShownSection {
+export function generatorSection({
+  generator,
+  validity,
+  fixedRatePolls,
+}: FleetResult): ShownSection {
   const { schedule, reasons } = generator;
   return {
     id: 'generator',
@@ -103,7 +107,7 @@ export function generatorSection({ generator, validity, openPolls }: FleetResult
       ['polls due', String(schedule.due)],
       ['polls sent', String(schedule.sent)],
       ['target rate', `${schedule.targetPerSecond.toFixed(1)}/s`],
-      ...(openPolls ? [['at a fixed rate', openPollsLine(openPolls)] as const] : []),
+      ...(fixedRatePolls ? [['at a fixed rate', fixedRatePollsLine(fixedRatePolls)] as const] : []),
       ['achieved rate', `${schedule.achievedPerSecond.toFixed(1)}/s`],
       ['delay, p99', `${schedule.lateness.p99Ms.toFixed(1)} ms`],
       ['delay, maximum', `${schedule.lateness.maxMs.toFixed(1)} ms`],

@@ -54,7 +54,7 @@ describe('the file of a report page', () => {
   it('has tables of waiting, service and bytes, and a chart of bytes per second', () => {
     const row = { requests: 1, errors: 0, p50Ms: 1, p99Ms: 1, buckets: [] };
     const rows = [
-      { ...row, startMs, sentBytes: 10, receivedBytes: 4000, devices: sampleResult.accounts },
+      { ...row, startMs, sentBytes: 10, receivedBytes: 4000, devices: sampleResult.deviceCounts },
     ];
     const { sections, course } = factsIn(
       fleetHtml({ ...dividedResult, series: { widthMs: 2000, rows } }),

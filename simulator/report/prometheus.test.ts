@@ -76,7 +76,10 @@ describe('the Prometheus metrics of a run', () => {
   it('count polls at a fixed rate by their fate, as of the last progress', async () => {
     const metrics = metricsOf();
     for (const due of [5, 9]) {
-      metrics.see({ ...sampleProgress, openPolls: { due, sent: 4, late: 2, dropped: due - 4 } });
+      metrics.see({
+        ...sampleProgress,
+        fixedRatePolls: { due, sent: 4, late: 2, dropped: due - 4 },
+      });
     }
     const families = await familiesOf(metrics);
     const polls = (fate: string) => sampleOf(families, 'fleetbed_open_polls_total', { fate });

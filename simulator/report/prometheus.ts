@@ -100,7 +100,7 @@ export class FleetMetrics {
     labelNames: ['direction'],
     registers: this.#registers,
   });
-  readonly #openPolls = new Counter({
+  readonly #fixedRatePolls = new Counter({
     name: 'fleetbed_open_polls_total',
     help: 'Polls at the fixed rate of the plan; late ones are a part of those sent.',
     labelNames: ['fate'],
@@ -191,9 +191,9 @@ export class FleetMetrics {
     this.#enteredPhase(phase);
     this.#seeGenerators(progress);
     this.#seeTraffic(progress);
-    this.#openPolls.reset();
-    for (const [fate, polls] of Object.entries(progress.openPolls ?? {}))
-      this.#openPolls.inc({ fate }, polls);
+    this.#fixedRatePolls.reset();
+    for (const [fate, polls] of Object.entries(progress.fixedRatePolls ?? {}))
+      this.#fixedRatePolls.inc({ fate }, polls);
     const { devices: _, offered, downloading, installing, rebooting, ...states } = funnel;
     for (const [state, count] of Object.entries(states)) {
       this.#devices.set({ state: state.replace(/[A-Z]/g, '-$&').toLowerCase() }, count);

@@ -48,12 +48,12 @@ describe('the text report of a run', () => {
   });
 
   it('says how many polls at a fixed rate were late or dropped, and what to do', () => {
-    const openPolls = { due: 100, sent: 90, late: 20, dropped: 10 };
-    expect(fleetReport({ ...sampleResult, openPolls })).toContain(
+    const fixedRatePolls = { due: 100, sent: 90, late: 20, dropped: 10 };
+    expect(fleetReport({ ...sampleResult, fixedRatePolls })).toContain(
       'Polls at a fixed rate: 100 polls due, 90 sent, 20 of them LATE and 10 DROPPED, because every device was busy: use more devices',
     );
     expect(
-      fleetReport({ ...sampleResult, openPolls: { ...openPolls, late: 0, dropped: 0 } }),
+      fleetReport({ ...sampleResult, fixedRatePolls: { ...fixedRatePolls, late: 0, dropped: 0 } }),
     ).toContain('Polls at a fixed rate: 100 polls due, all sent on time');
     expect(fleetReport(sampleResult)).not.toContain('fixed rate');
   });
@@ -68,7 +68,7 @@ describe('the text report of a run', () => {
       withoutArtifact: 0,
       sources: [],
       lostReports: 0,
-      doubledReports: 0,
+      duplicateReports: 0,
       statistics: [],
       differences: [],
     };
@@ -111,7 +111,7 @@ describe('the text report of a run', () => {
   });
 
   it('shows lost reports, and differences between the totals and list of the server', () => {
-    const statistics = [{ deploymentId: 'd', status: 'success', listed: 3, stated: 4 }];
+    const statistics = [{ deploymentId: 'd', status: 'success', inList: 3, inStatistics: 4 }];
     const differences = [{ ...differenceOf(1), kind: 'lost' as const }];
     const reconciliation = { ...sampleResult.reconciliation, ok: false, differences, statistics };
     const text = fleetReport({ ...sampleResult, reconciliation });

@@ -3,7 +3,7 @@ import { counted } from '../../fixtures/base/counted.ts';
 import { printable } from '../../fixtures/base/printable.ts';
 import { remedies } from '../result/contact-findings.ts';
 import { deviceStates, stateWords } from '../result/device-states.ts';
-import { openPollsLine } from '../result/open-polls.ts';
+import { fixedRatePollsLine } from '../result/fixed-rate-polls.ts';
 import { differencesIn, outcomeOf, unmeasuredShare } from '../result/outcome.ts';
 import type { FleetProgress, FleetResult } from '../result/result.ts';
 import { machineLine } from '../result/result-machines.ts';
@@ -39,7 +39,9 @@ export function fleetReport(result: FleetResult): string {
       : []),
     ...(result.sharedKeys ? [[`Keys: ${sharedKeysLine(result.sharedKeys)}`]] : []),
     ...eventLines(result),
-    ...(result.openPolls ? [[`Polls at a fixed rate: ${openPollsLine(result.openPolls)}`]] : []),
+    ...(result.fixedRatePolls
+      ? [[`Polls at a fixed rate: ${fixedRatePollsLine(result.fixedRatePolls)}`]]
+      : []),
     ['Latency in ms', ...latencyLines(result)],
     ...partLines(result),
     ...trafficLines(result),
@@ -179,11 +181,11 @@ function reconciliationLines({ reconciliation, funnel, plan }: FleetResult): str
       ...unfitLines(reconciliation.withoutArtifact, plan),
     ];
   }
-  const rows = differences.map(({ deviceIndex, deviceId, kind, ours, servers }) => {
+  const rows = differences.map(({ deviceIndex, deviceId, kind, fleetStatus, serverStatus }) => {
     const fate = kind === 'unknown' ? '' : `, report ${kind}`;
-    return `  device ${deviceIndex} (${deviceId}): device reports ${ours}, server lists ${servers}${fate}`;
+    return `  device ${deviceIndex} (${deviceId}): device reports ${fleetStatus}, server lists ${serverStatus}${fate}`;
   });
-  const reports = `${counted(reconciliation.lostReports, 'report')} lost, ${reconciliation.doubledReports} doubled`;
+  const reports = `${counted(reconciliation.lostReports, 'report')} lost, ${reconciliation.duplicateReports} doubled`;
   return [
     `Reconciliation: ${counted(differencesIn(reconciliation), 'difference')}, ${reports}${partly}`,
     ...shortened([...rows, ...statisticsLines(reconciliation.statistics)]),
@@ -192,8 +194,8 @@ function reconciliationLines({ reconciliation, funnel, plan }: FleetResult): str
 
 function statisticsLines(rows: FleetResult['reconciliation']['statistics']): string[] {
   return rows.map(
-    ({ deploymentId, status, listed, stated }) =>
-      `  deployment ${deploymentId}, ${status}: the server lists ${listed} and counts ${stated}`,
+    ({ deploymentId, status, inList, inStatistics }) =>
+      `  deployment ${deploymentId}, ${status}: the server lists ${inList} and counts ${inStatistics}`,
   );
 }
 

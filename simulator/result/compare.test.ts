@@ -98,8 +98,8 @@ describe('the comparison of two runs', () => {
 
   it('finds updates that fail more often', () => {
     const ended = (failed: number) => {
-      const accounts = { ...sampleResult.accounts, done: 1000 - failed, failed };
-      return runOf([], { latencies: [], operations: [], accounts });
+      const deviceCounts = { ...sampleResult.deviceCounts, done: 1000 - failed, failed };
+      return runOf([], { latencies: [], operations: [], deviceCounts });
     };
     expect(compareResults(ended(5), ended(60)).verdict).toBe('regression');
     expect(compareResults(ended(60), ended(5)).verdict).toBe('improvement');

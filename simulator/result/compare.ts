@@ -204,7 +204,7 @@ function errorRows(before: FleetResult, after: FleetResult): UndirectedRow[] {
 }
 
 function successRows(before: FleetResult, after: FleetResult): UndirectedRow[] {
-  const [first, second] = [before, after].map(({ accounts: { done, failed } }) => {
+  const [first, second] = [before, after].map(({ deviceCounts: { done, failed } }) => {
     return { count: done, of: done + failed };
   }) as [Proportion, Proportion];
   if (first.of === 0 || second.of === 0) return [];

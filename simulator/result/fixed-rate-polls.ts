@@ -6,7 +6,7 @@ import { fields, sum } from './mergers.ts';
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
-export const openPollsShape = v.pipe(
+export const fixedRatePollsShape = v.pipe(
   v.object({
     due: v.pipe(count, v.description('Polls that fell due: the sum of sent and dropped.')),
     sent: count,
@@ -20,13 +20,18 @@ export const openPollsShape = v.pipe(
 );
 
 /** Counts of the polls at a fixed rate. */
-export type OpenPolls = Immutable<v.InferOutput<typeof openPollsShape>>;
+export type FixedRatePolls = Immutable<v.InferOutput<typeof fixedRatePollsShape>>;
 
 /** Adds the counts of several parts. */
-export const mergeOpenPolls = fields<OpenPolls>({ due: sum, sent: sum, late: sum, dropped: sum });
+export const mergeFixedRatePolls = fields<FixedRatePolls>({
+  due: sum,
+  sent: sum,
+  late: sum,
+  dropped: sum,
+});
 
 /** Returns the counts as a text; 'all on time' when no poll was late or dropped. */
-export function openPollsLine({ due, sent, late, dropped }: OpenPolls): string {
+export function fixedRatePollsLine({ due, sent, late, dropped }: FixedRatePolls): string {
   if (late + dropped === 0) return `${counted(due, 'poll')} due, all sent on time`;
   return (
     `${counted(due, 'poll')} due, ${sent} sent, ${late} of them LATE and ${dropped} DROPPED, ` +

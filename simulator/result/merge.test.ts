@@ -11,9 +11,9 @@ import {
   sampleResult,
   shardFiguresOf,
 } from '../testing/sample-result.ts';
+import type { FixedRatePolls } from './fixed-rate-polls.ts';
 import { scheduleOf } from './generator.ts';
 import { MergeError, mergeResults } from './merge.ts';
-import type { OpenPolls } from './open-polls.ts';
 import type { FleetResult } from './result.ts';
 
 /** One exchange of a run: its time, its operation and its outcome. */
@@ -75,12 +75,12 @@ function resultOf(stories: readonly Story[], shard: FleetResult['shards'][number
     series: metrics.series.figures(),
     errors: metrics.errors(),
     scopes: metrics.scopes(),
-    openPolls: pollsOf(stories),
+    fixedRatePolls: pollsOf(stories),
   };
 }
 
 /** Returns the counts of polls at a fixed rate, of which those beyond a second were late. */
-function pollsOf(stories: readonly Story[]): OpenPolls {
+function pollsOf(stories: readonly Story[]): FixedRatePolls {
   const late = stories.filter(({ latencyMs }) => latencyMs > 1000).length;
   const dropped = stories.filter(({ end }) => end === 'timeout').length;
   return { due: stories.length, sent: stories.length - dropped, late, dropped };
@@ -109,8 +109,18 @@ function live(
 function figuresIn(result: FleetResult) {
   const { generator, updates, latencies, operations, phases, errors, series } = result;
   const { schedule } = generator;
-  const { scopes: parts, openPolls } = result;
-  return { schedule, updates, latencies, operations, phases, errors, series, parts, openPolls };
+  const { scopes: parts, fixedRatePolls } = result;
+  return {
+    schedule,
+    updates,
+    latencies,
+    operations,
+    phases,
+    errors,
+    series,
+    parts,
+    fixedRatePolls,
+  };
 }
 
 function partsOf(stories: readonly Story[]): FleetResult[] {
@@ -157,7 +167,7 @@ describe('merged results of several processes', () => {
     }));
     const merged = mergeResults(parts);
     expect(merged.funnel.devices).toBe(6);
-    expect(merged.accounts).toMatchObject({ done: 2, failed: 4 });
+    expect(merged.deviceCounts).toMatchObject({ done: 2, failed: 4 });
     expect(merged.devices.map(({ index }) => index)).toEqual([0, 4]);
     expect(merged.shards).toEqual([
       { index: 0, of: 2 },

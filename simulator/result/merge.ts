@@ -6,6 +6,7 @@
 
 import { deviceRange } from '../plan/shard.ts';
 import { mergedBackoffComparisons } from './backoff-comparison.ts';
+import { mergeFixedRatePolls } from './fixed-rate-polls.ts';
 import { judgedGenerator, scheduleOf, validityOf } from './generator.ts';
 import { HistogramError } from './histogram-text.ts';
 import { mergedChecks } from './merge-checks.ts';
@@ -24,7 +25,6 @@ import {
   rows,
   sum,
 } from './mergers.ts';
-import { mergeOpenPolls } from './open-polls.ts';
 import { planDifferences } from './plan-differences.ts';
 import type { EndReason, FleetResult } from './result.ts';
 import type { Reconciliation } from './result-devices.ts';
@@ -77,7 +77,7 @@ const mergeReconciliation = fields<Reconciliation>({
   deploymentsChecked: highest,
   withoutArtifact: sum,
   lostReports: sum,
-  doubledReports: sum,
+  duplicateReports: sum,
   differences: listed((one, other) => one.deviceIndex - other.deviceIndex, DIFFERENCES_MAX),
   statistics: rows(
     (row) => JSON.stringify(row),
@@ -106,10 +106,10 @@ const mergedSections = fields<Sections>({
   deploymentId: agreed,
   deployedMs: lowest,
   funnel: counts,
-  accounts: counts,
+  deviceCounts: counts,
   reconciliation: mergeReconciliation,
   updates: mergeUpdates,
-  openPolls: mergeOpenPolls,
+  fixedRatePolls: mergeFixedRatePolls,
   ...exchangeMergers,
   phases: mergePhases,
   scopes: mergeScopes,

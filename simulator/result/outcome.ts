@@ -84,11 +84,12 @@ function reconciliationFindings({ reconciliation, funnel }: FleetResult): readon
 function differenceWords({ differences, statistics }: FleetResult['reconciliation']): string[] {
   return [
     ...differences.map(
-      ({ deviceIndex, ours, servers }) =>
-        `device ${deviceIndex}: device reports ${ours}, server lists ${servers}`,
+      ({ deviceIndex, fleetStatus, serverStatus }) =>
+        `device ${deviceIndex}: device reports ${fleetStatus}, server lists ${serverStatus}`,
     ),
     ...statistics.map(
-      ({ status, listed, stated }) => `${status}: the server lists ${listed} and counts ${stated}`,
+      ({ status, inList, inStatistics }) =>
+        `${status}: the server lists ${inList} and counts ${inStatistics}`,
     ),
   ];
 }
@@ -244,6 +245,8 @@ function invariantFindings({ virtual }: FleetResult): readonly RunFinding[] {
   const { violations } = virtual;
   if (violations.length === 0) return [{ condition, state: 'passed', sentence: 'They hold.' }];
   const brief = `${counted(violations.length, 'invariant')} broken`;
-  const sentence = violations.map(({ invariant, said }) => `${invariant}: ${said}`).join('; ');
+  const sentence = violations
+    .map(({ invariant, message }) => `${invariant}: ${message}`)
+    .join('; ');
   return [{ condition, state: 'failed', sentence, brief }];
 }

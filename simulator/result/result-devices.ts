@@ -76,15 +76,15 @@ const deploymentDifference = v.object({
       'lost: the server lacks an acknowledged report; doubled: it has a report too often; unknown: it has a report that no device made.',
     ),
   ),
-  ours: text,
-  servers: text,
+  fleetStatus: text,
+  serverStatus: text,
 });
 
 const statisticsDifference = v.object({
   deploymentId: text,
   status: text,
-  listed: v.pipe(count, v.description("Devices with that status in the server's own list.")),
-  stated: v.pipe(
+  inList: v.pipe(count, v.description("Devices with that status in the server's own list.")),
+  inStatistics: v.pipe(
     count,
     v.description("Number according to the server's statistics, or its audit log."),
   ),
@@ -106,7 +106,7 @@ export const reconciliationShape = v.object({
   deploymentsChecked: count,
   withoutArtifact: v.pipe(count, v.description('Devices with which no artifact was compatible.')),
   lostReports: count,
-  doubledReports: count,
+  duplicateReports: count,
   differences: v.array(deploymentDifference),
   statistics: v.array(statisticsDifference),
 });

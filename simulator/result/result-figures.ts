@@ -130,7 +130,7 @@ export const updatesShape = v.object({
 });
 
 /** Schema of the devices of a fleet by state. The counts add up to the number of devices. */
-export const accountsShape = v.object({
+export const deviceCountsShape = v.object({
   pending: v.pipe(count, v.description('Not accepted by the server.')),
   idle: v.pipe(count, v.description('Accepted and offered nothing.')),
   updating: count,
@@ -154,7 +154,7 @@ const seriesRow = v.object({
     v.array(v.tuple([count, count])),
     v.description('Pairs of bucket and count; bucket b counts latencies up to 2^(b/4) us.'),
   ),
-  devices: accountsShape,
+  devices: deviceCountsShape,
 });
 export const seriesShape = v.pipe(
   v.object({ widthMs: count, rows: v.array(seriesRow) }),
@@ -179,4 +179,4 @@ export type UpdateFigures = Immutable<v.InferOutput<typeof updatesShape>>;
 /** The time series of a run. */
 export type Series = Immutable<v.InferOutput<typeof seriesShape>>;
 /** Counts of devices by state. */
-export type DeviceStateCounts = Immutable<v.InferOutput<typeof accountsShape>>;
+export type DeviceStateCounts = Immutable<v.InferOutput<typeof deviceCountsShape>>;

@@ -4,12 +4,12 @@
  */
 import * as v from 'valibot';
 import { backoffComparisonShape } from './backoff-comparison.ts';
+import { type FixedRatePolls, fixedRatePollsShape } from './fixed-rate-polls.ts';
 import type { Immutable } from './immutable.ts';
-import { type OpenPolls, openPollsShape } from './open-polls.ts';
 import { checksShape } from './result-checks.ts';
 import { deviceRowShape, type Funnel, funnelShape, reconciliationShape } from './result-devices.ts';
 import {
-  accountsShape,
+  deviceCountsShape,
   type ErrorCount,
   errorShape,
   measuredShape,
@@ -54,7 +54,7 @@ const eventsShape = v.object({
 const virtualShape = v.object({
   startMs: v.pipe(v.number(), v.description('Milliseconds since the Unix epoch.')),
   eventLog: v.object({ sha256: v.string(), lines: v.number() }),
-  violations: v.array(v.object({ invariant: v.string(), said: v.string() })),
+  violations: v.array(v.object({ invariant: v.string(), message: v.string() })),
 });
 
 /** All reasons why a run ends. */
@@ -96,11 +96,11 @@ export const fleetResultShape = v.object({
     ),
   ),
   funnel: funnelShape,
-  accounts: accountsShape,
+  deviceCounts: deviceCountsShape,
   reconciliation: reconciliationShape,
   updates: updatesShape,
   traffic: v.exactOptional(trafficShape),
-  openPolls: v.exactOptional(openPollsShape),
+  fixedRatePolls: v.exactOptional(fixedRatePollsShape),
   ...measuredShape,
   phases: v.array(phaseShape),
   scopes: v.exactOptional(scopesShape),
@@ -141,7 +141,7 @@ export interface FleetProgress {
   /** Bytes since the start of the run; absent before the first exchange. */
   readonly traffic?: Traffic;
   /** Polls at the fixed rate of the plan, if it has one. */
-  readonly openPolls?: OpenPolls;
+  readonly fixedRatePolls?: FixedRatePolls;
   /** Errors by cause, the most frequent first. */
   readonly causes: readonly ErrorCount[];
   /**

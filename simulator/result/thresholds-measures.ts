@@ -62,7 +62,7 @@ export function measuresOf(result: Omit<FleetResult, 'thresholds'>): Measures {
     lateness: () => DurationHistogram.of(result.generator.schedule.lateness),
     reports: (fate) => {
       if (!reconciliation.checked) return undefined;
-      return fate === 'lost' ? reconciliation.lostReports : reconciliation.doubledReports;
+      return fate === 'lost' ? reconciliation.lostReports : reconciliation.duplicateReports;
     },
   };
 }
@@ -126,7 +126,7 @@ function updatesOf(result: Omit<FleetResult, 'thresholds'>): UpdateMeasures {
     updated: updated.length,
     updatedWithin: (withinMs) =>
       updated.filter(({ endedMs = endMs }) => endedMs - baseMs <= withinMs).length,
-    failed: result.accounts.failed,
+    failed: result.deviceCounts.failed,
     elapsedMs: endMs - baseMs,
   };
 }

@@ -19,7 +19,7 @@ function runOf(devices: number, updatedAfterMs: readonly number[], failed = 0): 
     deployedMs: startMs + 100,
     durationMs: 60_100,
     funnel: { ...sampleResult.funnel, devices },
-    accounts: { ...sampleResult.accounts, done: rows.length, failed },
+    deviceCounts: { ...sampleResult.deviceCounts, done: rows.length, failed },
     devices: rows,
   };
 }

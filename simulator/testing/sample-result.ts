@@ -92,7 +92,7 @@ export const sampleResult: FleetResult = {
     reasons: [],
   },
   thresholds: [],
-  accounts: { pending: 0, idle: 0, updating: 0, done: 1, failed: 2, off: 0, noContact: 0 },
+  deviceCounts: { pending: 0, idle: 0, updating: 0, done: 1, failed: 2, off: 0, noContact: 0 },
   updates: {
     whole: [{ from: 'offer', outcome: 'success', ...figuresOf([1500]) }],
     stages: [{ stage: 'downloading', ...figuresOf([400, 500, 600]) }],
@@ -109,7 +109,7 @@ export const sampleResult: FleetResult = {
     deploymentsChecked: 1,
     withoutArtifact: 0,
     lostReports: 0,
-    doubledReports: 0,
+    duplicateReports: 0,
     differences: [],
     statistics: [],
   },
@@ -181,14 +181,14 @@ export function deviceRowOf(index: number, change: Partial<DeviceRow> = {}): Dev
 }
 
 /** Returns a difference between the records of a device and of the server. */
-export function differenceOf(deviceIndex: number, servers = 'failure') {
+export function differenceOf(deviceIndex: number, serverStatus = 'failure') {
   return {
     deploymentId: 'd',
     deviceId: `id-${deviceIndex}`,
     deviceIndex,
     kind: 'unknown' as const,
-    ours: 'success',
-    servers,
+    fleetStatus: 'success',
+    serverStatus,
   };
 }
 

@@ -69,7 +69,7 @@ describe('a fleet against the reference server', () => {
       ok: true,
       sources: ['list', 'statistics', 'audit log'],
       lostReports: 0,
-      doubledReports: 0,
+      duplicateReports: 0,
     });
     expect(
       new Set(result.devices.map(({ behaviour, outcome }) => `${behaviour} ${outcome}`)),

@@ -188,11 +188,13 @@ async function simulate(
       audience.see(progress);
     },
   };
+  const repeated = { own: ['--seed', plan.seed], replaced: ['--seed'] };
+  const repeat = `\n\nrepeat: ${repeatLine(wordsOf(command), command, repeated)}`;
   const result = await simulateSpread(written, hooks, options).then(
     async (whole) => ({ ...whole, ...(await audience.close()) }),
     async (error: unknown) => {
       await audience.close();
-      if (last !== undefined && last.exchanges > 0) output.line(brokenOffReport(last));
+      if (last !== undefined && last.exchanges > 0) output.line(brokenOffReport(last) + repeat);
       if (options.report) output.warn('no report was written: it needs the result of all devices');
       throw fleetError(error, plan);
     },
@@ -200,9 +202,7 @@ async function simulate(
   await watch.readyWritten;
   await writeReports(fleetForms, options.report, result);
   output.data(result);
-  const repeated = { own: ['--seed', plan.seed], replaced: ['--seed'] };
-  const line = repeatLine(wordsOf(command), command, repeated);
-  output.line(`${fleetReport(result)}\n\nrepeat: ${line}`);
+  output.line(fleetReport(result) + repeat);
   return fleetExitCode(result);
 }
 

@@ -176,10 +176,10 @@ async function violationsOf(
     return (await virtualRun(trial, hooks)).violations;
   } catch (error) {
     if (error instanceof RestartError) {
-      return [{ invariant: 'server-returns', said: error.message }];
+      return [{ invariant: 'server-returns', message: error.message }];
     }
     if (!(error instanceof ClientError)) throw error;
-    return [{ invariant: 'run-ends', said: error.message }];
+    return [{ invariant: 'run-ends', message: error.message }];
   }
 }
 
@@ -198,7 +198,7 @@ function failureReport(
 }
 
 function violationLines(violations: readonly InvariantViolation[]): string[] {
-  return violations.map(({ invariant, said }) => `  ${invariant}: ${said}`);
+  return violations.map(({ invariant, message }) => `  ${invariant}: ${message}`);
 }
 
 function daysOf(durationMs: number): string {

@@ -204,13 +204,14 @@ describe('a fleet on workers', { timeout: RUN_MAX_MS }, () => {
     }
   });
 
-  it('shows what was measured when Redis is lost, and says that no report was written', async () => {
+  it('shows what was measured and how to repeat it when Redis is lost, and writes no report', async () => {
     const { code, stdout, stderr } = await lostMeasuring;
     expect([code, stdout]).toEqual([
       3,
       expect.stringMatching(/^Measured before the run broke off$/m),
     ]);
     expect(stdout).toMatch(/^Latency in ms\n.*\n {2}post-auth-request +\d/ms);
+    expect(stdout).toMatch(/^repeat: npx fleetbed simulate .*--seed \S+/m);
     expect(stderr).toContain('no report was written: it needs the result of all devices\n');
   });
 });
