@@ -164,7 +164,7 @@ export const auditLogDefects: readonly Defect[] = [
   {
     id: 'audit-log-starts-at-its-second-page',
     title: 'Without `page`, the second page is returned.',
-    violates: ['audit.first-page'],
+    violates: ['audit.pages', 'audit.first-page'],
     operations,
     alter: parameterBecomes(
       'page',
