@@ -82,10 +82,11 @@ async function acceptAndDeploy(served: Served, artifactName = 'release-2'): Prom
   const isThere = async () => (await pending()).length === 1;
   await vi.waitUntil(isThere, { timeout: 20_000, interval: 50 });
   const [device] = await pending();
-  const path = `v2/devauth/devices/${device?.id}/auth/${device?.auth_sets[0]?.id}/status`;
-  await manage(served, path, json('PUT', { status: 'accepted' }));
+  // The deployment comes first, so that it is there when the accepted device asks at once.
   const deployment = { name: 'test', artifact_name: artifactName, devices: [device?.id] };
   await manage(served, 'v1/deployments/deployments', json('POST', deployment));
+  const path = `v2/devauth/devices/${device?.id}/auth/${device?.auth_sets[0]?.id}/status`;
+  await manage(served, path, json('PUT', { status: 'accepted' }));
 }
 
 const replay = ({ ready }: Served, ...words: readonly string[]) =>
