@@ -64,8 +64,6 @@ interface CommandSettings {
   readonly settings: readonly Setting[];
 }
 
-const LIST_COLUMNS = 90;
-
 /** Adds the options and the action of `fleetbed config`. */
 export function configure(command: Command): void {
   command
@@ -211,12 +209,11 @@ function sharedAndOwn(shown: readonly CommandSettings[]) {
   return { shared: [...users.values()].filter(({ setting }) => isShared(setting)), own };
 }
 
-/** Returns names as an indented list, wrapped at spaces. */
+/** Returns names as an indented list, wrapped at spaces before the 91st column. */
 function listOf(names: readonly string[]): string {
-  const lines = new RegExp(`.{1,${LIST_COLUMNS}}(?:,? |$)`, 'g');
   return names
     .join(', ')
-    .replaceAll(lines, (line) => `  ${line.trimEnd()}\n`)
+    .replaceAll(/.{1,90}(?:,? |$)/g, (line) => `  ${line.trimEnd()}\n`)
     .trimEnd();
 }
 

@@ -122,7 +122,7 @@ function otherWay({ asked, refusal, operation, place }: RemedyInput): string | u
 
 /** Returns true for a path that holds its query, since the `?` before it was escaped. */
 function holdsQuery({ path, search }: ReceivedRequest): boolean {
-  return search === '' && /%3F[^/]*(?:=|%3D)/i.test(path);
+  return search === '' && /%3F(?:(?!%3F)[^/])*(?:=|%3D)/i.test(path);
 }
 
 function nameOf({ method, path }: Operation): string {
