@@ -86,7 +86,7 @@ export const logResource: Resource<readonly string[]> = {
   reads: {
     'get-deployment-log': ({ request, answer }, facts) => {
       const [, deployment, device] =
-        /([^/]+)\/devices\/([^/]+)\/log$/.exec(pathOf(request.url)) ?? [];
+        /\/([^/]+)\/devices\/([^/]+)\/log$/.exec(pathOf(request.url)) ?? [];
       return [
         {
           device: facts.ofId(device),
