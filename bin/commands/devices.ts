@@ -6,7 +6,7 @@ import type { Device } from '../../fixtures/contract/management/devices.ts';
 import type { InventoryDevice } from '../../fixtures/contract/management/inventory.ts';
 import { deviceStatuses } from '../../fixtures/contract/vocabulary.ts';
 import { addExamples } from '../options/examples.ts';
-import { exitCodeHelp } from '../options/exit-code-help.ts';
+import { exitCodeHelp, unusable } from '../options/exit-code-help.ts';
 import * as values from '../options/option-values.ts';
 import { jsonOption } from '../options/shared-options.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
@@ -30,7 +30,7 @@ const borderless = {
 const codes = exitCodeHelp({
   pass: 'done',
   failed: 'the server refuses it',
-  setUp: 'the server cannot be reached, or refuses the user',
+  setUp: unusable.api,
 });
 
 const help = `

@@ -4,7 +4,7 @@
  */
 import type { Command } from 'commander';
 import { addExamples } from '../options/examples.ts';
-import { exitCodeHelp } from '../options/exit-code-help.ts';
+import { exitCodeHelp, unusable } from '../options/exit-code-help.ts';
 import * as values from '../options/option-values.ts';
 import { deviceOption, jsonOption } from '../options/shared-options.ts';
 import { CommandError } from '../output/command-error.ts';
@@ -26,7 +26,7 @@ const codes = exitCodeHelp({
   pass: 'explained',
   failed:
     'the journal has no such request, the request needs no explanation, or the device is unknown',
-  setUp: 'the control listener cannot be reached, or refuses the token',
+  setUp: unusable.controlListener,
 });
 
 const help = `
@@ -36,7 +36,7 @@ For a poll that was answered 204, the explanation names the condition that withh
 the server keeps the last poll of each device until it stops, even when the journal has dropped it.
 
 A request that was legal but unwise is explained by the duty of a device client that it breaks, with
-a way out; fleetbed journal --lint lists all of them.
+a remedy; fleetbed journal --lint lists all of them.
 ${codes}`;
 
 /** Adds the options and the action of `fleetbed explain`. */

@@ -1,7 +1,7 @@
 /** `fleetbed snapshot`: saves and restores named states of a running server. */
 import type { Command } from 'commander';
 import { addExamples } from '../options/examples.ts';
-import { exitCodeHelp } from '../options/exit-code-help.ts';
+import { exitCodeHelp, unusable } from '../options/exit-code-help.ts';
 import * as values from '../options/option-values.ts';
 import { jsonOption } from '../options/shared-options.ts';
 import { exitCodes } from '../output/exit-codes.ts';
@@ -21,7 +21,7 @@ interface ShownSnapshot {
 const exits = exitCodeHelp({
   pass: 'done',
   failed: 'the server refuses it, or has no such snapshot',
-  setUp: 'the control listener cannot be reached, or refuses the token',
+  setUp: unusable.controlListener,
 });
 
 const help = `

@@ -22,6 +22,12 @@ export function exitCodeHelp(own: Meanings): string {
   return `\nExit codes:\n${rows.map((row) => `${row}\n`).join('')}`;
 }
 
+/** What `setUp` means for commands that use the API as a user, or the control listener. */
+export const unusable = {
+  api: 'the server cannot be reached, or refuses the user',
+  controlListener: 'the control listener cannot be reached, or refuses the token',
+} as const;
+
 /** What the exit codes of a command mean that judges a run of a fleet. */
 export const fleetCodes = {
   pass: 'every threshold and the reconciliation hold',

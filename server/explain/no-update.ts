@@ -102,7 +102,7 @@ function answerNow(device: DeviceAtTime, lastPoll?: LastPoll, request?: NextRequ
   const { tenant, id } = device;
   const status = tenant.store.devices.find(id)?.status ?? 'unknown';
   if (status !== 'accepted') {
-    const [because, remedy] = waiting[status];
+    const [because, remedy] = waitingFor(id)[status];
     return stopped('accepted', because, remedy);
   }
   const accepted = { condition: 'accepted', sentence: 'a user has accepted the device' };
@@ -116,22 +116,23 @@ function answerNow(device: DeviceAtTime, lastPoll?: LastPoll, request?: NextRequ
   return { ...answer, passed: [accepted, ...passed] };
 }
 
-const ACCEPT = 'accept the device: npx fleetbed accept ID';
-
-/** Why a device of each status cannot poll, and the remedy. */
-const waiting = {
-  unknown: ['no device with this id is known', 'let the device send an authentication request'],
-  pending: ['the device is pending until a user accepts it', ACCEPT],
-  preauthorized: [
-    'the device is preauthorized but has not authenticated yet',
-    'let the device send an authentication request; no user has to accept it',
-  ],
-  rejected: ['a user has rejected the device', ACCEPT],
-  noauth: [
-    'the device has no authentication set that a user could accept',
-    'let the device send an authentication request, then accept it',
-  ],
-} as const;
+/** Returns why a device of each status cannot poll, and the remedy. */
+function waitingFor(id: string) {
+  const accept = `accept the device: npx fleetbed accept ${id}`;
+  return {
+    unknown: ['no device with this id is known', 'let the device send an authentication request'],
+    pending: ['the device is pending until a user accepts it', accept],
+    preauthorized: [
+      'the device is preauthorized but has not authenticated yet',
+      'let the device send an authentication request; no user has to accept it',
+    ],
+    rejected: ['a user has rejected the device', accept],
+    noauth: [
+      'the device has no authentication set that a user could accept',
+      'let the device send an authentication request, then accept it',
+    ],
+  } as const;
+}
 
 /**
  * Decides by the conditions of the API. Without the poll's data, the conditions that need it cannot be

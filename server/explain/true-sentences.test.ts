@@ -26,7 +26,7 @@ let device: AcceptedDevice;
 
 beforeAll(async () => {
   server = await startTestServer();
-  device = await acceptedDevice(server, 'told');
+  device = await acceptedDevice(server, 'explained');
 });
 
 afterAll(() => server.close());

@@ -135,7 +135,7 @@ describe('GET /explanations/{requestId}', () => {
     expect((await control(server, 'GET', `${path}?tenant=none`)).status).toBe(404);
   });
 
-  it('requires the control token', async () => {
+  it('is 401 without the control token', async () => {
     await server.call('get-configuration', named('closed'));
     const answer = await ask('/explanations/closed', { Authorization: 'Bearer other' });
     expect(answer.status).toBe(401);

@@ -78,7 +78,7 @@ describe('a query to the journal', () => {
     expect((await control(server, method, path)).status).toBe(status);
   });
 
-  it('requires the control token', async () => {
+  it('is 401 without the control token', async () => {
     for (const path of ['/journal', '/journal/1', '/journal/1/har', '/journal.har', '/await']) {
       expect((await fetch(server.controlUrl + path)).status).toBe(401);
     }

@@ -397,7 +397,7 @@ describe('the update status of a device', () => {
     expect(await explained(`?device=${device.id}`)).toMatchObject({
       condition: 'accepted',
       because: 'a user has rejected the device',
-      remedy: 'accept the device: npx fleetbed accept ID',
+      remedy: `accept the device: npx fleetbed accept ${device.id}`,
       passed: [],
     });
   });

@@ -102,7 +102,7 @@ function DutyCard({ duty, reload }: { duty: Duty; reload: () => void }) {
         )}
         {state === 'broken' && (
           <p>
-            <strong>Way out:</strong> {remedy}
+            <strong>Remedy:</strong> {remedy}
           </p>
         )}
         {next && <NextStep next={next} reload={reload} />}
