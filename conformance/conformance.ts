@@ -1,4 +1,6 @@
-/** The conformance suite: tests any server of this API family by its HTTP and websocket answers. */
+/**
+ * The conformance suite: tests any server of this API family by its HTTP and websocket responses.
+ */
 import type { Clock } from '../fixtures/base/clock.ts';
 import { type Random, seededRandom } from '../fixtures/base/random.ts';
 import type { AdminSource } from './adapters/admin-source.ts';
@@ -158,13 +160,13 @@ async function rightsOf(
   { session, cases }: { readonly session: TargetSession; readonly cases: readonly RunnableCase[] },
   { probe = true, readOnly = false, disruptive = false, ...options }: ConformanceOptions,
 ): Promise<Rights | undefined> {
-  const { skipUnauthorised } = options;
+  const { skipUnauthorized } = options;
   if (user === undefined || !probe) return undefined;
   const rights = new Rights(user);
   const gates = { capabilities: offered, readOnly, disruptive };
   const runnable = cases.filter((each) => gate(each, gates) === undefined);
   await rights.probe(session, runnable, admin.kind === 'token');
-  if (!skipUnauthorised) rights.require();
+  if (!skipUnauthorized) rights.require();
   return rights;
 }
 
@@ -198,9 +200,9 @@ async function playAll(
   const played = [...contradictions, ...(await run.run(cases))];
   const leftBehind = await run.close();
   if (run.acceptsEveryDevice) throw new SelfAcceptingError(baseUrl);
-  const { judgedEverywhere } = run;
+  const { requirementsOnAllOperations } = run;
   const { lack } = run;
-  const judgement = judgementOf(played, judgedEverywhere, { ...options, lack });
+  const judgement = judgementOf(played, requirementsOnAllOperations, { ...options, lack });
   const capabilities = findings.map(({ row }) => row);
   return {
     schema: conformanceSchema,
@@ -213,8 +215,8 @@ async function playAll(
     startedAt,
     durationMs: Math.round(clock.monotonicMs() - startedMs),
     ...judgement,
-    judgedEverywhere,
-    followed: run.followed,
+    requirementsOnAllOperations: requirementsOnAllOperations,
+    readBacks: run.followed,
     headline: headlineOf({ ...judgement, capabilities }),
     capabilities,
     openPoints: observationsOf(played),
@@ -227,12 +229,12 @@ async function playAll(
 /** Derives the outcome of a run from its verdicts, its waivers and its options. */
 function judgementOf(
   played: readonly CaseVerdict[],
-  judgedEverywhere: readonly GeneralJudgements[],
+  requirementsOnAllOperations: readonly GeneralJudgements[],
   options: ConformanceOptions & { readonly lack: string | undefined },
 ) {
   const waived = waive(played, options);
   const verdicts = options.failOn === 'must' ? tolerating(waived.verdicts) : waived.verdicts;
-  const musts = decideMusts(played, judgedEverywhere);
+  const musts = decideMusts(played, requirementsOnAllOperations);
   const isWaived = (must: string): boolean =>
     verdicts.some(({ waiver, requirements }) => waiver && requirements.some((id) => id === must));
   const required = options.requireAllMust ? musts.undecidedMusts : [];
@@ -250,7 +252,7 @@ function judgementOf(
   const outcome = worst === 'pass' && lack !== undefined ? 'inconclusive' : worst;
   const totals = countVerdicts(played);
   const waivedCases = verdicts.filter(({ waiver }) => waiver !== undefined).length;
-  const ended = lack === undefined ? {} : { unauthorised: lack };
+  const ended = lack === undefined ? {} : { unauthorized: lack };
   return { ...waived, verdicts, outcome, totals, waived: waivedCases, musts, problems, ...ended };
 }
 

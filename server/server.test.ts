@@ -7,7 +7,7 @@ import { seededRandom } from '../fixtures/base/random.ts';
 import { managementOperations } from '../fixtures/contract/management/index.ts';
 import { startServer } from './server.ts';
 import { SettingError } from './settings.ts';
-import { openConnection, rawRequest, readReply, untilClosed } from './testing/raw-http.ts';
+import { openConnection, rawRequest, readResponse, untilClosed } from './testing/raw-http.ts';
 import { acceptedDevice } from './testing/test-device.ts';
 import { startTestServer } from './testing/test-server.ts';
 import { endOf, openSocket } from './testing/test-sockets.ts';
@@ -156,7 +156,7 @@ describe('a server that has been closed', () => {
     await once(idle, 'readable');
     await server.close();
     const [answered = '', unanswered] = await Promise.all(ends);
-    expect(readReply(answered).status).toBe(404);
+    expect(readResponse(answered).status).toBe(404);
     expect(unanswered).toBe('');
   });
 
@@ -172,7 +172,7 @@ describe('a server that has been closed', () => {
     const server = await startTestServer();
     const socket = await openConnection(server);
     socket.write(rawRequest('GET /nowhere'));
-    expect(readReply(await untilClosed(socket)).status).toBe(404);
+    expect(readResponse(await untilClosed(socket)).status).toBe(404);
     await server.close();
   });
 });

@@ -35,7 +35,7 @@ import { DataFolder } from './store/folder/data-folder.ts';
 import { signedInAdmin } from './tenants/admin.ts';
 import type { Tenant } from './tenants/tenants.ts';
 import { openVariation, type Variation } from './variation/variation.ts';
-import { variationTransform } from './variation/varied-answer.ts';
+import { variationTransform } from './variation/varied-response.ts';
 import { Watchdog } from './watchdog.ts';
 import { TenantStates } from './world/tenant-states.ts';
 

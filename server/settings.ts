@@ -261,7 +261,7 @@ export interface ConnectionLimits {
    * headers.
    */
   readonly headersMaxMs: number;
-  /** Maximum time in which a client sends no byte of a body, or reads no byte of an answer. */
+  /** Maximum time in which a client sends no byte of a body, or reads no byte of a response. */
   readonly transferIdleMs: number;
   /**
    * Minimum average rate at which a client sends or reads, in bytes per second over
@@ -276,13 +276,13 @@ export interface ConnectionLimits {
    * Maximum number of open connections of all API listeners; lower if the open file limit is low.
    */
   readonly connectionsMax: number;
-  /** Maximum time for which a client may continue to send after an early answer. */
+  /** Maximum time for which a client may continue to send after an early response. */
   readonly discardMaxMs: number;
   /** Maximum number of bytes discarded in that time before the connection is cut. */
   readonly discardMaxBytes: number;
   /** Maximum total bytes of incomplete bodies and messages on all API connections. */
   readonly underwayMaxBytes: number;
-  /** Maximum total bytes of answers that clients have not read, on all API connections. */
+  /** Maximum total bytes of responses that clients have not read, on all API connections. */
   readonly unreadMaxBytes: number;
 }
 

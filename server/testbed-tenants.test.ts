@@ -44,7 +44,7 @@ describe('two tenants of a testbed', () => {
     const [mine, theirs] = await Promise.all([life(one, 0), life(other, 1)]);
     expect(mine.id).not.toBe(theirs.id);
     one.rates.set({ requests: 0, windowSeconds: 60 });
-    one.faults.add({ rules: [{ id: 'down', act: { kind: 'answer', status: 502 } }] });
+    one.faults.add({ rules: [{ id: 'down', act: { kind: 'respond', status: 502 } }] });
     expect(await namesIn(other)).toEqual(['twin']);
     expect(other.faults.list()).toEqual([]);
     expect(one.journal.list({ device: theirs.id })).toEqual([]);

@@ -184,10 +184,10 @@ describe('steering a tenant of a testbed', () => {
     const rule = {
       id: 'tired',
       match: { operation: 'count-devices' },
-      act: { kind: 'answer', status: 503 },
+      act: { kind: 'respond', status: 503 },
     };
     expect(testbed.faults.add({ rules: [rule] })).toEqual(['tired']);
-    expect(() => testbed.faults.check()).toThrow('tired (answer, 0 matched)');
+    expect(() => testbed.faults.check()).toThrow('tired (respond, 0 matched)');
     expect(await statusOf(testbed.admin.call('count-devices'))).toBe(503);
     testbed.faults.check();
     expect(testbed.faults.list()).toMatchObject([{ id: 'tired', fired: 1 }]);
@@ -303,7 +303,7 @@ describe("the reset of a testbed's tenant", () => {
     const ended = endOf(socket);
     testbed.clock.advance(20);
     testbed.rates.set({ requests: 0, windowSeconds: 1 });
-    testbed.faults.add({ rules: [{ id: 'all', act: { kind: 'answer', status: 503 } }] });
+    testbed.faults.add({ rules: [{ id: 'all', act: { kind: 'respond', status: 503 } }] });
     const other = await testbed.tenants.create('other');
     await testbed.reset();
     expect((await ended).code).toBe(1001);

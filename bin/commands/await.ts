@@ -65,7 +65,7 @@ async function awaitEntries(options: AwaitOptions): Promise<ExitCode> {
   try {
     const asked = { signal: stop, expected: [200, 408] };
     const { status, body } = await ask(options, `/await?${query}`, asked);
-    const { entries, otherEntries = [], error } = (await body.json()) as AwaitAnswer;
+    const { entries, otherEntries = [], error } = (await body.json()) as AwaitResponse;
     for (const entry of entries) show(entry, output);
     if (status === 200) return exitCodes.pass;
     output.warn(error ?? '');
@@ -77,7 +77,7 @@ async function awaitEntries(options: AwaitOptions): Promise<ExitCode> {
   }
 }
 
-interface AwaitAnswer {
+interface AwaitResponse {
   readonly entries: readonly ShownEntry[];
   readonly otherEntries?: readonly ShownEntry[];
   readonly error?: string;

@@ -27,11 +27,14 @@ function fileOf(name: string, text: string): string {
 const v1 = 'https://gateway.example/fleet/api/management/v1';
 const v2 = 'https://gateway.example/fleet/api/management/v2';
 
-function harOf(name: string, ...calls: readonly [method: string, url: string, answer?: unknown][]) {
-  const entries = calls.map(([method, url, answer], index) => ({
+function harOf(
+  name: string,
+  ...calls: readonly [method: string, url: string, response?: unknown][]
+) {
+  const entries = calls.map(([method, url, response], index) => ({
     startedDateTime: `2026-10-0${index + 1}T10:00:00.000Z`,
     request: { method, url },
-    response: { status: 200, content: { text: JSON.stringify(answer ?? {}) } },
+    response: { status: 200, content: { text: JSON.stringify(response ?? {}) } },
   }));
   return fileOf(name, JSON.stringify({ log: { version: '1.2', entries } }));
 }
@@ -197,9 +200,9 @@ describe('fleetbed calendar with recorded traffic', () => {
   });
 
   it('stays undecided when deprecated fields occur only in responses', async () => {
-    const answer = [{ updates: [{ meta_data: {}, metadata: {} }] }];
+    const response = [{ updates: [{ meta_data: {}, metadata: {} }] }];
     const { code, stdout } = await calendar(
-      harOf('reads.har', ['GET', `${v2}/deployments/artifacts`, answer]),
+      harOf('reads.har', ['GET', `${v2}/deployments/artifacts`, response]),
     );
     expect(code).toBe(4);
     expect(stdout).toContain('updates[].meta_data');

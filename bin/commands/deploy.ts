@@ -56,32 +56,36 @@ ${codes}`;
 /** Adds the options and the action of `fleetbed deploy`. */
 export function configure(command: Command): void {
   addServerOptions(command)
-    .argument('<file>', '.mender artifact, or any other file', values.filled)
+    .argument('<file>', '.mender artifact, or any other file', values.nonEmptyText)
     .option(
       '--device <device>',
       'ID, or a value of the identity; repeatable (default: all accepted devices)',
-      values.listed,
+      values.appendText,
     )
     .option(
       '--name <name>',
       'name of the deployment (default: name of the artifact)',
-      values.filled,
+      values.nonEmptyText,
     )
     .option(
       '--artifact-name <name>',
       'name of the artifact made from a plain file (default: name of the file)',
-      values.filled,
+      values.nonEmptyText,
     )
     .option(
       '--device-type <type>',
       'device type that the plain file is for; repeatable',
-      values.listed,
+      values.appendText,
     )
-    .option('--dest-dir <path>', 'directory on the device that a plain file goes to', values.filled)
+    .option(
+      '--dest-dir <path>',
+      'directory on the device that a plain file goes to',
+      values.nonEmptyText,
+    )
     .option(
       '--type <module>',
       'update module that installs a plain file (default: single-file); script needs no --dest-dir',
-      values.filled,
+      values.nonEmptyText,
     )
     .addOption(jsonOption())
     .addHelpText('after', help)

@@ -19,9 +19,9 @@ afterAll(() => serve.running.end());
 /** Sends a request that is refused; returns its ID and the link to its explanation. */
 async function refused(id: string): Promise<string | null> {
   const url = serve.ready.baseUrl + operations['get-configuration'].path;
-  const answer = await fetch(url, { headers: { 'X-SVC-RequestID': id } });
-  expect(answer.status).toBe(401);
-  return answer.headers.get('X-SVC-Testbed-Explain');
+  const response = await fetch(url, { headers: { 'X-SVC-RequestID': id } });
+  expect(response.status).toBe(401);
+  return response.headers.get('X-SVC-Testbed-Explain');
 }
 
 /** A URL with a port at which nothing listens. */
@@ -74,9 +74,9 @@ describe('fleetbed explain', () => {
     const [device] = await signInDevices(serve.ready, 1);
     const url = serve.ready.baseUrl + operations['get-next-deployment'].path;
     const headers = { Authorization: `Bearer ${device}` };
-    const answer = await fetch(`${url}?artifact_name=a&device_type=board`, { headers });
-    expect(answer.status).toBe(204);
-    const id = answer.headers.get('X-SVC-RequestID') ?? '';
+    const response = await fetch(`${url}?artifact_name=a&device_type=board`, { headers });
+    expect(response.status).toBe(204);
+    const id = response.headers.get('X-SVC-RequestID') ?? '';
     const claims = Buffer.from(device?.split('.')[1] ?? '', 'base64url').toString();
     const { sub } = JSON.parse(claims) as { sub: string };
     for (const words of [[id], ['--device', sub]]) {

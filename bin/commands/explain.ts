@@ -45,7 +45,7 @@ export function configure(command: Command): void {
     .argument(
       '[request-id]',
       'ID of a request that was refused, or of a poll that brought no update',
-      values.filled,
+      values.nonEmptyText,
     )
     .addOption(deviceOption())
     .addOption(jsonOption())

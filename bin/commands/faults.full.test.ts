@@ -55,7 +55,7 @@ describe('fleetbed faults', () => {
     const before = await faults(ready, ['check']);
     expect([before.code, before.stdout]).toEqual([
       1,
-      'the planned fault gateway (answer) never fired; its rule matched 0 requests\n',
+      'the planned fault gateway (respond) never fired; its rule matched 0 requests\n',
     ]);
     expect(await meet(ready)).toBe(502);
     const listed = await faults(ready, ['list', '--json']);
@@ -103,7 +103,7 @@ describe('fleetbed faults', () => {
     expect(code).toBe(0);
     for (const { kind, does } of actions) expect(stdout).toContain(`${kind}\n  ${does}\n`);
     for (const { id, varies } of legalVariations) expect(stdout).toContain(`${id}\n  ${varies}\n`);
-    expect(stdout).toContain('gateway-502\n  { kind: answer, status: 502, body: html }\n');
+    expect(stdout).toContain('gateway-502\n  { kind: respond, status: 502, body: html }\n');
     expect(stdout).toContain('  fields: status, [body], [headers]; when: before, after\n');
   });
 
@@ -130,7 +130,7 @@ describe('serve with planned faults', () => {
     const ended = await running?.end('SIGINT');
     expect([ended?.code, ended?.stderr]).toEqual([
       1,
-      'the planned fault gateway (answer) never fired; its rule matched 0 requests\n',
+      'the planned fault gateway (respond) never fired; its rule matched 0 requests\n',
     ]);
   });
 

@@ -3,7 +3,7 @@
  */
 import type { Command } from 'commander';
 import { counted } from '../../fixtures/base/counted.ts';
-import type { AnswerOf } from '../../fixtures/control/operations.ts';
+import type { ResponseOf } from '../../fixtures/control/operations.ts';
 import { listedActions, listedReadyActions } from '../../server/faults/actions/actions.ts';
 import type { RuleState } from '../../server/faults/fault-plans.ts';
 import { planSchema } from '../../server/faults/plan-text.ts';
@@ -19,7 +19,7 @@ import {
   addControlOptions,
   ask,
   type ControlAccess,
-  type ControlAnswer,
+  type ControlResponse,
 } from '../server-access/control-listener.ts';
 import { readPlanFile, unfiredLines } from '../server-access/fault-plan-file.ts';
 
@@ -36,12 +36,12 @@ export function configure(command: Command): void {
     },
   );
   on(command, 'add', 'add the rules of a plan')
-    .argument('<file>', 'plan in YAML or JSON', values.filled)
+    .argument('<file>', 'plan in YAML or JSON', values.nonEmptyText)
     .action(async (file: string, options: FaultsOptions) => {
       process.exitCode = await add(file, options);
     });
   on(command, 'clear', 'remove all rules, or one')
-    .argument('[id]', 'ID of the rule', values.filled)
+    .argument('[id]', 'ID of the rule', values.nonEmptyText)
     .action(async (id: string | undefined, options: FaultsOptions) => {
       process.exitCode = await clear(id, options);
     });
@@ -136,10 +136,10 @@ async function add(file: string, options: FaultsOptions): Promise<ExitCode> {
 
 async function clear(id: string | undefined, options: FaultsOptions): Promise<ExitCode> {
   const { body } = await askFaults(options, 'DELETE', id === undefined ? {} : { id });
-  const answer = (await body.json()) as { cleared: number };
+  const response = (await body.json()) as { cleared: number };
   const output = createOutput(options.json ?? false);
-  output.data(answer);
-  if (!output.json) output.line(`Removed ${counted(answer.cleared, 'rule')}.`);
+  output.data(response);
+  if (!output.json) output.line(`Removed ${counted(response.cleared, 'rule')}.`);
   return exitCodes.pass;
 }
 
@@ -149,7 +149,7 @@ const nonePlanned =
 
 async function check(options: FaultsOptions): Promise<ExitCode> {
   const { status, body } = await askFaults(options, 'GET', { below: '/check' });
-  const { rules, unfired } = (await body.json()) as AnswerOf<'GET /faults/check'>;
+  const { rules, unfired } = (await body.json()) as ResponseOf<'GET /faults/check'>;
   const output = createOutput(options.json ?? false);
   output.data(unfired);
   const lines = unfired.length > 0 ? unfiredLines(unfired) : [rules > 0 ? allFired : nonePlanned];
@@ -168,7 +168,7 @@ function askFaults(
   options: FaultsOptions,
   method: string,
   { below = '', id, body }: FaultsRequest = {},
-): Promise<ControlAnswer> {
+): Promise<ControlResponse> {
   const query = new URLSearchParams();
   if (options.tenant !== undefined) query.set('tenant', options.tenant);
   if (id !== undefined) query.set('id', id);

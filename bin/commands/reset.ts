@@ -42,7 +42,7 @@ async function reset(options: ResetOptions): Promise<ExitCode> {
     method: 'POST',
     json: device === undefined ? {} : { device },
   });
-  const { device: outcome } = status === 200 ? ((await body.json()) as ResetAnswer) : {};
+  const { device: outcome } = status === 200 ? ((await body.json()) as ResetResponse) : {};
   const output = createOutput(json);
   output.data({ reset: outcome ?? 'all' });
   if (!json && device === undefined) output.line('The server is in its start state.');
@@ -50,7 +50,7 @@ async function reset(options: ResetOptions): Promise<ExitCode> {
   return exitCodes.pass;
 }
 
-interface ResetAnswer {
+interface ResetResponse {
   /** `restored` to the start state; `gone` for a device that the start state does not contain. */
   readonly device?: 'restored' | 'gone';
 }

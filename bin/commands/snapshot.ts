@@ -51,7 +51,7 @@ export function configure(command: Command): void {
   for (const [name, { summary, method, below, done }] of Object.entries(named)) {
     const added = addControlOptions(command.command(name).description(summary))
       .allowExcessArguments(false)
-      .argument('<name>', 'name of the snapshot', values.filled)
+      .argument('<name>', 'name of the snapshot', values.nonEmptyText)
       .addOption(jsonOption())
       .addHelpText('after', exits)
       .action(async (snapshot: string, options: SnapshotOptions) => {

@@ -53,8 +53,12 @@ export function configure(command: Command): void {
   addExamples(command.command('export'), 'fleetbed state export --data state --out state.sqlite')
     .addHelpText('after', exportCodes)
     .description('save a data folder to one SQLite file; of a damaged folder, all that is readable')
-    .requiredOption('--data <folder>', 'data folder of a server that is not running', values.filled)
-    .requiredOption('--out <file>', 'file to write', values.filled)
+    .requiredOption(
+      '--data <folder>',
+      'data folder of a server that is not running',
+      values.nonEmptyText,
+    )
+    .requiredOption('--out <file>', 'file to write', values.nonEmptyText)
     .addOption(jsonOption())
     .action(async (options: StateExportOptions) => {
       process.exitCode = await exportFolder(options);
@@ -62,8 +66,8 @@ export function configure(command: Command): void {
   addExamples(command.command('import'), 'fleetbed state import state.sqlite --data copy')
     .addHelpText('after', importCodes)
     .description('create a data folder from an exported file')
-    .argument('<file>', 'file written by fleetbed state export', values.filled)
-    .requiredOption('--data <folder>', 'new or empty folder', values.filled)
+    .argument('<file>', 'file written by fleetbed state export', values.nonEmptyText)
+    .requiredOption('--data <folder>', 'new or empty folder', values.nonEmptyText)
     .addOption(jsonOption())
     .action(async (file: string, options: ImportOptions) => {
       process.exitCode = await importFolder(file, options);

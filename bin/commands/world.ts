@@ -40,7 +40,7 @@ export function configure(command: Command): void {
   addExamples(command.command('init'), 'fleetbed world init', 'fleetbed world init world.yaml')
     .description('write an example file; never overwrites one')
     .addHelpText('after', codes.init)
-    .argument('[file]', 'file to write', values.filled, 'world.yaml')
+    .argument('[file]', 'file to write', values.nonEmptyText, 'world.yaml')
     .action(async (file: string) => {
       process.exitCode = await init(file);
     });
@@ -52,7 +52,7 @@ export function configure(command: Command): void {
   addExamples(command.command('check'), 'fleetbed world check world.yaml')
     .description('check a file; errors are printed with line and column')
     .addHelpText('after', codes.check)
-    .argument('<file>', 'file to check', values.filled)
+    .argument('<file>', 'file to check', values.nonEmptyText)
     .action(async (file: string) => {
       checkedWorld(await readNamedFile('world check', file), file);
       createOutput(false).line(`${file} is valid.`);
@@ -60,7 +60,7 @@ export function configure(command: Command): void {
   const load = addExamples(command.command('load'), 'fleetbed world load world.yaml')
     .description('replace the state of a running server with that of a file')
     .addHelpText('after', codes.load)
-    .argument('<file>', 'file to load', values.filled)
+    .argument('<file>', 'file to load', values.nonEmptyText)
     .addOption(jsonOption());
   addControlOptions(load).action(
     async (file: string, options: ControlAccess & { readonly json?: boolean }) => {

@@ -32,7 +32,7 @@ const { hostname, port } = new URL(server.baseUrl);
 const socket = connect(Number(port), hostname);
 await once(socket, 'connect');
 const request = authRequest();
-await answerTo(request);
+await responseTo(request);
 for (let sent = 0; sent < WARM_UP_REQUESTS; sent += 1) await expectToken();
 
 const session = new Session();
@@ -101,13 +101,13 @@ function authRequest(): string {
 }
 
 /** Sends a request on the open connection, and returns the response, which fits into one chunk. */
-async function answerTo(text: string, on: Socket = socket): Promise<string> {
+async function responseTo(text: string, on: Socket = socket): Promise<string> {
   on.write(text);
   const [piece] = await once(on, 'data');
   return String(piece);
 }
 
 async function expectToken(): Promise<void> {
-  const answer = await answerTo(request);
-  if (!answer.startsWith('HTTP/1.1 200 ')) throw new Error(answer);
+  const response = await responseTo(request);
+  if (!response.startsWith('HTTP/1.1 200 ')) throw new Error(response);
 }

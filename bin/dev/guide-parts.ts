@@ -77,10 +77,10 @@ function optionRow(option: Option): string[] {
 }
 
 function behaviourTable(): string {
-  const rows = [...behaviours.values()].map(({ name, description, expectedServerBehavior }) => [
+  const rows = [...behaviours.values()].map(({ name, description, expectedServerBehaviour }) => [
     `\`${name}\``,
     description,
-    expectedServerBehavior,
+    expectedServerBehaviour,
   ]);
   return table(['behaviour', 'device', 'a good server'], rows);
 }

@@ -78,4 +78,10 @@ export const unwanted = [
     instead: '"npx fleetbed …", which runs as pasted in a clone',
     legal: ['server/control/http/control.ts'],
   },
+  {
+    pattern:
+      /\b(interface|type|class) \w*(Answers?|Reply|Replies)\b|\b(an|the|each|every)\s+answers?\b/g,
+    instead: 'response (the verb "answer" is fine)',
+    legal: ['fixtures/clients/', 'simulator/cluster/', 'conformance/self-test/workers.ts'],
+  },
 ];

@@ -16,10 +16,10 @@ import { namings } from '../../server/testing/test-belongings.ts';
 import { board, deploy, nextRequests } from '../../server/testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../server/testing/test-device.ts';
 import {
-  type Reply,
   send,
   startTestServer,
   type TestCall,
+  type TestResponse,
   type TestServer,
   targetOf,
 } from '../../server/testing/test-server.ts';
@@ -116,18 +116,18 @@ class OutputMask {
 /** Headers whose values differ between calls. */
 const varying = new Set(['content-length', 'date']);
 
-/** Records each answer as one line of JSON, with random values masked. */
-class AnswerRecorder {
+/** Records each response as one line of JSON, with random values masked. */
+class ResponseRecorder {
   readonly lines: string[] = [];
   readonly #mask = new OutputMask();
 
   note(
     request: string,
-    { status, headers, text }: Pick<Reply, 'status' | 'headers' | 'text'>,
+    { status, headers, text }: Pick<TestResponse, 'status' | 'headers' | 'text'>,
   ): void {
     const shown = [...headers].filter(([name]) => !varying.has(name)).sort();
-    const answer = { request, status, headers: Object.fromEntries(shown), text };
-    this.lines.push(this.#mask.apply(JSON.stringify(answer)));
+    const response = { request, status, headers: Object.fromEntries(shown), text };
+    this.lines.push(this.#mask.apply(JSON.stringify(response)));
   }
 }
 
@@ -160,7 +160,7 @@ async function walkApi(opened: TestServer): Promise<void> {
       ? await offered(server, device)
       : ((await naming?.make?.(server, round)) ?? {});
     const right = { ...bodies[row.id as keyof typeof bodies], ...naming?.call?.(parameters) };
-    const call = (given: TestCall): Promise<Reply> =>
+    const call = (given: TestCall): Promise<TestResponse> =>
       server.request(row.method, targetOf(row, { parameters, ...given }), given);
     await call({});
     await call({ token: other, ...right });
@@ -170,7 +170,7 @@ async function walkApi(opened: TestServer): Promise<void> {
   }
 }
 
-async function walkControl(server: TestServer, walk: AnswerRecorder): Promise<void> {
+async function walkControl(server: TestServer, walk: ResponseRecorder): Promise<void> {
   const token = server.controlToken;
   for (const [method, path, json] of controlCalls) {
     const url = server.controlUrl + path;
@@ -181,13 +181,13 @@ async function walkControl(server: TestServer, walk: AnswerRecorder): Promise<vo
 }
 
 async function main(file: string): Promise<void> {
-  const walk = new AnswerRecorder();
+  const walk = new ResponseRecorder();
   const noting = () => async (url: string, method: string, call: TestCall) => {
     const { json, body, ...bodiless } = call;
     const isBodiless = method === 'GET' || method === 'HEAD';
-    const reply = await send(url, method, isBodiless ? bodiless : call);
-    walk.note(`${method} ${new URL(url).pathname}`, reply);
-    return reply;
+    const response = await send(url, method, isBodiless ? bodiless : call);
+    walk.note(`${method} ${new URL(url).pathname}`, response);
+    return response;
   };
   const server = await startTestServer({ adminPassword: 'long-password' }, noting);
   try {
@@ -198,7 +198,7 @@ async function main(file: string): Promise<void> {
     await server.close();
   }
   writeFileSync(file, `${walk.lines.join('\n')}\n`);
-  process.stdout.write(`${walk.lines.length} answers in ${file}\n`);
+  process.stdout.write(`${walk.lines.length} responses in ${file}\n`);
 }
 
 const [file] = process.argv.slice(2);

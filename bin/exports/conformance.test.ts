@@ -24,7 +24,7 @@ describe('runConformance', () => {
         {
           id: 'wrong-status',
           match: { operation: 'patch-attributes' },
-          act: { kind: 'answer', status: 403 },
+          act: { kind: 'respond', status: 403 },
           times: 'until-cleared',
         },
       ],
@@ -49,7 +49,7 @@ describe('runConformance', () => {
     [{ jobs: Number.NaN }, 'RangeError', 'runConformance: jobs: '],
     [{ failOn: 'may' as 'must' }, 'RangeError', 'runConformance: failOn: '],
     [
-      { waivers: [{ check: 'none', reason: 'a', owner: 'b', expires: '2030-01-01' }] },
+      { waivers: [{ id: 'none', reason: 'a', owner: 'b', expires: '2030-01-01' }] },
       'UnknownIdError',
       'none',
     ],

@@ -13,7 +13,7 @@ let polls = 0;
 const counting = defineBehaviour({
   name: 'counts-its-polls',
   description: 'A device that counts its polls.',
-  expectedServerBehavior: 'Treats it like any other.',
+  expectedServerBehaviour: 'Treats it like any other.',
   parameters: { installMs: 1, rebootMs: 1 },
   hooks: {
     async eachCycle() {

@@ -50,12 +50,12 @@ describe('a client of the embedded testbed', () => {
     await expect(client.expectNoViolations()).rejects.toThrow(/remedy: /);
   });
 
-  it('has no violation after ordinary requests, and a next step for what is not met', async () => {
+  it('has no violation after ordinary requests, and a next step for what is not exercised', async () => {
     await poll({ device_type: 'board', artifact_name: 'release-1' });
     await testbed.client(device.id).expectNoViolations();
     const abort = await dutyNamed('report.stops-at-409');
     expect(abort).toMatchObject({
-      state: 'not-met',
+      state: 'not-exercised',
       next: { call: { operation: 'POST /faults' } },
     });
     expect(abort?.next?.command).toContain(device.id);

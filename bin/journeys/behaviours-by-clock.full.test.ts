@@ -79,7 +79,7 @@ function gaps(times: readonly number[]): number[] {
 
 function refused(behaviour: string): JournaledRequest[] {
   return fleet
-    .answersTo(behaviour)
+    .responsesTo(behaviour)
     .filter(({ operation, status }) => operation !== 'post-auth-request' && status === 401);
 }
 
@@ -99,16 +99,16 @@ describe('a server during a day and a night', () => {
   it('renews the token of a device with an old clock after a 401', async () => {
     const refusals = refused('clock-skew');
     expect(refusals.length).toBeGreaterThan(6);
-    const answers = fleet.answersTo('clock-skew');
-    const first = answers.findIndex(({ at }) => at === refusals[0]?.at);
-    expect(answers[first + 1]).toMatchObject({ operation: 'post-auth-request', status: 200 });
+    const responses = fleet.responsesTo('clock-skew');
+    const first = responses.findIndex(({ at }) => at === refusals[0]?.at);
+    expect(responses[first + 1]).toMatchObject({ operation: 'post-auth-request', status: 200 });
     expect((await fleet.recorded())['clock-skew']).toBe('success');
   });
 
   it('answers 401 to a device that never renews its token', () => {
     const last = Math.max(...tokenTimes('never-renews'));
     const later = fleet
-      .answersTo('never-renews')
+      .responsesTo('never-renews')
       .filter(({ at }) => Date.parse(at) > last + (TOKEN_HOURS * HOUR_MS + MINUTE_MS));
     expect(later.length).toBeGreaterThan(80);
     expect(new Set(later.map(({ status }) => status))).toEqual(new Set([401]));

@@ -240,7 +240,7 @@ describe("the server's record of an update that", () => {
       'post-auth-request',
     ]);
     const downloads = fleet
-      .answersTo('crash-and-resume')
+      .responsesTo('crash-and-resume')
       .filter(({ operation }) => operation === 'download-artifact');
     expect(downloads.map(({ status }) => status)).toEqual([200, 206]);
   });

@@ -62,10 +62,10 @@ class Connected {
    */
   async untilAnswered(operation: string, count: number): Promise<void> {
     const query = new URLSearchParams({ operation, status: '2xx', count: `${count}`, after: '0' });
-    const answer = await fetch(`${this.ready.controlUrl}/await?${query}`, {
+    const response = await fetch(`${this.ready.controlUrl}/await?${query}`, {
       headers: { Authorization: `Bearer ${this.ready.controlToken}` },
     });
-    if (answer.status !== 200) throw new Error(await answer.text());
+    if (response.status !== 200) throw new Error(await response.text());
   }
 
   async end(): Promise<void> {
@@ -138,19 +138,19 @@ describe('the files of a simulated device', { timeout: RUN_MAX_MS }, () => {
     const content = Buffer.alloc(MEBIBYTE + 5);
     for (let at = 0; at < content.length; at++) content[at] = (at * 31 + (at >> 12)) & 0xff;
     expect((await upload('/data/firmware.bin', content, '0600')).status).toBe(201);
-    const answer = await connected.manage(fileUrl('/data/firmware.bin'));
-    expect(answer.status).toBe(200);
-    expect(Buffer.from(await answer.arrayBuffer()).equals(content)).toBe(true);
-    expect(answer.headers.get('x-svc-file-path')).toBe('/data/firmware.bin');
-    expect(answer.headers.get('x-svc-file-size')).toBe(String(content.length));
-    expect(answer.headers.get('x-svc-file-mode')).toMatch(/600$/);
+    const response = await connected.manage(fileUrl('/data/firmware.bin'));
+    expect(response.status).toBe(200);
+    expect(Buffer.from(await response.arrayBuffer()).equals(content)).toBe(true);
+    expect(response.headers.get('x-svc-file-path')).toBe('/data/firmware.bin');
+    expect(response.headers.get('x-svc-file-size')).toBe(String(content.length));
+    expect(response.headers.get('x-svc-file-mode')).toMatch(/600$/);
   });
 
   it('may be empty', async () => {
     expect((await upload('/tmp/empty', Buffer.alloc(0))).status).toBe(201);
-    const answer = await connected.manage(fileUrl('/tmp/empty'));
-    expect(answer.status).toBe(200);
-    expect(await answer.text()).toBe('');
+    const response = await connected.manage(fileUrl('/tmp/empty'));
+    expect(response.status).toBe(200);
+    expect(await response.text()).toBe('');
   });
 
   it.each([

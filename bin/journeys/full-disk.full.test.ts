@@ -46,16 +46,16 @@ async function serveOn(disk: string, launcher: readonly string[]) {
 async function statusesOf(server: TestServer, device: AcceptedDevice, deployment: string) {
   const { token } = device;
   const json = [{ name: 'color', value: 'red' }];
-  const answers = {
+  const responses = {
     inventory: await server.call('patch-attributes', { token, json }),
     status: await report(server, device, { id: deployment, status: 'downloading' }),
     upload: await uploadArtifact(server, await artifactBytes({ name: 'another' })),
     tenant: await control(server, 'POST', '/tenants', { name: 'T', adminEmail: 't@example.com' }),
   };
-  const statuses = Object.entries(answers).map(([name, { status }]) => [name, status]);
+  const statuses = Object.entries(responses).map(([name, { status }]) => [name, status]);
   return {
     statuses: Object.fromEntries(statuses),
-    texts: Object.values(answers).map((a) => a.text),
+    texts: Object.values(responses).map((a) => a.text),
   };
 }
 

@@ -5,7 +5,7 @@ import {
   runConformance,
 } from '../../conformance/conformance.ts';
 import { ActiveDefect } from '../../conformance/self-test/active-defect.ts';
-import { ownAnswer, queryOf, tokenOf } from '../../conformance/self-test/alter.ts';
+import { ownResponse, queryOf, tokenOf } from '../../conformance/self-test/alter.ts';
 import type { Alteration, ProxiedOperation } from '../../conformance/self-test/defect.ts';
 import { DefectProxy } from '../../conformance/self-test/proxy.ts';
 import { systemClock } from '../../fixtures/base/clock.ts';
@@ -74,7 +74,7 @@ function conflicting(): Alteration {
       const token = tokenOf(request);
       const before = asked.get(token) ?? data;
       asked.set(token, before);
-      return before === data ? request : ownAnswer(409, { error: 'conflicting request data' });
+      return before === data ? request : ownResponse(409, { error: 'conflicting request data' });
     },
   };
 }

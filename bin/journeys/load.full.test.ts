@@ -107,9 +107,9 @@ describe('arrivals of requests', () => {
     });
     const figures = new Map(run.result.operations.map((row) => [row.operation, row]));
     // Two alerts a second for a minute, in addition to two alerts of each device.
-    const alerts = figures.get('post-alerts')?.answers['2xx'] ?? 0;
+    const alerts = figures.get('post-alerts')?.responses['2xx'] ?? 0;
     expect(Math.abs(alerts - 120)).toBeLessThan(40);
-    const refused = figures.get('post-auth-request')?.answers['4xx'] ?? 0;
+    const refused = figures.get('post-auth-request')?.responses['4xx'] ?? 0;
     expect(Math.abs(refused - 60)).toBeLessThan(30);
   });
 });

@@ -57,13 +57,13 @@ import { useTestbed as useInVitest } from 'fleetbed/vitest';
 import { expect } from 'vitest';
 
 type IsAny<T> = 0 extends 1 & T ? true : false;
-type Answer<Asked extends (...given: never[]) => unknown> = Awaited<ReturnType<Asked>>;
+type Resolved<Asked extends (...given: never[]) => unknown> = Awaited<ReturnType<Asked>>;
 export const isUntyped: readonly [
-  IsAny<Answer<typeof startTestbed>>,
+  IsAny<Resolved<typeof startTestbed>>,
   IsAny<ReturnType<typeof defineBehaviour>>,
-  IsAny<Answer<typeof runConformance>>,
+  IsAny<Resolved<typeof runConformance>>,
   IsAny<DeploymentStatus['status']>,
-  IsAny<Answer<typeof useTestbed>>,
+  IsAny<Resolved<typeof useTestbed>>,
   IsAny<FleetResult['devices'][number]['outcome']>,
   IsAny<ConformanceResult['verdicts'][number]['verdict']>,
   IsAny<(typeof operations)['get-artifact']['method']>,

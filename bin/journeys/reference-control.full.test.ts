@@ -67,7 +67,7 @@ describe('a client made from the OpenAPI document of the control API', () => {
 
   it('drives faults, journal, explanations and waits', async () => {
     const match = { operation: 'get-configuration' };
-    const rule = { id: 'one', match, act: { kind: 'answer', status: 503 } };
+    const rule = { id: 'one', match, act: { kind: 'respond', status: 503 } };
     await call('post-faults', { body: { rules: [rule] } });
     await call('get-faults', { query: { tenant: 'Default' } });
     await server.call('get-configuration', { token: device.token });
@@ -144,8 +144,10 @@ describe('a client made from the OpenAPI document of the control API', () => {
   });
 
   it('is refused with a documented 401 by every operation that needs the token', async () => {
-    const answers = await Promise.all(client.protectedIds.map((id) => client.sendUnauthorized(id)));
-    expect(answers.map(({ status }) => status)).toEqual(client.protectedIds.map(() => 401));
+    const responses = await Promise.all(
+      client.protectedIds.map((id) => client.sendUnauthorized(id)),
+    );
+    expect(responses.map(({ status }) => status)).toEqual(client.protectedIds.map(() => 401));
     expect(client.problems).toEqual([]);
   });
 });

@@ -105,8 +105,10 @@ describe('a client made from the OpenAPI document of the device API', () => {
   });
 
   it('is refused with a documented 401 by every operation that needs a token', async () => {
-    const answers = await Promise.all(client.protectedIds.map((id) => client.sendUnauthorized(id)));
-    expect(answers.map(({ status }) => status)).toEqual(client.protectedIds.map(() => 401));
+    const responses = await Promise.all(
+      client.protectedIds.map((id) => client.sendUnauthorized(id)),
+    );
+    expect(responses.map(({ status }) => status)).toEqual(client.protectedIds.map(() => 401));
     expect(client.problems).toEqual([]);
   });
 });

@@ -19,7 +19,7 @@ import {
   sendContent,
   takeContent,
 } from '../../server/testing/test-transfers.ts';
-import { type CheckedAnswer, DocumentClient } from '../testing/document-client.ts';
+import { type CheckedResponse, DocumentClient } from '../testing/document-client.ts';
 
 const fresh = 'a-fresh-password';
 const userPassword = 'a-long-password';
@@ -43,7 +43,7 @@ function basic(email: string, password: string): string {
 }
 
 /** The ID at the end of the Location header. */
-function createdId({ headers }: CheckedAnswer): string {
+function createdId({ headers }: CheckedResponse): string {
   return headers.get('Location')?.split('/').at(-1) ?? '';
 }
 
@@ -234,10 +234,10 @@ describe('a client made from the OpenAPI document of the management API', () => 
   });
 
   it('is refused with a documented 401 by every operation that needs a secret', async () => {
-    const answers: CheckedAnswer[] = [];
+    const responses: CheckedResponse[] = [];
     const ids = client.protectedIds.filter((id) => id !== 'connect-device');
-    for (const id of ids) answers.push(await client.sendUnauthorized(id));
-    expect(answers.map(({ status }) => status)).toEqual(ids.map(() => 401));
+    for (const id of ids) responses.push(await client.sendUnauthorized(id));
+    expect(responses.map(({ status }) => status)).toEqual(ids.map(() => 401));
     expect(client.problems).toEqual([]);
   });
 });

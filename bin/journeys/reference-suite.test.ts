@@ -31,8 +31,8 @@ afterAll(() => server.close());
 
 async function archive(): Promise<readonly ArchivedExchange[]> {
   const headers = { Authorization: `Bearer ${server.controlToken}` };
-  const answer = await fetch(`${server.controlUrl}/journal.har`, { headers });
-  const { log } = (await answer.json()) as { log: { entries: readonly ArchivedExchange[] } };
+  const response = await fetch(`${server.controlUrl}/journal.har`, { headers });
+  const { log } = (await response.json()) as { log: { entries: readonly ArchivedExchange[] } };
   return log.entries;
 }
 

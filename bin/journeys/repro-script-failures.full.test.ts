@@ -14,7 +14,7 @@ const selection = [
   'configuration/written-is-read',
   'configuration/set-by-user',
   'inventory/put-is',
-  'inventory/patch-of-strangers',
+  'inventory/patch-unauthenticated',
   'authentication/first-contact',
   'authentication/p',
   'authorization/put-configuration-with',
@@ -38,9 +38,12 @@ const oddStatuses: Defect = {
     'get-next-deployment',
   ],
   alter: () => ({
-    answer: (answer, { operation, headers }) => {
-      if (operation === 'get-next-deployment' && answer.status === 200) return answer;
-      return { ...answer, status: headers.authorization === undefined ? 203 : answer.status + 4 };
+    response: (response, { operation, headers }) => {
+      if (operation === 'get-next-deployment' && response.status === 200) return response;
+      return {
+        ...response,
+        status: headers.authorization === undefined ? 203 : response.status + 4,
+      };
     },
   }),
 };
@@ -126,7 +129,7 @@ describe('the repro script of a failed case', { timeout: 120_000 }, () => {
       const sound = script.replaceAll(proxy.baseUrl, server.baseUrl);
       codes[id] = (await runLoneBlock(sound, variables)).code;
     }
-    const alteredBefore = ['faults/fault-is-an-error-body', 'faults/haste-without-a-token'];
+    const alteredBefore = ['faults/fault-is-an-error-body', 'faults/limit-without-a-token'];
     const expected = failures.map(({ id }) => [id, alteredBefore.includes(id) ? 2 : 0]);
     expect(codes).toEqual(Object.fromEntries(expected));
   });

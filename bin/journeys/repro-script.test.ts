@@ -87,12 +87,12 @@ describe.each(keyTypes)('an authentication request with a %s key', (keyType) => 
     const algorithm = signingAlgorithms[keyType];
     const key = await algorithm.makeKey(seededRandom(`${keyType} right`));
     const signedBy = await algorithm.makeKey(seededRandom(`${keyType} wrong`));
-    const answer = await deviceOf(`${keyType} forged`, key).authenticate({ signedBy });
+    const response = await deviceOf(`${keyType} forged`, key).authenticate({ signedBy });
     const block = lastBlock();
     expect(block).toContain('it is invalid for the body');
     expect(block).not.toContain('openssl genpkey');
     const { stdout } = await runBlock(block, folder);
-    expect(stdout).toMatch(new RegExp(`^HTTP/1\\.1 ${answer.status}`));
+    expect(stdout).toMatch(new RegExp(`^HTTP/1\\.1 ${response.status}`));
   });
 });
 

@@ -30,9 +30,9 @@ async function byAdmin(method: string, path: string, body?: object): Promise<unk
     'content-type': 'application/json',
   };
   const given = body === undefined ? {} : { body: JSON.stringify(body) };
-  const answer = await fetch(server.baseUrl + path, { method, headers, ...given });
-  expect(answer.ok, await answer.clone().text()).toBe(true);
-  return answer.headers.get('content-type')?.includes('json') ? answer.json() : undefined;
+  const response = await fetch(server.baseUrl + path, { method, headers, ...given });
+  expect(response.ok, await response.clone().text()).toBe(true);
+  return response.headers.get('content-type')?.includes('json') ? response.json() : undefined;
 }
 
 /** Creates a user with a role of its own, or with a predefined one. */
@@ -75,7 +75,7 @@ function troubles({ verdicts }: ConformanceResult): string[] {
 }
 
 function skipped({ verdicts }: ConformanceResult): number {
-  return verdicts.filter(({ reason }) => reason?.code === 'unauthorised').length;
+  return verdicts.filter(({ reason }) => reason?.code === 'unauthorized').length;
 }
 
 async function devices(): Promise<number> {
@@ -93,9 +93,9 @@ async function forbidding(isForbidden: (line: string) => boolean): Promise<strin
       return;
     }
     const { hostname: host, port } = new URL(server.baseUrl);
-    const inside = open({ host, port, method, path: url, headers }, (answer: IncomingMessage) => {
-      response.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
-      answer.pipe(response);
+    const inside = open({ host, port, method, path: url, headers }, (incoming: IncomingMessage) => {
+      response.writeHead(incoming.statusCode ?? 502, incoming.rawHeaders);
+      incoming.pipe(response);
     });
     inside.on('error', () => response.destroy());
     request.pipe(inside);
@@ -124,9 +124,9 @@ describe('a run as a user who lacks a right', { timeout: SUITE_MAX_MS }, () => {
     const credentials = await userWith(roleOf(...everything.filter((each) => each !== right)));
     const before = await devices();
     await expect(judge([selection], { credentials })).rejects.toMatchObject({
-      code: 'unauthorised',
+      code: 'unauthorized',
       message: expect.stringMatching(
-        new RegExp(`^the user lacks the right ${right} .*403 for .*; give .* --skip-unauthorised`),
+        new RegExp(`^the user lacks the right ${right} .*403 for .*; give .* --skip-unauthorized`),
       ),
     });
     expect(await devices()).toBe(before);
@@ -146,10 +146,10 @@ describe('a run as a user who lacks a right', { timeout: SUITE_MAX_MS }, () => {
     expect(skipped(result)).toBe(0);
   });
 
-  it('skips what needs the right with --skip-unauthorised, and counts it as not tested', async () => {
+  it('skips what needs the right with --skip-unauthorized, and counts it as not tested', async () => {
     const credentials = await userWith(roleOf('ReadDevices', 'ManageDevices'));
     const selection = ['authentication/', 'deployment-log/', 'audit-log/'];
-    const result = await judge(selection, { credentials, skipUnauthorised: true });
+    const result = await judge(selection, { credentials, skipUnauthorized: true });
     expect(troubles(result)).toEqual([]);
     expect(result.totals.pass).toBeGreaterThan(10);
     expect(skipped(result)).toBeGreaterThan(10);
@@ -161,7 +161,7 @@ describe('a run as a user who lacks a right', { timeout: SUITE_MAX_MS }, () => {
   it('creates no device that the user could not remove', async () => {
     const baseUrl = await forbidding((line) => line.startsWith('DELETE '));
     const before = await devices();
-    const result = await judge(['authentication/'], { baseUrl, skipUnauthorised: true });
+    const result = await judge(['authentication/'], { baseUrl, skipUnauthorized: true });
     expect(troubles(result)).toEqual([]);
     expect(skipped(result)).toBeGreaterThan(5);
     expect(await devices()).toBe(before);
@@ -177,10 +177,10 @@ describe('a right that turns out to be missing in a run', { timeout: SUITE_MAX_M
     const before = await devices();
     const result = await judge(['authentication/'], { baseUrl });
     const [lack] = result.verdicts.flatMap(({ reason }) =>
-      reason?.code === 'unauthorised' ? [reason.text] : [],
+      reason?.code === 'unauthorized' ? [reason.text] : [],
     );
     expect(lack).toMatch(/^the user lacks the right ManageDevices .*: 403 for PUT \S+\/status$/);
-    expect(result).toMatchObject({ outcome: 'inconclusive', unauthorised: lack });
+    expect(result).toMatchObject({ outcome: 'inconclusive', unauthorized: lack });
     expect(result.headline).toBe(`inconclusive: the run ended early: ${lack}`);
     expect(await devices()).toBe(before);
   });
@@ -206,7 +206,7 @@ describe('an observer', { timeout: SUITE_MAX_MS }, () => {
     const credentials = await userWith('RBAC_ROLE_OBSERVER');
     const options = { credentials, readOnly: true };
     await expect(judge([], options)).rejects.toThrow(/lacks the right ReadAuditLogs/);
-    const result = await judge([], { ...options, skipUnauthorised: true });
+    const result = await judge([], { ...options, skipUnauthorized: true });
     expect(troubles(result)).toEqual([]);
     expect(skipped(result)).toBeGreaterThan(0);
     expect(result.outcome).toBe('pass');

@@ -81,11 +81,11 @@ function listening(eavesdropper: Eavesdropper): Defect {
         eavesdropper.hear(request, request.query);
         return request;
       },
-      answer: (answer, { headers, query }) => {
-        eavesdropper.hear(answer);
-        if (headers.authorization === undefined) return answer;
+      response: (response, { headers, query }) => {
+        eavesdropper.hear(response);
+        if (headers.authorization === undefined) return response;
         const sent = { 'x-sent': headers.authorization, 'x-query': encodeURIComponent(query) };
-        return { ...answer, headers: { ...answer.headers, ...sent } };
+        return { ...response, headers: { ...response.headers, ...sent } };
       },
     }),
   };

@@ -118,9 +118,9 @@ describe('set-up fails with exit code 3 and one sentence', () => {
   });
 
   it('when the login is answered with a page in place of a token', async () => {
-    const site = createHttpServer(({ url = '' }, answer) => {
-      if (url.endsWith('/login')) answer.end('<title>Sign in</title>');
-      else answer.writeHead(401).end('{"error":"no token"}');
+    const site = createHttpServer(({ url = '' }, response) => {
+      if (url.endsWith('/login')) response.end('<title>Sign in</title>');
+      else response.writeHead(401).end('{"error":"no token"}');
     });
     await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
     const baseUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
@@ -139,7 +139,7 @@ describe('set-up fails with exit code 3 and one sentence', () => {
   });
 
   it('when a server answers every request with success', async () => {
-    const site = createHttpServer((_, answer) => answer.end('{}'));
+    const site = createHttpServer((_, response) => response.end('{}'));
     await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
     const baseUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
     for (const words of [simulate(baseUrl), conform(baseUrl)]) {
@@ -267,7 +267,7 @@ describe('Ctrl-C', () => {
     fleet.child.kill('SIGINT');
     const { code, stdout } = await fleet.end('SIGTERM');
     expect(code).toBe(130);
-    expect(stdout).toMatch(/^\d+ devices?: INTERRUPTED, no device got an answer\n/);
+    expect(stdout).toMatch(/^\d+ devices?: INTERRUPTED, no device got a response\n/);
     for (const socket of sockets) socket.destroy();
     mute.close();
   });

@@ -172,7 +172,7 @@ describe('the capabilities of a target', () => {
           id: 'capabilities/monitor',
           verdict: 'fail',
           actual: 'post-alerts was answered 404, post-monitor-configuration was answered 404',
-          exchanges: [{ answer: { status: 404 } }, { answer: { status: 404 } }],
+          exchanges: [{ response: { status: 404 } }, { response: { status: 404 } }],
         },
       ]);
     } finally {
@@ -199,6 +199,6 @@ describe('the capabilities of a target', () => {
   it('are accepted as declared when probing is off', async () => {
     const { capabilities } = await judge([], { ids: new Set(), probe: false });
     const probed = capabilities.filter(({ capability }) => capability === 'connect');
-    expect(probed).toMatchObject([{ declared: 'unsaid', probed: 'unknown' }]);
+    expect(probed).toMatchObject([{ declared: 'undeclared', probed: 'unknown' }]);
   });
 });

@@ -9,8 +9,8 @@ it('a process that was stopped and continued does not report a stall', async () 
   });
   const overview = async () => {
     const headers = { Authorization: `Bearer ${ready.controlToken}` };
-    const answer = await fetch(`${ready.controlUrl}/overview`, { headers });
-    return (await answer.json()) as { stalls: unknown };
+    const response = await fetch(`${ready.controlUrl}/overview`, { headers });
+    return (await response.json()) as { stalls: unknown };
   };
   // Work at the start of the process, such as compiling, ends before the measurement.
   for (let call = 0; call < 50; call += 1) await overview();

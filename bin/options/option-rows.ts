@@ -89,8 +89,8 @@ export function parserOf(cli: OptionValue): OptionParser | undefined {
 }
 
 const parsers: Readonly<Partial<Record<OptionValue['kind'], OptionParser>>> = {
-  text: values.filled,
-  texts: values.listed,
+  text: values.nonEmptyText,
+  texts: values.appendText,
   duration: values.durationMs,
   'positive-duration': values.positiveDurationMs,
   lifetime: values.lifetimeSeconds,
@@ -103,8 +103,8 @@ const parsers: Readonly<Partial<Record<OptionValue['kind'], OptionParser>>> = {
   'base-url': values.baseUrl,
   'header-prefix': values.headerPrefix,
   'admin-password': values.adminPassword,
-  'control-token': values.filled,
-  'tenant-token': values.filled,
+  'control-token': values.nonEmptyText,
+  'tenant-token': values.nonEmptyText,
   'redis-url': values.redisUrl,
 };
 

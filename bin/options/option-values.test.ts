@@ -148,6 +148,6 @@ describe('the parsers of texts', () => {
   });
 
   it('refuse an empty text and a text of spaces', () => {
-    refuses(values.filled, ['', '  '], /non-empty/);
+    refuses(values.nonEmptyText, ['', '  '], /non-empty/);
   });
 });

@@ -177,19 +177,19 @@ export function email(text: string): string {
 }
 
 /** Parses a text that is not empty. */
-export function filled(text: string): string {
+export function nonEmptyText(text: string): string {
   if (text.trim() !== '') return text;
   throw new InvalidArgumentError('Accepted: a non-empty text.');
 }
 
 /** Parses a repeatable option whose texts are not empty. */
-export function listed(text: string, previous: readonly string[] = []): readonly string[] {
-  return [...previous, filled(text)];
+export function appendText(text: string, previous: readonly string[] = []): readonly string[] {
+  return [...previous, nonEmptyText(text)];
 }
 
 /** Parses a comma-separated list of addresses. */
 export function addresses(text: string): readonly string[] {
-  return text.split(',').map((address) => filled(address).trim());
+  return text.split(',').map((address) => nonEmptyText(address).trim());
 }
 
 /** Parses a `redis:` or `rediss:` URL. */

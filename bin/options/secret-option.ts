@@ -27,7 +27,7 @@ export class SecretOption extends Option {
     meaning: string,
     {
       variable,
-      parse = values.filled,
+      parse = values.nonEmptyText,
     }: { readonly variable: string; readonly parse?: (text: string) => unknown },
   ) {
     super(flags, meaning);

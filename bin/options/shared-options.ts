@@ -28,7 +28,7 @@ export function caOption(): Option {
 /** Returns the option `--device` of commands about one device. */
 export function deviceOption(): Option {
   return new Option('--device <device>', 'device ID, or a value of its identity').argParser(
-    values.filled,
+    values.nonEmptyText,
   );
 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { FleetResult } from '../../simulator/engine/simulate-fleet.ts';
 import {
-  AnswerError,
   type ErrorContext,
+  ResponseError,
   StatusError,
   TimeoutError,
 } from '../../simulator/network/errors.ts';
@@ -13,7 +13,7 @@ import { fleetError, fleetExitCode } from './fleet-outcome.ts';
 const { funnel } = sampleResult;
 const [operation] = sampleResult.operations;
 const refused = operation
-  ? [{ ...operation, operation: 'post-auth-request', answers: { '4xx': 9 } }]
+  ? [{ ...operation, operation: 'post-auth-request', responses: { '4xx': 9 } }]
   : [];
 const pending = { ...funnel, success: 0, failure: 0, aborted: 0, pending: 3 };
 const thresholdWith = (verdict: 'met' | 'missed' | 'undecided') => {
@@ -52,7 +52,7 @@ describe('the error of a server that a fleet cannot use', () => {
 
   it.each<[Error, string]>([
     [
-      new AnswerError('other-server', 'the server answered 200; check --url', at('reach-server')),
+      new ResponseError('other-server', 'the server answered 200; check --url', at('reach-server')),
       'the server answered 200; check --url',
     ],
     [

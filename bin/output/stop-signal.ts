@@ -38,7 +38,7 @@ function abortInTurn(steps: readonly AbortController[]): void {
 }
 
 /** Resolves once the signal has aborted, or immediately if it already has. */
-export function aborted(signal: AbortSignal): Promise<void> {
+export function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
     signal.addEventListener('abort', () => resolve(), { once: true });

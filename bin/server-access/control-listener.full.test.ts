@@ -26,15 +26,15 @@ import { runCommand, startCommand, startServe } from '../testing/built-command.t
 import { runningServers, writeRunFile } from './run-file.ts';
 
 const piece = Buffer.alloc(1_048_576, ' ');
-const server = createServer(async (_, answer) => {
-  answer.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
+const server = createServer(async (_, response) => {
+  response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
   const endless = Readable.from(
     (function* () {
       for (;;) yield piece;
     })(),
   );
   // The pipeline fails because the reader closes the connection.
-  await pipeline(endless, createGzip({ level: 1 }), answer).catch(() => undefined);
+  await pipeline(endless, createGzip({ level: 1 }), response).catch(() => undefined);
 });
 let url: string;
 

@@ -13,7 +13,7 @@ import { fillControl } from './found-server.ts';
 
 const SENTENCE_MAX_CHARACTERS = 2000;
 /** Limit on the size of a response, far above that of a whole journal. */
-const ANSWER_MAX_BYTES = 256 * 1_048_576;
+const RESPONSE_MAX_BYTES = 256 * 1_048_576;
 
 /** The address of the control listener, its token, and the tenant. */
 export interface ControlAccess {
@@ -23,7 +23,7 @@ export interface ControlAccess {
 }
 
 /** A response of the control listener. */
-export interface ControlAnswer {
+export interface ControlResponse {
   readonly status: number;
   readonly body: Response;
 }
@@ -64,7 +64,11 @@ export function addControlOptions(
         { variable: secretVariables.controlToken },
       ),
     )
-    .option('--tenant <name>', 'ID or name of a tenant (default: the first one)', values.filled)
+    .option(
+      '--tenant <name>',
+      'ID or name of a tenant (default: the first one)',
+      values.nonEmptyText,
+    )
     .optionsGroup('Options:')
     .hook('preAction', () => {
       if (isNeeded(command.opts())) fillControl(command);
@@ -87,14 +91,14 @@ export async function ask(
   { controlUrl, controlToken }: Pick<ControlAccess, 'controlUrl' | 'controlToken'>,
   path: string,
   { expected = [200], isEndless = false, ...init }: ControlFetchOptions = {},
-): Promise<ControlAnswer> {
+): Promise<ControlResponse> {
   const headers = { ...init.headers, Authorization: `Bearer ${controlToken}` };
   const url = controlUrl.replace(/\/$/, '') + path;
-  const answer = await fetch(url, { ...init, headers }).catch((cause: unknown) => {
+  const response = await fetch(url, { ...init, headers }).catch((cause: unknown) => {
     const sentence = `${controlUrl} does not answer; check --control-url and that the server is running.`;
     throw new CommandError(sentence, exitCodes.setUp, cause);
   });
-  const body = isEndless ? answer : bounded(controlUrl, answer);
+  const body = isEndless ? response : bounded(controlUrl, response);
   if (expected.includes(body.status)) return { status: body.status, body };
   throw new CommandError(await refusalOf(controlUrl, body), exitCodeOf(body.status));
 }
@@ -108,7 +112,7 @@ export async function askAs(
   options: ControlAccess,
   path: ControlTarget,
   { method, json }: { readonly method: string; readonly json?: object },
-): Promise<ControlAnswer> {
+): Promise<ControlResponse> {
   const query =
     options.tenant === undefined ? '' : `?${new URLSearchParams({ tenant: options.tenant })}`;
   const expected = [200, 204, 404, 409, 422];
@@ -125,18 +129,18 @@ export async function askAs(
 }
 
 /** Limits the response body to `ANSWER_MAX_BYTES`, counted after decompression. */
-function bounded(url: string, answer: Response): Response {
-  if (answer.body === null) return answer;
+function bounded(url: string, response: Response): Response {
+  if (response.body === null) return response;
   let bytes = 0;
   const counted = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       bytes += chunk.length;
-      if (bytes <= ANSWER_MAX_BYTES) return controller.enqueue(chunk);
-      const sentence = `${url} answers with more than ${ANSWER_MAX_BYTES} bytes; request less.`;
+      if (bytes <= RESPONSE_MAX_BYTES) return controller.enqueue(chunk);
+      const sentence = `${url} answers with more than ${RESPONSE_MAX_BYTES} bytes; request less.`;
       controller.error(new CommandError(sentence, exitCodes.setUp));
     },
   });
-  return new Response(answer.body.pipeThrough(counted), answer);
+  return new Response(response.body.pipeThrough(counted), response);
 }
 
 function exitCodeOf(status: number): ExitCode {
@@ -144,15 +148,15 @@ function exitCodeOf(status: number): ExitCode {
 }
 
 /** Returns one sentence about a refusal of the control listener. */
-export async function refusalOf(url: string, answer: Response): Promise<string> {
-  if (answer.status === 401)
+export async function refusalOf(url: string, response: Response): Promise<string> {
+  if (response.status === 401)
     return `${url} refuses the control token; check --control-token, or FLEETBED_CONTROL_TOKEN.`;
-  const text = await answer.text();
+  const text = await response.text();
   const sentence = errorIn(text) ?? 'this may not be the control listener; check --control-url';
-  return printable(`${url}: ${answer.status}: ${sentence}`, SENTENCE_MAX_CHARACTERS);
+  return printable(`${url}: ${response.status}: ${sentence}`, SENTENCE_MAX_CHARACTERS);
 }
 
 function errorIn(text: string): string | undefined {
-  const answer = parsedJson(text);
-  return isObject(answer) && typeof answer.error === 'string' ? answer.error : undefined;
+  const response = parsedJson(text);
+  return isObject(response) && typeof response.error === 'string' ? response.error : undefined;
 }

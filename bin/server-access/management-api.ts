@@ -122,14 +122,14 @@ async function login(
 ): Promise<string> {
   const { method, path } = managementOperations.login;
   const basic = Buffer.from(`${email}:${password}`).toString('base64');
-  const answer = await by(url + pathOf({ path }), {
+  const response = await by(url + pathOf({ path }), {
     method,
     headers: { Authorization: `Basic ${basic}` },
   });
-  const text = await answer.text();
-  if (answer.status === 200 && isBearerToken(text)) return text;
-  const way = answer.status === 401 ? `check --email ${email} and its password` : 'check --url';
-  const what = answer.status === 200 ? '200 without a plain token' : answer.status;
+  const text = await response.text();
+  if (response.status === 200 && isBearerToken(text)) return text;
+  const way = response.status === 401 ? `check --email ${email} and its password` : 'check --url';
+  const what = response.status === 200 ? '200 without a plain token' : response.status;
   const sentence = `${url}: the login was answered with ${what}; ${way}.`;
   throw new CommandError(sentence, exitCodes.setUp);
 }

@@ -53,9 +53,9 @@ async function statusAt(url: string, ca?: string, servername?: string): Promise<
   });
   try {
     const { path } = operations['get-configuration'];
-    const answer = await request(url + path, { dispatcher: agent });
-    await answer.body.dump();
-    return answer.statusCode;
+    const response = await request(url + path, { dispatcher: agent });
+    await response.body.dump();
+    return response.statusCode;
   } finally {
     await agent.close();
   }

@@ -28,7 +28,7 @@ export interface DocumentCall {
 }
 
 /** A response that has been checked against the document. */
-export interface CheckedAnswer {
+export interface CheckedResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -65,16 +65,16 @@ export class DocumentClient {
     return this.operationIds.filter((id) => this.#placed(id).operation.security.length > 0);
   }
 
-  /** Calls an operation; the answer must be a success. */
-  async call(id: string, call: DocumentCall = {}): Promise<CheckedAnswer> {
-    const answer = await this.send(id, call);
-    const { status, text } = answer;
+  /** Calls an operation; the response must be a success. */
+  async call(id: string, call: DocumentCall = {}): Promise<CheckedResponse> {
+    const response = await this.send(id, call);
+    const { status, text } = response;
     if (status >= 400) throw new Error(`${id} was answered with ${status}: ${text}`);
-    return answer;
+    return response;
   }
 
-  /** Calls an operation; the answer may be a refusal. */
-  async send(id: string, call: DocumentCall = {}): Promise<CheckedAnswer> {
+  /** Calls an operation; the response may be a refusal. */
+  async send(id: string, call: DocumentCall = {}): Promise<CheckedResponse> {
     const placed = this.#placed(id);
     const { url, headers } = this.#requestOf(placed, call);
     const body = this.#bodyOf(placed, call, headers);
@@ -90,7 +90,7 @@ export class DocumentClient {
   }
 
   /** Calls an operation with its required parameters and a wrong secret. */
-  sendUnauthorized(id: string): Promise<CheckedAnswer> {
+  sendUnauthorized(id: string): Promise<CheckedResponse> {
     const { parameters = [] } = this.#placed(id).operation;
     const required = (place: string) =>
       Object.fromEntries(
@@ -103,7 +103,7 @@ export class DocumentClient {
   }
 
   /** Calls an operation by a link that another response contained. */
-  followLink(id: string, uri: string, call: DocumentCall = {}): Promise<CheckedAnswer> {
+  followLink(id: string, uri: string, call: DocumentCall = {}): Promise<CheckedResponse> {
     const { pathname, searchParams } = new URL(uri);
     const steps = this.#placed(id).path.split('/');
     const given = pathname.split('/').map(decodeURIComponent);
@@ -139,22 +139,22 @@ export class DocumentClient {
     const socket = new WebSocket(url.replace(/^http/, 'ws'), {
       headers: Object.fromEntries(headers),
     });
-    const [[answer]] = (await Promise.all([once(socket, 'upgrade'), once(socket, 'open')])) as [
+    const [[response]] = (await Promise.all([once(socket, 'upgrade'), once(socket, 'open')])) as [
       [IncomingMessage],
       unknown,
     ];
-    const given = Object.entries(answer.headers).map(([name, value]): [string, string] => [
+    const given = Object.entries(response.headers).map(([name, value]): [string, string] => [
       name,
       String(value),
     ]);
-    const shown = { status: answer.statusCode ?? 0, headers: new Headers(given) };
+    const shown = { status: response.statusCode ?? 0, headers: new Headers(given) };
     this.#check(placed, shown, '');
     return socket;
   }
 
-  /** Checks an answer that another client got; problems name the operation. */
-  see(id: string, answer: Pick<Response, 'status' | 'headers'>, text: string): void {
-    this.#check(this.#placed(id), answer, text);
+  /** Checks a response that another client got; problems name the operation. */
+  see(id: string, response: Pick<Response, 'status' | 'headers'>, text: string): void {
+    this.#check(this.#placed(id), response, text);
   }
 
   #placed(id: string): PlacedOperation {

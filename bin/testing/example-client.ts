@@ -31,7 +31,10 @@ interface Examination {
   }[];
 }
 
-/** Asserts that an example breaks no MUST in the quick programme, nor after it is killed at any moment. */
+/**
+ * Asserts that an example breaks no MUST in the quick programme, nor after it is killed at any
+ * moment.
+ */
 export async function expectKeptDuties(command: readonly string[]): Promise<void> {
   const options = '--server {server} --ca {ca} --dir {dir} --interval 1';
   const client = `${command.map((word) => `'${word}'`).join(' ')} ${options}`;
@@ -95,12 +98,12 @@ export class Trial {
     }
   }
 
-  /** Returns the parsed answer of the control API. */
+  /** Returns the parsed response of the control API. */
   async control(path: string): Promise<unknown> {
     const headers = { Authorization: `Bearer ${this.ready.controlToken}` };
-    const answer = await fetch(this.ready.controlUrl + path, { headers });
-    if (answer.ok) return answer.json();
-    throw new Error(`${path} was answered ${answer.status}: ${await answer.text()}`);
+    const response = await fetch(this.ready.controlUrl + path, { headers });
+    if (response.ok) return response.json();
+    throw new Error(`${path} was answered ${response.status}: ${await response.text()}`);
   }
 
   async fleetbed(...words: readonly string[]): Promise<string> {
@@ -129,7 +132,7 @@ export class Trial {
     return (page as { entries: readonly JournalEntry[] }).entries;
   }
 
-  /** Waits for the reported statuses with their answers, such as `success 204`. */
+  /** Waits for the reported statuses with their responses, such as `success 204`. */
   async untilReported(...reports: readonly string[]): Promise<void> {
     const reported = async () =>
       (await this.#entries()).flatMap(({ report, status }) =>

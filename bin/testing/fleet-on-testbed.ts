@@ -128,7 +128,7 @@ export class FleetOnTestbed {
    * Returns the responses that the device recorded, including those to requests that the server
    * could not attribute to a device.
    */
-  answersTo(behaviour: string): JournaledRequest[] {
+  responsesTo(behaviour: string): JournaledRequest[] {
     const index = this.#indices.get(behaviour);
     return this.events.flatMap((event) => {
       if (event.kind !== 'exchange' || event.device !== index) return [];

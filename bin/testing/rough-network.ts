@@ -94,19 +94,19 @@ async function pass(
     outgoing.on('response', resolve).on('error', reject);
   });
   request.pipe(outgoing);
-  const answer = await answered;
+  const incoming = await answered;
   await clock.sleep(latencyMs / 2);
   if (isReset) {
-    answer.destroy();
+    incoming.destroy();
     request.socket.resetAndDestroy();
     return;
   }
-  relay(answer, response, isCompressing);
+  relay(incoming, response, isCompressing);
 }
 
 /** Sends the response on, with header names in capital letters as some gateways write them. */
-function relay(answer: IncomingMessage, response: ServerResponse, isCompressing: boolean): void {
-  const { statusCode = 502, statusMessage, rawHeaders } = answer;
+function relay(incoming: IncomingMessage, response: ServerResponse, isCompressing: boolean): void {
+  const { statusCode = 502, statusMessage, rawHeaders } = incoming;
   const pairs = pairsOf(rawHeaders)
     .map(([name, value]) => [name.toUpperCase(), value] as const)
     // Framing belongs to each connection, and HTTP/1.0 has no chunks.
@@ -114,12 +114,12 @@ function relay(answer: IncomingMessage, response: ServerResponse, isCompressing:
   const isText = pairs.some(([name, value]) => name === 'CONTENT-TYPE' && /json|csv/.test(value));
   if (!isCompressing || !isText || statusCode === 204) {
     response.writeHead(statusCode, statusMessage, pairs.flat());
-    answer.pipe(response);
+    incoming.pipe(response);
     return;
   }
   const kept = pairs.filter(([name]) => name !== 'CONTENT-LENGTH');
   response.writeHead(statusCode, statusMessage, [...kept.flat(), 'CONTENT-ENCODING', 'gzip']);
-  answer.pipe(createGzip()).pipe(response);
+  incoming.pipe(createGzip()).pipe(response);
 }
 
 function pairsOf(rawHeaders: readonly string[]): readonly (readonly [string, string])[] {

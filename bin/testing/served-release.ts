@@ -21,9 +21,9 @@ export async function serveRelease(): Promise<ServedRelease> {
   const { running, ready } = await startServe();
   const manage = async (path: string, request: RequestInit = {}): Promise<Response> => {
     const headers = { Authorization: `Bearer ${ready.adminToken}`, ...request.headers };
-    const answer = await fetch(ready.baseUrl + path, { ...request, headers });
-    if (!answer.ok) throw new Error(`${path} was answered ${answer.status}`);
-    return answer;
+    const response = await fetch(ready.baseUrl + path, { ...request, headers });
+    if (!response.ok) throw new Error(`${path} was answered ${response.status}`);
+    return response;
   };
   const artifact = await writeArtifact({
     name: releaseName,

@@ -6,12 +6,12 @@ import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { Clock, Timer } from '../../fixtures/base/clock.ts';
 import type {
-  MemoryAnswerReader,
   MemoryListener,
   MemoryRequest,
+  MemoryResponseReader,
 } from '../../server/listeners/memory-listener.ts';
 import type {
-  CarriedAnswer,
+  CarriedResponse,
   Carrier,
   CarrierSubject,
   RequestDispatcher,
@@ -20,7 +20,7 @@ import type {
 /** The delays, in milliseconds of virtual time, and the faults of one exchange. */
 export interface ExchangePlan {
   readonly requestDelayMs: number;
-  readonly answerDelayMs: number;
+  readonly responseDelayMs: number;
   /** True when the request does not reach the server. */
   readonly isRequestLost: boolean;
   /** The caller's result instead of the response: this error, or an empty success. */
@@ -72,7 +72,7 @@ const NO_CONTENT = 204;
  */
 const SPARED_CALLER = 'operator';
 const undisturbed: ExchangePlan = {
-  ...{ requestDelayMs: 0, answerDelayMs: 0, isRequestLost: false, instead: undefined },
+  ...{ requestDelayMs: 0, responseDelayMs: 0, isRequestLost: false, instead: undefined },
 };
 
 /** A carrier that calls the listener of a server in the same process. */
@@ -117,14 +117,14 @@ export class MemoryCarrier implements Carrier {
 
   #pass(request: DispatchRequest, exchangePlan: ExchangePlan, reader: CarrierReader): () => void {
     const { server } = this.#options;
-    const { requestDelayMs, answerDelayMs, isRequestLost, instead, restartsForMs } = exchangePlan;
+    const { requestDelayMs, responseDelayMs, isRequestLost, instead, restartsForMs } = exchangePlan;
     const ends = server.isUp ? server.ends : undefined;
     const broken = (): Error | undefined =>
       server.isUp && server.ends === ends ? undefined : lossOf(ends === undefined);
     let cancel = nothingToCancel;
     const answered = (deliver: () => void): void => {
       if (restartsForMs !== undefined) server.restart(restartsForMs);
-      cancel = this.#after(answerDelayMs, () => {
+      cancel = this.#after(responseDelayMs, () => {
         const loss = broken() ?? instead;
         if (loss === undefined) deliver();
         else if (loss instanceof Error) reader.onLoss(loss);
@@ -201,7 +201,7 @@ export class MemoryCarrier implements Carrier {
   }
 }
 
-interface CarrierReader extends MemoryAnswerReader {
+interface CarrierReader extends MemoryResponseReader {
   onLoss(error: Error): void;
 }
 
@@ -237,7 +237,7 @@ function emptySuccess(reader: CarrierReader): void {
 function heldBack(
   reader: CarrierReader,
   complete: (deliver: () => void) => void,
-): MemoryAnswerReader {
+): MemoryResponseReader {
   const steps: (() => void)[] = [];
   return {
     onHead: (status, headers) => steps.push(() => reader.onHead(status, headers)),
@@ -268,7 +268,7 @@ function dispatching(send: SendInMemory): RequestDispatcher {
       return true;
     },
     request: (options) =>
-      new Promise<CarriedAnswer>((resolve, reject) => {
+      new Promise<CarriedResponse>((resolve, reject) => {
         const body = new Readable({ read: () => undefined });
         const cancel = send(options, {
           onHead: (statusCode, headers) => resolve({ statusCode, headers, body }),

@@ -41,7 +41,7 @@ export function exchangePlans({
     if (due === undefined && delays === undefined) return undefined;
     return {
       requestDelayMs: delays?.integer(0, DELAY_MAX_MS) ?? 0,
-      answerDelayMs: delays?.integer(0, DELAY_MAX_MS) ?? 0,
+      responseDelayMs: delays?.integer(0, DELAY_MAX_MS) ?? 0,
       isRequestLost: due?.name === 'request-lost' || due?.name === 'ack-lost',
       instead: due && insteadOf(due),
       isNotStored: due?.name === 'not-stored',

@@ -37,7 +37,7 @@ describe('an exploration of virtual trials', () => {
       faults.filter(({ name }) => name === 'server-restart'),
     );
     expect(inExchange.length).toBeGreaterThan(5);
-    // A restart must be shorter than the time that a user waits for an answer.
+    // A restart must be shorter than the time that a user waits for a response.
     const longest = [...ofServer.map(({ lastingMs }) => lastingMs)];
     const inExchangeMs = inExchange.map(({ lasting = 0 }) => lasting);
     expect(Math.max(...longest, ...inExchangeMs)).toBeLessThan(base.plan.requestTimeLimitMs);

@@ -39,7 +39,7 @@ const OUTAGE_MAX_MS = 60_000;
 const ONBOARDING_EXCHANGES = 12;
 const SHRINK_RUNS_MAX = 60;
 const DURATION_MIN_MS = 1000;
-const placedFaults = ['request-lost', 'answer-lost', 'power-loss'] as const;
+const placedFaults = ['request-lost', 'response-lost', 'power-loss'] as const;
 const restartKinds = ['server-at-exchange', 'server', 'device'] as const;
 
 /**
@@ -74,7 +74,7 @@ function trialOf(base: VirtualTrial, seed: string): VirtualTrial {
   const plan = { ...base.plan, seed };
   const random = seededRandom(`${seed}/faults`);
   const placed = Array.from({ length: random.integer(0, FAULTS_MAX) }, (): ExchangeFault => {
-    const name = placedFaults[random.integer(0, placedFaults.length - 1)] ?? 'answer-lost';
+    const name = placedFaults[random.integer(0, placedFaults.length - 1)] ?? 'response-lost';
     return { name, ...placeOf(plan, random) };
   });
   const { faults, restarts } = placedRestarts(plan);

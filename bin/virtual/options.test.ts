@@ -32,12 +32,12 @@ describe('the options of virtual time', () => {
 
   it('refuse an invalid fault', () => {
     expect(() => parsed('--fault', 'lost, device: 0, exchange: 1')).toThrow(
-      'must be one of request-lost, answer-lost, power-loss, server-restart, ack-lost, not-stored',
+      'must be one of request-lost, response-lost, power-loss, server-restart, ack-lost, not-stored',
     );
-    expect(() => parsed('--fault', 'answer-lost, device: 0, exchange: 0')).toThrow(
+    expect(() => parsed('--fault', 'response-lost, device: 0, exchange: 0')).toThrow(
       'exchange: must be a whole number from 1',
     );
-    expect(() => parsed('--fault', 'answer-lost, device: 0, exchange: 1, lasting: 1s')).toThrow(
+    expect(() => parsed('--fault', 'response-lost, device: 0, exchange: 1, lasting: 1s')).toThrow(
       'must not have lasting unless it is a power-loss',
     );
   });
@@ -77,7 +77,7 @@ describe('the check of a plan in virtual time', () => {
   });
 
   it('refuses faults and restarts of devices that do not exist', () => {
-    const fault = [{ name: 'answer-lost', device: 4, exchange: 1 } as const];
+    const fault = [{ name: 'response-lost', device: 4, exchange: 1 } as const];
     expect(virtualPlanProblem(plan, { ...options, fault })).toContain(
       'there is no device 4; the last of 4 is device 3',
     );

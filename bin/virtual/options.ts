@@ -51,7 +51,7 @@ const virtualRows = inGroup(group, {
 const faultRow = {
   flag: '--fault <words>',
   group,
-  help: "fault of one exchange: 'answer-lost, device: 0, exchange: 7'; repeatable",
+  help: "fault of one exchange: 'response-lost, device: 0, exchange: 7'; repeatable",
   cli: { kind: 'faults' },
 } as const satisfies OptionRow<{ readonly kind: string }>;
 

@@ -32,7 +32,7 @@ describe('a run in virtual time', () => {
       {
         isInterleaved: true,
         faults: [
-          { name: 'answer-lost', device: 0, exchange: 3 },
+          { name: 'response-lost', device: 0, exchange: 3 },
           { name: 'request-lost', device: 1, exchange: 5 },
           { name: 'power-loss', device: 2, exchange: 9, lasting: MINUTE_MS },
         ],
@@ -87,7 +87,7 @@ describe('a run in virtual time', () => {
     expect(result.reconciliation).toMatchObject({ checked: true, ok: true });
     const signIns = result.operations.find(({ operation }) => operation === 'post-auth-request');
     // Each device signs in at first and after the reboot of its update, never because of a restart.
-    expect(signIns?.answers['2xx']).toBe(8);
+    expect(signIns?.responses['2xx']).toBe(8);
   });
 
   it('reports a status that the server loses in a restart', async () => {
@@ -138,7 +138,7 @@ describe('a run in virtual time', () => {
     const signIns = result.operations.find(({ operation }) => operation === 'post-auth-request');
     // Each of four devices signs in at first, after its reboot, and for a renewal after five to six
     // days.
-    expect(signIns?.answers['2xx']).toBe(12);
+    expect(signIns?.responses['2xx']).toBe(12);
     expect(result.errors.filter(({ cause }) => cause !== 'status/401')).toEqual([]);
   });
 

@@ -13,9 +13,9 @@ const found = (state: ProbeResult['found']): ProbeResult => ({
 
 describe('the comparison of a declared capability with its probe', () => {
   it.each([
-    ['unsaid and there', {}, 'offered', true, undefined],
-    ['unsaid and missing', {}, 'missing', false, undefined],
-    ['unsaid and unknown', {}, 'unknown', true, undefined],
+    ['undeclared and there', {}, 'offered', true, undefined],
+    ['undeclared and missing', {}, 'missing', false, undefined],
+    ['undeclared and unknown', {}, 'unknown', true, undefined],
     ['declared and there', { with: ['monitor'] }, 'offered', true, undefined],
     ['declared and missing', { with: ['monitor'] }, 'missing', true, 'fail'],
     ['declared and unknown', { with: ['monitor'] }, 'unknown', true, undefined],
@@ -32,7 +32,7 @@ describe('the comparison of a declared capability with its probe', () => {
   it('ignores declarations about other capabilities', () => {
     const declaration = { with: ['connect'], without: ['inventory'] } as const;
     const { row } = compareCapability('monitor', declaration, found('offered'));
-    expect(row.declared).toBe('unsaid');
+    expect(row.declared).toBe('undeclared');
   });
 });
 
@@ -58,9 +58,9 @@ describe('a capability declaration file', () => {
 describe('a capability probe', () => {
   async function probed(statuses: readonly number[]): Promise<ProbeResult> {
     const waiting = [...statuses];
-    const baseUrl = await serve((request, answer) => {
+    const baseUrl = await serve((request, response) => {
       request.resume();
-      answer.writeHead(waiting.shift() ?? 200).end();
+      response.writeHead(waiting.shift() ?? 200).end();
     });
     return onTarget(baseUrl);
   }
@@ -90,7 +90,7 @@ describe('a capability probe', () => {
     expect(evidence).toBe(
       'post-alerts was answered 404, post-monitor-configuration was answered 405',
     );
-    expect(exchanges.map(({ answer }) => answer?.status)).toEqual([404, 405]);
+    expect(exchanges.map(({ response }) => response?.status)).toEqual([404, 405]);
   });
 
   it('reports the part as unknown when no response comes', async () => {

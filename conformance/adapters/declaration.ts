@@ -46,7 +46,7 @@ export function compareCapability(
 ): CapabilityFinding {
   const declared = declaredState(capability, declaration);
   const { found, evidence } = probed;
-  const isOffered = declared === 'unsaid' ? found !== 'missing' : declared === 'offered';
+  const isOffered = declared === 'undeclared' ? found !== 'missing' : declared === 'offered';
   const row = { capability, declared, probed: found, evidence };
   const contradiction = contradictionOf(row);
   if (contradiction === undefined) return { capability, row, isOffered };
@@ -59,7 +59,7 @@ function declaredState(
   { with: offered = [], without = [] }: Declaration,
 ): CapabilityRow['declared'] {
   if (offered.includes(capability)) return 'offered';
-  return without.includes(capability) ? 'missing' : 'unsaid';
+  return without.includes(capability) ? 'missing' : 'undeclared';
 }
 
 function contradictionOf({ capability, declared, probed }: CapabilityRow): string | undefined {

@@ -6,8 +6,8 @@ import { serve } from '../testing/tiny-server.ts';
 import { HttpControl } from './http-control.ts';
 import { MissingCapability } from './missing-capability.ts';
 
-/** The answers of the small control listener by path; it answers 404 for all other paths. */
-type Answers = Readonly<Record<string, readonly [status: number, body: unknown]>>;
+/** The responses of the small control listener by path; it answers 404 for all other paths. */
+type Responses = Readonly<Record<string, readonly [status: number, body: unknown]>>;
 
 const tenant = {
   id: 't 1',
@@ -18,16 +18,16 @@ const tenant = {
 const login = { 'POST /api/management/v1/useradm/auth/login': [200, 'user-token'] } as const;
 const working = { 'POST /tenants': [201, tenant], ...login } as const;
 
-async function controlOn(answers: Answers) {
+async function controlOn(responses: Responses) {
   const asked: string[] = [];
-  const baseUrl = await serve((request, answer) => {
+  const baseUrl = await serve((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const line = `${request.method} ${request.url}`;
       asked.push(`${line} ${Buffer.concat(chunks)}`.trim());
-      const [status, body] = answers[line] ?? [404, { error: 'nothing here' }];
-      answer.writeHead(status).end(typeof body === 'string' ? body : JSON.stringify(body));
+      const [status, body] = responses[line] ?? [404, { error: 'nothing here' }];
+      response.writeHead(status).end(typeof body === 'string' ? body : JSON.stringify(body));
     });
   });
   const target = new Target({ baseUrl, clock: systemClock, requestTimeLimitMs: 5000 });
@@ -48,7 +48,7 @@ describe('a tenant that a case creates', () => {
     expect(asked[0]).toBe('POST /tenants {"name":"one","adminEmail":"one@conformance.example"}');
   });
 
-  it.each<[string, Answers, string]>([
+  it.each<[string, Responses, string]>([
     ['is refused', { 'POST /tenants': [422, { error: 'too many' }] }, '422'],
     ['is not described', { 'POST /tenants': [201, { id: 7 }] }, '201'],
     ['is made by no testbed', { 'POST /tenants': [201, '<html>'] }, 'html'],
@@ -57,8 +57,8 @@ describe('a tenant that a case creates', () => {
       { ...working, 'POST /api/management/v1/useradm/auth/login': [401, ''] },
       'log a user in: it answered 401',
     ],
-  ])('cannot be created when it %s', async (_, answers, message) => {
-    const { newTenant } = await controlOn(answers);
+  ])('cannot be created when it %s', async (_, responses, message) => {
+    const { newTenant } = await controlOn(responses);
     await expect(newTenant()).rejects.toThrow(ControlFailure);
     await expect(newTenant()).rejects.toThrow(message);
   });

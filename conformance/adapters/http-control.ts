@@ -15,9 +15,9 @@ import {
   type TenantOrder,
 } from '../context/control.ts';
 import { ManagementAdmin } from '../context/management-admin.ts';
-import type { Answer } from '../target/answer.ts';
 import { bearer } from '../target/call.ts';
-import { shownAnswer } from '../target/expectations.ts';
+import { responseSummary } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 import type { TargetSession } from '../target/target.ts';
 import { MissingCapability } from './missing-capability.ts';
 import { inviteWithoutPower, userToken } from './tenant-users.ts';
@@ -96,8 +96,8 @@ export class HttpControl implements Control {
   async newTenant({ session, name, learnSecret }: TenantOrder): Promise<ControlledTenant> {
     const adminEmail = `${name}@conformance.example`;
     const body = { name, adminEmail };
-    const answer = await this.#send('POST', controlPaths.tenants, body, session);
-    const made = this.#read('create a tenant', answer, madeTenant, 201);
+    const response = await this.#send('POST', controlPaths.tenants, body, session);
+    const made = this.#read('create a tenant', response, madeTenant, 201);
     learnSecret(made.adminPassword, 'password');
     learnSecret(made.tenantToken, 'tenant-token');
     const adminToken = await userToken(session, made.adminEmail, made.adminPassword);
@@ -116,7 +116,7 @@ export class HttpControl implements Control {
   /**
    * Removes a tenant that an earlier run created. Succeeds if the tenant is already gone or was
    * never created.
-   * @param id the id on the target; undefined when the answer was never received
+   * @param id the id on the target; undefined when the response was never received
    * @returns whether the tenant existed
    */
   async removeTenant(name: string, id: string | undefined): Promise<boolean> {
@@ -127,8 +127,8 @@ export class HttpControl implements Control {
   async suspend(): Promise<void> {
     const { id } = this.#own('tenant-control');
     const path = controlPaths.tenantStatus.replace(':id', encodeURIComponent(id));
-    const answer = await this.#send('PUT', path, { status: 'suspended' });
-    this.#done('suspend a tenant', answer, 200);
+    const response = await this.#send('PUT', path, { status: 'suspended' });
+    this.#done('suspend a tenant', response, 200);
   }
 
   async advance(seconds: number): Promise<void> {
@@ -145,14 +145,14 @@ export class HttpControl implements Control {
       act: unexpectedFault,
       quiet: true,
     }));
-    const answer = await this.#send('POST', this.#within(controlPaths.faults), { rules });
-    this.#done('plan faults', answer, 201);
+    const response = await this.#send('POST', this.#within(controlPaths.faults), { rules });
+    this.#done('plan faults', response, 201);
   }
 
   async limitRate(limit: RateLimit | undefined): Promise<void> {
     const path = this.#within(controlPaths.rateLimit);
-    const answer = await this.#send(limit ? 'POST' : 'DELETE', path, limit);
-    this.#done('limit the rate', answer, 200);
+    const response = await this.#send(limit ? 'POST' : 'DELETE', path, limit);
+    this.#done('limit the rate', response, 200);
   }
 
   async powerlessUser({ session, name, learnSecret }: TenantOrder): Promise<string> {
@@ -171,17 +171,17 @@ export class HttpControl implements Control {
   }
 
   async #idOf(name: string): Promise<string | undefined> {
-    const answer = await this.#send('GET', controlPaths.tenants);
-    const listed = this.#read('list the tenants', answer, tenants, 200);
+    const response = await this.#send('GET', controlPaths.tenants);
+    const listed = this.#read('list the tenants', response, tenants, 200);
     return listed.find((tenant) => tenant.name === name)?.id;
   }
 
   /** Removes a tenant; resolves to true if the tenant existed. */
   async #remove(id: string): Promise<boolean> {
     const path = controlPaths.tenant.replace(':id', encodeURIComponent(id));
-    const answer = await this.#send('DELETE', path, undefined, this.#lasting);
-    this.#done('remove a tenant', answer, 200, 404);
-    return answer.status === 200;
+    const response = await this.#send('DELETE', path, undefined, this.#lasting);
+    this.#done('remove a tenant', response, 200, 404);
+    return response.status === 200;
   }
 
   /** Returns the tenant of this control; its actions must not affect other tenants. */
@@ -200,7 +200,7 @@ export class HttpControl implements Control {
     path: string,
     body?: unknown,
     session = this.#tenant?.session ?? this.#lasting,
-  ): Promise<Answer> {
+  ): Promise<HttpResponse> {
     const { url, token } = this.#address;
     const json = body === undefined ? {} : { 'content-type': 'application/json' };
     return session.send({
@@ -211,19 +211,20 @@ export class HttpControl implements Control {
     });
   }
 
-  #done(wish: string, answer: Answer, ...statuses: readonly number[]): void {
-    if (!statuses.includes(answer.status)) throw new ControlFailure(wish, shownAnswer(answer));
+  #done(wish: string, response: HttpResponse, ...statuses: readonly number[]): void {
+    if (!statuses.includes(response.status))
+      throw new ControlFailure(wish, responseSummary(response));
   }
 
   #read<const Shape extends v.GenericSchema>(
     wish: string,
-    answer: Answer,
+    response: HttpResponse,
     shape: Shape,
     status: number,
   ): v.InferOutput<Shape> {
-    this.#done(wish, answer, status);
-    const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), shape), answer.text);
-    if (!parsed.success) throw new ControlFailure(wish, shownAnswer(answer));
+    this.#done(wish, response, status);
+    const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), shape), response.text);
+    if (!parsed.success) throw new ControlFailure(wish, responseSummary(response));
     return parsed.output;
   }
 }

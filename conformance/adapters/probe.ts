@@ -4,16 +4,16 @@
  */
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 import { type Capability, operationsOf } from '../context/capabilities.ts';
-import type { Answer } from '../target/answer.ts';
 import { ApiCaller } from '../target/call.ts';
 import type { TargetExchange } from '../target/exchange.ts';
+import type { HttpResponse } from '../target/response.ts';
 import type { TargetSession } from '../target/target.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 
 /** The result of a probe. */
 export interface ProbeResult {
   readonly found: 'offered' | 'missing' | 'unknown';
-  /** The answers to the probe, in one sentence. */
+  /** The responses to the probe, in one sentence. */
   readonly evidence: string;
   readonly exchanges: readonly TargetExchange[];
 }
@@ -24,7 +24,7 @@ export const unknownStatuses: readonly number[] = [404, 405, 501];
 const path = { id: '00000000-0000-4000-8000-000000000000' };
 const link = { deployment_id: path.id, device_type: 'probe', device_id: path.id };
 
-type CapabilityProbe = (caller: ApiCaller) => Promise<Answer>;
+type CapabilityProbe = (caller: ApiCaller) => Promise<HttpResponse>;
 
 /** For each operation of a part, a request that a server with the operation refuses. */
 const probes: Readonly<Partial<Record<OperationId, CapabilityProbe>>> = {
@@ -58,8 +58,8 @@ export async function probePart(
   const statuses = new Map<OperationId, number>();
   try {
     for (const id of operationsOf(part)) {
-      const answer = await probes[id]?.(caller);
-      if (answer) statuses.set(id, answer.status);
+      const response = await probes[id]?.(caller);
+      if (response) statuses.set(id, response.status);
     }
   } catch (error) {
     if (!(error instanceof TransportFailure)) throw error;

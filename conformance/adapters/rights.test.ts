@@ -28,11 +28,11 @@ async function probed(answer: (line: string) => number, isAdmin = true) {
 }
 
 function seen(request: WireRequest, status: number, token = 'a-token') {
-  const answer = { status, headers: {}, bytes: Buffer.alloc(0), text: '' };
+  const response = { status, headers: {}, bytes: Buffer.alloc(0), text: '' };
   const sent = { ...request, headers: { ...request.headers, ...bearer(token) } };
   const line = `${request.method} http://host${request.url}`;
   const record = { startMs: 0, elapsedMs: 1, request: { line, headers: {} } };
-  return { request: sent, url: `http://host${request.url}`, outcome: answer, record };
+  return { request: sent, url: `http://host${request.url}`, outcome: response, record };
 }
 
 const list = requestOf(operations['list-audit-logs'], { query: { page: 2 } });
@@ -70,7 +70,7 @@ describe('the probes of the rights of a user', () => {
   it('keep a resource from being created that the user could not remove', async () => {
     const { rights } = await probed((line) => (line.startsWith('DELETE') ? 403 : 404));
     const made = rights.guard(noLedger).announce(device, 'all');
-    await expect(made).rejects.toMatchObject({ capability: 'unauthorised' });
+    await expect(made).rejects.toMatchObject({ capability: 'unauthorized' });
     const deployment = { kind: 'deployment', name: 'x' } as const;
     await expect(rights.guard().announce(deployment, 'all')).resolves.toBeDefined();
   });

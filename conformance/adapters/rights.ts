@@ -11,14 +11,14 @@ import { type CleanupLedger, noLedger } from '../context/cleanup-ledger.ts';
 import type { UserToken } from '../context/management-admin.ts';
 import type { ResourceKind } from '../context/resource.ts';
 import { bearer, requestOf } from '../target/call.ts';
-import { type KnownOperation, type KnownRow, recognized } from '../target/operation-at.ts';
+import { type KnownOperation, type KnownRow, recognizeRequest } from '../target/operation-at.ts';
 import { MissingRightsError } from '../target/setup-error.ts';
 import type { SessionExchange, TargetSession, WireRequest } from '../target/target.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 import { MissingCapability } from './missing-capability.ts';
 
 /** The reason code of a case that was not run, or not judged, because the user lacks a right. */
-const UNAUTHORISED = 'unauthorised';
+const UNAUTHORISED = 'unauthorized';
 const FORBIDDEN = 403;
 
 interface Probe {
@@ -84,7 +84,7 @@ export class Rights {
   }
 
   /**
-   * Probes the rights that these cases may need. An answer other than 403 proves no lack.
+   * Probes the rights that these cases may need. A response other than 403 proves no lack.
    * @param isAdmin true if the user accepts and deploys by the management API, false with hooks
    */
   async probe(
@@ -135,7 +135,7 @@ export class Rights {
 
   /** Returns the operation of a request that was refused for lack of a right. */
   #see({ method, url }: WireRequest, status: number): KnownRow | undefined {
-    const { row } = recognized(method, url.split('?')[0] ?? '');
+    const { row } = recognizeRequest(method, url.split('?')[0] ?? '');
     if (row?.authorization !== 'user') return undefined;
     if (status >= 200 && status < 300) this.#held.add(row.id);
     if (status !== FORBIDDEN || this.#held.has(row.id)) return undefined;

@@ -14,7 +14,7 @@ import type { AdminSource } from './admin-source.ts';
 import { type CapabilityFinding, compareCapability, type Declaration } from './declaration.ts';
 import { HookAdmin } from './hooks/hook-admin.ts';
 import { actAsUser, HookControl } from './hooks/hook-control.ts';
-import type { HookBook } from './hooks/hook-file.ts';
+import type { HookFile } from './hooks/hook-file.ts';
 import { Hooks } from './hooks/hooks.ts';
 import { type ControlAddress, HttpControl } from './http-control.ts';
 import { MissingCapability } from './missing-capability.ts';
@@ -28,7 +28,7 @@ export interface SteeringOptions {
    * Commands that control the target. If one of them acts as a user, they replace the management
    * API.
    */
-  readonly hooks?: HookBook;
+  readonly hooks?: HookFile;
   /** The control listener of a testbed; overrides the control steps of the hooks. */
   readonly control?: ControlAddress;
   /** The declared and the excluded capabilities of the target. */
@@ -186,7 +186,7 @@ interface TargetAccess {
   readonly userToken: string | undefined;
 }
 
-/** Compares every capability; the probes run in parallel, since one may get no answer. */
+/** Compares every capability; the probes run in parallel, since one may get no response. */
 async function findCapabilities(
   target: Target,
   { declared = {}, probe = true, signal }: SteeringOptions,

@@ -1,9 +1,9 @@
 /** Users of a tenant that the suite created: their tokens, and one whose role permits nothing. */
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { ControlFailure } from '../context/control.ts';
-import type { Answer } from '../target/answer.ts';
 import { bearer, requestOf } from '../target/call.ts';
-import { shownAnswer } from '../target/expectations.ts';
+import { responseSummary } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 import type { TargetSession } from '../target/target.ts';
 
 /**
@@ -25,8 +25,8 @@ export async function userToken(
   const basic = Buffer.from(`${email}:${password}`).toString('base64');
   const headers = { authorization: `Basic ${basic}` };
   const request = requestOf(managementOperations.login, { headers, body: { no_expiry: true } });
-  const answer = await session.send(request);
-  return done('log a user in', answer, 200).text;
+  const response = await session.send(request);
+  return done('log a user in', response, 200).text;
 }
 
 /** Invites a user whose only role grants no permission. */
@@ -44,7 +44,8 @@ export async function inviteWithoutPower(
   done('invite a user', await session.send(invited), 201);
 }
 
-function done(wish: string, answer: Answer, ...statuses: readonly number[]): Answer {
-  if (!statuses.includes(answer.status)) throw new ControlFailure(wish, shownAnswer(answer));
-  return answer;
+function done(wish: string, response: HttpResponse, ...statuses: readonly number[]): HttpResponse {
+  if (!statuses.includes(response.status))
+    throw new ControlFailure(wish, responseSummary(response));
+  return response;
 }

@@ -21,13 +21,13 @@ import { auditExportCombinedCases } from './audit-export-combined.ts';
 import { auditExportValueCases } from './audit-export-values.ts';
 import { auditListCombinedCases } from './audit-list-combined.ts';
 import { auditLogCases } from './audit-log.ts';
+import { auditPagingCases } from './audit-paging.ts';
 import { auditValueCases } from './audit-values.ts';
-import { auditWalkCases } from './audit-walks.ts';
 import { authenticationCases } from './authentication.ts';
 import { authenticationEffectCases } from './authentication-effects.ts';
+import { authenticationObservedCases } from './authentication-observed.ts';
 import { authenticationRaceCases } from './authentication-races.ts';
 import { authenticationRequestCases } from './authentication-request.ts';
-import { authenticationSeenCases } from './authentication-seen.ts';
 import { authenticationSignatureCases } from './authentication-signature.ts';
 import { authorizationCases } from './authorization.ts';
 import { authorizationOtherDeviceCases } from './authorization-other-devices.ts';
@@ -43,7 +43,7 @@ import { deploymentLogCases } from './deployment-log.ts';
 import { deploymentStateCases } from './deployment-states.ts';
 import { deploymentStatusCases } from './deployment-status.ts';
 import { deploymentInTurnCases } from './deployments-in-turn.ts';
-import { emptyingCases } from './emptyings.ts';
+import { emptyBodyCases } from './empty-bodies.ts';
 import { errorCases } from './errors.ts';
 import { faultCases } from './faults.ts';
 import { inventoryCases } from './inventory.ts';
@@ -87,7 +87,7 @@ export const allCases: readonly RunnableCase[] = [
   ...legalFormCases,
   ...rawFormCases,
   ...authenticationCases,
-  ...authenticationSeenCases,
+  ...authenticationObservedCases,
   ...authenticationRequestCases,
   ...authenticationSignatureCases,
   ...authenticationEffectCases,
@@ -99,7 +99,7 @@ export const allCases: readonly RunnableCase[] = [
   ...inventoryFormCases,
   ...inventoryMergingCases,
   ...inventoryRefusalCases,
-  ...emptyingCases,
+  ...emptyBodyCases,
   ...nextDeploymentInputCases,
   ...nextDeploymentCases,
   ...deploymentInstructionCases,
@@ -139,7 +139,7 @@ export const allCases: readonly RunnableCase[] = [
   ...monitorFormCases,
   ...letterCaseCases,
   ...auditLogCases,
-  ...auditWalkCases,
+  ...auditPagingCases,
   ...auditListCombinedCases,
   ...auditValueCases,
   ...auditEntryCases,

@@ -6,12 +6,12 @@ import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
 import {
+  describeValue,
   expectEqual,
   expectEqualIfThere,
   expectJson,
   expectStatus,
   expectThat,
-  shown,
 } from '../target/expectations.ts';
 import { isMap, type Members } from '../target/json-members.ts';
 
@@ -27,19 +27,19 @@ interface EditedArtifact {
 }
 
 async function shownArtifact(device: SuiteDevice, id: string): Promise<Members> {
-  const answer = await device.call('get-artifact', { path: { id } });
-  const artifact = answer.status === 200 ? expectJson(answer) : undefined;
+  const response = await device.call('get-artifact', { path: { id } });
+  const artifact = response.status === 200 ? expectJson(response) : undefined;
   if (isMap(artifact)) return artifact;
-  throw new StartStateMissed('an artifact', `it was answered ${answer.status}`);
+  throw new StartStateMissed('an artifact', `it was answered ${response.status}`);
 }
 
 async function listedArtifact(device: SuiteDevice, { id, name }: EditedArtifact): Promise<Members> {
   const query = { release_name: name, device_type: boardType };
-  const answer = await device.call('list-artifacts', { query });
-  const listed = answer.status === 200 ? expectJson(answer) : undefined;
+  const response = await device.call('list-artifacts', { query });
+  const listed = response.status === 200 ? expectJson(response) : undefined;
   const found: unknown = Array.isArray(listed) && listed.find((each) => Object(each).id === id);
   if (isMap(found)) return found;
-  throw new StartStateMissed('a list with the artifact', shown(answer.text));
+  throw new StartStateMissed('a list with the artifact', describeValue(response.text));
 }
 
 async function uploaded(context: TestContext): Promise<EditedArtifact> {
@@ -92,7 +92,11 @@ const edited = defineScenario<EditedArtifact>({
         const after = await edit(context, arranged);
         const { before } = arranged;
         const isLater = timeOf(after) > timeOf(before);
-        expectThat(isLater, `later than ${shown(before.modified)}`, shown(after.modified));
+        expectThat(
+          isLater,
+          `later than ${describeValue(before.modified)}`,
+          describeValue(after.modified),
+        );
         const listed = await listedArtifact(arranged.device, arranged);
         expectEqual('modified in the list', timeOf(listed), timeOf(after));
       },

@@ -4,10 +4,10 @@ import type { RequirementId } from '../../fixtures/contract/requirements/index.t
 import { isTimestamp, timestampMs } from '../../fixtures/contract/text.ts';
 import type { UploadedArtifact } from '../context/shared-artifacts.ts';
 import {
+  describeValue,
   expectEqual,
   expectEqualIfThere,
   expectThat,
-  shown,
   sorted,
 } from '../target/expectations.ts';
 import { entriesOf, isMap, type Members, membersOf } from '../target/json-members.ts';
@@ -38,7 +38,7 @@ function expectKind(
   value: unknown,
   [kind, is]: readonly [string, (value: unknown) => boolean],
 ): void {
-  if (value !== undefined) expectThat(is(value), `${what} that is ${kind}`, shown(value));
+  if (value !== undefined) expectThat(is(value), `${what} that is ${kind}`, describeValue(value));
 }
 
 const text = ['a string', (value: unknown) => typeof value === 'string'] as const;
@@ -76,8 +76,8 @@ function expectOfFiles(
     const namesakes = uploaded.filter(({ name }) => name === file.name);
     const allowed = (namesakes.length > 0 ? namesakes : uploaded).map((each) => each[member]);
     const isAllowed = allowed.some((value) => value === file[member]);
-    const what = `${member} of a file ${source.where} among ${shown(allowed)}`;
-    expectThat(isAllowed, what, shown(file[member]));
+    const what = `${member} of a file ${source.where} among ${describeValue(allowed)}`;
+    expectThat(isAllowed, what, describeValue(file[member]));
   }
 }
 
@@ -98,7 +98,11 @@ export const ownFields: readonly ArtifactField[] = [
     title: 'The id of an artifact is present and has the shape of a UUID.',
     requirement: 'artifacts.id',
     holds: ({ where, members: { id } }) =>
-      expectThat(uuidPattern.test(valueText(id)), `a UUID as id ${where}`, shown(id ?? 'none')),
+      expectThat(
+        uuidPattern.test(valueText(id)),
+        `a UUID as id ${where}`,
+        describeValue(id ?? 'none'),
+      ),
   },
   {
     id: 'name-is-that-of-the-file',
@@ -122,7 +126,7 @@ export const ownFields: readonly ArtifactField[] = [
     },
   },
   {
-    id: 'signed-is-told',
+    id: 'signed-is-true-for-a-signed-file',
     title: 'The field signed, if present, is a boolean: true for a file that is signed.',
     requirement: 'artifacts.signed',
     holds: ({ where, members }, { signed }) =>
@@ -166,7 +170,7 @@ export const ownFields: readonly ArtifactField[] = [
     requirement: 'artifacts.modified',
     holds: ({ where, members: { modified }, answeredMs }) => {
       const isMoment = typeof modified === 'string' && isTimestamp(modified);
-      expectThat(isMoment, `a date-time as modified ${where}`, shown(modified ?? 'none'));
+      expectThat(isMoment, `a date-time as modified ${where}`, describeValue(modified ?? 'none'));
       const isPast = timestampMs(modified) <= answeredMs + CLOCK_SKEW_MS;
       expectThat(
         isPast,

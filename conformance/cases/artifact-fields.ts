@@ -6,12 +6,12 @@ import { deviceAndArtifact } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import {
+  describeValue,
   expectEqualIfThere,
   expectJson,
   expectStatus,
   expectThat,
-  observed,
-  shown,
+  observationOf,
 } from '../target/expectations.ts';
 import { entriesOf, isMap, membersOf } from '../target/json-members.ts';
 import {
@@ -44,7 +44,7 @@ async function describedArtifact(
   const one = await device.call('get-artifact', { path: { id: artifact.id } });
   expectStatus(one, 200);
   const alone = expectJson(one);
-  expectThat(isMap(alone), 'an object', shown(alone));
+  expectThat(isMap(alone), 'an object', describeValue(alone));
   return {
     artifact,
     sources: [
@@ -91,7 +91,7 @@ const unsigned = defineScenario({
   arrange: (context) => describedArtifact(context, 'plain'),
   cases: [
     fieldCase({
-      id: 'unsigned-is-told',
+      id: 'signed-is-false-for-an-unsigned-file',
       title: 'The field signed, if present, is false for a file that is not signed.',
       requirement: 'artifacts.signed',
       holds: ({ where, members }) => expectEqualIfThere(`signed ${where}`, members.signed, false),
@@ -115,7 +115,7 @@ const withData = defineScenario({
         const names = ['meta_data', 'metadata'].filter((name) =>
           updates.some((one) => name in one),
         );
-        return observed(names.length === 0 ? 'neither is present' : names.join(' and '));
+        return observationOf(names.length === 0 ? 'neither is present' : names.join(' and '));
       },
     },
   ],

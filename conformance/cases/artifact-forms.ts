@@ -11,12 +11,12 @@ import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import {
+  describeValue,
   ExpectationFailure,
   expectJson,
   expectShape,
   expectStatus,
   NotObservable,
-  shown,
   sorted,
 } from '../target/expectations.ts';
 import { entriesOf, isMap, type Members, membersOf } from '../target/json-members.ts';
@@ -208,7 +208,9 @@ function canonical(value: unknown): string {
   return JSON.stringify(sorted(Object.entries(membersOf(value))));
 }
 
-/** Returns true if each listed file is another one of the expected files; its members are optional. */
+/**
+ * Returns true if each listed file is another one of the expected files; its members are optional.
+ */
 function areFiles(listed: unknown, expected: unknown): boolean {
   const rest = entriesOf(expected).map(membersOf);
   const found = entriesOf(listed)
@@ -223,7 +225,7 @@ function areFiles(listed: unknown, expected: unknown): boolean {
   return found.every(isOne) && rest.length === 0;
 }
 
-/** Asserts that the answer shows of the artifact what is in its file. */
+/** Asserts that the response shows of the artifact what is in its file. */
 function expectShown(where: string, artifact: Members, expected: Judged): void {
   const listed = shownMembersOf(artifact);
   for (const member of judgedMembers) {
@@ -232,7 +234,11 @@ function expectShown(where: string, artifact: Members, expected: Judged): void {
     if (is === undefined || isSame) continue;
     const requirement = memberRequirements[member];
     const what = `${member} ${where}`;
-    throw new ExpectationFailure(`${what} ${shown(should)}`, `${what} ${shown(is)}`, [requirement]);
+    throw new ExpectationFailure(
+      `${what} ${describeValue(should)}`,
+      `${what} ${describeValue(is)}`,
+      [requirement],
+    );
   }
 }
 
@@ -243,10 +249,10 @@ async function listed(
   deviceType: string,
 ): Promise<readonly Members[]> {
   const query = { release_name: release, device_type: deviceType };
-  const answer = await device.call('list-artifacts', { query });
-  if (answer.status === 404) return [];
-  expectStatus(answer, 200);
-  return entriesOf(expectJson(answer)).map(membersOf);
+  const response = await device.call('list-artifacts', { query });
+  if (response.status === 404) return [];
+  expectStatus(response, 200);
+  return entriesOf(expectJson(response)).map(membersOf);
 }
 
 /** Asserts that the link to an artifact gives its file, with its length. */
@@ -255,9 +261,9 @@ async function expectFile(
   device: SuiteDevice,
   { id, bytes }: { readonly id: string; readonly bytes: Buffer },
 ): Promise<void> {
-  const answer = await device.call('get-artifact-link', { path: { id } });
-  if (answer.status !== 200) throw new NotObservable('the target gives no link');
-  const { uri } = expectShape(answer, artifactLinkShape);
+  const response = await device.call('get-artifact-link', { path: { id } });
+  if (response.status !== 200) throw new NotObservable('the target gives no link');
+  const { uri } = expectShape(response, artifactLinkShape);
   const file = await context.session.send({ method: 'GET', url: uri });
   if (file.status === 200 && file.bytes.equals(bytes)) return;
   const actual = `${file.bytes.length} bytes, answered ${file.status}`;

@@ -6,7 +6,7 @@
 import { expectPart, expectWhole, linkedSample } from '../context/followed-link.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
-import { expectNoBody, expectStatus, expectThat, observed } from '../target/expectations.ts';
+import { expectNoBody, expectStatus, expectThat, observationOf } from '../target/expectations.ts';
 
 /** A time before any file was uploaded. */
 const early = 'Thu, 01 Jan 2015 00:00:00 GMT';
@@ -17,7 +17,7 @@ const range = 'bytes=1000-1999';
 async function datedLink(context: TestContext) {
   const file = await linkedSample(context, 'plain');
   const said = file.whole.headers['last-modified'];
-  // Without the header, any time from the answer onwards is after the last change.
+  // Without the header, any time from the response onwards is after the last change.
   const changed = said ?? new Date(context.serverNowMs(file.whole)).toUTCString();
   const later = new Date(Date.parse(changed) + SECOND_MS).toUTCString();
   return { file, follow: file.follow, changed, later, said };
@@ -32,7 +32,7 @@ const conditions = defineScenario({
   arrange: datedLink,
   cases: [
     {
-      id: 'last-modified-is-told',
+      id: 'last-modified-is-sent',
       title: 'The link sends the time of the last change in Last-Modified, as an HTTP date.',
       requirements: ['link.tells-last-change'],
       run: async ({ said = 'none' }) => {
@@ -45,9 +45,9 @@ const conditions = defineScenario({
       title: 'If-Modified-Since at the last change is answered 304 without the file.',
       requirements: ['link.if-modified-since'],
       run: async ({ follow, changed }) => {
-        const answer = await follow({ 'if-modified-since': changed });
-        expectStatus(answer, 304);
-        expectNoBody(answer);
+        const response = await follow({ 'if-modified-since': changed });
+        expectStatus(response, 304);
+        expectNoBody(response);
       },
     },
     {
@@ -133,7 +133,7 @@ const conditions = defineScenario({
       observe: async ({ follow, changed }) => {
         const same = await follow({ range, 'if-range': changed });
         const other = await follow({ range, 'if-range': early });
-        return observed(`unchanged ${same.status}, changed ${other.status}`);
+        return observationOf(`unchanged ${same.status}, changed ${other.status}`);
       },
     },
   ],

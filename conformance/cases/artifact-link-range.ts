@@ -10,9 +10,9 @@ import {
   linkedSample,
 } from '../context/followed-link.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
-import type { Answer } from '../target/answer.ts';
 import { partsOf } from '../target/byte-ranges.ts';
 import { expectEqual, expectStatus, expectThat, NotObservable } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 
 /** Length of the file that is requested in parts. */
 const SIZE = 17_408;
@@ -90,16 +90,20 @@ function rangeCase({ id, title, requirement, ranges }: RangeRow): JudgingCase<Li
 const unsatisfiable = ['bytes=17408-', 'bytes=999999-', 'bytes=20000-20001'];
 const malformedRanges = ['bytes=b-c', 'bytes=5', 'bytes', 'bytes=9-5', 'bytes=--1'];
 
-/** Asserts that the answer is not a partial one: it is the whole file or one of the refusals. */
-function expectNoPart(file: LinkedFile, answer: Answer, ...refusals: readonly number[]): void {
-  if (answer.status === 200) expectWhole(file, answer);
-  else expectStatus(answer, 200, ...refusals);
+/** Asserts that the response is not a partial one: it is the whole file or one of the refusals. */
+function expectNoPart(
+  file: LinkedFile,
+  response: HttpResponse,
+  ...refusals: readonly number[]
+): void {
+  if (response.status === 200) expectWhole(file, response);
+  else expectStatus(response, 200, ...refusals);
 }
 
-async function unsatisfied({ follow }: LinkedFile): Promise<Answer> {
-  const answer = await follow({ range: 'bytes=17408-' });
-  if (answer.status !== 416) throw new NotObservable('the target does not answer 416');
-  return answer;
+async function unsatisfied({ follow }: LinkedFile): Promise<HttpResponse> {
+  const response = await follow({ range: 'bytes=17408-' });
+  if (response.status !== 416) throw new NotObservable('the target does not answer 416');
+  return response;
 }
 
 const ranges = defineScenario({
@@ -154,10 +158,10 @@ const ranges = defineScenario({
       title: 'Several ranges are answered with these parts, one part over all, or the whole file.',
       requirements: ['link.several-ranges'],
       run: async (file) => {
-        const answer = await file.follow({ range: 'bytes=0-99,1000-1099,-100' });
-        expectStatus(answer, 200, 206);
-        if (answer.status === 200) return expectWhole(file, answer);
-        for (const { first, bytes } of partsOf(answer)) {
+        const response = await file.follow({ range: 'bytes=0-99,1000-1099,-100' });
+        expectStatus(response, 200, 206);
+        if (response.status === 200) return expectWhole(file, response);
+        for (const { first, bytes } of partsOf(response)) {
           const expected = file.bytes.subarray(first, first + bytes.length);
           expectThat(bytes.equals(expected), `the bytes from ${first} on`, 'other bytes');
         }

@@ -4,8 +4,8 @@ import { expectPart, type LinkedFile, linkedFile } from '../context/followed-lin
 import { ownArtifact } from '../context/own-artifact.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
-import type { Answer } from '../target/answer.ts';
 import { expectEqual, expectThat, NotObservable } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 
 /**
  * Bytes in the artifact: blocks of random bytes that differ only in their first eight. Shifted,
@@ -30,9 +30,9 @@ async function largeFile(context: TestContext): Promise<LinkedFile> {
 }
 
 /** Returns the bytes of a part; other cases check that it is the requested part. */
-function partIn(answer: Answer): Buffer {
-  if (answer.status !== 206) throw new NotObservable('the target does not answer 206');
-  return answer.bytes;
+function partIn(response: HttpResponse): Buffer {
+  if (response.status !== 206) throw new NotObservable('the target does not answer 206');
+  return response.bytes;
 }
 
 function digest(bytes: Buffer): string {

@@ -8,14 +8,14 @@ import { deviceAndArtifact } from '../context/start-states.ts';
 import { defineScenario } from '../suite/case.ts';
 import { withAlteredSignature } from '../target/altered-link.ts';
 import {
+  describeValue,
   expectEach,
   expectJson,
   expectStatus,
   expectThat,
   expectUrl,
-  observed,
-  shown,
-  shownAnswer,
+  observationOf,
+  responseSummary,
 } from '../target/expectations.ts';
 import { isMap } from '../target/json-members.ts';
 import { malformedIds } from './artifacts.ts';
@@ -34,9 +34,9 @@ const asking = defineScenario({
       requirements: ['link.fields'],
       covers: ['get-artifact-link 200'],
       run: async ({ device, artifact }) => {
-        const answer = await device.call('get-artifact-link', { path: { id: artifact.id } });
-        expectStatus(answer, 200);
-        expectThat(isMap(expectJson(answer)), 'an object', shownAnswer(answer));
+        const response = await device.call('get-artifact-link', { path: { id: artifact.id } });
+        expectStatus(response, 200);
+        expectThat(isMap(expectJson(response)), 'an object', responseSummary(response));
       },
     },
     {
@@ -56,13 +56,13 @@ const asking = defineScenario({
       covers: ['get-artifact-link 400'],
       run: async ({ device }) => {
         for (const id of Object.values(malformedIds)) {
-          const answer = await device.call('get-artifact-link', { path: { id } });
-          expectStatus(answer, 400, 404);
+          const response = await device.call('get-artifact-link', { path: { id } });
+          expectStatus(response, 400, 404);
         }
       },
     },
     {
-      id: 'strangers-get-no-link',
+      id: 'unauthenticated-is-401',
       title: 'A request for a link without a token, or with a malformed one, is answered 401.',
       requirements: ['link.unauthenticated-is-401'],
       covers: ['get-artifact-link 401'],
@@ -83,8 +83,8 @@ const reported = defineScenario({
   risk: 'write',
   needs: ['operator'],
   arrange: async (context) => {
-    const [link, answer] = await askedLink(context, (await context.artifact('plain')).id);
-    return { link, givenMs: context.serverNowMs(answer) };
+    const [link, response] = await askedLink(context, (await context.artifact('plain')).id);
+    return { link, givenMs: context.serverNowMs(response) };
   },
   cases: [
     {
@@ -92,7 +92,7 @@ const reported = defineScenario({
       title: 'The uri of the link is present and is an absolute HTTP URL.',
       requirements: ['link.uri'],
       run: async ({ link: { uri } }) => {
-        expectThat(typeof uri === 'string', 'a string as uri', shown(uri ?? 'none'));
+        expectThat(typeof uri === 'string', 'a string as uri', describeValue(uri ?? 'none'));
         expectUrl('a uri', uri);
       },
     },
@@ -102,17 +102,21 @@ const reported = defineScenario({
       requirements: ['link.expire'],
       run: async ({ link: { expire } }) => {
         const isMoment = typeof expire === 'string' && isTimestamp(expire);
-        expectThat(isMoment, 'a date-time as expire', shown(expire ?? 'none'));
+        expectThat(isMoment, 'a date-time as expire', describeValue(expire ?? 'none'));
       },
     },
     {
-      id: 'expire-is-still-to-come',
+      id: 'expire-is-in-the-future',
       title: 'The link expires later than it is issued.',
       requirements: ['link.expire-is-later'],
       run: async ({ link: { expire }, givenMs }) => {
         const endMs = Date.parse(valueText(expire));
         const isPast = endMs <= givenMs;
-        expectThat(!isPast, `a time after ${new Date(givenMs).toISOString()}`, shown(expire));
+        expectThat(
+          !isPast,
+          `a time after ${new Date(givenMs).toISOString()}`,
+          describeValue(expire),
+        );
       },
     },
     {
@@ -120,7 +124,9 @@ const reported = defineScenario({
       title: 'How long the link is valid.',
       requirements: ['link.lifetime'],
       observe: async ({ link: { expire }, givenMs }) =>
-        observed(`about ${Math.round((Date.parse(valueText(expire)) - givenMs) / 1000)} seconds`),
+        observationOf(
+          `about ${Math.round((Date.parse(valueText(expire)) - givenMs) / 1000)} seconds`,
+        ),
     },
   ],
 });
@@ -174,9 +180,9 @@ const used = defineScenario({
       requirements: ['link.get-only'],
       run: async ({ uri }, context) => {
         for (const method of ['PUT', 'POST', 'PATCH', 'DELETE']) {
-          const answer = await context.session.send({ method, url: uri });
-          const isRefused = answer.status >= 400 && answer.status < 500;
-          expectThat(isRefused, `${method} refused with 4xx`, shownAnswer(answer));
+          const response = await context.session.send({ method, url: uri });
+          const isRefused = response.status >= 400 && response.status < 500;
+          expectThat(isRefused, `${method} refused with 4xx`, responseSummary(response));
         }
       },
     },
@@ -186,7 +192,7 @@ const used = defineScenario({
       requirements: ['link.head'],
       observe: async ({ uri }, context) => {
         const { status, headers } = await context.session.send({ method: 'HEAD', url: uri });
-        return observed(`answered ${status}, length ${headers['content-length'] ?? 'none'}`);
+        return observationOf(`answered ${status}, length ${headers['content-length'] ?? 'none'}`);
       },
     },
     {
@@ -194,7 +200,7 @@ const used = defineScenario({
       title: 'Which file name the link suggests.',
       requirements: ['link.file-name'],
       observe: async ({ whole }) =>
-        observed(whole.headers['content-disposition'] ?? 'no Content-Disposition'),
+        observationOf(whole.headers['content-disposition'] ?? 'no Content-Disposition'),
     },
     {
       id: 'altered-link-is-refused',
@@ -215,8 +221,8 @@ const used = defineScenario({
         // Where the query alone names the file, it is the other link.
         if (own.pathname === other.pathname) return;
         own.search = other.search;
-        const answer = await context.session.send({ method: 'GET', url: own.href });
-        expectStatus(answer, 400, 401, 403, 404);
+        const response = await context.session.send({ method: 'GET', url: own.href });
+        expectStatus(response, 400, 401, 403, 404);
       },
     },
     {
@@ -249,7 +255,7 @@ const gone = defineScenario({
       id: 'link-of-a-deleted-artifact',
       title: 'What a link returns after its artifact was deleted.',
       requirements: ['link.of-a-deleted-artifact'],
-      observe: async ({ follow }) => observed(`answered ${(await follow()).status}`),
+      observe: async ({ follow }) => observationOf(`answered ${(await follow()).status}`),
     },
   ],
 });

@@ -9,7 +9,12 @@ import { boardType } from '../context/sample-artifacts.ts';
 import { acceptedDevice } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import { defineScenario } from '../suite/case.ts';
-import { ExpectationFailure, expectJson, expectStatus, shown } from '../target/expectations.ts';
+import {
+  describeValue,
+  ExpectationFailure,
+  expectJson,
+  expectStatus,
+} from '../target/expectations.ts';
 import { entriesOf, membersOf } from '../target/json-members.ts';
 
 /** More artifacts than the ordinary page of any list, and fewer than the bound of this one. */
@@ -40,10 +45,10 @@ async function idsIn(
   deviceType: string,
 ): Promise<readonly unknown[]> {
   const query = { release_name: release, device_type: deviceType };
-  const answer = await device.call('list-artifacts', { query });
-  if (answer.status === 404) return [];
-  expectStatus(answer, 200);
-  return entriesOf(expectJson(answer)).map((artifact) => membersOf(artifact).id);
+  const response = await device.call('list-artifacts', { query });
+  if (response.status === 404) return [];
+  expectStatus(response, 200);
+  return entriesOf(expectJson(response)).map((artifact) => membersOf(artifact).id);
 }
 
 /** Asserts that a list has that artifact and no other. */
@@ -54,7 +59,9 @@ function expectOnly(
 ): void {
   const missed = ids.includes(wanted) ? other : 'artifacts.list-is-complete';
   if (ids.length === 1 && ids[0] === wanted) return;
-  throw new ExpectationFailure(`the artifact ${wanted} of ${what}, alone`, shown(ids), [missed]);
+  throw new ExpectationFailure(`the artifact ${wanted} of ${what}, alone`, describeValue(ids), [
+    missed,
+  ]);
 }
 
 /** Spec: Device deployments v1, "GET /artifacts" */

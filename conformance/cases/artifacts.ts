@@ -2,22 +2,22 @@
 
 import { largeRelease } from '../context/large-release.ts';
 import { boardType, nearTypes } from '../context/sample-artifacts.ts';
-import { deviceAndArtifact, needAnswer } from '../context/start-states.ts';
+import { deviceAndArtifact, needResponse } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import { defineScenario } from '../suite/case.ts';
-import type { Answer } from '../target/answer.ts';
 import {
+  describeValue,
   expectEach,
   expectJson,
   expectStatus,
   expectThat,
   NotObservable,
-  observed,
-  observedAnswer,
-  shown,
-  shownAnswer,
+  observationOf,
+  observedResponse,
+  responseSummary,
 } from '../target/expectations.ts';
 import { isMap, type Members, membersOf } from '../target/json-members.ts';
+import type { HttpResponse } from '../target/response.ts';
 
 /** Number of times that a list is read, to detect a server that sometimes returns a wrong id. */
 const READINGS = 3;
@@ -33,24 +33,24 @@ export const malformedIds = {
 };
 
 /** Lists the artifacts of a release for a device type, as a device. */
-function list(device: SuiteDevice, release: string, deviceType: string): Promise<Answer> {
+function list(device: SuiteDevice, release: string, deviceType: string): Promise<HttpResponse> {
   const query = { release_name: release, device_type: deviceType };
   return device.call('list-artifacts', { query });
 }
 
-/** Returns the listed artifacts; the case of the list itself checks the answer. */
-function listedIn(answer: Answer): readonly Members[] {
-  if (answer.status === 404) return [];
-  needAnswer('list-artifacts', answer, 200);
-  const entries = expectJson(answer);
+/** Returns the listed artifacts; the case of the list itself checks the response. */
+function listedIn(response: HttpResponse): readonly Members[] {
+  if (response.status === 404) return [];
+  needResponse('list-artifacts', response, 200);
+  const entries = expectJson(response);
   if (!Array.isArray(entries)) throw new NotObservable('the response is not a list');
   return entries.map(membersOf);
 }
 
 /** Asserts that the artifact is not listed; an empty list may be answered 404. */
-function expectNotListed(answer: Answer, unwanted: string): void {
-  const ids = listedIn(answer).map(({ id }) => id);
-  expectThat(!ids.includes(unwanted), `no artifact ${unwanted}`, shown(ids));
+function expectNotListed(response: HttpResponse, unwanted: string): void {
+  const ids = listedIn(response).map(({ id }) => id);
+  expectThat(!ids.includes(unwanted), `no artifact ${unwanted}`, describeValue(ids));
 }
 
 const listed = defineScenario({
@@ -71,9 +71,9 @@ const listed = defineScenario({
       requirements: ['artifacts.list'],
       covers: ['list-artifacts 200'],
       run: async ({ device, artifact }) => {
-        const answer = await list(device, artifact.name, boardType);
-        expectStatus(answer, 200);
-        expectThat(Array.isArray(expectJson(answer)), 'an array', shownAnswer(answer));
+        const response = await list(device, artifact.name, boardType);
+        expectStatus(response, 200);
+        expectThat(Array.isArray(expectJson(response)), 'an array', responseSummary(response));
       },
     },
     {
@@ -81,11 +81,11 @@ const listed = defineScenario({
       title: 'An artifact of the release that is compatible with the device type is in the list.',
       requirements: ['artifacts.list-is-complete'],
       run: async ({ device, artifact }) => {
-        const answer = await list(device, artifact.name, boardType);
-        const isListed = listedIn(answer).some(
+        const response = await list(device, artifact.name, boardType);
+        const isListed = listedIn(response).some(
           ({ id, name }) => id === artifact.id || name === artifact.name,
         );
-        expectThat(isListed, `the artifact ${artifact.id}`, shownAnswer(answer));
+        expectThat(isListed, `the artifact ${artifact.id}`, responseSummary(response));
       },
     },
     {
@@ -96,7 +96,11 @@ const listed = defineScenario({
         const { id, name, deviceTypes } = await context.artifact('signed');
         for (const type of deviceTypes) {
           const ids = listedIn(await list(device, name, type)).map((artifact) => artifact.id);
-          expectThat(ids.includes(id), `the artifact ${id} for ${shown(type)}`, shown(ids));
+          expectThat(
+            ids.includes(id),
+            `the artifact ${id} for ${describeValue(type)}`,
+            describeValue(ids),
+          );
         }
       },
     },
@@ -108,7 +112,7 @@ const listed = defineScenario({
         for (let reading = 1; reading <= READINGS; reading += 1) {
           const ids = listedIn(await list(device, artifact.name, boardType)).map(({ id }) => id);
           if (ids.length === 0) throw new NotObservable('no artifact is listed');
-          expectThat(ids.includes(artifact.id), `the artifact ${artifact.id}`, shown(ids));
+          expectThat(ids.includes(artifact.id), `the artifact ${artifact.id}`, describeValue(ids));
         }
       },
     },
@@ -166,7 +170,9 @@ const listed = defineScenario({
       observe: async ({ device, artifact }) => {
         const release = await list(device, '', boardType);
         const deviceType = await list(device, artifact.name, '');
-        return observed(`empty name ${release.status}, empty device type ${deviceType.status}`);
+        return observationOf(
+          `empty name ${release.status}, empty device type ${deviceType.status}`,
+        );
       },
     },
     {
@@ -175,10 +181,10 @@ const listed = defineScenario({
       requirements: ['artifacts.nothing-found'],
       covers: ['list-artifacts 404'],
       observe: async ({ device }, context) =>
-        observedAnswer(await list(device, context.newName(), boardType)),
+        observedResponse(await list(device, context.newName(), boardType)),
     },
     {
-      id: 'strangers-see-no-artifacts',
+      id: 'unauthenticated-is-401',
       title: 'The list and an artifact are answered 401 without a token and with a malformed one.',
       requirements: ['artifacts.unauthenticated-is-401'],
       covers: ['list-artifacts 401', 'get-artifact 401'],
@@ -207,8 +213,8 @@ const large = defineScenario({
       title: 'The list of a release with 101 artifacts holds at most 100 of them.',
       requirements: ['artifacts.list-bound'],
       run: async ({ device, release }) => {
-        const answer = await list(device, release, boardType);
-        const { length } = listedIn(answer);
+        const response = await list(device, release, boardType);
+        const { length } = listedIn(response);
         expectThat(length <= LISTED_MAX, 'at most 100', `${length} artifacts`);
       },
     },
@@ -229,9 +235,9 @@ const one = defineScenario({
       requirements: ['artifacts.fields'],
       covers: ['get-artifact 200'],
       run: async ({ device, artifact }) => {
-        const answer = await device.call('get-artifact', { path: { id: artifact.id } });
-        expectStatus(answer, 200);
-        expectThat(isMap(expectJson(answer)), 'an object', shownAnswer(answer));
+        const response = await device.call('get-artifact', { path: { id: artifact.id } });
+        expectStatus(response, 200);
+        expectThat(isMap(expectJson(response)), 'an object', responseSummary(response));
       },
     },
     {

@@ -3,7 +3,7 @@ import type { RequirementId } from '../../fixtures/contract/requirements/index.t
 import { abortedDeployment, acceptedDevice, StartStateMissed } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
-import { expectThat, shown } from '../target/expectations.ts';
+import { describeValue, expectThat } from '../target/expectations.ts';
 import {
   actions,
   ENTRY_WAIT_MAX_MS,
@@ -30,7 +30,7 @@ async function actionsOn(
   for (const entry of found) {
     const isOwn = [id, undefined].includes(textAt(entry, 'object.id'));
     if (isOwn && actions.includes(textAt(entry, 'action') ?? '')) continue;
-    throw new StartStateMissed(`entries on ${id} with an action`, `got ${shown(entry)}`);
+    throw new StartStateMissed(`entries on ${id} with an action`, `got ${describeValue(entry)}`);
   }
   return found.map((entry) => textAt(entry, 'action') ?? '');
 }
@@ -48,7 +48,7 @@ function actionCase({ action, requirements, title }: ActionRow): JudgingCase<str
     requirements,
     run: async (id, context) => {
       const seen = await actionsOn(context, id, action);
-      expectThat(seen.includes(action), `an entry \`${action}\``, shown(seen));
+      expectThat(seen.includes(action), `an entry \`${action}\``, describeValue(seen));
     },
   };
 }
@@ -76,7 +76,7 @@ const deploymentActs = defineScenario({
         const elements = listIn(await list(context, { object_id: deploymentId }));
         if (!elements?.length) throw new StartStateMissed('a list with entries', 'it is not one');
         const other = elements.find((element) => !isEntry(element));
-        expectThat(other === undefined, 'an object', shown(other));
+        expectThat(other === undefined, 'an object', describeValue(other));
       },
     },
     actionCase({

@@ -3,11 +3,11 @@ import { abortedDeployment } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
 import {
+  describeValue,
   expectEqual,
   expectPresent,
   expectThat,
   NotObservable,
-  shown,
 } from '../target/expectations.ts';
 import { ENTRY_WAIT_MAX_MS, entries, list, type ReceivedEntry, textAt } from './audit-reading.ts';
 
@@ -24,7 +24,7 @@ interface UserAction {
 /** The actions of the user, oldest first, and their start and end by the target's clock. */
 interface PerformedActions {
   readonly acts: readonly UserAction[];
-  readonly beganMs: number;
+  readonly startedMs: number;
   readonly endedMs: number;
 }
 
@@ -34,7 +34,7 @@ async function nowMs(context: TestContext): Promise<number> {
 
 /** Performs once each action that the contract names. */
 async function everyAct(context: TestContext): Promise<PerformedActions> {
-  const beganMs = await nowMs(context);
+  const startedMs = await nowMs(context);
   const { device, deploymentId } = await abortedDeployment(context);
   await context.admin.decide(device.id, device.key, 'rejected');
   await context.admin.decommission(device.id);
@@ -47,7 +47,7 @@ async function everyAct(context: TestContext): Promise<PerformedActions> {
       { action: 'reject', ...onDevice },
       { action: 'decommission', ...onDevice },
     ],
-    beganMs,
+    startedMs,
     endedMs: await nowMs(context),
   };
 }
@@ -120,7 +120,7 @@ export const auditActCases = defineScenario<PerformedActions>({
           expectEqual(`actor.type of \`${act.action}\``, textAt(entry, 'actor.type'), 'user');
           ids.add(expectPresent(`actor.id of \`${act.action}\``, textAt(entry, 'actor.id')));
         }
-        expectThat(ids.size === 1, 'one actor', shown([...ids]));
+        expectThat(ids.size === 1, 'one actor', describeValue([...ids]));
       },
     },
     {
@@ -128,12 +128,12 @@ export const auditActCases = defineScenario<PerformedActions>({
       title:
         'The time of each entry is the time of the action, by the clock that the target shows.',
       requirements: ['audit.time-of-the-act'],
-      run: async ({ acts, beganMs, endedMs }, context) => {
+      run: async ({ acts, startedMs, endedMs }, context) => {
         for (const act of acts) {
           const time = textAt(await entryOf(context, act), 'time') ?? 'none';
           const ms = Date.parse(time);
-          const isThen = ms > beganMs - CLOCKS_APART_MS && ms < endedMs + CLOCKS_APART_MS;
-          const span = [beganMs, endedMs].map((each) => new Date(each).toISOString());
+          const isThen = ms > startedMs - CLOCKS_APART_MS && ms < endedMs + CLOCKS_APART_MS;
+          const span = [startedMs, endedMs].map((each) => new Date(each).toISOString());
           expectThat(isThen, `a time of about ${span.join(' to ')}`, time);
         }
       },

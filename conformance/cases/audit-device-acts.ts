@@ -3,7 +3,7 @@
 import { acceptedDevice, needStatus, pendingDevice } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
-import { observed } from '../target/expectations.ts';
+import { observationOf } from '../target/expectations.ts';
 import { ENTRY_WAIT_MAX_MS, entries, textAt } from './audit-reading.ts';
 
 /** Ids of two devices that have acted in different ways. */
@@ -47,7 +47,7 @@ export const auditDeviceActs = defineScenario({
           ENTRY_WAIT_MAX_MS,
         );
         const reported = (acts: readonly string[]): string => acts.join(', ') || 'none';
-        return observed(
+        return observationOf(
           `of a pending device: ${reported(ofPending)}; of an accepted one: ${reported(ofTrusted)}`,
         );
       },

@@ -3,7 +3,12 @@ import type { RequirementId } from '../../fixtures/contract/requirements/index.t
 import { abortedDeployment, acceptedDevice, StartStateMissed } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
-import { ExpectationFailure, expectThat, observed, shown } from '../target/expectations.ts';
+import {
+  describeValue,
+  ExpectationFailure,
+  expectThat,
+  observationOf,
+} from '../target/expectations.ts';
 import {
   actions,
   at,
@@ -186,11 +191,15 @@ function fieldCase({
     run: async (recorded, context) => {
       for (const entry of recorded.found) {
         if (parent !== '' && !isEntry(at(entry, parent))) {
-          throw new StartStateMissed(`an object ${parent}`, `the entry is ${shown(entry)}`);
+          throw new StartStateMissed(`an object ${parent}`, `the entry is ${describeValue(entry)}`);
         }
         const value = at(entry, path);
         if (value === undefined && isOptional) continue;
-        expectThat(fits(value, recorded, context), `${path}: ${words}`, shown(value ?? 'nothing'));
+        expectThat(
+          fits(value, recorded, context),
+          `${path}: ${words}`,
+          describeValue(value ?? 'nothing'),
+        );
       }
     },
   };
@@ -200,13 +209,13 @@ function fieldCase({
 function expectFilledByType(found: readonly ReceivedEntry[], type: string): void {
   for (const entry of found) {
     if (at(entry, 'object.type') !== type) {
-      throw new StartStateMissed(`entries on a ${type}`, `the entry is ${shown(entry)}`);
+      throw new StartStateMissed(`entries on a ${type}`, `the entry is ${describeValue(entry)}`);
     }
     const filled = ['tenant', 'user', 'deployment', 'device'].filter(
       (each) => at(entry, `object.${each}`) !== undefined,
     );
     if (filled.join() === type) continue;
-    throw new ExpectationFailure(`object.${type} and no other`, shown(filled));
+    throw new ExpectationFailure(`object.${type} and no other`, describeValue(filled));
   }
 }
 
@@ -256,12 +265,12 @@ const onDevice = defineScenario({
     ...deviceFields.map(fieldCase),
     byTypeCase('device'),
     {
-      id: 'acts-without-a-word-of-their-own',
+      id: 'actions-outside-the-vocabulary',
       title: 'Which actions are recorded for a device that is pre-authorized and accepted.',
       requirements: ['audit.other-actions'],
       observe: async ({ found }) => {
         const acts = found.map((entry) => textAt(entry, 'action') ?? 'nothing');
-        return observed(`newest first: ${acts.join(', ')}`);
+        return observationOf(`newest first: ${acts.join(', ')}`);
       },
     },
   ],
@@ -274,7 +283,7 @@ async function ofAccess(context: TestContext, type: string): Promise<EntriesWith
   const found = await entries(context, { object_type: type });
   if (found.length === 0) throw new StartStateMissed(`an entry on a ${type}`, 'there is none');
   const other = found.find((entry) => at(entry, 'object.type') !== type);
-  if (other) throw new StartStateMissed(`entries on a ${type} only`, `got ${shown(other)}`);
+  if (other) throw new StartStateMissed(`entries on a ${type} only`, `got ${describeValue(other)}`);
   return { found, facts: {} };
 }
 

@@ -4,12 +4,12 @@
  * Spec: Audit logs, "GET /logs/export"
  */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { needAnswer, type OfferedDeployment, StartStateMissed } from '../context/start-states.ts';
+import { needResponse, type OfferedDeployment, StartStateMissed } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
 import type { coveringArray } from '../suite/covering.ts';
 import { readCsv } from '../target/csv.ts';
-import { ExpectationFailure, shown, sorted } from '../target/expectations.ts';
+import { describeValue, ExpectationFailure, sorted } from '../target/expectations.ts';
 import {
   combinationsOf,
   combinedFilters,
@@ -72,9 +72,9 @@ interface Table {
 
 async function exportedTable(context: TestContext, query: AuditQuery): Promise<Table> {
   const headers = { accept: 'text/csv' };
-  const answer = await context.admin.caller.call('export-audit-logs', { query, headers });
-  needAnswer('export-audit-logs', answer, 200);
-  const [names = [], ...records] = readCsv(answer.text);
+  const response = await context.admin.caller.call('export-audit-logs', { query, headers });
+  needResponse('export-audit-logs', response, 200);
+  const [names = [], ...records] = readCsv(response.text);
   return { names, records };
 }
 
@@ -91,7 +91,10 @@ function expectNames(table: Table, request: CombinedRequest, fields: readonly st
   const isIgnored = surplus === ignored && ignored !== '';
   const isWhole = fields.includes(missing ?? '');
   const missed = isIgnored || isWhole ? 'audit.export-ignore' : 'audit.export-separator';
-  throw failure(`the fields ${shown(wanted)}`, shown(table.names), { query, missed: [missed] });
+  throw failure(`the fields ${describeValue(wanted)}`, describeValue(table.names), {
+    query,
+    missed: [missed],
+  });
 }
 
 /** The fields whose values are compared with those of the listed entries. */
@@ -117,7 +120,7 @@ function expectRecords(table: Table, request: CombinedRequest): void {
   const inExport = marks(table.records, (record, path) => record[column(path)]);
   const inList = marks(expected, (entry, path) => (isThere(path) ? at(entry, path) : ''));
   if (inExport.join('\n') === inList.join('\n')) return;
-  throw failure(shown(inList), shown(inExport), {
+  throw failure(describeValue(inList), describeValue(inExport), {
     query,
     missed: missedBy(inExport, inList, request),
   });
@@ -162,7 +165,7 @@ async function fieldsOf(
 ): Promise<readonly string[]> {
   const table = await exportedTable(context, { object_id: deploymentId, format_separator: '.' });
   if (table.names.includes('actor.id') && table.records.length === 2) return table.names;
-  throw new StartStateMissed('an export of two entries with their fields', shown(table));
+  throw new StartStateMissed('an export of two entries with their fields', describeValue(table));
 }
 
 /** Spec: Audit logs, "GET /logs/export" */

@@ -6,15 +6,20 @@ import { fieldsOf, tables } from '../../fixtures/contract/resource-tables.ts';
 import {
   acceptedDevice,
   deviceAndArtifact,
-  needAnswer,
+  needResponse,
   StartStateMissed,
 } from '../context/start-states.ts';
 import { AdminFailure } from '../context/target-admin.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
-import type { Answer } from '../target/answer.ts';
 import { csvProblem, readCsv } from '../target/csv.ts';
-import { ExpectationFailure, expectEqual, expectThat, shown } from '../target/expectations.ts';
+import {
+  describeValue,
+  ExpectationFailure,
+  expectEqual,
+  expectThat,
+} from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 import {
   type AuditQuery,
   at,
@@ -45,7 +50,7 @@ const valuePaths = tables
     isRequired: isRequired && path.length <= 2,
   }));
 
-function exported(context: TestContext, query: AuditQuery): Promise<Answer> {
+function exported(context: TestContext, query: AuditQuery): Promise<HttpResponse> {
   const headers = { accept: 'text/csv' };
   return context.admin.caller.call('export-audit-logs', { query, headers });
 }
@@ -77,16 +82,16 @@ function isWithin(some: readonly string[], others: readonly string[]): boolean {
 function expectSameEntries(document: string, listed: readonly ReceivedEntry[]): void {
   const [names = [], ...records] = readCsv(document);
   const missing = valuePaths.find(({ path, isRequired }) => isRequired && !names.includes(path));
-  expectThat(missing === undefined, `a field ${missing?.path}`, shown(names));
+  expectThat(missing === undefined, `a field ${missing?.path}`, describeValue(names));
   expectEqual('records', records.length, listed.length);
   for (const { path, isRequired } of valuePaths.filter((each) => names.includes(each.path))) {
     const index = names.indexOf(path);
     const inExport = records.map((record) => comparable(path, record[index]));
     const inList = listed.map((entry) => comparable(path, at(entry, path)));
-    // One of the two answers may omit an optional value that the other has.
+    // One of the two responses may omit an optional value that the other has.
     const isSame = isRequired || !inList.includes('') ? areSame : isWithin;
     if (isSame(inList, inExport)) continue;
-    throw new ExpectationFailure(`${path} ${shown(inList)}`, shown(inExport));
+    throw new ExpectationFailure(`${path} ${describeValue(inList)}`, describeValue(inExport));
   }
 }
 
@@ -136,9 +141,9 @@ function exportCase(
     run: async ({ objectIds }, context) => {
       for (const id of objectIds) {
         await entriesOn(context, id, 1);
-        const answer = await exported(context, { object_id: id, format_separator: '.' });
-        needAnswer('export-audit-logs', answer, 200);
-        judge(answer.text, await entries(context, { object_id: id, per_page: 100 }));
+        const response = await exported(context, { object_id: id, format_separator: '.' });
+        needResponse('export-audit-logs', response, 200);
+        judge(response.text, await entries(context, { object_id: id, per_page: 100 }));
       }
     },
   };
@@ -161,7 +166,7 @@ const values = defineScenario<ObjectsToQuote>({
       },
       (document) => {
         const problem = csvProblem(document);
-        expectThat(problem === undefined, 'CSV', `${problem} in ${shown(document)}`);
+        expectThat(problem === undefined, 'CSV', `${problem} in ${describeValue(document)}`);
       },
     ),
     exportCase(
@@ -249,12 +254,12 @@ const large = defineScenario<AuditQuery>({
       requirements: ['audit.export-same-entries', 'audit.export-limit'],
       run: async (query, context) => {
         const total = await totalOf(context, query);
-        const answer = await exported(context, { ...query, limit: EXPORTED_MAX });
-        needAnswer('export-audit-logs', answer, 200);
+        const response = await exported(context, { ...query, limit: EXPORTED_MAX });
+        needResponse('export-audit-logs', response, 200);
         const later = await totalOf(context, query);
         if (later !== total)
           throw new StartStateMissed('a log that does not grow', `it grew by ${later}`);
-        const records = readCsv(answer.text).length - 1;
+        const records = readCsv(response.text).length - 1;
         expectEqual('records', records, Math.min(total, EXPORTED_MAX));
       },
     },
@@ -265,9 +270,13 @@ const large = defineScenario<AuditQuery>({
       run: async (query, context) => {
         const sorted = { ...query, sort: 'asc' };
         const listed = await pagedEntries(context, sorted);
-        const answer = await exported(context, { ...sorted, limit: PAGED, format_separator: '.' });
-        needAnswer('export-audit-logs', answer, 200);
-        const [names = [], ...records] = readCsv(answer.text);
+        const response = await exported(context, {
+          ...sorted,
+          limit: PAGED,
+          format_separator: '.',
+        });
+        needResponse('export-audit-logs', response, 200);
+        const [names = [], ...records] = readCsv(response.text);
         expectEqual('records', records.length, PAGED);
         const inExport = records.map((record) =>
           markOf((path) => comparable(path, record[names.indexOf(path)])),
@@ -280,8 +289,8 @@ const large = defineScenario<AuditQuery>({
         );
         const missing = lacking(others ?? [], some ?? []);
         const surplus = lacking(some ?? [], others ?? []);
-        expectThat(missing.length === 0, 'each listed entry in the export', shown(missing));
-        expectThat(surplus.length === 0, 'listed entries alone, each once', shown(surplus));
+        expectThat(missing.length === 0, 'each listed entry in the export', describeValue(missing));
+        expectThat(surplus.length === 0, 'listed entries alone, each once', describeValue(surplus));
       },
     },
   ],

@@ -4,22 +4,22 @@ import { ownArtifact } from '../context/own-artifact.ts';
 import {
   abortedDeployment,
   acceptedDevice,
-  needAnswer,
+  needResponse,
   type OfferedDeployment,
   StartStateMissed,
 } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
-import type { Answer } from '../target/answer.ts';
 import { readCsv } from '../target/csv.ts';
 import {
+  describeValue,
   ExpectationFailure,
   expectEqual,
   expectStatus,
   expectThat,
-  observed,
-  shown,
+  observationOf,
 } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 import { auditFilters, emptyQueries, type FilterParameter } from './audit-filters.ts';
 import {
   type AuditQuery,
@@ -41,7 +41,7 @@ async function recorded(context: TestContext): Promise<DeploymentWithEntries> {
   return { ...arranged, both: await entriesOn(context, arranged.deploymentId, 2) };
 }
 
-function exported(context: TestContext, query: AuditQuery): Promise<Answer> {
+function exported(context: TestContext, query: AuditQuery): Promise<HttpResponse> {
   const headers = { accept: 'text/csv' };
   return context.admin.caller.call('export-audit-logs', { query, headers });
 }
@@ -51,22 +51,28 @@ interface Table {
   readonly records: readonly (readonly string[])[];
 }
 
-/** Returns the field names and the records; throws StartStateMissed when the answer is not CSV. */
+/**
+ * Returns the field names and the records; throws StartStateMissed when the response is not CSV.
+ */
 async function table(context: TestContext, query: AuditQuery): Promise<Table> {
-  const answer = await exported(context, query);
-  needAnswer('export-audit-logs', answer, 200);
-  const [names = [], ...records] = readCsv(answer.text);
+  const response = await exported(context, query);
+  needResponse('export-audit-logs', response, 200);
+  const [names = [], ...records] = readCsv(response.text);
   const isNamed = names.includes('action') || names.includes('time');
   if (isNamed && records.every(({ length }) => length === names.length)) {
     return { names, records };
   }
-  throw new StartStateMissed('an export with as many fields as names', shown(answer.text));
+  throw new StartStateMissed(
+    'an export with as many fields as names',
+    describeValue(response.text),
+  );
 }
 
 /** Returns the values of the field, one per record. */
 function column({ names, records }: Table, name: string): readonly string[] {
   const index = names.indexOf(name);
-  if (index < 0) throw new StartStateMissed(`a field ${name}`, `the fields are ${shown(names)}`);
+  if (index < 0)
+    throw new StartStateMissed(`a field ${name}`, `the fields are ${describeValue(names)}`);
   return records.map((record) => record[index] ?? '');
 }
 
@@ -117,7 +123,10 @@ function expectSame(entry: ReceivedEntry, found: Table, row: number): void {
     const isSame =
       path === 'time' ? Date.parse(value ?? '') === Date.parse(reported) : value === reported;
     if (isSame) continue;
-    throw new ExpectationFailure(`${path} ${shown(reported)}`, shown(value ?? 'nothing'));
+    throw new ExpectationFailure(
+      `${path} ${describeValue(reported)}`,
+      describeValue(value ?? 'nothing'),
+    );
   }
 }
 
@@ -136,12 +145,12 @@ const document = defineScenario({
       requirements: ['audit.export-is-csv'],
       covers: ['export-audit-logs 200'],
       run: async ({ deploymentId }, context) => {
-        const answer = await exported(context, { object_id: deploymentId });
-        expectStatus(answer, 200);
-        const [names = [], ...records] = readCsv(answer.text);
-        expectThat(names.includes('action'), 'names of fields first', shown(answer.text));
+        const response = await exported(context, { object_id: deploymentId });
+        expectStatus(response, 200);
+        const [names = [], ...records] = readCsv(response.text);
+        expectThat(names.includes('action'), 'names of fields first', describeValue(response.text));
         const odd = records.find(({ length }) => length !== names.length);
-        expectThat(odd === undefined, `records of ${names.length} fields`, shown(odd));
+        expectThat(odd === undefined, `records of ${names.length} fields`, describeValue(odd));
       },
     },
     {
@@ -149,10 +158,10 @@ const document = defineScenario({
       title: 'The export has the Content-Type text/csv.',
       requirements: ['audit.export-media-type'],
       run: async ({ deploymentId }, context) => {
-        const answer = await exported(context, { object_id: deploymentId });
-        needAnswer('export-audit-logs', answer, 200);
-        const type = answer.headers['content-type'] ?? '';
-        expectThat(/^text\/csv\s*(;|$)/i.test(type), 'text/csv', shown(type));
+        const response = await exported(context, { object_id: deploymentId });
+        needResponse('export-audit-logs', response, 200);
+        const type = response.headers['content-type'] ?? '';
+        expectThat(/^text\/csv\s*(;|$)/i.test(type), 'text/csv', describeValue(type));
       },
     },
     {
@@ -174,12 +183,12 @@ const document = defineScenario({
       title: 'The export is sent in chunks, without a Content-Length.',
       requirements: ['audit.export-is-streamed'],
       run: async ({ deploymentId }, context) => {
-        const answer = await exported(context, { object_id: deploymentId });
-        needAnswer('export-audit-logs', answer, 200);
-        const { 'transfer-encoding': coding, 'content-length': length } = answer.headers;
+        const response = await exported(context, { object_id: deploymentId });
+        needResponse('export-audit-logs', response, 200);
+        const { 'transfer-encoding': coding, 'content-length': length } = response.headers;
         // A gateway with HTTP/1.0 cannot use chunks, and closes the connection after a stream.
         const isStreamed = coding === 'chunked' || (coding === undefined && length === undefined);
-        expectThat(isStreamed, 'Transfer-Encoding: chunked', shown(answer.headers));
+        expectThat(isStreamed, 'Transfer-Encoding: chunked', describeValue(response.headers));
       },
     },
     {
@@ -206,7 +215,7 @@ const document = defineScenario({
           const query = { object_id: deploymentId, format_separator: separator };
           const { names } = await table(context, query);
           const name = `actor${separator}id`;
-          expectThat(names.includes(name), `a field ${name}`, shown(names));
+          expectThat(names.includes(name), `a field ${name}`, describeValue(names));
         }
       },
     },
@@ -250,11 +259,11 @@ const document = defineScenario({
         await context.admin.decide(device.id, device.key, 'rejected');
         await entriesOn(context, device.id, 1);
         const query = { object_id: device.id, format_separator: '.' };
-        const answer = await exported(context, query);
-        needAnswer('export-audit-logs', answer, 200);
-        const [names = [], ...records] = readCsv(answer.text);
+        const response = await exported(context, query);
+        needResponse('export-audit-logs', response, 200);
+        const [names = [], ...records] = readCsv(response.text);
         const odd = records.find(({ length }) => length !== names.length);
-        expectThat(odd === undefined, `records of ${names.length} fields`, shown(odd));
+        expectThat(odd === undefined, `records of ${names.length} fields`, describeValue(odd));
       },
     },
     {
@@ -276,7 +285,7 @@ const document = defineScenario({
         const { names, records } = await table(context, { object_id: deploymentId });
         const isEmpty = (index: number): boolean => records.every((record) => record[index] === '');
         const empty = names.filter((_, index) => isEmpty(index));
-        return observed(`${names.join(', ')}; empty for a deployment: ${empty.join(', ')}`);
+        return observationOf(`${names.join(', ')}; empty for a deployment: ${empty.join(', ')}`);
       },
     },
     {
@@ -289,7 +298,9 @@ const document = defineScenario({
           const isThere = (await table(context, query)).names.includes('actor/id');
           return isThere ? 'is there' : 'is omitted';
         };
-        return observed(`actor/id ${await kept('actor/id')}, actor.id ${await kept('actor.id')}`);
+        return observationOf(
+          `actor/id ${await kept('actor/id')}, actor.id ${await kept('actor.id')}`,
+        );
       },
     },
   ],
@@ -317,7 +328,9 @@ const formula = defineScenario({
       observe: async ({ deploymentId, name }, context) => {
         const found = await table(context, { object_id: deploymentId, format_separator: '.' });
         const [value = ''] = column(found, 'object.deployment.artifact_name');
-        return observed(value === name ? 'as it is' : `as ${shown(value.replace(name, '=name'))}`);
+        return observationOf(
+          value === name ? 'as it is' : `as ${describeValue(value.replace(name, '=name'))}`,
+        );
       },
     },
   ],
@@ -332,13 +345,16 @@ function filterCase([name, filter]: [string, FilterParameter]): JudgingCase<Depl
       const query = { object_id: arranged.deploymentId, format_separator: '.' };
       const ids = column(await table(context, query), 'object.id');
       if (ids.length === 0 || ids.some((id) => id !== arranged.deploymentId)) {
-        throw new StartStateMissed('records of the deployment only', `they are on ${shown(ids)}`);
+        throw new StartStateMissed(
+          'records of the deployment only',
+          `they are on ${describeValue(ids)}`,
+        );
       }
       const fits = filter.fits(arranged, arranged.both);
       expectEqual('records that fit', await count(context, { ...query, ...fits }), ids.length);
       for (const missing of filter.misses(arranged.both, arranged)) {
         const others = await count(context, { ...query, ...missing });
-        expectEqual(`records with ${shown(missing)}`, others, 0);
+        expectEqual(`records with ${describeValue(missing)}`, others, 0);
       }
     },
   };
@@ -364,7 +380,7 @@ const filtered = defineScenario({
         expectThat(other === undefined, `entries on ${deploymentId}`, `one on ${other}`);
         for (const missing of emptyQueries('object_id')) {
           const others = await count(context, { ...missing, limit: 100 });
-          expectEqual(`records with ${shown(missing)}`, others, 0);
+          expectEqual(`records with ${describeValue(missing)}`, others, 0);
         }
       },
     },

@@ -7,7 +7,7 @@ import type { RequirementId } from '../../fixtures/contract/requirements/index.t
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
 import type { coveringArray } from '../suite/covering.ts';
-import { ExpectationFailure, shown } from '../target/expectations.ts';
+import { describeValue, ExpectationFailure } from '../target/expectations.ts';
 import {
   combinationsOf,
   combinedFilters,
@@ -19,8 +19,8 @@ import {
   queryOf,
 } from './audit-combinations.ts';
 import type { FilterParameter } from './audit-filters.ts';
+import { marks } from './audit-paging.ts';
 import { type AuditQuery, entriesIn, list } from './audit-reading.ts';
-import { marks } from './audit-walks.ts';
 
 /** The parts of a list of two entries that a request may select. */
 const slices = {
@@ -39,7 +39,7 @@ export const listParameters = {
 } as const;
 type Parameters = ReturnType<typeof coveringArray<typeof listParameters>>[number];
 
-/** One request, and the entries that its answer must have, as identifying texts. */
+/** One request, and the entries that its response must have, as identifying texts. */
 interface CombinedRequest {
   readonly query: AuditQuery;
   readonly filters: readonly FilterParameter[];
@@ -63,14 +63,14 @@ function requestsOf(context: TestContext, arranged: DeploymentWithEntries) {
 /** Asserts that the list has exactly the expected entries, in order, and the total of both. */
 async function expectList(context: TestContext, request: CombinedRequest): Promise<void> {
   const { query, filters, expected } = request;
-  const answer = await list(context, query);
-  const found = marks(entriesIn(answer));
+  const response = await list(context, query);
+  const found = marks(entriesIn(response));
   const ofFilters = ['audit.filters-combine' as const, ...filters.map(({ ofList }) => ofList)];
-  const total = answer.headers['x-total-count'];
+  const total = response.headers['x-total-count'];
   if (found.join() !== expected.join()) {
     const isOfFilters = total !== '2' || found.length === 0;
     const missed = isOfFilters ? ofFilters : pageRequirements(found, request);
-    throw failure(shown(expected), shown(found), query, missed);
+    throw failure(describeValue(expected), describeValue(found), query, missed);
   }
   if (total !== '2') {
     throw failure('X-Total-Count: 2', `X-Total-Count: ${total}`, query, ['audit.total']);

@@ -4,14 +4,14 @@ import { abortedDeployment, type OfferedDeployment } from '../context/start-stat
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import {
+  describeValue,
   ExpectationFailure,
   expectEqual,
   expectPresent,
   expectStatus,
   expectThat,
-  observed,
-  observedAnswer,
-  shown,
+  observationOf,
+  observedResponse,
 } from '../target/expectations.ts';
 import { relationsOf } from '../target/link-header.ts';
 import { auditFilters, emptyQueries, type FilterParameter } from './audit-filters.ts';
@@ -30,7 +30,7 @@ import {
   textAt,
 } from './audit-reading.ts';
 
-/** Malformed parameters for which the contract does not define the answer. */
+/** Malformed parameters for which the contract does not define the response. */
 const unfitQueries: Readonly<Record<string, AuditQuery>> = {
   'page 0': { page: 0 },
   'page -1': { page: -1 },
@@ -62,9 +62,9 @@ const user = defineScenario({
       requirements: ['audit.list', 'tokens.login-opens-management'],
       covers: ['list-audit-logs 200'],
       run: async (context) => {
-        const answer = await list(context);
-        expectStatus(answer, 200);
-        expectThat(listIn(answer) !== undefined, 'an array', shown(answer.text));
+        const response = await list(context);
+        expectStatus(response, 200);
+        expectThat(listIn(response) !== undefined, 'an array', describeValue(response.text));
       },
     },
     {
@@ -73,9 +73,9 @@ const user = defineScenario({
       requirements: ['audit.object-type-values'],
       run: async (context) => {
         for (const type of objectTypes) {
-          const answer = await list(context, { object_type: type });
-          expectEqual(`status for ${type}`, answer.status, 200);
-          entriesIn(answer);
+          const response = await list(context, { object_type: type });
+          expectEqual(`status for ${type}`, response.status, 200);
+          entriesIn(response);
         }
       },
     },
@@ -83,7 +83,8 @@ const user = defineScenario({
       id: 'offered-to-this-user',
       title: 'Whether the plan of this target includes the audit log.',
       requirements: ['audit.offered'],
-      observe: async (context) => observed(`the list is answered ${(await list(context)).status}`),
+      observe: async (context) =>
+        observationOf(`the list is answered ${(await list(context)).status}`),
     },
     {
       id: 'page-sizes',
@@ -95,24 +96,24 @@ const user = defineScenario({
           await list(context, { per_page: 500 }),
           await list(context, { per_page: 501 }),
         ];
-        return observed(`${byDefault} by default; 500: ${many.status}; 501: ${more.status}`);
+        return observationOf(`${byDefault} by default; 500: ${many.status}; 501: ${more.status}`);
       },
     },
     {
       id: 'page-past-the-end',
       title: 'What a page past the end of the list holds.',
       requirements: ['audit.past-the-end'],
-      observe: async (context) => observedAnswer(await list(context, { page: 1_000_000 })),
+      observe: async (context) => observedResponse(await list(context, { page: 1_000_000 })),
     },
     {
       id: 'bad-parameters',
       title: 'How malformed parameters are answered.',
       requirements: ['audit.bad-parameters'],
       observe: async (context) => {
-        const answers = Object.entries(unfitQueries).map(
+        const responses = Object.entries(unfitQueries).map(
           async ([name, query]) => `${name}: ${(await list(context, query)).status}`,
         );
-        return observed((await Promise.all(answers)).join(', '));
+        return observationOf((await Promise.all(responses)).join(', '));
       },
     },
   ],
@@ -172,9 +173,9 @@ function page(context: TestContext, { deploymentId }: DeploymentWithEntries, que
 
 /** Returns the relations of the Link header on a page of one entry. */
 async function relations(context: TestContext, arranged: DeploymentWithEntries, number: number) {
-  const answer = await page(context, arranged, { per_page: 1, page: number });
-  entriesIn(answer);
-  return relationsOf(answer.headers.link);
+  const response = await page(context, arranged, { per_page: 1, page: number });
+  entriesIn(response);
+  return relationsOf(response.headers.link);
 }
 
 const rows = defineScenario({
@@ -223,7 +224,7 @@ const rows = defineScenario({
         const second = entriesIn(await page(context, arranged, { per_page: 1, page: 2 }));
         const acts = [...first, ...second].map((entry) => textAt(entry, 'action') ?? '');
         actionsOf(arranged.both);
-        expectThat(new Set(acts).size === 2, 'another entry on page 2', shown(acts));
+        expectThat(new Set(acts).size === 2, 'another entry on page 2', describeValue(acts));
       },
     },
     {
@@ -242,9 +243,9 @@ const rows = defineScenario({
       title: 'X-Total-Count gives the number of matching entries, also on a page that holds fewer.',
       requirements: ['audit.total'],
       run: async ({ deploymentId, both }, context) => {
-        const answer = await list(context, { object_id: deploymentId, per_page: 1 });
-        entriesIn(answer);
-        expectEqual('X-Total-Count', answer.headers['x-total-count'], String(both.length));
+        const response = await list(context, { object_id: deploymentId, per_page: 1 });
+        entriesIn(response);
+        expectEqual('X-Total-Count', response.headers['x-total-count'], String(both.length));
       },
     },
     {
@@ -254,7 +255,7 @@ const rows = defineScenario({
       run: async (arranged, context) => {
         for (const number of [1, 2]) {
           const found = Object.keys(await relations(context, arranged, number));
-          expectThat(found.includes('first'), `first on page ${number}`, shown(found));
+          expectThat(found.includes('first'), `first on page ${number}`, describeValue(found));
         }
       },
     },
@@ -265,8 +266,8 @@ const rows = defineScenario({
       run: async (arranged, context) => {
         const one = Object.keys(await relations(context, arranged, 1));
         const two = Object.keys(await relations(context, arranged, 2));
-        expectThat(one.includes('next'), 'next on page 1', shown(one));
-        expectThat(!two.includes('next'), 'no next on page 2', shown(two));
+        expectThat(one.includes('next'), 'next on page 1', describeValue(one));
+        expectThat(!two.includes('next'), 'no next on page 2', describeValue(two));
       },
     },
     {
@@ -276,8 +277,8 @@ const rows = defineScenario({
       run: async (arranged, context) => {
         const one = Object.keys(await relations(context, arranged, 1));
         const two = Object.keys(await relations(context, arranged, 2));
-        expectThat(two.includes('prev'), 'prev on page 2', shown(two));
-        expectThat(!one.includes('prev'), 'no prev on page 1', shown(one));
+        expectThat(two.includes('prev'), 'prev on page 2', describeValue(two));
+        expectThat(!one.includes('prev'), 'no prev on page 1', describeValue(one));
       },
     },
     {
@@ -318,7 +319,7 @@ function filterCase([name, filter]: [string, FilterParameter]): JudgingCase<Depl
       expectEqual('entries that match', found.length, arranged.both.length);
       for (const missing of filter.misses(arranged.both, arranged)) {
         const others = await entries(context, { ...query, ...missing });
-        expectEqual(`entries with ${shown(missing)}`, others.length, 0);
+        expectEqual(`entries with ${describeValue(missing)}`, others.length, 0);
       }
     },
   };
@@ -336,9 +337,9 @@ function filteredPageCase([name, filter]: [
       const fits = filter.fits(arranged, arranged.both);
       const query = { object_id: arranged.deploymentId, ...fits, per_page: 1, sort: 'asc' };
       for (const number of [1, 2]) {
-        const answer = await list(context, { ...query, page: number });
-        expectEqual(`entries on page ${number}`, entriesIn(answer).length, 1);
-        const total = answer.headers['x-total-count'];
+        const response = await list(context, { ...query, page: number });
+        expectEqual(`entries on page ${number}`, entriesIn(response).length, 1);
+        const total = response.headers['x-total-count'];
         expectEqual('X-Total-Count', total, String(arranged.both.length));
       }
     },
@@ -351,7 +352,7 @@ async function expectOwn(context: TestContext, objectId: string): Promise<void> 
   const ids = found.map((entry) => at(entry, 'object.id'));
   const other = ids.find((id) => id !== objectId && id !== undefined);
   if (other === undefined) return;
-  throw new ExpectationFailure(`entries on ${objectId}`, `one on ${shown(other)}`);
+  throw new ExpectationFailure(`entries on ${objectId}`, `one on ${describeValue(other)}`);
 }
 
 const filtered = defineScenario({
@@ -385,7 +386,11 @@ const byObject = defineScenario({
           if (isThere) expectPresent(`an entry on ${deploymentId}`, found[0]);
         }
         for (const query of emptyQueries('object_id')) {
-          expectEqual(`entries with ${shown(query)}`, (await entries(context, query)).length, 0);
+          expectEqual(
+            `entries with ${describeValue(query)}`,
+            (await entries(context, query)).length,
+            0,
+          );
         }
       },
     },

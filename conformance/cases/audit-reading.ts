@@ -1,14 +1,14 @@
 /**
- * Lenient reading of the audit log, so that each case checks only the field or requirement that it names.
- * If anything else is missing, the start state of the case is missed, which is not a failure.
- * Spec: Audit logs
+ * Lenient reading of the audit log, so that each case checks only the field or requirement that it
+ * names. If anything else is missing, the start state of the case is missed, which is not a
+ * failure. Spec: Audit logs
  */
 
-import { needAnswer, StartStateMissed } from '../context/start-states.ts';
+import { needResponse, StartStateMissed } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
-import type { Answer } from '../target/answer.ts';
 import type { CallOptions } from '../target/call.ts';
-import { shown } from '../target/expectations.ts';
+import { describeValue } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 
 /** Parameters of the list and of the export. */
 export type AuditQuery = NonNullable<CallOptions['query']>;
@@ -18,7 +18,7 @@ export type ReceivedEntry = Readonly<Record<string, unknown>>;
 
 const CENTURY_BEGAN_MS = Date.UTC(2000, 0, 1);
 
-/** Servers may write entries after the answer; three seconds is enough for known servers. */
+/** Servers may write entries after the response; three seconds is enough for known servers. */
 export const ENTRY_WAIT_MAX_MS = 3000;
 
 /** The actions and object types of entries. Spec: AuditLog entry */
@@ -31,20 +31,20 @@ export const exportedTypes = ['user', 'deployment', 'artifact', 'device'];
 export const nobody = '00000000-0000-4000-8000-000000000000';
 
 /** Requests the list of audit entries (`GET /logs`) and returns whatever is answered. */
-export function list(context: TestContext, query: AuditQuery = {}): Promise<Answer> {
+export function list(context: TestContext, query: AuditQuery = {}): Promise<HttpResponse> {
   return context.admin.caller.call('list-audit-logs', { query });
 }
 
-/** Returns the entries in an answer; throws StartStateMissed when it is not a list of objects. */
-export function entriesIn(answer: Answer): readonly ReceivedEntry[] {
-  needAnswer('list-audit-logs', answer, 200);
-  const entries = listIn(answer);
+/** Returns the entries in a response; throws StartStateMissed when it is not a list of objects. */
+export function entriesIn(response: HttpResponse): readonly ReceivedEntry[] {
+  needResponse('list-audit-logs', response, 200);
+  const entries = listIn(response);
   if (entries?.every(isEntry)) return entries;
-  throw new StartStateMissed('a list of entries', shown(answer.text));
+  throw new StartStateMissed('a list of entries', describeValue(response.text));
 }
 
-/** Returns the JSON array in an answer; undefined when it is not an array. */
-export function listIn({ text }: Answer): readonly unknown[] | undefined {
+/** Returns the JSON array in a response; undefined when it is not an array. */
+export function listIn({ text }: HttpResponse): readonly unknown[] | undefined {
   try {
     const parsed: unknown = JSON.parse(text);
     return Array.isArray(parsed) ? parsed : undefined;
@@ -82,7 +82,10 @@ export async function entriesOn(
   );
   const isOwn = found.every((entry) => [objectId, undefined].includes(textAt(entry, 'object.id')));
   if (found.length >= atLeast && isOwn) return found;
-  throw new StartStateMissed(`${atLeast} entries on ${objectId}`, `there are ${shown(found)}`);
+  throw new StartStateMissed(
+    `${atLeast} entries on ${objectId}`,
+    `there are ${describeValue(found)}`,
+  );
 }
 
 /** Returns the member at a path such as `actor.id`; undefined when it is absent. */
@@ -111,7 +114,10 @@ export function actionsOf(found: readonly ReceivedEntry[]): readonly string[] {
 /** Throws StartStateMissed when the actions are not one `create` and one `abort`. */
 export function needCreateAndAbort(actions: readonly string[]): void {
   if ([...actions].sort().join() === 'abort,create') return;
-  throw new StartStateMissed('an entry `create` and an entry `abort`', `got ${shown(actions)}`);
+  throw new StartStateMissed(
+    'an entry `create` and an entry `abort`',
+    `got ${describeValue(actions)}`,
+  );
 }
 
 /**
@@ -127,7 +133,7 @@ export function secondsAround(found: readonly ReceivedEntry[]): {
   const times = found.map((entry) => Date.parse(textAt(entry, 'time') ?? ''));
   // Another case checks implausible times.
   if (times.length === 0 || !times.every((time) => time > CENTURY_BEGAN_MS)) {
-    throw new StartStateMissed('entries with a time', `got ${shown(found)}`);
+    throw new StartStateMissed('entries with a time', `got ${describeValue(found)}`);
   }
   return {
     before: Math.floor(Math.min(...times) / 1000),

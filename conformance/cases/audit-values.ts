@@ -5,9 +5,15 @@
 import { abortedDeployment, StartStateMissed } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
-import type { Answer } from '../target/answer.ts';
-import { ExpectationFailure, expectEqual, expectPresent, shown } from '../target/expectations.ts';
+import {
+  describeValue,
+  ExpectationFailure,
+  expectEqual,
+  expectPresent,
+} from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 import { auditFilters, type FilterParameter } from './audit-filters.ts';
+import { follow, linkOf, marks, oftenRejected } from './audit-paging.ts';
 import {
   type AuditQuery,
   ENTRY_WAIT_MAX_MS,
@@ -18,7 +24,6 @@ import {
   type ReceivedEntry,
   textAt,
 } from './audit-reading.ts';
-import { follow, linkOf, marks, oftenRejected } from './audit-walks.ts';
 
 /** A deployment with its two entries. */
 interface Recorded {
@@ -50,9 +55,9 @@ function besideCase([name, filter]: [string, FilterParameter]): JudgingCase<Reco
       const whole = { ...others, ...filter.fits(arranged, arranged.both) };
       expectEqual('entries that match', (await entries(context, whole)).length, 2);
       for (const missing of filter.misses(arranged.both, arranged).slice(0, 2)) {
-        const answer = await list(context, { ...others, ...missing });
-        expectEqual(`entries with ${shown(missing)}`, entriesIn(answer).length, 0);
-        expectEqual('X-Total-Count', answer.headers['x-total-count'], '0');
+        const response = await list(context, { ...others, ...missing });
+        expectEqual(`entries with ${describeValue(missing)}`, entriesIn(response).length, 0);
+        expectEqual('X-Total-Count', response.headers['x-total-count'], '0');
       }
     },
   };
@@ -101,7 +106,7 @@ const named = defineScenario<readonly Omit<Recorded, 'both'>[]>({
           const found = await entries(context, { object_deployment_name: deploymentName });
           const ids = found.map((entry) => textAt(entry, 'object.id'));
           const wanted = [deploymentId, deploymentId];
-          expectEqual(`objects with the name ${shown(deploymentName)}`, ids, wanted);
+          expectEqual(`objects with the name ${describeValue(deploymentName)}`, ids, wanted);
         }
       },
     },
@@ -112,7 +117,7 @@ const named = defineScenario<readonly Omit<Recorded, 'both'>[]>({
 const sizes = [1, 3, 20, 100, 500];
 
 /** Returns the number of all matching entries. */
-function totalOf({ headers }: Answer): number {
+function totalOf({ headers }: HttpResponse): number {
   return Number(headers['x-total-count']);
 }
 

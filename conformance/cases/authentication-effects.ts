@@ -2,11 +2,11 @@
  * Cases: what authentication requests leave behind. A refused one records nothing, and none changes
  * a decision of a user. Spec: States and transitions; Device authentication
  */
-import { refused } from '../context/granted.ts';
+import { needRefusal } from '../context/granted.ts';
 import {
   acceptedDevice,
   factoryProvides,
-  needAnswer,
+  needResponse,
   pendingDevice,
   preauthorizedDevice,
   unknownDevice,
@@ -15,8 +15,8 @@ import type { AuthenticationChanges, SuiteDevice } from '../context/suite-device
 import type { ManagedDevice } from '../context/target-admin.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
-import type { Answer } from '../target/answer.ts';
 import {
+  describeValue,
   ExpectationFailure,
   expectEach,
   expectEqual,
@@ -24,10 +24,10 @@ import {
   expectStatus,
   expectThat,
   NotObservable,
-  shown,
-  shownAnswer,
+  responseSummary,
   sorted,
 } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 
 const toFirstContact = { operation: 'post-auth-request', by: 'auth.first-contact-is-401' } as const;
 
@@ -60,9 +60,9 @@ async function refusedForms(
 /** Sends each of the refused requests; throws NotObservable when one is not refused. */
 async function sendRefused(device: SuiteDevice, context: TestContext): Promise<void> {
   for (const [what, changes] of Object.entries(await refusedForms(device, context))) {
-    const answer = await device.authenticate(changes);
+    const response = await device.authenticate(changes);
     // Other cases judge that these requests are refused.
-    if (answer.status < 400) throw new NotObservable(`${what}: ${shownAnswer(answer)}`);
+    if (response.status < 400) throw new NotObservable(`${what}: ${responseSummary(response)}`);
   }
 }
 
@@ -76,17 +76,20 @@ async function decisions(device: SuiteDevice, context: TestContext): Promise<unk
 }
 
 /** Authenticates with a new key of the device. */
-export async function askByNewKey(device: SuiteDevice, context: TestContext): Promise<Answer> {
+export async function askByNewKey(
+  device: SuiteDevice,
+  context: TestContext,
+): Promise<HttpResponse> {
   const signedBy = await context.newKey();
   return device.authenticate({ members: { pubkey: signedBy.publicKeyPem }, signedBy });
 }
 
 export async function expectTokenWorks(context: TestContext, token: string): Promise<void> {
   const query = factoryProvides;
-  const answer = await context.caller(token).call('get-next-deployment', { query });
-  if (answer.status >= 200 && answer.status < 300) return;
+  const response = await context.caller(token).call('get-next-deployment', { query });
+  if (response.status >= 200 && response.status < 300) return;
   const expected = 'a response to a request with the token';
-  throw new ExpectationFailure(expected, shownAnswer(answer), ['auth.accepted-gets-token']);
+  throw new ExpectationFailure(expected, responseSummary(response), ['auth.accepted-gets-token']);
 }
 
 const contacts = defineScenario<SuiteDevice>({
@@ -112,7 +115,7 @@ const contacts = defineScenario<SuiteDevice>({
         );
         if (!seen) throw new NotObservable('users do not see a device after its first request');
         const found = await context.admin.findDevice(device.identity);
-        expectThat(found === undefined, 'no device', shown(found));
+        expectThat(found === undefined, 'no device', describeValue(found));
       },
     },
     {
@@ -137,7 +140,7 @@ const contacts = defineScenario<SuiteDevice>({
       requirements: ['auth.one-identity-one-device'],
       run: async (device, context) => {
         const asked = Array.from({ length: REQUESTS_AT_ONCE }, () => askByNewKey(device, context));
-        for (const answer of await Promise.all(asked)) refused(toFirstContact, answer);
+        for (const response of await Promise.all(asked)) needRefusal(toFirstContact, response);
         const found = await context.settled(
           () => context.admin.findDevice(device.identity),
           (each) => each?.auth_sets.length === REQUESTS_AT_ONCE,
@@ -150,10 +153,10 @@ const contacts = defineScenario<SuiteDevice>({
   ],
 });
 
-/** Authenticates a device whose decision is known. Other cases judge the answer. */
-async function needDecided(device: SuiteDevice, answers: readonly number[]): Promise<void> {
-  const answer = await device.authenticate();
-  if (!answers.includes(answer.status)) throw new NotObservable(shownAnswer(answer));
+/** Authenticates a device whose decision is known. Other cases judge the response. */
+async function needDecided(device: SuiteDevice, responses: readonly number[]): Promise<void> {
+  const response = await device.authenticate();
+  if (!responses.includes(response.status)) throw new NotObservable(responseSummary(response));
 }
 
 /** A state of a device, which authentication requests must not change. */
@@ -161,8 +164,8 @@ interface DecidedState {
   readonly id: string;
   readonly start: string;
   readonly arrange: (context: TestContext) => Promise<SuiteDevice>;
-  /** The statuses of the answer when the device asks again. */
-  readonly answers: readonly number[];
+  /** The statuses of the response when the device asks again. */
+  readonly responses: readonly number[];
 }
 
 async function rejectedDevice(context: TestContext): Promise<SuiteDevice> {
@@ -172,22 +175,22 @@ async function rejectedDevice(context: TestContext): Promise<SuiteDevice> {
 }
 
 const decidedStates: readonly DecidedState[] = [
-  { id: 'pending', start: 'a pending device', arrange: pendingDevice, answers: refusals },
+  { id: 'pending', start: 'a pending device', arrange: pendingDevice, responses: refusals },
   {
     id: 'accepted',
     start: 'an accepted device that holds a token',
     arrange: (context) => acceptedDevice(context),
-    answers: [200],
+    responses: [200],
   },
   {
     id: 'rejected',
     start: 'a device that a user has rejected',
     arrange: rejectedDevice,
-    answers: refusals,
+    responses: refusals,
   },
 ];
 
-const decided = decidedStates.flatMap(({ id, start, arrange, answers }) =>
+const decided = decidedStates.flatMap(({ id, start, arrange, responses }) =>
   defineScenario<SuiteDevice>({
     area: 'authentication',
     name: `Effects on the ${id} device`,
@@ -201,11 +204,11 @@ const decided = decidedStates.flatMap(({ id, start, arrange, answers }) =>
         title: `Requests that are refused for form or signature change nothing about the ${id} device.`,
         requirements: ['auth.refused-changes-nothing'],
         run: async (device, context) => {
-          await needDecided(device, answers);
+          await needDecided(device, responses);
           const before = await decisions(device, context);
           await sendRefused(device, context);
           expectEqual('decisions', await decisions(device, context), before);
-          expectStatus(await device.authenticate(), ...answers);
+          expectStatus(await device.authenticate(), ...responses);
           if (device.token !== '' && id === 'accepted') {
             await expectTokenWorks(context, device.token);
           }
@@ -217,16 +220,16 @@ const decided = decidedStates.flatMap(({ id, start, arrange, answers }) =>
         requirements: ['auth.decision-stays'],
         run: async (device, context) => {
           const before = await decisions(device, context);
-          await needDecided(device, answers);
+          await needDecided(device, responses);
           expectEqual('decisions', await decisions(device, context), before);
           const other = await askByNewKey(device, context);
-          // Another case judges the answer to the other key.
-          if (other.status < 400) throw new NotObservable(shownAnswer(other));
+          // Another case judges the response to the other key.
+          if (other.status < 400) throw new NotObservable(responseSummary(other));
           const own = (await context.admin.device(device.id))?.auth_sets.find(
             ({ pubkey }) => pubkey.trim() === device.key.publicKeyPem.trim(),
           );
           expectEqual('the own key', own?.status, id);
-          expectStatus(await device.authenticate(), ...answers);
+          expectStatus(await device.authenticate(), ...responses);
           if (id === 'accepted') await expectTokenWorks(context, device.token);
         },
       },
@@ -249,8 +252,8 @@ const changed = defineScenario<SuiteDevice>({
       run: async (device, context) => {
         await sendRefused(device, context);
         const other = await askByNewKey(device, context);
-        // Another case judges the answer to the other key.
-        if (other.status < 400) throw new NotObservable(shownAnswer(other));
+        // Another case judges the response to the other key.
+        if (other.status < 400) throw new NotObservable(responseSummary(other));
         expectStatus(await device.authenticate(), 200);
       },
     },
@@ -260,21 +263,23 @@ const changed = defineScenario<SuiteDevice>({
         'Each of several decisions of a user about a key decides the next request by that key.',
       requirements: ['auth.accepted-gets-token', 'auth.rejected-is-refused'],
       run: async (device, context) => {
-        needAnswer('post-auth-request', await device.authenticate(), 200);
+        needResponse('post-auth-request', await device.authenticate(), 200);
         for (const decision of ['rejected', 'accepted', 'rejected', 'accepted'] as const) {
           await context.admin.decide(device.id, device.key, decision);
           const isAccepted = decision === 'accepted';
           const statuses: readonly number[] = isAccepted ? [200] : [400, ...refusals];
-          const answer = await context.settled(
+          const response = await context.settled(
             () => device.authenticate(),
             ({ status }) => statuses.includes(status),
           );
-          if (!statuses.includes(answer.status)) {
-            throw new ExpectationFailure(`${decision}: ${statuses.join()}`, shownAnswer(answer), [
-              isAccepted ? 'auth.accepted-gets-token' : 'auth.rejected-is-refused',
-            ]);
+          if (!statuses.includes(response.status)) {
+            throw new ExpectationFailure(
+              `${decision}: ${statuses.join()}`,
+              responseSummary(response),
+              [isAccepted ? 'auth.accepted-gets-token' : 'auth.rejected-is-refused'],
+            );
           }
-          if (isAccepted) await expectTokenWorks(context, answer.text);
+          if (isAccepted) await expectTokenWorks(context, response.text);
         }
       },
     },
@@ -283,18 +288,18 @@ const changed = defineScenario<SuiteDevice>({
       title: 'Once a user has accepted another key of an accepted device, it is granted a token.',
       requirements: ['auth.accepted-gets-token'],
       run: async (device, context) => {
-        needAnswer('post-auth-request', await device.authenticate(), 200);
+        needResponse('post-auth-request', await device.authenticate(), 200);
         const signedBy = await context.newKey();
         const changes = { members: { pubkey: signedBy.publicKeyPem }, signedBy };
         const first = await device.authenticate(changes);
-        if (first.status < 400) throw new NotObservable(shownAnswer(first));
+        if (first.status < 400) throw new NotObservable(responseSummary(first));
         await context.admin.decide(device.id, signedBy, 'accepted');
-        const answer = await context.settled(
+        const response = await context.settled(
           () => device.authenticate(changes),
           ({ status }) => status === 200,
         );
-        expectStatus(answer, 200);
-        await expectTokenWorks(context, answer.text);
+        expectStatus(response, 200);
+        await expectTokenWorks(context, response.text);
       },
     },
   ],
@@ -320,7 +325,7 @@ const identities = defineScenario<{ readonly device: SuiteDevice; readonly mark:
     const mark = context.random.bytes(4).toString('hex');
     const serial = `${mark}-${serials.accepted}`;
     const device = await preauthorizedDevice(context, 'ecdsa', { serial });
-    needAnswer('post-auth-request', await device.authenticate(), 200);
+    needResponse('post-auth-request', await device.authenticate(), 200);
     return { device, mark };
   },
   cases: [
@@ -346,7 +351,7 @@ const identities = defineScenario<{ readonly device: SuiteDevice; readonly mark:
       run: async (_, context) => {
         const number = context.random.integer(1_000_000_000, 2_000_000_000);
         const device = await preauthorizedDevice(context, 'ecdsa', { serial: `${number}` });
-        needAnswer('post-auth-request', await device.authenticate(), 200);
+        needResponse('post-auth-request', await device.authenticate(), 200);
         const other = await context.newDevice('ecdsa', { serial: number });
         const members = { pubkey: device.key.publicKeyPem };
         expectStatus(await other.authenticate({ members, signedBy: device.key }), 401);

@@ -5,7 +5,7 @@
 import {
   acceptedDevice,
   factoryProvides,
-  needAnswer,
+  needResponse,
   pendingDevice,
   preauthorizedDevice,
   unknownDevice,
@@ -13,7 +13,6 @@ import {
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
-import type { Answer } from '../target/answer.ts';
 import {
   anySuccess,
   ExpectationFailure,
@@ -22,8 +21,9 @@ import {
   expectPresent,
   expectStatus,
   expectThat,
-  shownAnswer,
+  responseSummary,
 } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 import { askByNewKey, expectTokenWorks } from './authentication-effects.ts';
 
@@ -32,13 +32,16 @@ const CONTACTS = 50;
 /** Concurrent requests during a decision. */
 const REQUESTS = 10;
 
-function atOnce(count: number, send: () => Promise<Answer>): Promise<readonly Answer[]> {
+function atOnce(
+  count: number,
+  send: () => Promise<HttpResponse>,
+): Promise<readonly HttpResponse[]> {
   return Promise.all(Array.from({ length: count }, send));
 }
 
-/** Asserts that each answer has one of the statuses. */
-function expectAll(answers: readonly Answer[], ...statuses: readonly number[]): void {
-  for (const answer of answers) expectStatus(answer, ...statuses);
+/** Asserts that each response has one of the statuses. */
+function expectAll(responses: readonly HttpResponse[], ...statuses: readonly number[]): void {
+  for (const response of responses) expectStatus(response, ...statuses);
 }
 
 /** Removes the device; returns true if users then see no other device with its identity. */
@@ -99,7 +102,7 @@ const decisions = defineScenario({
   arrange: pendingDevice,
   cases: [
     {
-      id: 'accept-meets-requests',
+      id: 'accept-and-requests-at-once',
       title: 'Requests during the acceptance are answered 401 or 200, and later ones get a token.',
       requirements: ['auth.accepted-gets-token', 'auth.undecided-is-401'],
       run: async (device, context) => {
@@ -113,7 +116,7 @@ const decisions = defineScenario({
       },
     },
     {
-      id: 'accept-meets-decommission',
+      id: 'accept-and-decommission-at-once',
       title: 'A concurrent acceptance and decommission leave an accepted device or no device.',
       requirements: ['auth.decommissioned-is-unknown'],
       run: async (device, context) => {
@@ -145,7 +148,7 @@ const ends = defineScenario({
   arrange: (context) => acceptedDevice(context),
   cases: [
     {
-      id: 'decommission-meets-requests',
+      id: 'decommission-and-requests-at-once',
       title: 'A token that is granted during a decommission gives no access afterwards.',
       requirements: ['tokens.end-with-device'],
       run: async (device, context) => {
@@ -158,9 +161,12 @@ const ends = defineScenario({
         for (const token of new Set([device.token, ...tokens])) {
           const use = () =>
             context.caller(token).call('get-next-deployment', { query: factoryProvides });
-          const answer = await context.settled(use, ({ status }) => status === 401);
-          if (answer.status === 401) continue;
-          throw new ExpectationFailure('401 for each token of the device', shownAnswer(answer));
+          const response = await context.settled(use, ({ status }) => status === 401);
+          if (response.status === 401) continue;
+          throw new ExpectationFailure(
+            '401 for each token of the device',
+            responseSummary(response),
+          );
         }
       },
     },
@@ -180,11 +186,12 @@ const ofOneDevice = defineScenario<SuiteDevice>({
       title: 'Requests of one device at once, its first and later ones, each get a valid token.',
       requirements: ['auth.preauthorized-gets-token', 'tokens.renewal'],
       run: async (device, context) => {
-        // The first requests use the pre-authorization; the device is accepted when the second are sent.
+        // The first requests use the pre-authorization; the device is accepted when the second are
+        // sent.
         for (const time of ['first', 'second']) {
-          const answers = await atOnce(REQUESTS, () => device.authenticate());
-          for (const answer of answers) expectStatus(answer, 200);
-          const tokens = answers.map(({ text }, index) => [`${time} token ${index + 1}`, text]);
+          const responses = await atOnce(REQUESTS, () => device.authenticate());
+          for (const response of responses) expectStatus(response, 200);
+          const tokens = responses.map(({ text }, index) => [`${time} token ${index + 1}`, text]);
           await expectEach(anySuccess, Object.fromEntries(tokens), (token: string) =>
             context.caller(token).call('get-next-deployment', { query: factoryProvides }),
           );
@@ -196,7 +203,7 @@ const ofOneDevice = defineScenario<SuiteDevice>({
       title: 'A request with a new key, at once with one by the accepted key, does not affect it.',
       requirements: ['auth.decision-stays', 'auth.new-key-waits'],
       run: async (device, context) => {
-        needAnswer('post-auth-request', await device.authenticate(), 200);
+        needResponse('post-auth-request', await device.authenticate(), 200);
         const [own, other] = await Promise.all([
           device.authenticate(),
           askByNewKey(device, context),

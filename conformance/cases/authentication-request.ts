@@ -4,21 +4,21 @@ import { acceptedDevice, unknownDevice } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import { defineScenario } from '../suite/case.ts';
 import { type InputBody, inputCases } from '../suite/input-table.ts';
-import type { Answer } from '../target/answer.ts';
 import {
   expectEach,
   expectEqual,
   expectPresent,
   expectStatus,
-  observed,
-  observedAnswer,
+  observationOf,
+  observedResponse,
 } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 import { authRequestInputs, textualRequest } from './auth-request-fields.ts';
 
 /** Asserts that the request was understood: refused for its content, or granted with a token. */
-function expectUnderstood(answer: Answer): void {
-  const isGranted = answer.status === 200 && answer.text.split('.').length === 3;
-  if (!isGranted) expectStatus(answer, 401, 403);
+function expectUnderstood(response: HttpResponse): void {
+  const isGranted = response.status === 200 && response.text.split('.').length === 3;
+  if (!isGranted) expectStatus(response, 401, 403);
 }
 
 /** A public key on P-384; the suite does not have its private key. */
@@ -58,11 +58,14 @@ const keyTexts: Readonly<Record<string, (pem: string) => string>> = {
 };
 
 /** Sends a signed request with the input's value in its field, or with the input as its body. */
-async function sendInput(device: SuiteDevice, { field, value, raw }: InputBody): Promise<Answer> {
+async function sendInput(
+  device: SuiteDevice,
+  { field, value, raw }: InputBody,
+): Promise<HttpResponse> {
   const changes = field === '' ? { text: raw ?? '' } : { members: { [field]: value } };
-  const answer = await device.authenticate(changes);
-  if (answer.status === 200) expectUnderstood(answer);
-  return answer;
+  const response = await device.authenticate(changes);
+  if (response.status === 200) expectUnderstood(response);
+  return response;
 }
 
 const boundaries = defineScenario({
@@ -93,7 +96,7 @@ const boundaries = defineScenario({
         const other = await device.authenticate({ members: { external_id: null } });
         const { status } = await device.authenticate({ members: { tenant_token: '' } });
         const seen = `tenant_token null: ${one.status}, empty: ${status}`;
-        return observed(`${seen}; external_id null: ${other.status}`);
+        return observationOf(`${seen}; external_id null: ${other.status}`);
       },
     },
     {
@@ -101,14 +104,14 @@ const boundaries = defineScenario({
       title: 'A key on the curve P-384, which the contract does not name, may be refused.',
       requirements: ['auth.other-curves'],
       observe: async (device) =>
-        observedAnswer(await device.authenticate({ members: { pubkey: keyOnAnotherCurve } })),
+        observedResponse(await device.authenticate({ members: { pubkey: keyOnAnotherCurve } })),
     },
     {
       id: 'short-rsa-key',
       title: 'How a request with an RSA key of 1024 bits is answered.',
       requirements: ['auth.rsa-sizes'],
       observe: async (device) =>
-        observedAnswer(await device.authenticate({ members: { pubkey: shortRsaKey } })),
+        observedResponse(await device.authenticate({ members: { pubkey: shortRsaKey } })),
     },
     {
       id: 'key-as-pkcs1',
@@ -118,7 +121,7 @@ const boundaries = defineScenario({
         const signedBy = await context.newKey('rsa');
         const key = createPublicKey(signedBy.publicKeyPem);
         const pubkey = key.export({ type: 'pkcs1', format: 'pem' }).toString();
-        return observedAnswer(await device.authenticate({ members: { pubkey }, signedBy }));
+        return observedResponse(await device.authenticate({ members: { pubkey }, signedBy }));
       },
     },
   ],
@@ -174,7 +177,7 @@ const identities = defineScenario({
           const { status } = await device.authenticate({ members: { id_data } });
           seen.push(`${bytes} bytes: ${status}`);
         }
-        return observed(seen.join(', '));
+        return observationOf(seen.join(', '));
       },
     },
   ],
@@ -186,7 +189,7 @@ const unfitIdentities = defineScenario({
   name: 'Unfit identities',
   start: 'a new device',
   risk: 'write',
-  turn: 'last',
+  order: 'last',
   arrange: (context) => context.newDevice(),
   cases: [
     {
@@ -199,7 +202,7 @@ const unfitIdentities = defineScenario({
           const { status } = await device.authenticate({ members: { id_data: text } });
           seen.push(`${text}: ${status}`);
         }
-        return observed(seen.join(', '));
+        return observationOf(seen.join(', '));
       },
     },
     {
@@ -209,7 +212,7 @@ const unfitIdentities = defineScenario({
       observe: async (device) => {
         const deep = `${'['.repeat(40)}${']'.repeat(40)}`;
         const id_data = `{"serial":"${device.identity.serial}","deep":${deep}}`;
-        return observedAnswer(await device.authenticate({ members: { id_data } }));
+        return observedResponse(await device.authenticate({ members: { id_data } }));
       },
     },
     {
@@ -218,7 +221,7 @@ const unfitIdentities = defineScenario({
       requirements: ['auth.unfit-identities'],
       observe: async (device) => {
         const id_data = `{"serial":"${device.identity.serial}","number":1e999}`;
-        return observedAnswer(await device.authenticate({ members: { id_data } }));
+        return observedResponse(await device.authenticate({ members: { id_data } }));
       },
     },
   ],

@@ -4,7 +4,7 @@
  * authentication
  */
 import { type KeyType, keyTypes } from '../../fixtures/contract/vocabulary.ts';
-import { granted } from '../context/granted.ts';
+import { needToken } from '../context/granted.ts';
 import { acceptedDevice, preauthorizedDevice, unknownDevice } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import { signingAlgorithms } from '../signing/algorithms.ts';
@@ -12,7 +12,7 @@ import { distinguishesTexts, wrongTexts } from '../signing/header-text.ts';
 import { makeRsaKeyOf, readRsaKeyOf4096 } from '../signing/rsa.ts';
 import type { Sign } from '../signing/signing-key.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
-import { expectEach, expectStatus, observed } from '../target/expectations.ts';
+import { expectEach, expectStatus, observationOf } from '../target/expectations.ts';
 
 /** Statuses of a refused request: the refusals of the operation. */
 const refusals = [400, 401, 403];
@@ -80,7 +80,7 @@ const header = defineScenario({
       observe: async (device) => {
         const empty = await device.authenticate({ signature: '' });
         const blank = await device.authenticate({ signature: '  ' });
-        return observed(`empty: ${empty.status}; two spaces: ${blank.status}`);
+        return observationOf(`empty: ${empty.status}; two spaces: ${blank.status}`);
       },
     },
   ],
@@ -158,12 +158,12 @@ const foreign = defineScenario({
   arrange: (context) => preauthorizedDevice(context, 'ecdsa', { place: 'Tür 3, 台北 \u{1f4a1}' }),
   cases: [
     {
-      id: 'letters-are-signed-as-utf-8',
+      id: 'non-ascii-is-signed-as-utf-8',
       title: 'Non-ASCII letters are signed as the UTF-8 that is sent, or as their escapes.',
       requirements: ['auth.body-is-what-is-signed'],
       run: async (device) => {
         const escaped = device.authRequest().replace(/[^\0-\x7f]/g, escapeOf);
-        granted(await device.authenticate({ text: escaped }));
+        needToken(await device.authenticate({ text: escaped }));
         expectStatus(await device.authenticate(), 200);
       },
     },

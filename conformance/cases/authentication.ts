@@ -1,7 +1,7 @@
 /** Cases: how a device gets its token. Spec: States and transitions; Device authentication */
 import * as v from 'valibot';
 import { errorBody } from '../context/error-body.ts';
-import { granted, refused } from '../context/granted.ts';
+import { needRefusal, needToken } from '../context/granted.ts';
 import {
   acceptedDevice,
   factoryProvides,
@@ -19,7 +19,7 @@ import {
   expectStatus,
   expectThat,
   NotObservable,
-  shownAnswer,
+  responseSummary,
 } from '../target/expectations.ts';
 import { claimsOf } from '../target/token-claims.ts';
 
@@ -69,8 +69,8 @@ const firstContact = defineScenario({
       requirements: ['auth.refusals-are-errors'],
       run: async (device) => {
         const malformed = { members: { id_data: undefined } };
-        expectShape(refused(toMalformed, await device.authenticate(malformed)), errorBody);
-        expectShape(refused(toUnknown, await device.authenticate()), errorBody);
+        expectShape(needRefusal(toMalformed, await device.authenticate(malformed)), errorBody);
+        expectShape(needRefusal(toUnknown, await device.authenticate()), errorBody);
       },
     },
     {
@@ -78,10 +78,10 @@ const firstContact = defineScenario({
       title: 'The Error body of a first contact says why the device is refused.',
       requirements: ['auth.refusal-says-why'],
       run: async (device) => {
-        const answer = refused(toUnknown, await device.authenticate());
-        const { error } = expectShape(answer, errorBody);
+        const response = needRefusal(toUnknown, await device.authenticate());
+        const { error } = expectShape(response, errorBody);
         const isStated = error !== undefined && error !== '';
-        expectThat(isStated, 'a string in `error`', shownAnswer(answer));
+        expectThat(isStated, 'a string in `error`', responseSummary(response));
       },
     },
   ],
@@ -108,11 +108,11 @@ const decision = defineScenario({
       covers: ['post-auth-request 200'],
       run: async (device, context) => {
         await context.admin.decide(device.id, device.key, 'accepted');
-        const answer = await context.settled(
+        const response = await context.settled(
           () => device.authenticate(),
           ({ status }) => status === 200,
         );
-        expectStatus(answer, 200);
+        expectStatus(response, 200);
       },
     },
     {
@@ -147,7 +147,7 @@ function isJsonObject(part = ''): boolean {
 
 const preauthorized = defineScenario({
   area: 'authentication',
-  name: 'Trusted before',
+  name: 'Pre-authorized device',
   start: 'a device that a user has pre-authorized',
   risk: 'write',
   needs: ['operator'],
@@ -164,8 +164,8 @@ const preauthorized = defineScenario({
       title: 'The token is the whole body, without quotes, white space or a line end.',
       requirements: ['auth.token-is-plain-text'],
       run: async (device) => {
-        const answer = granted(await device.authenticate());
-        expectThat(/^[^\s"{}]+$/.test(answer.text), 'a bare token', shownAnswer(answer));
+        const response = needToken(await device.authenticate());
+        expectThat(/^[^\s"{}]+$/.test(response.text), 'a bare token', responseSummary(response));
       },
     },
     {
@@ -173,14 +173,14 @@ const preauthorized = defineScenario({
       title: 'The token is a JWT: header, claims and signature, joined by dots.',
       requirements: ['auth.token-is-a-jwt'],
       run: async (device) => {
-        const answer = granted(await device.authenticate());
+        const response = needToken(await device.authenticate());
         // Another requirement covers whitespace around the token.
-        const [header, claims, signature, ...more] = answer.text
+        const [header, claims, signature, ...more] = response.text
           .trim()
           .replaceAll('"', '')
           .split('.');
         const isJwt = isJsonObject(header) && isJsonObject(claims) && more.length === 0;
-        expectThat(isJwt && /^[\w-]+$/.test(signature ?? ''), 'a JWT', shownAnswer(answer));
+        expectThat(isJwt && /^[\w-]+$/.test(signature ?? ''), 'a JWT', responseSummary(response));
       },
     },
     {
@@ -227,7 +227,7 @@ const known = defineScenario({
       title: 'By its own claims, a device token expires one week after it was issued.',
       requirements: ['tokens.device-token-lasts-a-week'],
       run: async (device) => {
-        const { exp, iat } = claimsOf(granted(await device.authenticate()));
+        const { exp, iat } = claimsOf(needToken(await device.authenticate()));
         expectEqual('seconds from iat to exp', exp - iat, WEEK_SECONDS);
       },
     },
@@ -236,10 +236,10 @@ const known = defineScenario({
       title: 'By its own claims, a new token expires a week after the time of the response.',
       requirements: ['tokens.device-token-lasts-a-week'],
       run: async (device, context) => {
-        const answer = granted(await device.authenticate());
-        const { exp, iat } = claimsOf(answer);
+        const response = needToken(await device.authenticate());
+        const { exp, iat } = claimsOf(response);
         if (exp - iat !== WEEK_SECONDS) throw new NotObservable('it lasts another time');
-        const apart = Math.abs(iat - context.serverNowMs(answer) / 1000);
+        const apart = Math.abs(iat - context.serverNowMs(response) / 1000);
         const isNow = apart <= CLOCKS_APART_SECONDS;
         expectThat(isNow, `iat within ${CLOCKS_APART_SECONDS} s of Date`, `${apart} s apart`);
       },
@@ -249,10 +249,10 @@ const known = defineScenario({
       title: 'An accepted device may ask for a new token, which gives access to the device API.',
       requirements: ['tokens.renewal'],
       run: async (device, context) => {
-        const answer = await device.authenticate();
-        expectStatus(answer, 200);
+        const response = await device.authenticate();
+        expectStatus(response, 200);
         const query = factoryProvides;
-        const renewed = context.caller(answer.text);
+        const renewed = context.caller(response.text);
         expectStatus(await renewed.call('get-next-deployment', { query }), ...anySuccess);
       },
     },
@@ -262,12 +262,12 @@ const known = defineScenario({
       requirements: ['tokens.device-token-lasts-a-week'],
       run: async (device, context) => {
         // Two tokens that are issued in the same second may be equal.
-        const answer = await context.settled(
+        const response = await context.settled(
           () => device.authenticate(),
           ({ text }) => text !== device.token,
           OTHER_TOKEN_WAIT_MAX_MS,
         );
-        expectStatus(answer, 200);
+        expectStatus(response, 200);
         const query = factoryProvides;
         expectStatus(await device.call('get-next-deployment', { query }), ...anySuccess);
       },

@@ -6,21 +6,21 @@ import {
   acceptedDevice,
   activeDeployment,
   factoryProvides,
-  needAnswer,
+  needResponse,
   type OfferedDeployment,
   twoDevices,
 } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
-import type { Answer } from '../target/answer.ts';
 import {
+  describeValue,
   expectStatus,
   expectThat,
   NotObservable,
-  shown,
-  shownAnswer,
+  responseSummary,
 } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 
 const requirement: RequirementId = 'tokens.device-of-the-token';
 
@@ -30,7 +30,7 @@ interface DeploymentOfAnother extends OfferedDeployment {
 
 const offeredId = v.pipe(v.string(), v.parseJson(), v.looseObject({ id: v.string() }));
 
-function offers({ status, text }: Answer, id: string): boolean {
+function offers({ status, text }: HttpResponse, id: string): boolean {
   const parsed = v.safeParse(offeredId, text);
   return status === 200 && parsed.success && parsed.output.id === id;
 }
@@ -53,8 +53,12 @@ const foreign = defineScenario<DeploymentOfAnother>({
         requirements: [requirement, 'next.own-deployments-only'],
         covers: [`${operation} 204`],
         run: async ({ otherDevice, id }) => {
-          const answer = await ask(otherDevice, factoryProvides);
-          expectThat(!offers(answer, id), 'no deployment of another device', shownAnswer(answer));
+          const response = await ask(otherDevice, factoryProvides);
+          expectThat(
+            !offers(response, id),
+            'no deployment of another device',
+            responseSummary(response),
+          );
         },
       }),
     ),
@@ -161,14 +165,14 @@ function writeCase(write: DeviceWrite): JudgingCase<TwoDevices> {
     requirements,
     covers: [`${operation} ${status}`],
     run: async ({ device, other }, context) => {
-      const answer = await device.call(operation, { body });
-      needAnswer(operation, answer, status);
+      const response = await device.call(operation, { body });
+      needResponse(operation, response, status);
       // When users see the text at the writing device, a wrong copy would be visible as well.
       const isThere = (seen: unknown) => JSON.stringify(seen).includes(mark);
       const own = await context.settled(() => look(context, device), isThere);
       if (!isThere(own)) throw new NotObservable('users do not see what was written');
       const seen = await look(context, other);
-      expectThat(!isThere(seen), 'the other device unchanged', shown(seen));
+      expectThat(!isThere(seen), 'the other device unchanged', describeValue(seen));
     },
   };
 }
@@ -190,8 +194,12 @@ const own = defineScenario<TwoDevices>({
       covers: ['get-configuration 200'],
       run: async ({ device, other }, context) => {
         await context.admin.configure(other.id, { mark });
-        const answer = await device.call('get-configuration');
-        expectThat(!answer.text.includes(mark), 'its own configuration', shownAnswer(answer));
+        const response = await device.call('get-configuration');
+        expectThat(
+          !response.text.includes(mark),
+          'its own configuration',
+          responseSummary(response),
+        );
       },
     },
   ],

@@ -12,11 +12,11 @@ import { authorizationOf } from '../context/passing-token.ts';
 import { acceptedDevice, factoryProvides } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { type CoveredStatus, defineScenario, type JudgingCase } from '../suite/case.ts';
-import type { Answer } from '../target/answer.ts';
 import { ApiCaller } from '../target/call.ts';
 import { anySuccess, expectEach, expectStatus } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 import type { TargetSession } from '../target/target.ts';
-import { forged, unsigned, withOtherClaims } from '../target/token-claims.ts';
+import { forgeToken, unsignedToken, withOtherClaims } from '../target/token-claims.ts';
 import { type CallerKind, statusesOf } from './authorization-matrix.ts';
 
 type OperationCalls = Readonly<Partial<Record<OperationId, CallAsCaller>>>;
@@ -71,9 +71,9 @@ class QueryCaller extends ApiCaller {
 const invalidTokens: Readonly<Record<string, (token: string) => string>> = {
   'a word': () => 'nonsense',
   'three words': () => 'one.two.three',
-  'another signature': forged,
+  'another signature': forgeToken,
   'other claims': withOtherClaims,
-  'the algorithm none': unsigned,
+  'the algorithm none': unsignedToken,
   'no signature': (token) => token.slice(0, token.lastIndexOf('.') + 1),
   'no signature and no dot': (token) => token.slice(0, token.lastIndexOf('.')),
 };
@@ -99,7 +99,8 @@ function casesOf<Arranged>(
 }
 
 /**
- * The API areas of each operation; any answer other than 404 without a token shows that it exists.
+ * The API areas of each operation; any response other than 404 without a token shows that it
+ * exists.
  */
 const areas: Readonly<Partial<Record<OperationId, readonly RequirementId[]>>> = {
   'list-artifacts': ['service.device-apis', 'service.deployments-v1'],
@@ -255,7 +256,7 @@ const apart = defineScenario<string>({
 
 /** Waits until the target refuses the token, since it may be revoked with a delay; returns it. */
 async function forgotten(context: TestContext, token: string): Promise<string> {
-  const use = (): Promise<Answer> => askForNext(context.caller(token));
+  const use = (): Promise<HttpResponse> => askForNext(context.caller(token));
   await context.settled(use, ({ status }) => status === 401);
   return token;
 }

@@ -9,14 +9,14 @@ import { acceptedDevice, activeDeployment, factoryProvides } from '../context/st
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
-import type { Answer } from '../target/answer.ts';
 import {
   anySuccess,
+  describeValue,
   ExpectationFailure,
   NotObservable,
-  shown,
-  shownAnswer,
+  responseSummary,
 } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 
 /** Length in characters that is below the known limits of servers for every field. */
 const LONG = 100;
@@ -55,7 +55,7 @@ interface ResourceBody {
   /** The name of the resource in the contract's tables. */
   readonly resource: string;
   readonly covered: (path: string) => boolean;
-  readonly send: (device: SendingDevice, resource: unknown) => Promise<Answer>;
+  readonly send: (device: SendingDevice, resource: unknown) => Promise<HttpResponse>;
   /** Returns the resource changed by a number, so that it differs from the one sent before. */
   readonly stamped?: (resource: Members, number: number) => Members;
   /** Reads the resource as a user, as text that contains its values; empty if users see none. */
@@ -209,7 +209,7 @@ function keyed(path: readonly string[]): [string, readonly string[]] {
   return [path.join('.'), path];
 }
 
-function isAccepted({ status }: Answer): boolean {
+function isAccepted({ status }: HttpResponse): boolean {
   return anySuccess.some((success) => success === status);
 }
 
@@ -229,8 +229,8 @@ async function expectAccepted(
   const plain = await body.send(sender, sample);
   // If a repetition succeeds, the value was not the reason for the refusal.
   const isAcceptedNow = isAccepted(await body.send(sender, input.resource));
-  if (!isAccepted(plain) || isAcceptedNow) throw new NotObservable(where + shownAnswer(plain));
-  throw new ExpectationFailure(`${where}a success`, where + shownAnswer(refusal));
+  if (!isAccepted(plain) || isAcceptedNow) throw new NotObservable(where + responseSummary(plain));
+  throw new ExpectationFailure(`${where}a success`, where + responseSummary(refusal));
 }
 
 /** Sends each string and asserts that users see it, if they see its resource. */
@@ -251,7 +251,7 @@ async function expectKept(
     if (found.includes(asJson)) continue;
     if (found === '') throw new NotObservable(`users see nothing of ${body.operation}, ${what}`);
     const where = `${body.operation}, ${what}: `;
-    throw new ExpectationFailure(`${where}${shown(value)}`, where + shown(found));
+    throw new ExpectationFailure(`${where}${describeValue(value)}`, where + describeValue(found));
   }
 }
 
@@ -334,15 +334,18 @@ const ofProvides = (['post-next-deployment', 'post-next-deployment-v2'] as const
                 { [text]: 'blue' },
               ]) {
                 const body = asking[operation]({ ...factoryProvides, ...pair });
-                const answer = await device.call(operation, { body });
+                const response = await device.call(operation, { body });
                 // The contract leaves open when this request is answered 404.
-                if (isAccepted(answer) || answer.status === 404) continue;
+                if (isAccepted(response) || response.status === 404) continue;
                 const plain = await device.call(operation, {
                   body: asking[operation](factoryProvides),
                 });
-                if (!isAccepted(plain)) throw new NotObservable(shownAnswer(plain));
+                if (!isAccepted(plain)) throw new NotObservable(responseSummary(plain));
                 const where = `${operation}, ${words} in ${Object.keys(pair)[0]}: `;
-                throw new ExpectationFailure(`${where}a success`, where + shownAnswer(answer));
+                throw new ExpectationFailure(
+                  `${where}a success`,
+                  where + responseSummary(response),
+                );
               }
             }
           },

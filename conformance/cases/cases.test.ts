@@ -4,6 +4,7 @@ import { requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
 import { isControl } from '../context/capabilities.ts';
 import { generalRequirements } from '../passive/catalogue.ts';
+import { presentId, renamedIds } from '../suite/former-ids.ts';
 import { allCases } from './all-cases.ts';
 
 /** Statuses that the contract defines for every operation. */
@@ -28,6 +29,11 @@ describe('the conformance cases', () => {
   it('have IDs of lower-case letters, digits and hyphens', () => {
     const pattern = /^[a-z-]+\/[a-z0-9]+(-[a-z0-9]+)*$/;
     expect(allCases.map(({ id }) => id).filter((id) => !pattern.test(id))).toEqual([]);
+  });
+
+  it('have no ID of a renamed case, and include every case that was renamed', () => {
+    const ids = new Set<string>(allCases.map(({ id }) => id));
+    expect(renamedIds.filter((id) => ids.has(id) || !ids.has(presentId(id)))).toEqual([]);
   });
 
   it('have titles that are whole sentences', () => {

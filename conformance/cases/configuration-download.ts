@@ -1,19 +1,19 @@
 import { isTimestamp } from '../../fixtures/contract/text.ts';
 import { configurationOffer, configured } from '../context/configuration-offer.ts';
 import { report } from '../context/deployment-life.ts';
-import { needAnswer } from '../context/start-states.ts';
+import { needResponse } from '../context/start-states.ts';
 import { defineScenario } from '../suite/case.ts';
 import { withAlteredSignature, withParameter, withSegment } from '../target/altered-link.ts';
 import { isArtifactFile, pairsIn } from '../target/configuration-body.ts';
 import {
+  describeValue,
   expectEach,
   expectEqual,
   expectStatus,
   expectThat,
   NotObservable,
-  observed,
-  shown,
-  shownAnswer,
+  observationOf,
+  responseSummary,
 } from '../target/expectations.ts';
 
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -48,7 +48,7 @@ const link = defineScenario({
       requirements: ['download.path-names-deployment'],
       run: async ({ uri }) => {
         const deployment = segmentOf(uri, 3);
-        expectThat(uuidPattern.test(deployment), 'a UUID as deployment', shown(deployment));
+        expectThat(uuidPattern.test(deployment), 'a UUID as deployment', describeValue(deployment));
       },
     },
     {
@@ -95,7 +95,7 @@ const link = defineScenario({
       run: async ({ uri }, { names: { linkSignature } }) => {
         const parameters = new URL(uri).searchParams;
         const signature = parameters.get(linkSignature) ?? '';
-        expectThat(signature !== '', linkSignature, shown([...parameters.keys()]));
+        expectThat(signature !== '', linkSignature, describeValue([...parameters.keys()]));
       },
     },
     {
@@ -104,7 +104,9 @@ const link = defineScenario({
       requirements: ['download.tenant-id'],
       observe: async ({ uri }) => {
         const tenant = new URL(uri).searchParams.get('tenant_id');
-        return observed(tenant === null ? 'no tenant_id' : `tenant_id ${shown(tenant)}`);
+        return observationOf(
+          tenant === null ? 'no tenant_id' : `tenant_id ${describeValue(tenant)}`,
+        );
       },
     },
     {
@@ -112,8 +114,12 @@ const link = defineScenario({
       title: 'A device can report on the deployment of its configuration.',
       requirements: ['status.is-204'],
       run: async (arranged) => {
-        const answer = await report(arranged, { status: 'installing' });
-        expectThat(answer.status !== 404, 'a deployment that is known', shownAnswer(answer));
+        const response = await report(arranged, { status: 'installing' });
+        expectThat(
+          response.status !== 404,
+          'a deployment that is known',
+          responseSummary(response),
+        );
       },
     },
     {
@@ -121,7 +127,7 @@ const link = defineScenario({
       title: 'Which file name the link suggests.',
       requirements: ['download.file-name'],
       observe: async ({ uri, get }) =>
-        observed((await get(uri)).headers['content-disposition'] ?? 'no Content-Disposition'),
+        observationOf((await get(uri)).headers['content-disposition'] ?? 'no Content-Disposition'),
     },
     {
       id: 'link-gives-the-configuration',
@@ -129,9 +135,9 @@ const link = defineScenario({
       requirements: ['download.gives-the-configuration'],
       covers: ['download-configuration 200'],
       run: async ({ uri, get }) => {
-        const answer = await get(uri);
-        expectStatus(answer, 200);
-        expectThat(answer.bytes.length > 0, 'a body', shownAnswer(answer));
+        const response = await get(uri);
+        expectStatus(response, 200);
+        expectThat(response.bytes.length > 0, 'a body', responseSummary(response));
       },
     },
     {
@@ -139,9 +145,9 @@ const link = defineScenario({
       title: 'The link returns every name and value that was deployed.',
       requirements: ['download.holds-the-pairs'],
       run: async ({ uri, get }) => {
-        const answer = await get(uri);
-        needAnswer('download-configuration', answer, 200);
-        const pairs = await pairsIn(answer.bytes);
+        const response = await get(uri);
+        needResponse('download-configuration', response, 200);
+        const pairs = await pairsIn(response.bytes);
         if (!pairs) throw new NotObservable('the configuration has a form of its own');
         expectEqual('pairs', { ...pairs }, configured);
       },
@@ -151,9 +157,9 @@ const link = defineScenario({
       title: 'The configuration is an artifact file, which devices install like any other.',
       requirements: ['download.is-an-artifact'],
       run: async ({ uri, get }) => {
-        const answer = await get(uri);
-        needAnswer('download-configuration', answer, 200);
-        expectThat(isArtifactFile(answer.bytes), 'an artifact file', shownAnswer(answer));
+        const response = await get(uri);
+        needResponse('download-configuration', response, 200);
+        expectThat(isArtifactFile(response.bytes), 'an artifact file', responseSummary(response));
       },
     },
     {

@@ -10,11 +10,11 @@ import type { SuiteDevice } from '../context/suite-device.ts';
 import { defineScenario } from '../suite/case.ts';
 import { pairsIn } from '../target/configuration-body.ts';
 import {
+  describeValue,
   ExpectationFailure,
   expectEqual,
   expectStatus,
   NotObservable,
-  shown,
   sorted,
 } from '../target/expectations.ts';
 import { allowedNames, allowedTexts, readPairs } from './configuration.ts';
@@ -80,10 +80,10 @@ async function expectSet(device: SuiteDevice, before: Pairs, sent: Pairs): Promi
     (name) => at(read, name) !== at(should, name),
   );
   if (wrong === undefined) return;
-  const text = (value: unknown): string => (value === undefined ? 'absent' : shown(value));
+  const text = (value: unknown): string => (value === undefined ? 'absent' : describeValue(value));
   const was = `which was ${text(at(before, wrong))}`;
   throw new ExpectationFailure(
-    `${shown(wrong)}, ${was}: ${text(at(should, wrong))}`,
+    `${describeValue(wrong)}, ${was}: ${text(at(should, wrong))}`,
     text(at(read, wrong)),
     missedBy(at(sent, wrong), at(before, wrong), at(read, wrong)),
   );
@@ -143,7 +143,7 @@ const together = defineScenario<SuiteDevice>({
             ({ shared }) => shared === value,
           );
           if (pairs.shared === value) return;
-          throw new ExpectationFailure(`shared: ${value}`, shown(pairs), [
+          throw new ExpectationFailure(`shared: ${value}`, describeValue(pairs), [
             'configuration.set-by-user',
           ]);
         };
@@ -189,9 +189,9 @@ const delivered = defineScenario({
       requirements: ['download.holds-the-pairs'],
       run: async (offers) => {
         for (const { pairs, offer } of offers) {
-          const answer = await offer.get(offer.uri);
-          if (answer.status !== 200) throw new NotObservable('the link returns nothing');
-          const found = await pairsIn(answer.bytes);
+          const response = await offer.get(offer.uri);
+          if (response.status !== 200) throw new NotObservable('the link returns nothing');
+          const found = await pairsIn(response.bytes);
           if (!found) throw new NotObservable('the configuration has a form of its own');
           expectEqual('pairs', sorted(Object.entries(found)), sorted(Object.entries(pairs)));
         }

@@ -3,24 +3,24 @@
  * Spec: Device configuration; DeviceAPIConfiguration
  */
 
-import { acceptedDevice, needAnswer, twoDevices } from '../context/start-states.ts';
+import { acceptedDevice, needResponse, twoDevices } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import { defineScenario } from '../suite/case.ts';
 import { given, type InputTable, inputCases, otherThanText } from '../suite/input-table.ts';
-import type { Answer } from '../target/answer.ts';
 import {
+  describeValue,
   expectEqual,
   expectJson,
   expectNoBody,
   expectStatus,
   expectThat,
   NotObservable,
-  observed,
-  observedAnswer,
-  shown,
-  shownAnswer,
+  observationOf,
+  observedResponse,
+  responseSummary,
 } from '../target/expectations.ts';
 import { isMap, type Members } from '../target/json-members.ts';
+import type { HttpResponse } from '../target/response.ts';
 
 /** Pairs that are set together. */
 export const goodPairs = { good: 'text', key: 'text' };
@@ -80,16 +80,16 @@ export const allowedTexts = [
 /** Longer than any known server accepts. */
 const LONG = 100_000;
 
-function write(device: SuiteDevice, body: unknown): Promise<Answer> {
+function write(device: SuiteDevice, body: unknown): Promise<HttpResponse> {
   return device.call('put-configuration', { body });
 }
 
-/** Returns the pairs that the device reads; the cases of reading check the answer itself. */
+/** Returns the pairs that the device reads; the cases of reading check the response itself. */
 export async function readPairs(device: SuiteDevice): Promise<Members> {
-  const answer = await device.call('get-configuration');
-  needAnswer('get-configuration', answer, 200);
-  const pairs = expectJson(answer);
-  if (!isMap(pairs)) throw new NotObservable(`the store was read as ${shown(pairs)}`);
+  const response = await device.call('get-configuration');
+  needResponse('get-configuration', response, 200);
+  const pairs = expectJson(response);
+  if (!isMap(pairs)) throw new NotObservable(`the store was read as ${describeValue(pairs)}`);
   return pairs;
 }
 
@@ -97,7 +97,7 @@ export async function readPairs(device: SuiteDevice): Promise<Members> {
 async function expectKept(device: SuiteDevice, pairs: Readonly<Record<string, string>>) {
   for (const [name, value] of Object.entries(pairs)) {
     await write(device, { [name]: value });
-    expectEqual(`value of ${shown(name)}`, (await readPairs(device))[name], value);
+    expectEqual(`value of ${describeValue(name)}`, (await readPairs(device))[name], value);
   }
 }
 
@@ -158,7 +158,7 @@ const fresh = defineScenario({
       id: 'empty-name',
       title: 'The empty string may be a valid name or be refused.',
       requirements: ['configuration.empty-name'],
-      observe: async (device) => observedAnswer(await write(device, { '': 'value' })),
+      observe: async (device) => observedResponse(await write(device, { '': 'value' })),
     },
     ...inputCases<SuiteDevice>(pairInputs, {
       body: goodPairs,
@@ -185,7 +185,7 @@ const fresh = defineScenario({
         expectThat(
           values.some((value) => value === shared),
           'one of the values',
-          shown(shared),
+          describeValue(shared),
         );
       },
     },
@@ -207,7 +207,7 @@ const fresh = defineScenario({
       title: 'A device without a configuration may read an empty map or be answered 404.',
       requirements: ['configuration.none-yet'],
       covers: ['get-configuration 404'],
-      observe: async (device) => observedAnswer(await device.call('get-configuration')),
+      observe: async (device) => observedResponse(await device.call('get-configuration')),
     },
     {
       id: 'invalid-read',
@@ -216,7 +216,7 @@ const fresh = defineScenario({
       covers: ['get-configuration 400'],
       observe: async (device) => {
         const query = { unknown: '\u0000' };
-        return observedAnswer(await device.call('get-configuration', { query }));
+        return observedResponse(await device.call('get-configuration', { query }));
       },
     },
     {
@@ -227,7 +227,7 @@ const fresh = defineScenario({
         const keys = Array.from({ length: 100 }, (_, index) => [`key-${index}`, 'value']);
         const { status: hundred } = await write(device, Object.fromEntries(keys));
         const { status: oneMore } = await write(device, { 'key-100': 'value' });
-        return observed(`100: ${hundred}, one more: ${oneMore}`);
+        return observationOf(`100: ${hundred}, one more: ${oneMore}`);
       },
     },
     {
@@ -237,7 +237,7 @@ const fresh = defineScenario({
       observe: async (device) => {
         const name = await write(device, { ['n'.repeat(LONG)]: 'value' });
         const value = await write(device, { name: 'v'.repeat(LONG) });
-        return observed(`the name ${name.status}, the value ${value.status}`);
+        return observationOf(`the name ${name.status}, the value ${value.status}`);
       },
     },
   ],
@@ -272,7 +272,7 @@ const settled = defineScenario({
       run: async (device) => {
         await write(device, { timezone: '' });
         const pairs = await readPairs(device);
-        expectThat(!('timezone' in pairs), 'no timezone', shown(pairs));
+        expectThat(!('timezone' in pairs), 'no timezone', describeValue(pairs));
       },
     },
     {
@@ -316,9 +316,9 @@ const several = defineScenario({
       requirements: ['configuration.read'],
       covers: ['get-configuration 200'],
       run: async (device) => {
-        const answer = await device.call('get-configuration');
-        expectStatus(answer, 200);
-        expectThat(isMap(expectJson(answer)), 'an object', shownAnswer(answer));
+        const response = await device.call('get-configuration');
+        expectStatus(response, 200);
+        expectThat(isMap(expectJson(response)), 'an object', responseSummary(response));
       },
     },
     {
@@ -328,7 +328,7 @@ const several = defineScenario({
       run: async (device) => {
         const read = Object.keys(await readPairs(device));
         const missing = ['timezone', 'colour'].filter((name) => !read.includes(name));
-        expectThat(missing.length === 0, 'timezone and colour', shown(read));
+        expectThat(missing.length === 0, 'timezone and colour', describeValue(read));
       },
     },
     {
@@ -338,7 +338,7 @@ const several = defineScenario({
       run: async (device) => {
         const pairs = await readPairs(device);
         const areTexts = Object.values(pairs).every((value) => typeof value === 'string');
-        expectThat(areTexts, 'texts as values', shown(pairs));
+        expectThat(areTexts, 'texts as values', describeValue(pairs));
       },
     },
     {
@@ -347,7 +347,7 @@ const several = defineScenario({
       requirements: ['configuration.other-keys'],
       observe: async (device) => {
         await write(device, { timezone: 'Europe/Oslo' });
-        return observed(`after setting timezone: ${shown(await readPairs(device))}`);
+        return observationOf(`after setting timezone: ${describeValue(await readPairs(device))}`);
       },
     },
   ],
@@ -372,7 +372,7 @@ const two = defineScenario({
       requirements: ['configuration.own-store'],
       run: async (other) => {
         const { mine } = await readPairs(other);
-        expectThat(mine === undefined, 'no value of the other device', shown(mine));
+        expectThat(mine === undefined, 'no value of the other device', describeValue(mine));
       },
     },
   ],

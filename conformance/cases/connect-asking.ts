@@ -2,8 +2,8 @@
 import type { Duplex } from 'node:stream';
 import { StartStateMissed } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
-import type { UpgradeAnswer } from '../target/answer.ts';
 import type { Headers } from '../target/exchange.ts';
+import type { UpgradeResponse } from '../target/response.ts';
 
 /** Any 16 bytes in Base64 are a valid key. */
 export const key = Buffer.from('sixteen bytes ok').toString('base64');
@@ -17,17 +17,17 @@ export const upgradeHeaders: Headers = {
 };
 
 /** Requests an upgrade with exactly these headers; closes the socket, if any, afterwards. */
-export async function askUpgrade(context: TestContext, headers: Headers): Promise<UpgradeAnswer> {
+export async function askUpgrade(context: TestContext, headers: Headers): Promise<UpgradeResponse> {
   const request = context.caller().request('connect', { headers });
-  const answer = await context.session.upgrade(request);
+  const response = await context.session.upgrade(request);
   context.ownership.owns('socket', async () => {
-    answer.socket?.destroy();
+    response.socket?.destroy();
   });
-  return answer;
+  return response;
 }
 
-/** Returns the open connection of a 101 answer. Throws StartStateMissed if there is none. */
-export function openedBy({ socket }: UpgradeAnswer): Duplex {
+/** Returns the open connection of a 101 response. Throws StartStateMissed if there is none. */
+export function openedBy({ socket }: UpgradeResponse): Duplex {
   if (socket) return socket;
   throw new StartStateMissed('an open connection', 'was answered 101 without the header Upgrade');
 }

@@ -1,15 +1,15 @@
 /** Cases: a device's open connection according to RFC 6455, frame by frame. Spec: Device connect */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { acceptedDevice, needAnswer } from '../context/start-states.ts';
+import { acceptedDevice, needResponse } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import {
+  describeValue,
   ExpectationFailure,
   expectEqual,
   expectThat,
-  observed,
-  shown,
+  observationOf,
 } from '../target/expectations.ts';
 import { closeCodeOf, FrameLine, type FrameToSend } from '../target/frame-line.ts';
 import { opcodes } from '../target/frames.ts';
@@ -157,9 +157,9 @@ const illegal: readonly FrameRequirement[] = [
 /** Opens a connection of the device on which frames are written by hand. */
 async function lineOf(context: TestContext, { token }: SuiteDevice): Promise<FrameLine> {
   const authorization = `Bearer ${token}`;
-  const answer = await askUpgrade(context, { ...upgradeHeaders, authorization });
-  needAnswer('connect', answer, 101);
-  return new FrameLine(openedBy(answer), context.clock);
+  const response = await askUpgrade(context, { ...upgradeHeaders, authorization });
+  needResponse('connect', response, 101);
+  return new FrameLine(openedBy(response), context.clock);
 }
 
 /** Returns true when a ping is answered, so that everything sent before it has been processed. */
@@ -200,7 +200,10 @@ function illegalCase({
         expectThat(isOver || line.ended, `the end after ${name}`, received(line));
         const code = line.close && closeCodeOf(line.close);
         if (code === undefined || codes.includes(code)) continue;
-        throw new ExpectationFailure(`the code ${codes.join(' or ')} after ${name}`, shown(code));
+        throw new ExpectationFailure(
+          `the code ${codes.join(' or ')} after ${name}`,
+          describeValue(code),
+        );
       }
     },
   };
@@ -324,7 +327,7 @@ const legal = defineScenario({
         line.send({ opcode: text, payload: Buffer.from('hello') });
         const lives = await isAlive(line, 'after');
         const code = line.close && closeCodeOf(line.close);
-        return observed(lives ? 'the connection stays' : `it ends with ${code ?? 'no code'}`);
+        return observationOf(lives ? 'the connection stays' : `it ends with ${code ?? 'no code'}`);
       },
     },
   ],

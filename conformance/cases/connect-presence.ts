@@ -1,10 +1,10 @@
 /** Cases: users see whether a device is connected. Spec: Device connect */
-import { acceptedDevice, needAnswer, StartStateMissed } from '../context/start-states.ts';
+import { acceptedDevice, needResponse, StartStateMissed } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
 import { bearer } from '../target/call.ts';
-import { expectEqual, observed } from '../target/expectations.ts';
+import { expectEqual, observationOf } from '../target/expectations.ts';
 import { FrameLine } from '../target/frame-line.ts';
 import { askUpgrade, openedBy, upgradeHeaders } from './connect-asking.ts';
 
@@ -28,9 +28,9 @@ async function connectedDevice(context: TestContext): Promise<ConnectedDevice> {
 }
 
 async function connected(context: TestContext, device: SuiteDevice): Promise<ConnectedDevice> {
-  const answer = await askUpgrade(context, { ...upgradeHeaders, ...bearer(device.token) });
-  needAnswer('connect', answer, 101);
-  const socket = openedBy(answer);
+  const response = await askUpgrade(context, { ...upgradeHeaders, ...bearer(device.token) });
+  needResponse('connect', response, 101);
+  const socket = openedBy(response);
   return { device, line: new FrameLine(socket, context.clock), cut: () => socket.destroy() };
 }
 
@@ -102,7 +102,7 @@ const ending = defineScenario({
       requirements: ['connect.ends-with-decommission'],
       observe: async ({ device, line }, context) => {
         await context.admin.decommission(device.id);
-        return observed(await endOf(line));
+        return observationOf(await endOf(line));
       },
     },
     {
@@ -111,7 +111,7 @@ const ending = defineScenario({
       requirements: ['connect.after-rejection'],
       observe: async ({ device, line }, context) => {
         await context.admin.decide(device.id, device.key, 'rejected');
-        return observed(await endOf(line));
+        return observationOf(await endOf(line));
       },
     },
     {
@@ -121,8 +121,8 @@ const ending = defineScenario({
       observe: async ({ device, line }, context) => {
         await connected(context, device);
         const isOver = await line.until(({ close, ended }) => ended || !!close, 1000);
-        if (!isOver && !line.ended) return observed('both stay open');
-        return observed(
+        if (!isOver && !line.ended) return observationOf('both stay open');
+        return observationOf(
           line.close ? 'the first is closed' : 'the first ends without a close frame',
         );
       },

@@ -1,7 +1,7 @@
 /** Cases: the handshake of a device's connection. Spec: Device connect */
 import { createHash } from 'node:crypto';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { acceptedDevice, needAnswer } from '../context/start-states.ts';
+import { acceptedDevice, needResponse } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
@@ -12,9 +12,9 @@ import {
   expectEqual,
   expectStatus,
   expectThat,
-  observed,
+  observationOf,
 } from '../target/expectations.ts';
-import { forged } from '../target/token-claims.ts';
+import { forgeToken } from '../target/token-claims.ts';
 import { askUpgrade, key, upgradeHeaders } from './connect-asking.ts';
 
 /** Appended to the key before it is hashed. RFC 6455, section 1.3 */
@@ -146,9 +146,9 @@ function refusedCase({ id, requirement, title, requests, statuses }: HandshakeRe
 
 /** Returns the headers of a successful handshake. */
 async function granted(context: TestContext, { token }: SuiteDevice, headers: Headers = {}) {
-  const answer = await askUpgrade(context, { ...upgradeHeaders, ...headers, ...bearer(token) });
-  needAnswer('connect', answer, 101);
-  return answer.headers;
+  const response = await askUpgrade(context, { ...upgradeHeaders, ...headers, ...bearer(token) });
+  needResponse('connect', response, 101);
+  return response.headers;
 }
 
 const handshake = defineScenario({
@@ -263,7 +263,7 @@ const handshake = defineScenario({
       title: 'A token with an altered signature is answered 401, in the header and in the cookie.',
       requirements: ['tokens.invalid-is-401'],
       run: async ({ token }, context) => {
-        const stolen = forged(token);
+        const stolen = forgeToken(token);
         const places = {
           header: bearer(stolen),
           cookie: { cookie: `JWT=${stolen}` },
@@ -279,11 +279,11 @@ const handshake = defineScenario({
       requirements: ['connect.other-protocol'],
       run: async ({ token }, context) => {
         for (const upgrade of ['h2c', 'websocket2', 'http/2']) {
-          const answer = await askUpgrade(context, {
+          const response = await askUpgrade(context, {
             ...upgradeHeadersWith({ upgrade }),
             ...bearer(token),
           });
-          expectThat(answer.status !== 101, `no websocket for ${upgrade}`, `${answer.status}`);
+          expectThat(response.status !== 101, `no websocket for ${upgrade}`, `${response.status}`);
         }
       },
     },
@@ -300,7 +300,7 @@ const handshake = defineScenario({
           });
           seen.push(`without ${name}: ${status}`);
         }
-        return observed(seen.join(', '));
+        return observationOf(seen.join(', '));
       },
     },
   ],

@@ -17,14 +17,14 @@ import {
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import { instructionFields, instructionForms } from '../suite/instruction-fields.ts';
 import {
+  describeValue,
   expectEqual,
   expectJson,
   expectStatus,
   expectThat,
   NotObservable,
-  observed,
-  shown,
-  shownAnswer,
+  observationOf,
+  responseSummary,
   sorted,
 } from '../target/expectations.ts';
 
@@ -38,13 +38,13 @@ function fieldCases({ slug, words }: PollForm): JudgingCase<InstructedDevice>[] 
       id: `${slug}-field-${name}`,
       title: `${words}: ${field} of the instructions ${isRequired ? 'is' : 'may be'} ${form}.`,
       requirements: [requirement],
-      run: async ({ answer }) => {
-        const value = fieldIn(needInstructions(answer), field);
+      run: async ({ response }) => {
+        const value = fieldIn(needInstructions(response), field);
         if (value === undefined && !isRequired) return;
         expectThat(
           instructionForms[form](value),
           `${field} as ${form}`,
-          `${field}: ${shown(value)}`,
+          `${field}: ${describeValue(value)}`,
         );
       },
     };
@@ -58,15 +58,15 @@ function wholeCases(form: PollForm): JudgingCase<InstructedDevice>[] {
       id: `${slug}-instructions-are-an-object`,
       title: `${words}: the instructions are a JSON object.`,
       requirements: [slug === 'v2' ? 'next.instructions-v2' : 'next.instructions-v1'],
-      run: async ({ answer }) =>
-        expectThat(isObject(expectJson(answer)), 'a JSON object', shownAnswer(answer)),
+      run: async ({ response }) =>
+        expectThat(isObject(expectJson(response)), 'a JSON object', responseSummary(response)),
     },
     {
       id: `${slug}-names-the-artifact`,
       title: `${words}: the artifact name is that of the deployed artifact.`,
       requirements: ['next.names-the-artifact'],
-      run: async ({ answer, artifact }) => {
-        const name = textIn(needInstructions(answer), 'artifact.artifact_name');
+      run: async ({ response, artifact }) => {
+        const name = textIn(needInstructions(response), 'artifact.artifact_name');
         expectEqual('artifact name', name, artifact.name);
       },
     },
@@ -74,8 +74,8 @@ function wholeCases(form: PollForm): JudgingCase<InstructedDevice>[] {
       id: `${slug}-types-of-the-artifact`,
       title: `${words}: the device types are those of the deployed artifact.`,
       requirements: ['next.types-of-the-artifact'],
-      run: async ({ answer, artifact }) => {
-        const types = fieldIn(needInstructions(answer), 'artifact.device_types_compatible');
+      run: async ({ response, artifact }) => {
+        const types = fieldIn(needInstructions(response), 'artifact.device_types_compatible');
         if (!Array.isArray(types)) throw new NotObservable('there is no list of device types');
         expectEqual('device types', sorted(types), sorted(artifact.deviceTypes));
       },
@@ -90,8 +90,8 @@ function sourceCases({ slug, words }: PollForm): JudgingCase<InstructedDevice>[]
       id: `${slug}-source-gives-the-artifact`,
       title: `${words}: GET on the source, without a token, returns the artifact byte for byte.`,
       requirements: ['next.source-gives-the-artifact'],
-      run: async ({ answer, artifact }, context) => {
-        const url = textIn(needInstructions(answer), 'artifact.source.uri');
+      run: async ({ response, artifact }, context) => {
+        const url = textIn(needInstructions(response), 'artifact.source.uri');
         if (!URL.canParse(url)) throw new NotObservable('the source is not a URL');
         const file = await context.session.send({ method: 'GET', url });
         expectStatus(file, 200);
@@ -102,13 +102,13 @@ function sourceCases({ slug, words }: PollForm): JudgingCase<InstructedDevice>[]
       id: `${slug}-source-expires-later`,
       title: `${words}: the expiry time of the source, if present, is in the future.`,
       requirements: ['next.source-expires-later'],
-      run: async ({ answer }, context) => {
-        const instructions = needInstructions(answer);
+      run: async ({ response }, context) => {
+        const instructions = needInstructions(response);
         if (fieldIn(instructions, 'artifact.source.expire') === undefined) return;
         const expire = textIn(instructions, 'artifact.source.expire');
         if (!isTimestamp(expire)) throw new NotObservable('the source has no expiry date-time');
-        const isLater = Date.parse(expire) > context.serverNowMs(answer);
-        expectThat(isLater, 'a time in the future', shown(expire));
+        const isLater = Date.parse(expire) > context.serverNowMs(response);
+        expectThat(isLater, 'a time in the future', describeValue(expire));
       },
     },
   ];
@@ -119,8 +119,8 @@ function idCase({ slug, words }: PollForm): JudgingCase<InstructedDevice> {
     id: `${slug}-id-is-the-deployment`,
     title: `${words} names the deployment by the id that users see.`,
     requirements: ['next.id-of-the-deployment'],
-    run: async ({ answer, deploymentId }) =>
-      expectEqual('id', textIn(needInstructions(answer), 'id'), deploymentId),
+    run: async ({ response, deploymentId }) =>
+      expectEqual('id', textIn(needInstructions(response), 'id'), deploymentId),
   };
 }
 
@@ -129,8 +129,8 @@ function artifactIdCase({ slug, words }: PollForm): JudgingCase<InstructedDevice
     id: `${slug}-artifact-id-is-the-artifact`,
     title: `${words}: the artifact id, if present, is that of the deployed artifact.`,
     requirements: ['next.v1-artifact-id'],
-    run: async ({ answer, artifact }) => {
-      const id = fieldIn(needInstructions(answer), 'artifact.id');
+    run: async ({ response, artifact }) => {
+      const id = fieldIn(needInstructions(response), 'artifact.id');
       if (id !== undefined) expectEqual('artifact id', id, artifact.id);
     },
   };
@@ -166,28 +166,30 @@ const onlyInV2 = defineScenario({
       id: 'id-in-v2-is-usable',
       title: 'The device reports on the deployment with the id that v2 returns.',
       requirements: ['next.v2-id-is-usable'],
-      run: async ({ device, answer }) => {
-        const id = textIn(needInstructions(answer), 'id');
+      run: async ({ device, response }) => {
+        const id = textIn(needInstructions(response), 'id');
         const reported = await report({ device, id }, { status: 'downloading' });
-        expectThat(reported.status !== 404, 'a deployment of that id', shownAnswer(reported));
+        expectThat(reported.status !== 404, 'a deployment of that id', responseSummary(reported));
       },
     },
     {
       id: 'id-in-v2',
       title: 'Version 2 may name the deployment by its own id or by one made for the device.',
       requirements: ['next.id-per-device'],
-      observe: async ({ answer, deploymentId }) => {
-        const isOwn = textIn(needInstructions(answer), 'id') === deploymentId;
-        return observed(isOwn ? 'the id of the deployment' : 'an id of its own');
+      observe: async ({ response, deploymentId }) => {
+        const isOwn = textIn(needInstructions(response), 'id') === deploymentId;
+        return observationOf(isOwn ? 'the id of the deployment' : 'an id of its own');
       },
     },
     {
       id: 'artifact-id-in-v2',
       title: 'Version 2 lists no artifact id, but a server may send one.',
       requirements: ['next.artifact-id-in-v2'],
-      observe: async ({ answer }) => {
-        const id = fieldIn(needInstructions(answer), 'artifact.id');
-        return observed(id === undefined ? 'no artifact id is sent' : 'an artifact id is sent');
+      observe: async ({ response }) => {
+        const id = fieldIn(needInstructions(response), 'artifact.id');
+        return observationOf(
+          id === undefined ? 'no artifact id is sent' : 'an artifact id is sent',
+        );
       },
     },
   ],

@@ -9,23 +9,23 @@ import {
 import {
   acceptedDevice,
   activeDeployment,
-  needAnswer,
+  needResponse,
   type OfferedDeployment,
 } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
 import { inputCases } from '../suite/input-table.ts';
-import type { Answer } from '../target/answer.ts';
 import {
+  describeValue,
   expectEqual,
   expectStatus,
   expectThat,
   NotObservable,
-  observed,
-  observedAnswer,
-  shown,
-  shownAnswer,
+  observationOf,
+  observedResponse,
+  responseSummary,
 } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 import { goodLog, goodMessage, logInputs } from './deployment-log-inputs.ts';
 
 /** The times of messages of a device whose clock is set back while it writes its log. */
@@ -41,12 +41,12 @@ const dateTimes = /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d
 
 type LogOwner = Pick<OfferedDeployment, 'device' | 'id'>;
 
-function upload({ device, id }: LogOwner, ...messages: readonly unknown[]): Promise<Answer> {
+function upload({ device, id }: LogOwner, ...messages: readonly unknown[]): Promise<HttpResponse> {
   return device.call('put-deployment-log', { path: { id }, body: { messages } });
 }
 
 async function uploadOnTheWay(arranged: LogOwner, ...messages: readonly unknown[]): Promise<void> {
-  needAnswer('put-deployment-log', await upload(arranged, ...messages), 204);
+  needResponse('put-deployment-log', await upload(arranged, ...messages), 204);
 }
 
 /** Returns the log as users read it, once it contains the text. */
@@ -89,7 +89,7 @@ const active = defineScenario({
         await uploadOnTheWay(arranged, goodMessage, { ...goodMessage, message: 'rolled back' });
         const log = await shownLog(context, arranged, 'rolled back');
         const holdsBoth = log.includes(goodMessage.message) && log.includes('rolled back');
-        expectThat(holdsBoth, 'both messages in the log', shown(log));
+        expectThat(holdsBoth, 'both messages in the log', describeValue(log));
       },
     },
     {
@@ -104,7 +104,11 @@ const active = defineScenario({
           { ...goodMessage, message: 'last line' },
         );
         const log = await shownLog(context, arranged, 'last line');
-        expectThat(log.includes(message), `a log with ${shown(message)}`, shown(log));
+        expectThat(
+          log.includes(message),
+          `a log with ${describeValue(message)}`,
+          describeValue(log),
+        );
       },
     },
     {
@@ -117,7 +121,11 @@ const active = defineScenario({
         const log = await shownLog(context, arranged, goodMessage.message);
         const moments = [...log.matchAll(dateTimes)].map(([text]) => Date.parse(text));
         if (moments.length === 0) throw new NotObservable('the log shows no date-times');
-        expectThat(moments.includes(Date.parse(timestamp)), `a log of ${timestamp}`, shown(log));
+        expectThat(
+          moments.includes(Date.parse(timestamp)),
+          `a log of ${timestamp}`,
+          describeValue(log),
+        );
       },
     },
     {
@@ -137,7 +145,11 @@ const active = defineScenario({
         const places = sent.map((message) => log.indexOf(message));
         if (places.includes(-1)) throw new NotObservable('the log does not show every message');
         const isInOrder = places.every((place, index) => place > (places[index - 1] ?? -1));
-        expectThat(isInOrder, 'the messages in the order in which they were sent', shown(log));
+        expectThat(
+          isInOrder,
+          'the messages in the order in which they were sent',
+          describeValue(log),
+        );
       },
     },
     {
@@ -149,7 +161,7 @@ const active = defineScenario({
         await uploadOnTheWay(arranged, { ...goodMessage, message: 'second upload' });
         const log = await shownLog(context, arranged, 'second upload');
         const isReplaced = log.includes('second upload') && !log.includes(goodMessage.message);
-        expectThat(isReplaced, 'the second log only', shown(log));
+        expectThat(isReplaced, 'the second log only', describeValue(log));
       },
     },
     ...inputCases<OfferedDeployment>(logInputs, {
@@ -165,7 +177,7 @@ const active = defineScenario({
         const broken = { ...goodMessage, message: 'first line\nsecond line' };
         await uploadOnTheWay(arranged, broken, { ...goodMessage, message: 'last line' });
         const log = await shownLog(context, arranged, 'last line');
-        return observed(`the log ${shown(log)}`);
+        return observationOf(`the log ${describeValue(log)}`);
       },
     },
     {
@@ -201,8 +213,8 @@ const active = defineScenario({
       requirements: ['log.after-failure'],
       run: async (arranged) => {
         await reportOnTheWay(arranged, 'failure');
-        const answer = await upload(arranged, goodMessage);
-        expectThat(answer.status < 400, 'a log that is accepted', shownAnswer(answer));
+        const response = await upload(arranged, goodMessage);
+        expectThat(response.status < 400, 'a log that is accepted', responseSummary(response));
       },
     },
     {
@@ -211,13 +223,13 @@ const active = defineScenario({
       requirements: ['log.is-kept'],
       run: async (arranged, context) => {
         await reportOnTheWay(arranged, 'failure');
-        const answer = await upload(arranged, goodMessage);
-        needAnswer('put-deployment-log', answer, 204);
+        const response = await upload(arranged, goodMessage);
+        needResponse('put-deployment-log', response, 204);
         const log = await shownLog(context, arranged, goodMessage.message);
         expectThat(
           log.includes(goodMessage.message),
           `a log with ${goodMessage.message}`,
-          shown(log),
+          describeValue(log),
         );
       },
     },
@@ -227,7 +239,7 @@ const active = defineScenario({
       requirements: ['log.after-the-abort'],
       observe: async (arranged, context) => {
         await abortOnTheWay(context, arranged);
-        return observedAnswer(await upload(arranged, goodMessage));
+        return observedResponse(await upload(arranged, goodMessage));
       },
     },
     {
@@ -263,7 +275,7 @@ const others = defineScenario({
         await shownLog(context, one, goodMessage.message);
         const log = await shownLog(context, other, 'of the other');
         const isOwn = log.includes('of the other') && !log.includes(goodMessage.message);
-        expectThat(isOwn, 'its own log only', shown(log));
+        expectThat(isOwn, 'its own log only', describeValue(log));
       },
     },
   ],

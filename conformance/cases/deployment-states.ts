@@ -22,8 +22,8 @@ import {
   ExpectationFailure,
   expectEach,
   expectEqual,
-  observed,
-  shownAnswer,
+  observationOf,
+  responseSummary,
 } from '../target/expectations.ts';
 import { expectNoOffer } from './next-deployment.ts';
 
@@ -84,10 +84,10 @@ function acceptedCase(state: ReportedState): JudgingCase<void> {
       for (const [index, status] of statuses.entries()) {
         if (!isReportable && index > 0) arranged = await deviceDeploymentIn(context, state);
         for (const next of isReportable ? [status, state] : [status]) {
-          const answer = await report(arranged, { status: next });
-          if (answer.status === 204) continue;
+          const response = await report(arranged, { status: next });
+          if (response.status === 204) continue;
           const which = next === status ? status : `${state} after ${status}`;
-          throw new ExpectationFailure(`status 204 for ${which}`, shownAnswer(answer));
+          throw new ExpectationFailure(`status 204 for ${which}`, responseSummary(response));
         }
       }
     },
@@ -122,9 +122,9 @@ const matrix = defineScenario<void>({
       requirements: ['status.intermediate-is-optional'],
       run: async (_, context) => {
         for (const status of endedStates) {
-          const answer = await report(await deviceDeploymentIn(context, 'offered'), { status });
-          if (answer.status === 204) continue;
-          throw new ExpectationFailure(`status 204 for ${status}`, shownAnswer(answer));
+          const response = await report(await deviceDeploymentIn(context, 'offered'), { status });
+          if (response.status === 204) continue;
+          throw new ExpectationFailure(`status 204 for ${status}`, responseSummary(response));
         }
       },
     },
@@ -221,9 +221,9 @@ function abortCases(state: (typeof abortableStates)[number]): JudgingCase<Offere
         const before = await shownDeviceDeployment(context, arranged, 'aborted');
         for (const status of statusColumns) {
           const body = { status, substate: 'reported after the abort' };
-          const answer = await report(arranged, body);
-          if (answer.status === 409) continue;
-          throw new ExpectationFailure('status 409', shownAnswer(answer), [
+          const response = await report(arranged, body);
+          if (response.status === 409) continue;
+          throw new ExpectationFailure('status 409', responseSummary(response), [
             'status.aborted-is-409',
           ]);
         }
@@ -275,7 +275,7 @@ const abortAfterTheEnd = defineScenario<void>({
         await context.admin.abort(arranged.deploymentId);
         const status = await shownStatus(context, arranged, state);
         const { status: answered } = await report(arranged, { status: state });
-        return observed(`users see ${status}, the same report is answered ${answered}`);
+        return observationOf(`users see ${status}, the same report is answered ${answered}`);
       },
     }),
   ),

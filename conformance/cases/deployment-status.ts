@@ -18,14 +18,14 @@ import {
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import { type InputTable, inputCases, otherThanText } from '../suite/input-table.ts';
 import {
+  describeValue,
   expectEqual,
   expectStatus,
   expectThat,
   NotObservable,
-  observed,
-  observedAnswer,
-  shown,
-  shownAnswer,
+  observationOf,
+  observedResponse,
+  responseSummary,
 } from '../target/expectations.ts';
 
 /** A status report that the contract allows, with a substate. */
@@ -122,9 +122,9 @@ function statusCase(status: RequiredStatus): JudgingCase<OfferedDeployment> {
     title: `A device may report ${status}.`,
     requirements: [statusRequirements[status]],
     run: async (arranged) => {
-      const answer = await report(arranged, { status });
-      const isRefused = answer.status >= 400 && answer.status < 500;
-      expectThat(!isRefused, `no refusal of ${status}`, shownAnswer(answer));
+      const response = await report(arranged, { status });
+      const isRefused = response.status >= 400 && response.status < 500;
+      expectThat(!isRefused, `no refusal of ${status}`, responseSummary(response));
     },
   };
 }
@@ -160,9 +160,9 @@ const active = defineScenario({
         for (const substate of [first, second]) {
           await report(arranged, { status: 'installing', substate });
           const found = await shownSubstate(context, arranged, substate);
-          if (found !== substate) return observed(shown(found ?? 'none'));
+          if (found !== substate) return observationOf(describeValue(found ?? 'none'));
         }
-        return observed(second);
+        return observationOf(second);
       },
     },
     {
@@ -213,7 +213,7 @@ const notYetAsked = defineScenario({
       title: 'How a report on a deployment that the device has not asked for yet is answered.',
       requirements: ['status.not-offered'],
       observe: async ({ device, deploymentId: id }) =>
-        observedAnswer(await report({ device, id }, { status: 'downloading' })),
+        observedResponse(await report({ device, id }, { status: 'downloading' })),
     },
     {
       id: 'report-before-asking-after-an-abort',
@@ -223,7 +223,7 @@ const notYetAsked = defineScenario({
       observe: async (arranged, context) => {
         await context.admin.abort(arranged.deploymentId);
         const asked = { device: arranged.device, id: arranged.deploymentId };
-        return observedAnswer(await report(asked, { status: 'downloading' }));
+        return observedResponse(await report(asked, { status: 'downloading' }));
       },
     },
   ],
@@ -262,7 +262,7 @@ const aborted = defineScenario({
       requirements: ['status.body-of-409'],
       observe: async (arranged, context) => {
         await abortOnTheWay(context, arranged);
-        return observedAnswer(await report(arranged, { status: 'success' }));
+        return observedResponse(await report(arranged, { status: 'success' }));
       },
     },
   ],

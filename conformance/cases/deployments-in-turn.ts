@@ -17,19 +17,19 @@ import {
   activeDeployment,
   factoryProvides,
   instructedId,
-  needAnswer,
+  needResponse,
   type OfferedDeployment,
 } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import {
+  describeValue,
   ExpectationFailure,
   expectEqual,
   expectStatus,
   expectThat,
   NotObservable,
-  shown,
-  shownAnswer,
+  responseSummary,
 } from '../target/expectations.ts';
 import { statusColumns } from './deployment-states.ts';
 
@@ -82,7 +82,7 @@ function lateReportCase(end: 'success' | 'failure'): JudgingCase<void> {
       ] as const) {
         await reportOnTheWay(next, underway);
         const body = { status: late, substate: 'late' };
-        needAnswer('put-deployment-status', await report(former, body), 204);
+        needResponse('put-deployment-status', await report(former, body), 204);
         await expectShown(context, former, late);
         const seen = await shownDeviceDeployment(context, next, underway);
         const isKept = seen?.status === underway && seen.substate !== 'late';
@@ -106,14 +106,14 @@ async function uploadLog(
   message: string,
 ): Promise<void> {
   const body = { messages: [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message }] };
-  const answer = await device.call('put-deployment-log', { path: { id }, body });
-  needAnswer('put-deployment-log', answer, 204);
+  const response = await device.call('put-deployment-log', { path: { id }, body });
+  needResponse('put-deployment-log', response, 204);
   const log = await context.settled(
     () => context.admin.deploymentLog(deploymentId, device.id),
     (text) => text?.includes(message) ?? false,
   );
   const wanted = `the log of the deployment ${id}`;
-  expectThat(log?.includes(message) ?? false, wanted, shown(log ?? 'none'));
+  expectThat(log?.includes(message) ?? false, wanted, describeValue(log ?? 'none'));
 }
 
 const turns = defineScenario<void>({
@@ -134,7 +134,7 @@ const turns = defineScenario<void>({
         const { former, next } = await inTurn(context, 'failure');
         for (const status of ['downloading', 'installing', 'success'] as const) {
           const body = { status, substate: `next ${status}` };
-          needAnswer('put-deployment-status', await report(next, body), 204);
+          needResponse('put-deployment-status', await report(next, body), 204);
           await shownDeviceDeployment(context, next, status);
           const seen = await shownDeviceDeployment(context, former, 'failure');
           const isKept = seen?.status === 'failure' && !seen.substate?.startsWith('next');
@@ -166,7 +166,7 @@ const turns = defineScenario<void>({
         await context.admin.abort(former.deploymentId);
         expectStatus(await report(next, { status: 'downloading' }), 204);
         const again = await next.device.call('get-next-deployment', { query: factoryProvides });
-        expectThat(offersAny(again), 'the next deployment', shownAnswer(again));
+        expectThat(offersAny(again), 'the next deployment', responseSummary(again));
         expectEqual('deployment', instructedId(again), next.id);
       },
     },
@@ -187,8 +187,12 @@ function waitingCase(end: 'success' | 'failure' | 'abort'): JudgingCase<void> {
       const made = await context.deploy({ artifact_name: artifact.name, devices: [device.id] });
       if (end === 'abort') await abortOnTheWay(context, former);
       else await reportOnTheWay(former, end);
-      const answer = await device.call('get-next-deployment', { query: factoryProvides });
-      expectThat(offersAny(answer), `the waiting deployment ${made.name}`, shownAnswer(answer));
+      const response = await device.call('get-next-deployment', { query: factoryProvides });
+      expectThat(
+        offersAny(response),
+        `the waiting deployment ${made.name}`,
+        responseSummary(response),
+      );
     },
   };
 }
@@ -232,7 +236,7 @@ const active = defineScenario({
       run: async (arranged, context) => {
         for (const [index, status] of statusColumns.entries()) {
           const substate = substates[index];
-          needAnswer('put-deployment-status', await report(arranged, { status, substate }), 204);
+          needResponse('put-deployment-status', await report(arranged, { status, substate }), 204);
           const seen = await context.settled(
             () => context.admin.deviceDeployment(arranged.deploymentId, arranged.device.id),
             (found) => found?.status === status && found.substate === substate,
@@ -267,10 +271,12 @@ const together = defineScenario<SharedDeployment>({
           const { status } = await report(each, { status: 'installing' });
           const refused = ['status.aborted-is-409'] as const;
           if (status !== 409) throw new ExpectationFailure('status 409', `${status}`, refused);
-          const answer = await each.device.call('get-next-deployment', { query: factoryProvides });
+          const response = await each.device.call('get-next-deployment', {
+            query: factoryProvides,
+          });
           const over = ['next.aborted-is-over'] as const;
-          if (!offersAny(answer)) continue;
-          throw new ExpectationFailure('no deployment', shownAnswer(answer), over);
+          if (!offersAny(response)) continue;
+          throw new ExpectationFailure('no deployment', responseSummary(response), over);
         }
       },
     },
@@ -281,9 +287,9 @@ const together = defineScenario<SharedDeployment>({
       requirements: ['status.own-part-only'],
       run: async ({ one, other }, context) => {
         const own = { status: 'downloading', substate: 'of the other device' };
-        needAnswer('put-deployment-status', await report(other, own), 204);
+        needResponse('put-deployment-status', await report(other, own), 204);
         await shownDeviceDeployment(context, other, own.status);
-        needAnswer(
+        needResponse(
           'put-deployment-status',
           await report(one, { status: 'installing', substate: 'mine' }),
           204,
@@ -310,10 +316,10 @@ const together = defineScenario<SharedDeployment>({
           await context.deploy({ artifact_name: name, devices: ids });
           const [first, second] = devices;
           await reportOnTheWay({ device: first, id: await offeredId(context, first) }, end);
-          const answer = await second.call('get-next-deployment', { query: factoryProvides });
-          if (offersAny(answer)) continue;
+          const response = await second.call('get-next-deployment', { query: factoryProvides });
+          if (offersAny(response)) continue;
           const pending = ['next.get-pending-is-200', 'status.own-part-only'] as const;
-          throw new ExpectationFailure('the deployment', shownAnswer(answer), pending);
+          throw new ExpectationFailure('the deployment', responseSummary(response), pending);
         }
       },
     },
@@ -324,17 +330,19 @@ const together = defineScenario<SharedDeployment>({
       run: async ({ one, other }, context) => {
         for (const end of ['failure', 'success'] as const) {
           await reportOnTheWay(one, end);
-          const answer = await other.device.call('get-next-deployment', { query: factoryProvides });
+          const response = await other.device.call('get-next-deployment', {
+            query: factoryProvides,
+          });
           const own = ['status.own-part-only'] as const;
-          if (!offersAny(answer)) {
+          if (!offersAny(response)) {
             const lasting = ['next.repeatable', ...own] as const;
-            throw new ExpectationFailure('the deployment', shownAnswer(answer), lasting);
+            throw new ExpectationFailure('the deployment', responseSummary(response), lasting);
           }
           const accepted = await report(other, { status: 'installing' });
           if (accepted.status === 404 || accepted.status === 409) {
-            throw new ExpectationFailure('status 204', shownAnswer(accepted), own);
+            throw new ExpectationFailure('status 204', responseSummary(accepted), own);
           }
-          needAnswer('put-deployment-status', accepted, 204);
+          needResponse('put-deployment-status', accepted, 204);
           const seen = await shownDeviceDeployment(context, other, 'installing');
           if (seen?.status === 'installing') continue;
           throw new ExpectationFailure('installing', seen?.status ?? 'nothing', own);

@@ -8,14 +8,14 @@ import {
 } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
-import type { Answer } from '../target/answer.ts';
 import {
+  describeValue,
   expectEqual,
   expectThat,
   NotObservable,
-  shown,
-  shownAnswer,
+  responseSummary,
 } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 import { type Write, writes } from './device-writes.ts';
 
 /** Rounds of concurrent requests; the order in which they are sent alternates. */
@@ -23,13 +23,13 @@ const ROUNDS = 3;
 
 /** Sends the requests of a round at once, and requires that each is accepted. */
 export async function sendAtOnce(
-  send: readonly (() => Promise<Answer>)[],
+  send: readonly (() => Promise<HttpResponse>)[],
   round: number,
 ): Promise<void> {
   const inOrder = round % 2 === 0 ? send : send.toReversed();
-  for (const answer of await Promise.all(inOrder.map((each) => each()))) {
+  for (const response of await Promise.all(inOrder.map((each) => each()))) {
     // A server may refuse one of several concurrent requests, which other cases observe.
-    if (answer.status >= 300) throw new NotObservable(shownAnswer(answer));
+    if (response.status >= 300) throw new NotObservable(responseSummary(response));
   }
 }
 
@@ -48,7 +48,7 @@ function sending(
   { device, id }: OfferedDeployment,
   { operation, body }: Write,
   text: string,
-): () => Promise<Answer> {
+): () => Promise<HttpResponse> {
   return () => device.call(operation, { path: { id }, body: body(text) });
 }
 
@@ -77,8 +77,8 @@ async function expectSeen(
   // A status report has no text of its own.
   if (write.operation === 'put-deployment-status') return;
   const found = await settledState(context, arranged, { write, text });
-  expectThat(found.includes(text), `${write.operation}: ${text}`, shown(found));
-  expectThat(!others.test(found), `${write.operation}: only ${text}`, shown(found));
+  expectThat(found.includes(text), `${write.operation}: ${text}`, describeValue(found));
+  expectThat(!others.test(found), `${write.operation}: only ${text}`, describeValue(found));
 }
 
 const ofOneDevice = defineScenario<OfferedDeployment>({
@@ -111,7 +111,9 @@ const ofOneDevice = defineScenario<OfferedDeployment>({
 });
 
 /** Requests that write nothing but may reset what a device has written, by a description. */
-const otherRequests: Readonly<Record<string, (arranged: OfferedDeployment) => Promise<Answer>>> = {
+const otherRequests: Readonly<
+  Record<string, (arranged: OfferedDeployment) => Promise<HttpResponse>>
+> = {
   'a renewed token': ({ device }) => device.authenticate(),
   'a poll': ({ device }) => device.call('get-next-deployment', { query: factoryProvides }),
 };
@@ -143,17 +145,20 @@ const apart = defineScenario<OfferedDeployment>({
         for (const write of rows) {
           await expectSeen(context, arranged, { write, text, others: /^$/ });
         }
-        const changes: Record<string, () => Promise<Answer>> = Object.fromEntries([
+        const changes: Record<string, () => Promise<HttpResponse>> = Object.fromEntries([
           ...rows.map((write) => [write.operation, sending(arranged, write, 'written-later')]),
           ...Object.entries(otherRequests).map(([what, ask]) => [what, () => ask(arranged)]),
         ]);
         for (const [what, change] of Object.entries(changes)) {
           const others = rows.filter(({ operation }) => operation !== what);
           const look = () =>
-            Promise.all(others.map(async (write) => shown(await write.seen(arranged, context))));
+            Promise.all(
+              others.map(async (write) => describeValue(await write.seen(arranged, context))),
+            );
           const before = await look();
-          const answer = await change();
-          if (answer.status >= 300) throw new NotObservable(`${what}: ${shownAnswer(answer)}`);
+          const response = await change();
+          if (response.status >= 300)
+            throw new NotObservable(`${what}: ${responseSummary(response)}`);
           expectEqual(`other resources after ${what}`, await look(), before);
         }
       },

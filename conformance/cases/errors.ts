@@ -1,22 +1,22 @@
 /** Cases: errors and request ids. Spec: Error; Errors */
 import * as v from 'valibot';
 import { errorBody } from '../context/error-body.ts';
-import { refused } from '../context/granted.ts';
+import { needRefusal } from '../context/granted.ts';
 import { acceptedDevice, factoryProvides } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
-import type { Answer } from '../target/answer.ts';
 import type { Headers } from '../target/exchange.ts';
 import {
+  describeValue,
   expectEqual,
   expectShape,
   expectThat,
   NotObservable,
-  observed,
-  observedAnswer,
-  shown,
-  shownAnswer,
+  observationOf,
+  observedResponse,
+  responseSummary,
 } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 
 const TWO_MEBIBYTES = 2 * 1_048_576;
@@ -29,34 +29,34 @@ const withText = v.looseObject({ error: v.optional(v.string()) });
 const withRequestId = v.looseObject({ request_id: v.optional(v.string()) });
 
 /** Sends a request that every server refuses: neither JSON nor signed. */
-async function refusal(context: TestContext, headers: Headers = {}): Promise<Answer> {
+async function refusal(context: TestContext, headers: Headers = {}): Promise<HttpResponse> {
   const operation = 'post-auth-request';
-  const answer = await context.caller().call(operation, { raw: '{', headers });
-  return refused({ operation, by: 'auth.malformed-is-400' }, answer);
+  const response = await context.caller().call(operation, { raw: '{', headers });
+  return needRefusal({ operation, by: 'auth.malformed-is-400' }, response);
 }
 
 /** Returns the request id in the body of a refusal, where it is optional. */
-function requestIdIn({ text }: Answer): string | undefined {
+function requestIdIn({ text }: HttpResponse): string | undefined {
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), withRequestId), text);
   return parsed.success ? parsed.output.request_id : undefined;
 }
 
-function requestIdOf(answer: Answer): string {
-  const id = requestIdIn(answer);
+function requestIdOf(response: HttpResponse): string {
+  const id = requestIdIn(response);
   if (id === undefined) throw new NotObservable('the refusal carries no request_id');
   return id;
 }
 
-/** Repeats a refused request until an answer has a request_id, which is optional. */
-async function refusalWithId(context: TestContext, headers: Headers = {}): Promise<Answer> {
-  let answer = await refusal(context, headers);
-  for (let asked = 1; asked < REFUSALS_MAX && requestIdIn(answer) === undefined; asked++) {
-    answer = await refusal(context, headers);
+/** Repeats a refused request until a response has a request_id, which is optional. */
+async function refusalWithId(context: TestContext, headers: Headers = {}): Promise<HttpResponse> {
+  let response = await refusal(context, headers);
+  for (let asked = 1; asked < REFUSALS_MAX && requestIdIn(response) === undefined; asked++) {
+    response = await refusal(context, headers);
   }
-  return answer;
+  return response;
 }
 
-function headerOf({ headers }: Answer, { names }: TestContext): string | undefined {
+function headerOf({ headers }: HttpResponse, { names }: TestContext): string | undefined {
   return headers[names.requestId.toLowerCase()];
 }
 
@@ -87,7 +87,7 @@ const requestIds: readonly JudgingCase<TestContext>[] = [
     run: async (context) => {
       const one = requestIdOf(await refusalWithId(context));
       const other = requestIdOf(await refusalWithId(context));
-      expectThat(one !== '' && one !== other, 'two request ids', shown([one, other]));
+      expectThat(one !== '' && one !== other, 'two request ids', describeValue([one, other]));
     },
   },
   {
@@ -95,10 +95,10 @@ const requestIds: readonly JudgingCase<TestContext>[] = [
     title: 'The request_id of a refusal equals the request id header of the response.',
     requirements: ['errors.request-id-equals-header'],
     run: async (context) => {
-      const answer = await refusalWithId(context);
-      const inHeader = headerOf(answer, context);
+      const response = await refusalWithId(context);
+      const inHeader = headerOf(response, context);
       if (inHeader === undefined) throw new NotObservable('no header carries the request id');
-      expectEqual('request_id', requestIdOf(answer), inHeader);
+      expectEqual('request_id', requestIdOf(response), inHeader);
     },
   },
 ];
@@ -115,14 +115,14 @@ const anonymous = defineScenario<TestContext>({
       title: 'The 401 of the next deployment carries an Error body.',
       requirements: ['errors.body-is-error'],
       run: async (context) => {
-        const answer = await context
+        const response = await context
           .caller()
           .call('get-next-deployment', { query: factoryProvides });
         const toMissing = {
           operation: 'get-next-deployment',
           by: 'tokens.missing-is-401',
         } as const;
-        expectShape(refused(toMissing, answer), errorBody);
+        expectShape(needRefusal(toMissing, response), errorBody);
       },
     },
     {
@@ -146,9 +146,13 @@ const anonymous = defineScenario<TestContext>({
       title: 'The Error body says in words what was wrong.',
       requirements: ['errors.says-why'],
       run: async (context) => {
-        const answer = await refusal(context);
-        const { error } = expectShape(answer, v.looseObject({ error: v.optional(v.unknown()) }));
-        expectThat(error !== undefined && error !== '', 'a string in `error`', shownAnswer(answer));
+        const response = await refusal(context);
+        const { error } = expectShape(response, v.looseObject({ error: v.optional(v.unknown()) }));
+        expectThat(
+          error !== undefined && error !== '',
+          'a string in `error`',
+          responseSummary(response),
+        );
       },
     },
     ...requestIds,
@@ -161,7 +165,7 @@ const anonymous = defineScenario<TestContext>({
         const fate = async (sent: string) =>
           requestIdOf(await refusal(context, { [name]: sent })) === sent ? 'kept' : 'replaced';
         const long = await fate('x'.repeat(LONG_ID_CHARACTERS));
-        return observed(`long: ${long}; with a space: ${await fate('two words')}`);
+        return observationOf(`long: ${long}; with a space: ${await fate('two words')}`);
       },
     },
     {
@@ -174,7 +178,7 @@ const anonymous = defineScenario<TestContext>({
           await refusal(context),
           await context.caller().call('get-next-deployment', { query }),
         ];
-        return observed(texts.map(shownAnswer).join('; '));
+        return observationOf(texts.map(responseSummary).join('; '));
       },
     },
     {
@@ -183,7 +187,7 @@ const anonymous = defineScenario<TestContext>({
       requirements: ['errors.unknown-path-without-token'],
       observe: async (context) => {
         const { url, method } = context.caller().request('get-configuration');
-        return observedAnswer(await context.session.send({ method, url: `${url}/unknown` }));
+        return observedResponse(await context.session.send({ method, url: `${url}/unknown` }));
       },
     },
     {
@@ -191,7 +195,7 @@ const anonymous = defineScenario<TestContext>({
       title: 'What body the 401 of the inventory has, for which the contract shows none.',
       requirements: ['errors.bodies-without-schema'],
       observe: async (context) =>
-        observedAnswer(await context.caller().call('patch-attributes', { body: [] })),
+        observedResponse(await context.caller().call('patch-attributes', { body: [] })),
     },
     {
       id: 'other-media-type',
@@ -199,7 +203,7 @@ const anonymous = defineScenario<TestContext>({
       requirements: ['errors.media-type'],
       observe: async (context) => {
         const headers = { 'content-type': 'text/plain' };
-        return observedAnswer(
+        return observedResponse(
           await context.caller().call('post-auth-request', { raw: '{}', headers }),
         );
       },
@@ -212,10 +216,10 @@ const anonymous = defineScenario<TestContext>({
         const body = { id_data: 'x'.repeat(TWO_MEBIBYTES) };
         try {
           const { status } = await context.caller().call('post-auth-request', { body });
-          return observed(`answered ${status}`);
+          return observationOf(`answered ${status}`);
         } catch (error) {
           // A server may close the connection instead of reading on.
-          if (error instanceof TransportFailure) return observed(error.message);
+          if (error instanceof TransportFailure) return observationOf(error.message);
           throw error;
         }
       },
@@ -240,7 +244,10 @@ const device = defineScenario({
         const body = { status: 'installing' };
         const operation = 'put-deployment-status';
         const toUnknown = { operation, by: 'status.unknown-deployment-is-404' } as const;
-        expectShape(refused(toUnknown, await caller.call(operation, { path, body })), errorBody);
+        expectShape(
+          needRefusal(toUnknown, await caller.call(operation, { path, body })),
+          errorBody,
+        );
       },
     },
     {
@@ -255,7 +262,7 @@ const device = defineScenario({
           await caller.call('get-next-deployment', { query, headers }),
           context,
         );
-        return observed(given === headers[name] ? 'it does' : `it carries ${given ?? 'none'}`);
+        return observationOf(given === headers[name] ? 'it does' : `it carries ${given ?? 'none'}`);
       },
     },
     {
@@ -264,7 +271,7 @@ const device = defineScenario({
       requirements: ['errors.unknown-path'],
       observe: async (caller, context) => {
         const { url, ...request } = caller.request('get-configuration');
-        return observedAnswer(await context.session.send({ ...request, url: `${url}/unknown` }));
+        return observedResponse(await context.session.send({ ...request, url: `${url}/unknown` }));
       },
     },
     {
@@ -274,7 +281,7 @@ const device = defineScenario({
       observe: async (caller, context) => {
         const { url, ...request } = caller.request('get-artifact', { path: { id: 'escape' } });
         const broken = url.replace('escape', '%E0%A4%A');
-        return observedAnswer(await context.session.send({ ...request, url: broken }));
+        return observedResponse(await context.session.send({ ...request, url: broken }));
       },
     },
     {
@@ -283,7 +290,7 @@ const device = defineScenario({
       requirements: ['errors.wrong-method'],
       observe: async (caller, context) => {
         const request = caller.request('get-configuration');
-        return observedAnswer(await context.session.send({ ...request, method: 'DELETE' }));
+        return observedResponse(await context.session.send({ ...request, method: 'DELETE' }));
       },
     },
     {
@@ -297,7 +304,7 @@ const device = defineScenario({
           .call('put-deployment-status', { path, raw: '{' });
         const unknown = await caller.call('put-deployment-status', { path, raw: '{' });
         const seen = `bad token and malformed: ${unsigned.status}`;
-        return observed(`${seen}; malformed and unknown: ${unknown.status}`);
+        return observationOf(`${seen}; malformed and unknown: ${unknown.status}`);
       },
     },
     {
@@ -311,7 +318,7 @@ const device = defineScenario({
         const reported = names.success
           ? Object.keys(names.output).toSorted().join(', ')
           : 'no claims';
-        return observed(`${read(header)} with ${reported}`);
+        return observationOf(`${read(header)} with ${reported}`);
       },
     },
   ],

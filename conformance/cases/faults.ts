@@ -10,13 +10,13 @@ import {
 import { acceptedDevice, factoryProvides, StartStateMissed } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { type CoveredStatus, defineScenario } from '../suite/case.ts';
-import type { Answer } from '../target/answer.ts';
 import { ApiCaller, bearer } from '../target/call.ts';
-import { anySuccess, expectEach, expectStatus, observed } from '../target/expectations.ts';
+import { anySuccess, expectEach, expectStatus, observationOf } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 
 const WINDOW_SECONDS = 60;
 
-type SendFaultyRequest = () => Promise<Answer>;
+type SendFaultyRequest = () => Promise<HttpResponse>;
 
 /** Returns every operation of the target, each with a request that would be granted. */
 async function everyOperation(context: TestContext) {
@@ -123,15 +123,15 @@ const rateLimit = defineScenario({
       requirements: ['errors.retry-after'],
       observe: async ({ device }) => {
         const { headers } = await device.call('get-next-deployment', { query: factoryProvides });
-        return observed(`Retry-After: ${headers['retry-after'] ?? 'none'}`);
+        return observationOf(`Retry-After: ${headers['retry-after'] ?? 'none'}`);
       },
     },
     {
-      id: 'haste-without-a-token',
+      id: 'limit-without-a-token',
       title: 'How an authentication request, or a signed link, is answered under the same limit.',
       requirements: ['errors.limit-without-token'],
       covers: every(429, tokenless),
-      observe: async ({ withoutToken }) => observed(await statusesOf(withoutToken)),
+      observe: async ({ withoutToken }) => observationOf(await statusesOf(withoutToken)),
     },
   ],
 });

@@ -1,10 +1,10 @@
 /** Cases: writing attributes again, and the attributes of two devices. Spec: Device inventory */
-import { acceptedDevice, needAnswer, twoDevices } from '../context/start-states.ts';
+import { acceptedDevice, needResponse, twoDevices } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { ShownAttribute } from '../context/target-admin.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
-import { expectEqual, expectThat, observed, shown } from '../target/expectations.ts';
+import { describeValue, expectEqual, expectThat, observationOf } from '../target/expectations.ts';
 import {
   expectShown,
   shownAttributes,
@@ -21,7 +21,7 @@ async function changeAttributes(
   device: SuiteDevice,
   { how, attributes, settled }: AttributeChange,
 ): Promise<Readonly<Record<string, unknown>>> {
-  needAnswer(how, await write(device, how, ...attributes), 200);
+  needResponse(how, await write(device, how, ...attributes), 200);
   const found = await shownAttributes(context, device, settled);
   return Object.fromEntries(Object.values(found).map(({ name, value }) => [name, value]));
 }
@@ -61,7 +61,7 @@ const written = defineScenario({
       },
     },
     {
-      id: 'patch-to-nothing-much',
+      id: 'patch-to-zero-or-empty',
       title: 'PATCH replaces a value by 0 or an empty string.',
       requirements: ['inventory.patch-upserts', 'inventory.value-kinds'],
       run: async (device, context) => {
@@ -102,7 +102,7 @@ const written = defineScenario({
       },
     },
     {
-      id: 'value-of-another-kind',
+      id: 'value-changes-its-type',
       title: 'An attribute that is written with a value of another type has the new type.',
       requirements: ['inventory.value-kinds'],
       run: async (device, context) => {
@@ -110,7 +110,7 @@ const written = defineScenario({
           const { changed } = await changeAttributes(context, device, {
             how: 'patch-attributes',
             attributes: [{ name: 'changed', value }],
-            settled: (all) => shown(all.changed?.value) === shown(value),
+            settled: (all) => describeValue(all.changed?.value) === describeValue(value),
           });
           expectEqual('changed', changed, value);
         }
@@ -142,7 +142,7 @@ const written = defineScenario({
           attributes: [{ name: 'changed', value: 'after' }],
           settled: (all) => !('kept' in all),
         });
-        expectThat(kept === undefined, 'no attribute kept', shown(kept));
+        expectThat(kept === undefined, 'no attribute kept', describeValue(kept));
       },
     },
     {
@@ -150,9 +150,9 @@ const written = defineScenario({
       title: 'What PUT with an empty array does.',
       requirements: ['inventory.empty-array'],
       observe: async (device, context) => {
-        const answer = await write(device, 'put-attributes');
+        const response = await write(device, 'put-attributes');
         const left = Object.keys(await shownAttributes(context, device, () => true));
-        return observed(`answered ${answer.status}, and left ${shown(left)}`);
+        return observationOf(`answered ${response.status}, and left ${describeValue(left)}`);
       },
     },
     {
@@ -164,7 +164,7 @@ const written = defineScenario({
         await write(device, 'patch-attributes', described);
         await write(device, 'patch-attributes', { name: 'probe', value: 2 });
         const found = await shownAttributes(context, device, ({ probe }) => probe?.value === 2);
-        return observed(`description ${shown(found.probe?.description ?? 'gone')}`);
+        return observationOf(`description ${describeValue(found.probe?.description ?? 'gone')}`);
       },
     },
   ],

@@ -7,7 +7,12 @@ import { acceptedDevice } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
-import { ExpectationFailure, expectEqual, expectStatus, shown } from '../target/expectations.ts';
+import {
+  describeValue,
+  ExpectationFailure,
+  expectEqual,
+  expectStatus,
+} from '../target/expectations.ts';
 import { writeAttributes as write } from './inventory-writing.ts';
 
 interface Attribute {
@@ -46,7 +51,9 @@ const combinations: readonly Attribute[] = values.flatMap((value, row) =>
 /** The attributes without descriptions, which another case judges. */
 const plain: readonly Attribute[] = combinations.map(({ name, value }) => ({ name, value }));
 
-/** Names that careless storage refuses or changes: punctuation, letter case, beyond ASCII, length. */
+/**
+ * Names that careless storage refuses or changes: punctuation, letter case, beyond ASCII, length.
+ */
 const named: readonly Attribute[] = [
   'two words',
   'mem_total.kB',
@@ -70,7 +77,9 @@ const PATCHES_AT_ONCE = 4;
 
 type Found = Readonly<Record<string, Attribute>>;
 
-/** Returns the requirement that is missed when an attribute is missing or is there without reason. */
+/**
+ * Returns the requirement that is missed when an attribute is missing or is there without reason.
+ */
 type MissedBy = (name: string, found: Found) => RequirementId;
 
 /** Asserts that users see exactly these attributes, with the values that were sent. */
@@ -89,7 +98,7 @@ async function expectExactly(
   const [is, should] = [found[name], wanted[name]];
   const missed = is && should ? kindRequirement(should.value) : missedBy(name, found);
   const text = (attribute: Attribute | undefined): string =>
-    attribute === undefined ? 'absent' : `the value ${shown(attribute.value)}`;
+    attribute === undefined ? 'absent' : `the value ${describeValue(attribute.value)}`;
   throw new ExpectationFailure(`${name}: ${text(should)}`, text(is), [missed]);
 }
 
@@ -206,10 +215,10 @@ export const inventoryFormCases = defineScenario({
             name: `at-once-${round}-${index}`,
             value: index,
           }));
-          const answers = await Promise.all(
+          const responses = await Promise.all(
             together.map((each) => write(device, 'patch-attributes', each)),
           );
-          for (const answer of answers) expectStatus(answer, 200);
+          for (const response of responses) expectStatus(response, 200);
           written.push(...together);
         }
         const missedBy: MissedBy = (_, found) =>

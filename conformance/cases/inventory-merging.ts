@@ -1,15 +1,15 @@
 /**
- * Cases: a sequence of writes by PUT and PATCH, after each of which users see exactly the attributes
- * that a model of the contract has. Names, values and descriptions are of every kind.
+ * Cases: a sequence of writes by PUT and PATCH, after each of which users see exactly the
+ * attributes that a model of the contract has. Names, values and descriptions are of every kind.
  * Spec: Device inventory; Attribute (inventory)
  */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { acceptedDevice, needAnswer } from '../context/start-states.ts';
+import { acceptedDevice, needResponse } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { ShownAttribute } from '../context/target-admin.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
-import { ExpectationFailure, shown } from '../target/expectations.ts';
+import { describeValue, ExpectationFailure } from '../target/expectations.ts';
 import { type WriteOperation, writeAttributes as write } from './inventory-writing.ts';
 
 interface Attribute {
@@ -115,7 +115,9 @@ interface Step {
   readonly wanted: Attributes;
 }
 
-/** Returns the requirement that a value missed: by the write, by its absence, or by its presence. */
+/**
+ * Returns the requirement that a value missed: by the write, by its absence, or by its presence.
+ */
 function missedValue({ made, wanted }: Step, name: string): RequirementId {
   const isPut = made.how === 'put-attributes';
   if (!wanted.has(name)) return isPut ? 'inventory.put-replaces' : 'inventory.patch-adds';
@@ -151,7 +153,9 @@ function differenceIn(
     const [is, should] = [found.get(name), step.wanted.get(name)];
     const what = `${name}, after ${step.made.how},`;
     if (JSON.stringify(is?.value) !== JSON.stringify(should?.value)) {
-      const [wanted, seen] = [should, is].map((each) => (each ? shown(each.value) : 'absent'));
+      const [wanted, seen] = [should, is].map((each) =>
+        each ? describeValue(each.value) : 'absent',
+      );
       const missed = [missedValue(step, name), ...kindsOf(should?.value)];
       return new ExpectationFailure(`${what} ${wanted}`, String(seen), missed);
     }
@@ -202,8 +206,8 @@ export const inventoryMergingCases = defineScenario<SuiteDevice>({
         let before: Attributes = new Map();
         for (const made of writes) {
           const step: Step = { made, wanted: after(before, made) };
-          const answer = await write(device, made.how, ...made.attributes);
-          needAnswer(made.how, answer, 200);
+          const response = await write(device, made.how, ...made.attributes);
+          needResponse(made.how, response, 200);
           const found = await context.settled(
             () => ownAttributes(context, device),
             (all) => differenceIn(all, step) === undefined,

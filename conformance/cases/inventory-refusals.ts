@@ -99,7 +99,7 @@ function refusalCases(
       accepted: [200],
     }),
     {
-      id: `${method.toLowerCase()}-of-strangers-is-401`,
+      id: `${method.toLowerCase()}-unauthenticated-is-401`,
       title: `${method} without a token, or with a malformed one, is answered 401.`,
       requirements: ['inventory.unauthenticated-is-401'],
       covers: [`${how} 401`],

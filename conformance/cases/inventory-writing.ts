@@ -2,8 +2,8 @@
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { ShownAttribute } from '../context/target-admin.ts';
 import type { TestContext } from '../context/test-context.ts';
-import type { Answer } from '../target/answer.ts';
 import { expectEqual } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 
 /** The two operations that write. */
 export type WriteOperation = 'patch-attributes' | 'put-attributes';
@@ -13,7 +13,7 @@ export function writeAttributes(
   device: SuiteDevice,
   how: WriteOperation,
   ...attributes: readonly unknown[]
-): Promise<Answer> {
+): Promise<HttpResponse> {
   return device.call(how, { body: attributes });
 }
 

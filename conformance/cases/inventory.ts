@@ -1,17 +1,17 @@
 /** Cases: the attributes of a device. Spec: Device inventory; Attribute (inventory) */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { acceptedDevice, needAnswer } from '../context/start-states.ts';
+import { acceptedDevice, needResponse } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import {
+  describeValue,
   expectEqual,
   expectNoBody,
   expectStatus,
   expectThat,
-  observed,
-  observedAnswer,
-  shown,
-  shownAnswer,
+  observationOf,
+  observedResponse,
+  responseSummary,
 } from '../target/expectations.ts';
 import {
   expectShown,
@@ -90,9 +90,9 @@ function writingCases(how: WriteOperation, method: string): readonly JudgingCase
       title: `The response to ${method} has no body.`,
       requirements: [`inventory.${slug}-has-no-body`],
       run: async (device) => {
-        const answer = await write(device, how, { name: 'probe', value: 'b' });
-        needAnswer(how, answer, 200);
-        expectNoBody(answer);
+        const response = await write(device, how, { name: 'probe', value: 'b' });
+        needResponse(how, response, 200);
+        expectNoBody(response);
       },
     },
     {
@@ -101,8 +101,8 @@ function writingCases(how: WriteOperation, method: string): readonly JudgingCase
       requirements: ['inventory.description'],
       run: async (device) => {
         const attribute = { name: 'probe', value: 1, description: 'what it is' };
-        const answer = await write(device, how, attribute);
-        expectThat(answer.status < 300, 'success', shownAnswer(answer));
+        const response = await write(device, how, attribute);
+        expectThat(response.status < 300, 'success', responseSummary(response));
       },
     },
   ];
@@ -131,7 +131,7 @@ const writing = defineScenario({
       },
     },
     {
-      id: 'scope-in-the-body-is-no-way-in',
+      id: 'scope-identity-changes-no-identity',
       title: 'An attribute with the scope identity does not change the identity.',
       requirements: ['inventory.identity-is-safe'],
       run: async (device, context) => {
@@ -146,14 +146,14 @@ const writing = defineScenario({
       title: 'How an attribute whose value is an empty array is answered.',
       requirements: ['inventory.empty-array-value'],
       observe: async (device) =>
-        observedAnswer(await write(device, 'put-attributes', { name: 'probe', value: [] })),
+        observedResponse(await write(device, 'put-attributes', { name: 'probe', value: [] })),
     },
     {
       id: 'empty-name',
       title: 'How an attribute with an empty name is answered.',
       requirements: ['inventory.empty-name'],
       observe: async (device) =>
-        observedAnswer(await write(device, 'put-attributes', { name: '', value: 1 })),
+        observedResponse(await write(device, 'put-attributes', { name: '', value: 1 })),
     },
     {
       id: 'long-name',
@@ -164,7 +164,7 @@ const writing = defineScenario({
           name: 'n'.repeat(LONG),
           value: 1,
         });
-        return observed(`answered ${status}`);
+        return observationOf(`answered ${status}`);
       },
     },
     {
@@ -175,7 +175,7 @@ const writing = defineScenario({
         const twice = ['first', 'second'].map((value) => ({ name: 'probe', value }));
         const { status } = await write(device, 'patch-attributes', ...twice);
         const kept = status === 200 ? (await shownProbe(context, device))?.value : 'nothing';
-        return observed(`answered ${status}, and kept ${shown(kept)}`);
+        return observationOf(`answered ${status}, and kept ${describeValue(kept)}`);
       },
     },
     {
@@ -187,7 +187,7 @@ const writing = defineScenario({
         const { status: hundred } = await write(device, 'put-attributes', ...many.slice(1));
         const { status: oneMore } = await write(device, 'patch-attributes', ...many.slice(0, 1));
         const { status: atOnce } = await write(device, 'put-attributes', ...many);
-        return observed(`100: ${hundred}, one more: ${oneMore}, 101 at once: ${atOnce}`);
+        return observationOf(`100: ${hundred}, one more: ${oneMore}, 101 at once: ${atOnce}`);
       },
     },
     {
@@ -199,7 +199,7 @@ const writing = defineScenario({
         const { status: small } = await write(device, 'put-attributes', large('a', 250));
         const { status: oneMore } = await write(device, 'patch-attributes', large('b', 50));
         const { status: atOnce } = await write(device, 'put-attributes', large('a', 300));
-        return observed(`250 KiB: ${small}, 50 more: ${oneMore}, 300 at once: ${atOnce}`);
+        return observationOf(`250 KiB: ${small}, 50 more: ${oneMore}, 300 at once: ${atOnce}`);
       },
     },
     {
@@ -209,7 +209,7 @@ const writing = defineScenario({
       observe: async (device) => {
         const raw = '[{"name":"half","value":"\\ud83d"}]';
         const { status } = await device.call('put-attributes', { raw });
-        return observed(`${status}`);
+        return observationOf(`${status}`);
       },
     },
   ],

@@ -14,10 +14,10 @@ import { ownArtifact } from '../context/own-artifact.ts';
 import { acceptedDevice, factoryProvides } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
-import type { Answer } from '../target/answer.ts';
 import { pairsIn } from '../target/configuration-body.ts';
 import { expectMembers, expectStatus, NotObservable } from '../target/expectations.ts';
 import { isMap } from '../target/json-members.ts';
+import type { HttpResponse } from '../target/response.ts';
 
 /** A link, which was followed once, to an artifact that the case has uploaded. */
 interface OwnLink extends LinkedFile {
@@ -58,8 +58,8 @@ async function nameOf(context: TestContext, id: string): Promise<string> {
   return nameIn(await device.call('get-artifact', { path: { id } }));
 }
 
-/** Returns the name in an answer about an artifact. @throws NotObservable */
-export function nameIn({ text }: Pick<Answer, 'text'>): string {
+/** Returns the name in a response about an artifact. @throws NotObservable */
+export function nameIn({ text }: Pick<HttpResponse, 'text'>): string {
   const artifact = parsedJson(text);
   if (isMap(artifact) && typeof artifact.name === 'string') return artifact.name;
   throw new NotObservable('the artifact is shown without its name');
@@ -119,9 +119,9 @@ const toConfigurations = defineScenario<ConfigurationOffer>({
       requirements: ['download.outlives-changes'],
       run: async (offer, context) => {
         await change(offer, context);
-        const answer = await offer.get(offer.uri);
-        expectStatus(answer, 200);
-        const pairs = await pairsIn(answer.bytes);
+        const response = await offer.get(offer.uri);
+        expectStatus(response, 200);
+        const pairs = await pairsIn(response.bytes);
         if (pairs) expectMembers('pairs', pairs, configured);
       },
     }),

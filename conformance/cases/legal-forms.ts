@@ -192,7 +192,7 @@ export const legalFormCases = defineScenario({
   cases: [
     ...forms.map(formCase),
     {
-      id: 'three-times',
+      id: 'repeated-requests-have-the-same-effect',
       title:
         'A request that succeeds once succeeds a second and a third time, with the same effect.',
       requirements: ['service.equal-forms'],

@@ -11,14 +11,14 @@ import {
   deviceAndArtifact,
   factoryProvides,
   instructedId,
-  needAnswer,
+  needResponse,
   type OfferedDeployment,
   twoDevices,
 } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
-import type { Answer } from '../target/answer.ts';
-import { ExpectationFailure, NotObservable, shownAnswer } from '../target/expectations.ts';
+import { ExpectationFailure, NotObservable, responseSummary } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 import type { WireRequest } from '../target/target.ts';
 import { upgradeHeaders } from './connect-asking.ts';
 import { alert, service } from './monitor-samples.ts';
@@ -44,9 +44,9 @@ export async function deviceWithEverything(context: TestContext): Promise<Device
     artifact_name: artifact.name,
     devices: [device, first, second].map(({ id }) => id),
   });
-  const answer = await device.call('get-next-deployment', { query: factoryProvides });
+  const response = await device.call('get-next-deployment', { query: factoryProvides });
   const arranged = {
-    ...{ device, artifact, deploymentId, deploymentName, id: instructedId(answer) },
+    ...{ device, artifact, deploymentId, deploymentName, id: instructedId(response) },
     askers: {
       'get-next-deployment': device,
       'post-next-deployment': first,
@@ -68,7 +68,7 @@ interface GoodRequest {
   /** Builds the request. The marker is part of the written data, to recognize its effect. */
   readonly request: (marker: string) => WireRequest;
   /** Sends the request; `TargetSession.send` by default. */
-  readonly send?: (request: WireRequest) => Promise<Answer>;
+  readonly send?: (request: WireRequest) => Promise<HttpResponse>;
   /** Reads the effect as a user or a device; resolves to true if the marker is present. */
   readonly holds?: (marker: string) => Promise<boolean>;
 }
@@ -154,9 +154,9 @@ function goodRequests(arranged: DeviceWithOffers, context: TestContext): GoodReq
     connect: {
       request: () => device.request('connect', { headers: upgradeHeaders }),
       send: async (request) => {
-        const answer = await context.session.upgrade(request);
-        answer.socket?.destroy();
-        return answer;
+        const response = await context.session.upgrade(request);
+        response.socket?.destroy();
+        return response;
       },
     },
     // With white space, which is signed as sent in every form of HTTP.
@@ -177,12 +177,12 @@ function goodRequests(arranged: DeviceWithOffers, context: TestContext): GoodReq
   };
 }
 
-/** The difference from a success: the expected and the actual answer, or a missing effect. */
+/** The difference from a success: the expected and the actual response, or a missing effect. */
 export interface Mismatch {
   readonly expected: string;
   readonly actual: string;
-  /** The answer, if it was no success of the operation. */
-  readonly answer?: Answer;
+  /** The response, if it was no success of the operation. */
+  readonly response?: HttpResponse;
 }
 
 /** An operation and a good request to it. */
@@ -195,7 +195,7 @@ export interface GoodRow {
 export interface LegalFormOptions {
   readonly change?: (request: WireRequest) => WireRequest;
   /** Sends the request; overrides `send` of the row. */
-  readonly send?: (request: WireRequest) => Promise<Answer>;
+  readonly send?: (request: WireRequest) => Promise<HttpResponse>;
   /** Statuses by which a target declines the form, as HTTP allows. */
   readonly declines?: readonly number[];
 }
@@ -208,10 +208,10 @@ export async function mismatchOf(
 ): Promise<Mismatch | undefined> {
   const marker = context.newName();
   const send = way.send ?? good.send ?? ((request) => context.session.send(request));
-  const answer = await send(change(good.request(marker)));
-  if (declines.includes(answer.status)) return undefined;
-  if (!(String(answer.status) in operations[id].success)) {
-    return { expected: 'a success of the operation', actual: shownAnswer(answer), answer };
+  const response = await send(change(good.request(marker)));
+  if (declines.includes(response.status)) return undefined;
+  if (!(String(response.status) in operations[id].success)) {
+    return { expected: 'a success of the operation', actual: responseSummary(response), response };
   }
   if (good.holds === undefined || (await good.holds(marker))) return undefined;
   return { expected: 'the effect of the request', actual: 'none' };
@@ -228,11 +228,11 @@ export function failureOf(
 }
 
 /**
- * Returns NotObservable for a request that fails even in its normal form. Throws StartStateMissed if
- * the request was refused.
+ * Returns NotObservable for a request that fails even in its normal form. Throws StartStateMissed
+ * if the request was refused.
  */
-export function notObservable(id: OperationId, { actual, answer }: Mismatch): NotObservable {
-  if (answer) needAnswer(id, answer, Number(Object.keys(operations[id].success)[0]));
+export function notObservable(id: OperationId, { actual, response }: Mismatch): NotObservable {
+  if (response) needResponse(id, response, Number(Object.keys(operations[id].success)[0]));
   return new NotObservable(`${id} does not succeed in its normal form either: ${actual}`);
 }
 

@@ -16,13 +16,13 @@ import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
 import { withParameter, withSegment } from '../target/altered-link.ts';
 import {
+  describeValue,
   expectEach,
   expectEqual,
   expectJson,
   expectStatus,
   NotObservable,
-  observed,
-  shown,
+  observationOf,
 } from '../target/expectations.ts';
 import { isMap } from '../target/json-members.ts';
 
@@ -54,7 +54,7 @@ const trusted = defineScenario<SuiteDevice>({
   },
   cases: [
     {
-      id: 'signature-in-other-letters-is-refused',
+      id: 'signature-in-other-case-is-refused',
       title: 'A signature whose Base64 has changed letter case is rejected.',
       requirements: ['auth.signature-must-verify'],
       run: async (device) => {
@@ -71,7 +71,7 @@ const trusted = defineScenario<SuiteDevice>({
       },
     },
     {
-      id: 'identity-in-other-letters-is-another',
+      id: 'identity-in-other-case-is-another',
       title: 'An identity in another letter case is that of another device.',
       requirements: ['auth.first-contact-is-401', 'auth.identity-is-the-content'],
       run: async (device, context) => {
@@ -97,7 +97,7 @@ const texts = defineScenario<SuiteDevice>({
   arrange: (context) => acceptedDevice(context),
   cases: [
     {
-      id: 'names-in-other-letters-are-others',
+      id: 'names-in-other-case-are-others',
       title: 'Attributes whose names differ in letter case are two attributes.',
       requirements: ['inventory.patch-adds'],
       run: async (device, context) => {
@@ -124,14 +124,14 @@ const settings = defineScenario<SuiteDevice>({
   arrange: (context) => acceptedDevice(context),
   cases: [
     {
-      id: 'keys-in-other-letters-are-others',
+      id: 'keys-in-other-case-are-others',
       title: 'Keys that differ in letter case are two keys.',
       requirements: ['configuration.any-name'],
       run: async (device) => {
         const pairs = { probe: 'small', Probe: 'mixed', PROBE: 'capital' };
         expectStatus(await device.call('put-configuration', { body: pairs }), 204);
         const read = expectJson(await device.call('get-configuration'));
-        if (!isMap(read)) throw new NotObservable(`the store was read as ${shown(read)}`);
+        if (!isMap(read)) throw new NotObservable(`the store was read as ${describeValue(read)}`);
         const { probe, Probe, PROBE } = read;
         expectEqual('pairs', { probe, Probe, PROBE }, pairs);
       },
@@ -160,7 +160,7 @@ const offers = defineScenario<SuiteDevice>({
   arrange: deviceWithFlavouredRelease,
   cases: [
     {
-      id: 'depends-in-other-letters-offers-nothing',
+      id: 'depends-in-other-case-offers-nothing',
       title: 'A device that provides the string in another letter case is offered nothing.',
       requirements: ['next.depends'],
       run: async (device) => {
@@ -173,7 +173,7 @@ const offers = defineScenario<SuiteDevice>({
       },
     },
     {
-      id: 'v2-depends-in-other-letters-offers-nothing',
+      id: 'v2-depends-in-other-case-offers-nothing',
       title: 'In v2, a device that provides the string in another letter case is offered nothing.',
       requirements: ['next.v2-depends'],
       run: async (device) => {
@@ -196,7 +196,7 @@ const links = defineScenario({
   arrange: (context) => configurationOffer(context),
   cases: [
     {
-      id: 'signature-in-other-letters-is-403',
+      id: 'signature-in-other-case-is-403',
       title: 'The link with the letter case of its signature changed is answered 403.',
       requirements: ['download.invalid-signature-is-403'],
       run: async ({ uri, get }, { names: { linkSignature } }) => {
@@ -209,7 +209,7 @@ const links = defineScenario({
       },
     },
     {
-      id: 'device-type-in-other-letters-is-403',
+      id: 'device-type-in-other-case-is-403',
       title: 'The link with its device type in capital letters is answered 403.',
       requirements: ['download.signature-covers-path'],
       run: async ({ uri, get, deviceType }) =>
@@ -234,7 +234,7 @@ const ids = defineScenario<OfferedDeployment>({
         const path = { id: id.toUpperCase() };
         const body = { status: 'downloading' };
         const { status } = await device.call('put-deployment-status', { path, body });
-        return observed(id === path.id ? 'the id has no letters' : `answered ${status}`);
+        return observationOf(id === path.id ? 'the id has no letters' : `answered ${status}`);
       },
     },
   ],

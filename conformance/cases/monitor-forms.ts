@@ -7,10 +7,10 @@ import type { SuiteDevice } from '../context/suite-device.ts';
 import type { ShownAlert } from '../context/target-admin.ts';
 import { defineScenario } from '../suite/case.ts';
 import {
+  describeValue,
   ExpectationFailure,
   expectEqual,
   expectStatus,
-  shown,
   sorted,
 } from '../target/expectations.ts';
 import { type Members, membersOf } from '../target/json-members.ts';
@@ -93,7 +93,9 @@ const alerts = defineScenario<SuiteDevice>({
           const same = found.filter(({ name }) => name === each.name);
           if (same.length !== 1) {
             const times = `${same.length} times`;
-            throw new ExpectationFailure(`once ${shown(each)}`, times, ['alerts.are-shown']);
+            throw new ExpectationFailure(`once ${describeValue(each)}`, times, [
+              'alerts.are-shown',
+            ]);
           }
           expectEqual('alert', contentOf(same[0]), contentOf(each));
         }
@@ -131,7 +133,10 @@ const monitors = defineScenario<SuiteDevice>({
             const all = await context.admin.monitorConfiguration(device.id);
             return sorted(all.map(({ name, status, type }) => ({ name, status, type })));
           };
-          const found = await context.settled(read, (all) => shown(all) === shown(wanted));
+          const found = await context.settled(
+            read,
+            (all) => describeValue(all) === describeValue(wanted),
+          );
           expectEqual('monitors', found, wanted);
         }
       },

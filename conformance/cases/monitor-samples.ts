@@ -1,6 +1,6 @@
 /** Valid alerts and monitor configurations, which the monitor cases modify. */
 import type { SuiteDevice } from '../context/suite-device.ts';
-import type { Answer } from '../target/answer.ts';
+import type { HttpResponse } from '../target/response.ts';
 
 /** The subject of the sample alert: a systemd unit that does not run. */
 export const subject = { name: 'sshd', type: 'systemd.unit', status: 'not-running' };
@@ -25,7 +25,10 @@ export function detailed(details: unknown): object {
 }
 
 /** Sends alerts as a JSON array. */
-export function sendAlerts(device: SuiteDevice, ...alerts: readonly unknown[]): Promise<Answer> {
+export function sendAlerts(
+  device: SuiteDevice,
+  ...alerts: readonly unknown[]
+): Promise<HttpResponse> {
   return device.call('post-alerts', { body: alerts });
 }
 
@@ -33,6 +36,6 @@ export function sendAlerts(device: SuiteDevice, ...alerts: readonly unknown[]): 
 export function sendConfiguration(
   device: SuiteDevice,
   ...entries: readonly unknown[]
-): Promise<Answer> {
+): Promise<HttpResponse> {
   return device.call('post-monitor-configuration', { body: entries });
 }

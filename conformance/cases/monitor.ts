@@ -2,19 +2,19 @@
  * Cases: alerts and monitor configuration of a device.
  * Spec: Device monitor; MonitorConfiguration
  */
-import { acceptedDevice, needAnswer } from '../context/start-states.ts';
+import { acceptedDevice, needResponse } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import { defineScenario } from '../suite/case.ts';
 import { type InputTable, inputCases, otherThanText } from '../suite/input-table.ts';
 import {
+  describeValue,
   expectEach,
   expectEqual,
   expectNoBody,
   expectStatus,
   expectThat,
-  observed,
-  observedAnswer,
-  shown,
+  observationOf,
+  observedResponse,
 } from '../target/expectations.ts';
 import {
   alert,
@@ -132,13 +132,13 @@ const alerts = defineScenario({
       title: 'The response to alerts has no body.',
       requirements: ['alerts.answer-has-no-body'],
       run: async (device) => {
-        const answer = await sendAlerts(device, alert);
-        needAnswer('post-alerts', answer, 204);
-        expectNoBody(answer);
+        const response = await sendAlerts(device, alert);
+        needResponse('post-alerts', response, 204);
+        expectNoBody(response);
       },
     },
     {
-      id: 'strangers-send-no-alerts',
+      id: 'alerts-unauthenticated-is-401',
       title: 'Alerts without a token, or with a malformed one, are answered 401.',
       requirements: ['alerts.need-a-token'],
       covers: ['post-alerts 401'],
@@ -190,7 +190,7 @@ const alerts = defineScenario({
           subject: { ...subject, name },
         }));
         const sent = [await sendAlerts(device, first, second), await sendAlerts(device, third)];
-        for (const answer of sent) needAnswer('post-alerts', answer, 204);
+        for (const response of sent) needResponse('post-alerts', response, 204);
         const found = await context.settled(
           () => context.admin.alerts(device.id),
           (all) => all.length > 2,
@@ -208,7 +208,7 @@ const alerts = defineScenario({
       id: 'no-alerts',
       title: 'How an empty array of alerts is answered.',
       requirements: ['alerts.empty'],
-      observe: async (device) => observedAnswer(await sendAlerts(device)),
+      observe: async (device) => observedResponse(await sendAlerts(device)),
     },
     {
       id: 'empty-texts-in-alerts',
@@ -217,7 +217,7 @@ const alerts = defineScenario({
       observe: async (device) => {
         const name = await sendAlerts(device, { ...alert, name: '' });
         const nested = { ...alert, subject: { ...subject, name: '' } };
-        return observed(
+        return observationOf(
           `name ${name.status}, in subject ${(await sendAlerts(device, nested)).status}`,
         );
       },
@@ -229,7 +229,7 @@ const alerts = defineScenario({
       observe: async (device) => {
         const ofKib = (kib: number) => detailed({ description: 'x'.repeat(kib * 1024) });
         const { status: small } = await sendAlerts(device, ofKib(30));
-        return observed(
+        return observationOf(
           `30 KiB: ${small}, 40 KiB: ${(await sendAlerts(device, ofKib(40))).status}`,
         );
       },
@@ -241,7 +241,7 @@ const alerts = defineScenario({
       observe: async (device) => {
         const details = await sendAlerts(device, detailed(null));
         const description = await sendAlerts(device, detailed({ description: null }));
-        return observed(`details ${details.status}, description ${description.status}`);
+        return observationOf(`details ${details.status}, description ${description.status}`);
       },
     },
   ],
@@ -270,13 +270,13 @@ const configuration = defineScenario({
       title: 'The response to a monitor configuration has no body.',
       requirements: ['monitor.answer-has-no-body'],
       run: async (device) => {
-        const answer = await sendConfiguration(device, service);
-        needAnswer('post-monitor-configuration', answer, 204);
-        expectNoBody(answer);
+        const response = await sendConfiguration(device, service);
+        needResponse('post-monitor-configuration', response, 204);
+        expectNoBody(response);
       },
     },
     {
-      id: 'strangers-send-no-configuration',
+      id: 'configuration-unauthenticated-is-401',
       title: 'A monitor configuration without a token, or with a malformed one, is answered 401.',
       requirements: ['monitor.needs-a-token'],
       covers: ['post-monitor-configuration 401'],
@@ -306,14 +306,14 @@ const configuration = defineScenario({
       title: 'Users read the configuration that the device sent last.',
       requirements: ['monitor.is-current'],
       run: async (device, context) => {
-        needAnswer('post-monitor-configuration', await sendConfiguration(device, service), 204);
+        needResponse('post-monitor-configuration', await sendConfiguration(device, service), 204);
         await sendConfiguration(device, { ...service, status: 'disabled' });
         const found = await context.settled(
           () => context.admin.monitorConfiguration(device.id),
           (all) => all.length === 1 && all[0]?.status === 'disabled',
         );
         const statuses = found.map((entry) => entry.status);
-        expectThat(statuses.join() === 'disabled', 'the last one only', shown(statuses));
+        expectThat(statuses.join() === 'disabled', 'the last one only', describeValue(statuses));
       },
     },
     ...inputCases<SuiteDevice>(configurationInputs, {
@@ -325,14 +325,14 @@ const configuration = defineScenario({
       id: 'no-configuration',
       title: 'How an empty array of monitor configurations is answered.',
       requirements: ['monitor.empty'],
-      observe: async (device) => observedAnswer(await sendConfiguration(device)),
+      observe: async (device) => observedResponse(await sendConfiguration(device)),
     },
     {
       id: 'empty-texts-in-configuration',
       title: 'How a monitor configuration with an empty name is answered.',
       requirements: ['monitor.empty-texts'],
       observe: async (device) =>
-        observedAnswer(await sendConfiguration(device, { ...service, name: '' })),
+        observedResponse(await sendConfiguration(device, { ...service, name: '' })),
     },
   ],
 });

@@ -6,11 +6,11 @@ import {
   acceptedDevice,
   deploymentOf,
   factoryProvides,
-  needAnswer,
+  needResponse,
   pendingDeployment,
 } from '../context/start-states.ts';
 import { defineScenario } from '../suite/case.ts';
-import { expectStatus, observed } from '../target/expectations.ts';
+import { expectStatus, observationOf } from '../target/expectations.ts';
 import { expectNoOffer } from './next-deployment.ts';
 
 const [neededChecksum] = sampleArtifacts.dependent.depends['rootfs-image.checksum'];
@@ -97,11 +97,11 @@ const several = defineScenario({
       title: 'Of two pending deployments either may be offered first.',
       requirements: ['next.oldest-first'],
       observe: async ({ device, deploymentId, laterId }) => {
-        const answer = await device.call('post-next-deployment', { body: suitsBoth });
-        needAnswer('post-next-deployment', answer, 200);
-        const id = textIn(needInstructions(answer), 'id');
+        const response = await device.call('post-next-deployment', { body: suitsBoth });
+        needResponse('post-next-deployment', response, 200);
+        const id = textIn(needInstructions(response), 'id');
         const words = { [deploymentId]: 'the older one', [laterId]: 'the younger one' };
-        return observed(words[id] ?? 'an id of neither');
+        return observationOf(words[id] ?? 'an id of neither');
       },
     },
   ],

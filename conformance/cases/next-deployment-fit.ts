@@ -12,15 +12,15 @@ import { acceptedDevice, factoryProvides, needStatus } from '../context/start-st
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
-import type { Answer } from '../target/answer.ts';
 import {
+  describeValue,
   ExpectationFailure,
   expectThat,
   NotObservable,
-  shown,
-  shownAnswer,
+  responseSummary,
   sorted,
 } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 import { pendingIs200 } from './next-deployment.ts';
 
 type Provides = Readonly<Record<string, string>>;
@@ -110,10 +110,10 @@ async function expectOffers(
   isOffered: boolean,
 ): Promise<void> {
   for (const [name, { device, row }] of devices) {
-    const answer = await form.ask(device, row);
-    if (answer.status >= 500) needStatus('a decision', answer, 200);
+    const response = await form.ask(device, row);
+    if (response.status >= 500) needStatus('a decision', response, 200);
     const what = isOffered ? 'an offer' : 'no offer';
-    expectThat(offersAny(answer) === isOffered, `${what} for ${name}`, shownAnswer(answer));
+    expectThat(offersAny(response) === isOffered, `${what} for ${name}`, responseSummary(response));
   }
 }
 
@@ -176,12 +176,16 @@ function named<Row>(
 }
 
 /** Asserts that the instructions have every device type of the artifact. */
-function expectAllTypes(answer: Answer): void {
-  const listed = fieldIn(needInstructions(answer), 'artifact.device_types_compatible');
+function expectAllTypes(response: HttpResponse): void {
+  const listed = fieldIn(needInstructions(response), 'artifact.device_types_compatible');
   if (!Array.isArray(listed)) throw new NotObservable('there is no list of device types');
   if (sorted(listed).join('\n') === sorted(types).join('\n')) return;
   const missed = ['next.types-of-the-artifact'] as const;
-  throw new ExpectationFailure(`the device types ${shown(types)}`, shown(listed), missed);
+  throw new ExpectationFailure(
+    `the device types ${describeValue(types)}`,
+    describeValue(listed),
+    missed,
+  );
 }
 
 function typeCases(form: PollForm): readonly JudgingCase<string>[] {
@@ -196,12 +200,12 @@ function typeCases(form: PollForm): readonly JudgingCase<string>[] {
       run: async (release, context) => {
         const rows = named(types, providing);
         for (const [name, { device, row }] of await devicesFor(context, rows, release)) {
-          const answer = await form.ask(device, row);
-          if (!offersAny(answer)) {
+          const response = await form.ask(device, row);
+          if (!offersAny(response)) {
             const missed = [pendingIs200[form.operation]];
-            throw new ExpectationFailure(`an offer for ${name}`, shownAnswer(answer), missed);
+            throw new ExpectationFailure(`an offer for ${name}`, responseSummary(response), missed);
           }
-          expectAllTypes(answer);
+          expectAllTypes(response);
         }
       },
     },
@@ -259,13 +263,13 @@ async function releaseForAll(context: TestContext): Promise<ReleaseForAll> {
   return { release, rows };
 }
 
-/** Asserts that the source in the answer gives the artifact that fits the device. */
+/** Asserts that the source in the response gives the artifact that fits the device. */
 async function expectArtifact(
   context: TestContext,
-  answer: Answer,
+  response: HttpResponse,
   { name, rows, missed }: ExpectedArtifact,
 ): Promise<void> {
-  const url = textIn(needInstructions(answer), 'artifact.source.uri');
+  const url = textIn(needInstructions(response), 'artifact.source.uri');
   const { bytes } = await context.session.send({ method: 'GET', url });
   const found = Object.entries(rows).find(([, row]) => row.bytes.equals(bytes));
   // Other cases check that a source gives an artifact at all.
@@ -301,13 +305,13 @@ const severalArtifacts = defineScenario({
       needs: form.needs,
       run: async ({ release, rows }, context) => {
         for (const [name, { device, row }] of await devicesFor(context, rows, release)) {
-          const answer = await form.ask(device, row.provides);
+          const response = await form.ask(device, row.provides);
           const missed = dependsOf[form.slug];
-          if (!offersAny(answer)) {
+          if (!offersAny(response)) {
             const any = [missed, pendingIs200[form.operation]];
-            throw new ExpectationFailure(`an offer for ${name}`, shownAnswer(answer), any);
+            throw new ExpectationFailure(`an offer for ${name}`, responseSummary(response), any);
           }
-          await expectArtifact(context, answer, { name, rows, missed });
+          await expectArtifact(context, response, { name, rows, missed });
         }
       },
     }),

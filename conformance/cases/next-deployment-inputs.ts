@@ -7,7 +7,7 @@ import { acceptedDevice, factoryProvides } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import { defineScenario } from '../suite/case.ts';
 import { type InputTable, inputCases, otherThanText } from '../suite/input-table.ts';
-import { anySuccess, expectEach, observed } from '../target/expectations.ts';
+import { anySuccess, expectEach, observationOf } from '../target/expectations.ts';
 
 const { device_type, artifact_name } = factoryProvides;
 const otherThanObject = ['null', 'boolean', 'number', 'text', 'list'] as const;
@@ -245,7 +245,7 @@ const queries = defineScenario({
       observe: async (device) => {
         const unnamed = await ask(device, { device_type, artifact_name: '' });
         const untyped = await ask(device, { device_type: '', artifact_name });
-        return observed(`artifact_name ${unnamed.status}, device_type ${untyped.status}`);
+        return observationOf(`artifact_name ${unnamed.status}, device_type ${untyped.status}`);
       },
     },
     {
@@ -255,7 +255,7 @@ const queries = defineScenario({
       observe: async (device) => {
         const unnamed = await ask(device, { device_type, artifact_name: longQueryText });
         const untyped = await ask(device, { device_type: longQueryText, artifact_name });
-        return observed(`artifact_name ${unnamed.status}, device_type ${untyped.status}`);
+        return observationOf(`artifact_name ${unnamed.status}, device_type ${untyped.status}`);
       },
     },
     {
@@ -270,7 +270,7 @@ const queries = defineScenario({
           const posted = await device.call('post-next-deployment', { body: provides });
           seen.push(`${name}: GET ${asked.status}, POST ${posted.status}`);
         }
-        return observed(seen.join('; '));
+        return observationOf(seen.join('; '));
       },
     },
   ],

@@ -12,14 +12,14 @@ import {
   activeDeployment,
   type DeviceInDeployment,
   factoryProvides,
-  needAnswer,
+  needResponse,
   pendingDeployment,
 } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase, type ObservingCase } from '../suite/case.ts';
-import type { Answer } from '../target/answer.ts';
-import { expectStatus, NotObservable, observed } from '../target/expectations.ts';
+import { expectStatus, NotObservable, observationOf } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 
 /** Content sizes that differ by more than a tar block, so that the file sizes differ too. */
 const TINY_BYTES = 10;
@@ -56,9 +56,9 @@ async function twoThatFit(context: TestContext): Promise<FittingDevice> {
 
 /** Returns the id of the artifact that the device is given. */
 async function servedId(device: SuiteDevice): Promise<string> {
-  const answer = await device.call('post-next-deployment', { body: provides });
-  needAnswer('post-next-deployment', answer, 200);
-  return textIn(needInstructions(answer), 'artifact.id');
+  const response = await device.call('post-next-deployment', { body: provides });
+  needResponse('post-next-deployment', response, 200);
+  return textIn(needInstructions(response), 'artifact.id');
 }
 
 const choosing = defineScenario({
@@ -75,7 +75,7 @@ const choosing = defineScenario({
       requirements: ['next.which-artifact'],
       observe: async ({ device, smallId, largeId }) => {
         const words = { [smallId]: 'the smaller one', [largeId]: 'the larger one' };
-        return observed(words[await servedId(device)] ?? 'an id of neither');
+        return observationOf(words[await servedId(device)] ?? 'an id of neither');
       },
     },
     {
@@ -92,7 +92,9 @@ const choosing = defineScenario({
         });
         try {
           const isSame = (await servedId(device)) === before;
-          return observed(isSame ? 'the same artifact is offered' : 'another artifact is offered');
+          return observationOf(
+            isSame ? 'the same artifact is offered' : 'another artifact is offered',
+          );
         } finally {
           // Cleanup removes in reverse order, and an artifact in use cannot be removed.
           await context.admin.abort(deploymentId);
@@ -107,7 +109,7 @@ function seenCase(
   id: string,
   given: {
     readonly title: string;
-    readonly ask: (arranged: DeviceInDeployment) => Promise<Answer>;
+    readonly ask: (arranged: DeviceInDeployment) => Promise<HttpResponse>;
     readonly expected: string;
   },
 ): ObservingCase<DeviceInDeployment> {
@@ -119,7 +121,7 @@ function seenCase(
       const { status } = await given.ask(arranged);
       const seen = await shownStatus(context, arranged, given.expected);
       const again = await arranged.device.call('post-next-deployment', { body: factoryProvides });
-      return observed(`answered ${status}, users see ${seen}, then it is ${again.status}`);
+      return observationOf(`answered ${status}, users see ${seen}, then it is ${again.status}`);
     },
   };
 }
@@ -155,7 +157,7 @@ const waiting = defineScenario({
       observe: async ({ device }) => {
         const body = { ...factoryProvides, device_type: '\ud800' };
         const { status } = await device.call('post-next-deployment', { body });
-        return observed(`answered ${status}`);
+        return observationOf(`answered ${status}`);
       },
     },
   ],

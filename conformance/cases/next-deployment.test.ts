@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Answer } from '../target/answer.ts';
 import { ExpectationFailure, NotObservable } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 import { expectNoOffer } from './next-deployment.ts';
 
-function answer(status: number, text = ''): Answer {
+function answer(status: number, text = ''): HttpResponse {
   return { status, text, bytes: Buffer.from(text), headers: {} };
 }
 

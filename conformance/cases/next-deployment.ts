@@ -9,34 +9,34 @@ import {
   activeDeployment,
   type DeviceInDeployment,
   factoryProvides,
+  needOffer,
   needStatus,
   type OfferedDeployment,
-  offered,
   pendingDeployment,
 } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase, type ObservingCase } from '../suite/case.ts';
-import type { Answer } from '../target/answer.ts';
 import {
   expectStatus,
   expectThat,
   NotObservable,
-  observedAnswer,
-  shownAnswer,
+  observedResponse,
+  responseSummary,
 } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 
 /** Provides that no deployment matches. */
 const otherProvides = { ...factoryProvides, artifact_name: 'conformance-stranger' };
 
 /**
- * Asserts that the answer offers no deployment, whatever else it contains. Throws NotObservable on
- * a server error, since a failing server has not decided to offer nothing.
+ * Asserts that the response offers no deployment, whatever else it contains. Throws NotObservable
+ * on a server error, since a failing server has not decided to offer nothing.
  */
-export function expectNoOffer(answer: Answer): void {
-  if (answer.status >= 500)
-    throw new NotObservable(`the request was answered ${shownAnswer(answer)}`);
-  expectThat(!offersAny(answer), 'no deployment', shownAnswer(answer));
+export function expectNoOffer(response: HttpResponse): void {
+  if (response.status >= 500)
+    throw new NotObservable(`the request was answered ${responseSummary(response)}`);
+  expectThat(!offersAny(response), 'no deployment', responseSummary(response));
 }
 
 function idleCases({ operation, slug, words, needs, ask }: PollForm): JudgingCase<SuiteDevice>[] {
@@ -68,9 +68,9 @@ const idle = defineScenario({
       needs: ['deployments-v2'],
       run: async (device) => {
         for (const { ask, words } of askingForms) {
-          const answer = await ask(device, factoryProvides);
-          const isServed = ![404, 405, 410, 501].includes(answer.status);
-          expectThat(isServed, `${words} that is served`, shownAnswer(answer));
+          const response = await ask(device, factoryProvides);
+          const isServed = ![404, 405, 410, 501].includes(response.status);
+          expectThat(isServed, `${words} that is served`, responseSummary(response));
         }
       },
     },
@@ -81,7 +81,7 @@ const idle = defineScenario({
       covers: ['get-next-deployment 404'],
       observe: async (device, context) => {
         const query = { ...factoryProvides, artifact_name: context.newName() };
-        return observedAnswer(await device.call('get-next-deployment', { query }));
+        return observedResponse(await device.call('get-next-deployment', { query }));
       },
     },
   ],
@@ -130,7 +130,7 @@ function pendingCases({ operation, slug, words, needs, ask }: PollForm): OfferCa
       requirements: ['next.already-installed'],
       needs,
       observe: async ({ device, artifact }) =>
-        observedAnswer(await ask(device, { ...factoryProvides, artifact_name: artifact.name })),
+        observedResponse(await ask(device, { ...factoryProvides, artifact_name: artifact.name })),
     },
   ];
 }
@@ -152,8 +152,8 @@ interface OfferInForm extends DeviceInDeployment {
 
 async function askedBy({ operation, ask }: PollForm, context: TestContext): Promise<OfferInForm> {
   const arranged = await pendingDeployment(context);
-  const answer = await offered(context, operation, () => ask(arranged.device, factoryProvides));
-  return { ...arranged, id: textIn(needInstructions(answer), 'id') };
+  const response = await needOffer(context, operation, () => ask(arranged.device, factoryProvides));
+  return { ...arranged, id: textIn(needInstructions(response), 'id') };
 }
 
 function activeIn(form: PollForm) {
@@ -182,9 +182,9 @@ function activeIn(form: PollForm) {
         requirements: ['next.repeatable'],
         run: async (arranged) => {
           await reportOnTheWay(arranged, 'rebooting');
-          const answer = await ask(arranged.device, factoryProvides);
-          expectStatus(answer, 200);
-          const id = textIn(needInstructions(answer), 'id');
+          const response = await ask(arranged.device, factoryProvides);
+          expectStatus(response, 200);
+          const id = textIn(needInstructions(response), 'id');
           expectThat(id === arranged.id, `the deployment ${arranged.id}`, `the deployment ${id}`);
         },
       },

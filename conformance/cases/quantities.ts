@@ -15,11 +15,11 @@ import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import {
   anySuccess,
+  describeValue,
   expectEqual,
   expectJson,
   expectStatus,
   expectThat,
-  shown,
 } from '../target/expectations.ts';
 import type { WriteOperation } from './inventory-writing.ts';
 import { alert, sendAlerts, sendConfiguration, service } from './monitor-samples.ts';
@@ -60,7 +60,7 @@ function expectEach(lines: readonly string[], log: string): void {
   for (const each of new Set(lines)) {
     const sent = lines.filter((one) => one === each).length;
     const read = found.filter((one) => one.includes(each)).length;
-    expectThat(read >= sent, `${sent} times ${shown(each)} in the log`, `${read} times`);
+    expectThat(read >= sent, `${sent} times ${describeValue(each)} in the log`, `${read} times`);
   }
 }
 
@@ -175,8 +175,8 @@ const writes = defineScenario<SuiteDevice>({
       run: async (device) => {
         const body = Object.fromEntries(numbered(90, (number) => [`key-${number}`, `${number}`]));
         expectStatus(await device.call('put-configuration', { body }), 204);
-        const answer = await device.call('get-configuration');
-        expectEqual('pairs', expectJson(answer), body);
+        const response = await device.call('get-configuration');
+        expectEqual('pairs', expectJson(response), body);
       },
     },
     {
@@ -233,9 +233,9 @@ const deployments = defineScenario<SuiteDevice>({
         const artifact = await context.artifact('plain');
         for (const number of numbered(DEPLOYMENTS, (each) => each)) {
           const made = await context.deploy({ artifact_name: artifact.name, devices: [device.id] });
-          const answer = await device.call('get-next-deployment', { query: factoryProvides });
-          expectStatus(answer, 200);
-          const id = instructedId(answer);
+          const response = await device.call('get-next-deployment', { query: factoryProvides });
+          expectStatus(response, 200);
+          const id = instructedId(response);
           const end = number % 2 === 0 ? 'failure' : 'success';
           await reportOnTheWay({ device, id }, 'downloading', 'installing', end);
           const deviceDeployment = await context.settled(
@@ -264,12 +264,14 @@ const deployments = defineScenario<SuiteDevice>({
           const asking = devices
             .slice(from, from + AT_ONCE)
             .map((device) => device.call('get-next-deployment', { query }));
-          for (const answer of await Promise.all(asking)) expectStatus(answer, 200);
+          for (const response of await Promise.all(asking)) expectStatus(response, 200);
         }
       },
     },
   ],
 });
 
-/** Spec: DeploymentLog; Device inventory; Device configuration; Device monitor; Device deployments */
+/**
+ * Spec: DeploymentLog; Device inventory; Device configuration; Device monitor; Device deployments
+ */
 export const quantityCases = [...logs, ...writes, ...deployments];

@@ -17,27 +17,27 @@ import {
   type DeviceInDeployment,
   deviceAndArtifact,
   factoryProvides,
-  needAnswer,
+  needResponse,
   type OfferedDeployment,
   pendingDeployment,
 } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
-import type { Answer } from '../target/answer.ts';
 import {
   ExpectationFailure,
   expectEqual,
   expectStatus,
   expectThat,
   NotObservable,
-  shownAnswer,
+  responseSummary,
 } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 
 /** Rounds in which two requests are sent at once: enough that each arrives first at least once. */
 const ROUNDS = 12;
 const POLLS_AT_ONCE = 8;
 
-/** Possible states after a report concurrent with an abort, by the answer to the report. */
+/** Possible states after a report concurrent with an abort, by the response to the report. */
 const outcomes = {
   installing: { 204: ['aborted'], 409: ['aborted'] },
   success: { 204: ['success', 'aborted'], 409: ['aborted'] },
@@ -59,28 +59,28 @@ async function race(
   context: TestContext,
   arranged: OfferedDeployment,
   { status, round }: { readonly status: RacedStatus; readonly round: number },
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const abort = (): Promise<void> => context.admin.abort(arranged.deploymentId);
   if (round % 2 === 0) {
-    const [answer] = await Promise.all([report(arranged, { status }), abort()]);
-    return answer;
+    const [response] = await Promise.all([report(arranged, { status }), abort()]);
+    return response;
   }
-  const [, answer] = await Promise.all([abort(), report(arranged, { status })]);
-  return answer;
+  const [, response] = await Promise.all([abort(), report(arranged, { status })]);
+  return response;
 }
 
-/** Asserts that the final state is possible with the answer to the report: see `outcomes`. */
+/** Asserts that the final state is possible with the response to the report: see `outcomes`. */
 async function expectOneMoment(
   context: TestContext,
   arranged: OfferedDeployment,
-  { status, answer }: { readonly status: RacedStatus; readonly answer: Answer },
+  { status, response }: { readonly status: RacedStatus; readonly response: HttpResponse },
 ): Promise<void> {
-  if (answer.status !== 204 && answer.status !== 409) {
-    throw new ExpectationFailure(`204 or 409 for ${status}`, shownAnswer(answer));
+  if (response.status !== 204 && response.status !== 409) {
+    throw new ExpectationFailure(`204 or 409 for ${status}`, responseSummary(response));
   }
-  const allowed: readonly string[] = outcomes[status][answer.status];
+  const allowed: readonly string[] = outcomes[status][response.status];
   const state = await shownStatus(context, arranged, ...allowed);
-  const expected = `${allowed.join(' or ')} after a report that was answered ${answer.status}`;
+  const expected = `${allowed.join(' or ')} after a report that was answered ${response.status}`;
   expectThat(allowed.includes(state), expected, state);
 }
 
@@ -99,8 +99,8 @@ const againstAbort = defineScenario({
       run: async (arranged: DeviceAndArtifact, context: TestContext) => {
         for (let round = 0; round < ROUNDS; round += 1) {
           const offered = await nextRound(context, arranged);
-          const answer = await race(context, offered, { status, round });
-          await expectOneMoment(context, offered, { status, answer });
+          const response = await race(context, offered, { status, round });
+          await expectOneMoment(context, offered, { status, response });
         }
       },
     })),
@@ -127,16 +127,16 @@ function pollCase({ slug, words, ask, needs }: PollForm): JudgingCase<DeviceInDe
     needs,
     run: async ({ device }) => {
       const asked = Array.from({ length: POLLS_AT_ONCE }, () => ask(device, factoryProvides));
-      const answers = await Promise.all(asked);
-      if (!answers.some(offersAny)) throw new NotObservable('no response offers the deployment');
-      const ids = answers.map((each) => (offersAny(each) ? idIn(each) : shownAnswer(each)));
+      const responses = await Promise.all(asked);
+      if (!responses.some(offersAny)) throw new NotObservable('no response offers the deployment');
+      const ids = responses.map((each) => (offersAny(each) ? idIn(each) : responseSummary(each)));
       expectEqual('deployments', [...new Set(ids)], ids.slice(0, 1));
     },
   };
 }
 
-function idIn(answer: Answer): string {
-  return textIn(needInstructions(answer), 'id');
+function idIn(response: HttpResponse): string {
+  return textIn(needInstructions(response), 'id');
 }
 
 const polls = defineScenario({
@@ -177,10 +177,10 @@ const together = defineScenario({
       requirements: ['status.aborted-is-409'],
       run: async ({ one, other }, context) => {
         await context.admin.abort(one.deploymentId);
-        const answers = await Promise.all(
+        const responses = await Promise.all(
           [one, other].map((arranged) => report(arranged, { status: 'success' })),
         );
-        for (const answer of answers) expectStatus(answer, 409);
+        for (const response of responses) expectStatus(response, 409);
       },
     },
   ],
@@ -225,8 +225,8 @@ async function logBesideReport(arranged: OfferedDeployment): Promise<void> {
     arranged.device.call('put-deployment-log', { path, body: { messages } }),
     report(arranged, { status: 'failure' }),
   ]);
-  needAnswer('put-deployment-log', logged, 204);
-  needAnswer('put-deployment-status', reported, 204);
+  needResponse('put-deployment-log', logged, 204);
+  needResponse('put-deployment-status', reported, 204);
 }
 
 export const raceCases = [...againstAbort, ...polls, ...together, ...logAndStatus];

@@ -6,7 +6,7 @@ import { operations } from '../../fixtures/contract/operations.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
 import { ExpectationFailure, expectEqual, expectThat } from '../target/expectations.ts';
-import type { RawAnswer, RawForm } from '../target/raw-connection.ts';
+import type { RawForm, RawResponse } from '../target/raw-connection.ts';
 import type { WireRequest } from '../target/target.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 import {
@@ -27,17 +27,17 @@ const declinesExpect = [417];
 /** A server may support newer HTTP versions only. RFC 9110, sections 15.5.22 and 15.6.6 */
 const declinesVersion = [426, 505];
 
-/** Returns a function that sends a request on a new connection; `judge` receives the answer. */
+/** Returns a function that sends a request on a new connection; `judge` receives the response. */
 function alone(
   context: TestContext,
   form: RawForm,
-  judge: (answer: RawAnswer) => void = () => undefined,
-): (request: WireRequest) => Promise<RawAnswer> {
+  judge: (response: RawResponse) => void = () => undefined,
+): (request: WireRequest) => Promise<RawResponse> {
   return (request) =>
     context.session.onOneConnection(async (send) => {
-      const answer = await send(request, form);
-      judge(answer);
-      return answer;
+      const response = await send(request, form);
+      judge(response);
+      return response;
     });
 }
 
@@ -50,8 +50,8 @@ function withExpect(request: WireRequest): WireRequest {
   return { ...request, headers: { ...request.headers, expect: '100-continue' } };
 }
 
-/** Asserts that an answer to HTTP/1.0 has no transfer coding. */
-function expectReadable({ head }: RawAnswer): void {
+/** Asserts that a response to HTTP/1.0 has no transfer coding. */
+function expectReadable({ head }: RawResponse): void {
   const coding = head.headers['transfer-encoding'];
   const seen = `Transfer-Encoding: ${coding}`;
   expectThat(coding === undefined, 'a response to HTTP/1.0 without a transfer coding', seen);
@@ -62,14 +62,14 @@ function isIdempotent({ id }: GoodRow): boolean {
   return ['GET', 'PUT'].includes(operations[id].method) && id !== 'connect';
 }
 
-/** One request of a pipeline and its answer. */
+/** One request of a pipeline and its response. */
 interface PipelinedRequest {
   readonly row: GoodRow;
   readonly requestId: string;
-  readonly answer: RawAnswer | undefined;
+  readonly response: RawResponse | undefined;
 }
 
-/** Sends all requests at once on one connection; a request that is not answered has no answer. */
+/** Sends all requests at once on one connection; a request that is not answered has no response. */
 function piped(
   context: TestContext,
   rows: readonly GoodRow[],
@@ -81,14 +81,14 @@ function piped(
         const requestId = `${context.newName()}-pipelined-${index}`;
         const request = row.good.request(context.newName());
         const headers = { ...request.headers, [name]: requestId };
-        const answer = await send({ ...request, headers }).catch(unlessClosed);
-        return { row, requestId, answer };
+        const response = await send({ ...request, headers }).catch(unlessClosed);
+        return { row, requestId, response };
       }),
     ),
   );
 }
 
-/** Returns undefined for a closed connection, which a server may close after any answer. */
+/** Returns undefined for a closed connection, which a server may close after any response. */
 function unlessClosed(error: unknown): undefined {
   if (error instanceof TransportFailure && error.code === 'connection-closed') return undefined;
   throw error;
@@ -135,16 +135,16 @@ export const rawFormCases = defineScenario<DeviceWithOffers>({
       run: async (arranged, context) => {
         const rows = requestsTo(arranged, context).filter(isIdempotent);
         const name = context.names.requestId.toLowerCase();
-        for (const { row, requestId, answer } of await piped(context, rows)) {
-          if (answer === undefined) continue;
-          const told = answer.headers[name];
-          // Another case judges an answer without a request id.
+        for (const { row, requestId, response } of await piped(context, rows)) {
+          if (response === undefined) continue;
+          const told = response.headers[name];
+          // Another case judges a response without a request id.
           if (told !== undefined) expectEqual(`request id of ${row.id}`, told, requestId);
-          if (String(answer.status) in operations[row.id].success) continue;
+          if (String(response.status) in operations[row.id].success) continue;
           const plainMismatch = await mismatchOf(context, row);
           if (plainMismatch) throw notObservable(row.id, plainMismatch);
           const what = `${row.id}, pipelined: `;
-          throw new ExpectationFailure(`${what}a success`, `${what}${answer.status}`);
+          throw new ExpectationFailure(`${what}a success`, `${what}${response.status}`);
         }
       },
     },

@@ -7,16 +7,16 @@ import type { RequirementId } from '../../fixtures/contract/requirements/index.t
 import { activeDeployment, type OfferedDeployment } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
-import type { Answer } from '../target/answer.ts';
 import type { ApiCaller } from '../target/call.ts';
 import {
+  describeValue,
   ExpectationFailure,
   expectEqual,
   NotObservable,
-  shown,
-  shownAnswer,
+  responseSummary,
 } from '../target/expectations.ts';
-import { forged, unsigned } from '../target/token-claims.ts';
+import type { HttpResponse } from '../target/response.ts';
+import { forgeToken, unsignedToken } from '../target/token-claims.ts';
 import { mark, type Write, type WrittenList, writes } from './device-writes.ts';
 
 /** The numbers of valid elements before and after the wrong one. */
@@ -68,11 +68,11 @@ function elementCase(write: Write, list: WrittenList): JudgingCase<OfferedDeploy
     run: async (arranged, context) => {
       const caller = context.caller(arranged.device.token);
       for (const { what, requirement, body } of wrongLists(list)) {
-        const answer = await send(caller, write, arranged, body);
-        if (answer.status === 400) continue;
+        const response = await send(caller, write, arranged, body);
+        if (response.status === 400) continue;
         throw new ExpectationFailure(
           `status 400 for ${what}`,
-          shownAnswer(answer),
+          responseSummary(response),
           requirement && [requirement],
         );
       }
@@ -85,7 +85,7 @@ function refusedRequests(
   write: Write,
   arranged: OfferedDeployment,
   context: TestContext,
-): Readonly<Record<string, () => Promise<Answer>>> {
+): Readonly<Record<string, () => Promise<HttpResponse>>> {
   const { token } = arranged.device;
   const wrong = wrongBodies(write).map(({ what, body }) => [
     what,
@@ -98,9 +98,9 @@ function refusedRequests(
     ...Object.fromEntries(wrong),
     'JSON that is cut off': () => context.caller(token).call(write.operation, calls),
     'a token with another signature': () =>
-      send(context.caller(forged(token)), write, arranged, valid),
+      send(context.caller(forgeToken(token)), write, arranged, valid),
     'a token without a signature': () =>
-      send(context.caller(unsigned(token)), write, arranged, valid),
+      send(context.caller(unsignedToken(token)), write, arranged, valid),
   };
 }
 
@@ -117,16 +117,16 @@ function effectCase(write: Write): JudgingCase<OfferedDeployment> {
         arranged,
         write.body('before'),
       );
-      if (written.status >= 300) throw new NotObservable(`written: ${shownAnswer(written)}`);
+      if (written.status >= 300) throw new NotObservable(`written: ${responseSummary(written)}`);
       const look = () => write.seen(arranged, context);
       const isThere = (found: readonly unknown[]): boolean =>
         /before|downloading/.test(JSON.stringify(found));
       const before = await context.settled(look, isThere);
       if (!isThere(before)) throw new NotObservable('users do not see what was written');
       for (const [what, request] of Object.entries(refusedRequests(write, arranged, context))) {
-        const answer = await request();
+        const response = await request();
         // Another case judges that the request is refused.
-        if (answer.status < 400) throw new NotObservable(`${what}: ${shownAnswer(answer)}`);
+        if (response.status < 400) throw new NotObservable(`${what}: ${responseSummary(response)}`);
       }
       expectEqual(`after refused requests: ${write.words}`, await look(), before);
     },
@@ -169,12 +169,16 @@ const ofRejected = defineScenario<OfferedDeployment>({
         for (const write of Object.values(context.offered(rows))) {
           const before = await write.seen(arranged, context);
           const caller = context.caller(arranged.device.token);
-          const answer = await send(caller, write, arranged, write.body(mark));
-          if (answer.status < 400) {
-            throw new NotObservable(`${write.operation}: ${shownAnswer(answer)}`);
+          const response = await send(caller, write, arranged, write.body(mark));
+          if (response.status < 400) {
+            throw new NotObservable(`${write.operation}: ${responseSummary(response)}`);
           }
           const after = await write.seen(arranged, context);
-          expectEqual(`after a refused ${write.words}: ${shown(write.operation)}`, after, before);
+          expectEqual(
+            `after a refused ${write.words}: ${describeValue(write.operation)}`,
+            after,
+            before,
+          );
         }
       },
     },

@@ -3,28 +3,28 @@ import * as v from 'valibot';
 import { valueText } from '../../fixtures/base/value-text.ts';
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { refused } from '../context/granted.ts';
+import { needRefusal } from '../context/granted.ts';
 import {
   acceptedDevice,
   deviceAndArtifact,
   factoryProvides,
-  needAnswer,
+  needResponse,
 } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
-import type { Answer } from '../target/answer.ts';
 import {
   anySuccess,
+  describeValue,
   expectEach,
   expectShape,
   expectStatus,
   expectThat,
   NotObservable,
-  observed,
-  shown,
-  shownAnswer,
+  observationOf,
+  responseSummary,
 } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 
 /** Paths of internal APIs, which components of such servers call among themselves. */
 const internalPaths = {
@@ -61,10 +61,10 @@ const paths: Readonly<Partial<Record<OperationId, string>>> = Object.fromEntries
 const preflight = { origin: 'https://example.com', 'access-control-request-method': 'PUT' };
 
 /** Returns the refusal of a body that is not JSON. */
-async function malformedRefused(context: TestContext): Promise<Answer> {
+async function malformedRefused(context: TestContext): Promise<HttpResponse> {
   const operation = 'post-auth-request';
-  const answer = await context.caller().call(operation, { raw: '{' });
-  return refused({ operation, by: 'auth.malformed-is-400' }, answer);
+  const response = await context.caller().call(operation, { raw: '{' });
+  return needRefusal({ operation, by: 'auth.malformed-is-400' }, response);
 }
 
 const anonymous = defineScenario<TestContext>({
@@ -89,11 +89,11 @@ const anonymous = defineScenario<TestContext>({
       requirements: ['service.cors-headers'],
       observe: async (context) => {
         const url = pathOf('put-configuration');
-        const answer = await context.session.send({ method: 'OPTIONS', url, headers: preflight });
-        const reported = Object.entries(answer.headers).filter(([name]) =>
+        const response = await context.session.send({ method: 'OPTIONS', url, headers: preflight });
+        const reported = Object.entries(response.headers).filter(([name]) =>
           /^(access|allow)/.test(name),
         );
-        return observed(
+        return observationOf(
           reported.map(([name, value]) => `${name}: ${value}`).join('; ') || 'nothing',
         );
       },
@@ -103,11 +103,11 @@ const anonymous = defineScenario<TestContext>({
       title: 'An Error body is labelled application/json.',
       requirements: ['service.json-is-labelled'],
       run: async (context) => {
-        const answer = await malformedRefused(context);
-        const mediaType = answer.headers['content-type'] ?? '';
+        const response = await malformedRefused(context);
+        const mediaType = response.headers['content-type'] ?? '';
         // Types and their parameters are case-insensitive (RFC 9110, section 8.3.1).
         const isJson = /^application\/json\s*(;|$)/i.test(mediaType);
-        expectThat(isJson, 'application/json', shown(mediaType));
+        expectThat(isJson, 'application/json', describeValue(mediaType));
       },
     },
     {
@@ -115,8 +115,8 @@ const anonymous = defineScenario<TestContext>({
       title: 'The body of a refusal is JSON.',
       requirements: ['service.bodies-are-json', 'errors.body-is-error', 'auth.refusals-are-errors'],
       run: async (context) => {
-        const answer = await malformedRefused(context);
-        expectShape(answer, v.unknown());
+        const response = await malformedRefused(context);
+        expectShape(response, v.unknown());
       },
     },
     {
@@ -152,7 +152,7 @@ const attributes = [{ name: 'conformance_verb', value: deviceType }];
 
 /** A request for each HTTP method, with the requirement on the method. */
 const verbs: Readonly<
-  Record<string, readonly [RequirementId, (device: SuiteDevice) => Promise<Answer>]>
+  Record<string, readonly [RequirementId, (device: SuiteDevice) => Promise<HttpResponse>]>
 > = {
   get: ['service.verb-get', (device) => device.call('get-next-deployment', { query: provides })],
   post: ['service.verb-post', (device) => device.call('post-next-deployment', { body: provides })],
@@ -172,8 +172,12 @@ function verbCase([verb, [requirement, send]]: [string, (typeof verbs)[string]])
       ? { covers: [`${verb as 'put'}-attributes 200`] }
       : {}),
     run: async (device) => {
-      const answer = await send(device);
-      expectThat(!unknownStatuses.includes(answer.status), 'a known verb', shownAnswer(answer));
+      const response = await send(device);
+      expectThat(
+        !unknownStatuses.includes(response.status),
+        'a known verb',
+        responseSummary(response),
+      );
     },
   };
   return made;
@@ -196,7 +200,7 @@ const device = defineScenario({
       run: async (caller) => {
         const body = [{ name: 'a', value: 'b' }];
         const whole = await caller.call('put-attributes', { body });
-        needAnswer('put-attributes', whole, 200);
+        needResponse('put-attributes', whole, 200);
         const raw = ['[{"name":"a",', '"value":"b"}]'];
         expectStatus(await caller.call('put-attributes', { raw }), 200);
       },
@@ -226,7 +230,7 @@ const device = defineScenario({
           const body = [{ name: 'an alert', level: 'OK', subject, timestamp }];
           seen.push(`${form}: ${(await caller.call('post-alerts', { body })).status}`);
         }
-        return observed(seen.join('; '));
+        return observationOf(seen.join('; '));
       },
     },
     {
@@ -238,16 +242,17 @@ const device = defineScenario({
         const request = caller.request('get-next-deployment', { query: factoryProvides, headers });
         const { socket, status } = await context.session.upgrade(request);
         socket?.destroy();
-        return observed(`answered ${status}`);
+        return observationOf(`answered ${status}`);
       },
     },
   ],
 });
 
-/** Returns the field of a successful answer, unparsed. */
-function fieldOf(answer: Answer, name: string): unknown {
-  if (answer.status !== 200) throw new NotObservable(`no response to read: ${shownAnswer(answer)}`);
-  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), v.looseObject({})), answer.text);
+/** Returns the field of a successful response, unparsed. */
+function fieldOf(response: HttpResponse, name: string): unknown {
+  if (response.status !== 200)
+    throw new NotObservable(`no response to read: ${responseSummary(response)}`);
+  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), v.looseObject({})), response.text);
   return parsed.success ? parsed.output[name] : undefined;
 }
 
@@ -269,7 +274,7 @@ const times = defineScenario({
         const modified = fieldOf(await caller.call('get-artifact', { path }), 'modified');
         const expire = fieldOf(await caller.call('get-artifact-link', { path }), 'expire');
         const areTimes = [modified, expire].every((time) => dateTime.test(valueText(time)));
-        expectThat(areTimes, 'date-times of ISO 8601', shown([modified, expire]));
+        expectThat(areTimes, 'date-times of ISO 8601', describeValue([modified, expire]));
       },
     },
   ],

@@ -10,16 +10,16 @@ import {
 } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { type CoveredStatus, defineScenario } from '../suite/case.ts';
-import type { Answer } from '../target/answer.ts';
 import type { ApiCaller } from '../target/call.ts';
 import {
   expectEach,
   expectStatus,
   expectThat,
-  observed,
-  observedAnswer,
-  shownAnswer,
+  observationOf,
+  observedResponse,
+  responseSummary,
 } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 
 const onDeviceOperations = (Object.keys(deviceCalls) as OperationId[]).map(
   (id): CoveredStatus => `${id} 403`,
@@ -66,7 +66,9 @@ const lockedOut = defineScenario({
           const { status } = await call(context.caller(device.token));
           seen.set(status, (seen.get(status) ?? 0) + 1);
         }
-        return observed([...seen].map(([status, count]) => `${count} times ${status}`).join(', '));
+        return observationOf(
+          [...seen].map(([status, count]) => `${count} times ${status}`).join(', '),
+        );
       },
     },
     {
@@ -76,7 +78,7 @@ const lockedOut = defineScenario({
       covers: ['download-configuration 401'],
       observe: async ({ link }, context) => {
         if (link === undefined) throw new StartStateMissed('a link', 'there is none');
-        return observedAnswer(await context.session.send({ method: 'GET', url: link }));
+        return observedResponse(await context.session.send({ method: 'GET', url: link }));
       },
     },
   ],
@@ -93,7 +95,7 @@ async function neighbours(context: TestContext) {
 type CallWithIds = (
   caller: ApiCaller,
   ids: { readonly artifact: string; readonly deployment: string },
-) => Promise<Answer>;
+) => Promise<HttpResponse>;
 
 const messages = [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message: 'text' }];
 
@@ -137,8 +139,8 @@ const apart = defineScenario({
       requirements: ['auth.tenant-token-of-nobody'],
       observe: async (_, context) => {
         const device = await context.newDevice();
-        const answer = await device.authenticate({ members: { tenant_token: 'nobody' } });
-        return observed(`answered ${answer.status}`);
+        const response = await device.authenticate({ members: { tenant_token: 'nobody' } });
+        return observationOf(`answered ${response.status}`);
       },
     },
     {
@@ -171,7 +173,7 @@ const apart = defineScenario({
         const query = { object_id: owner.deploymentId };
         const entries = await otherUser.call('list-audit-logs', { query });
         const isShown = entries.text.includes(owner.deploymentId);
-        expectThat(!isShown, 'no entry of it', shownAnswer(entries));
+        expectThat(!isShown, 'no entry of it', responseSummary(entries));
       },
     },
     {
@@ -184,7 +186,7 @@ const apart = defineScenario({
         const query = { release_name: owner.artifact.name, device_type: deviceType };
         const listed = await foreignDevice.call('list-artifacts', { query });
         const isListed = listed.text.includes(owner.artifact.id);
-        expectThat(!isListed, 'no artifact of it', shownAnswer(listed));
+        expectThat(!isListed, 'no artifact of it', responseSummary(listed));
       },
     },
   ],

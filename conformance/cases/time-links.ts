@@ -1,4 +1,6 @@
-/** Cases: expiry of links. Spec: ArtifactLink; DeploymentInstructions (v1); Device deployments v1 */
+/**
+ * Cases: expiry of links. Spec: ArtifactLink; DeploymentInstructions (v1); Device deployments v1
+ */
 import { artifactLinkShape } from '../../fixtures/contract/resources.ts';
 import { askingForms, type PollForm } from '../context/asking.ts';
 import { configurationLink } from '../context/every-call.ts';
@@ -8,14 +10,13 @@ import {
   acceptedDevice,
   deviceAndArtifact,
   factoryProvides,
-  needAnswer,
+  needResponse,
   needStatus,
   StartStateMissed,
 } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
-import type { Answer } from '../target/answer.ts';
 import type { Headers } from '../target/exchange.ts';
 import {
   ExpectationFailure,
@@ -24,8 +25,9 @@ import {
   expectStatus,
   expectThat,
   NotObservable,
-  shownAnswer,
+  responseSummary,
 } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 import { expectToken } from '../target/token-claims.ts';
 
 /** Headers with which a client asks for a file, or for a part of it. */
@@ -43,12 +45,12 @@ const requestsForFiles: Readonly<Record<string, Headers>> = {
 
 async function artifactLink(context: TestContext) {
   const { device, artifact } = await deviceAndArtifact(context, 'plain');
-  const answer = await device.call('get-artifact-link', { path: { id: artifact.id } });
-  needAnswer('get-artifact-link', answer, 200);
-  const { uri, expire } = expectShape(answer, artifactLinkShape);
+  const response = await device.call('get-artifact-link', { path: { id: artifact.id } });
+  needResponse('get-artifact-link', response, 200);
+  const { uri, expire } = expectShape(response, artifactLinkShape);
   const follow = (headers?: Headers) =>
     context.session.send({ method: 'GET', url: uri, ...(headers && { headers }) });
-  return { seconds: secondsUntil(context, answer, expire), after: justAfter(answer), follow };
+  return { seconds: secondsUntil(context, response, expire), after: justAfter(response), follow };
 }
 
 const artifactLinks = defineScenario({
@@ -100,8 +102,8 @@ async function configurationOffer(context: TestContext) {
   const expire = new URL(uri).searchParams.get(context.names.linkExpire) ?? '';
   const follow = (headers?: Headers) =>
     context.session.send({ method: 'GET', url: uri, ...(headers && { headers }) });
-  const answer = await follow();
-  return { seconds: secondsUntil(context, answer, expire), after: justAfter(answer), follow };
+  const response = await follow();
+  return { seconds: secondsUntil(context, response, expire), after: justAfter(response), follow };
 }
 
 const configurationLinks = defineScenario({
@@ -148,20 +150,23 @@ interface OfferedSource {
   readonly device: SuiteDevice;
   /** Absent if the instructions do not tell when their source ends, which is optional. */
   readonly end?: { readonly seconds: number; readonly after: number };
-  readonly follow: () => Promise<Answer>;
+  readonly follow: () => Promise<HttpResponse>;
 }
 
 async function offeredSource(form: PollForm, context: TestContext): Promise<OfferedSource> {
-  const { device, answer } = await instructedBy(form, context);
-  const { uri, expire } = sourceIn(answer);
+  const { device, response } = await instructedBy(form, context);
+  const { uri, expire } = sourceIn(response);
   const follow = () => context.session.send({ method: 'GET', url: uri });
   if (expire === undefined) return { device, follow };
-  const seconds = secondsUntil(context, answer, expire);
-  return { device, end: { seconds, after: justAfter(answer) }, follow };
+  const seconds = secondsUntil(context, response, expire);
+  return { device, end: { seconds, after: justAfter(response) }, follow };
 }
 
-function sourceIn(answer: Answer): { readonly uri: string; readonly expire: string | undefined } {
-  const instructions = needInstructions(answer);
+function sourceIn(response: HttpResponse): {
+  readonly uri: string;
+  readonly expire: string | undefined;
+} {
+  const instructions = needInstructions(response);
   const uri = textIn(instructions, 'artifact.source.uri');
   const isGiven = fieldIn(instructions, 'artifact.source.expire') !== undefined;
   return { uri, expire: isGiven ? textIn(instructions, 'artifact.source.expire') : undefined };
@@ -189,7 +194,7 @@ function sourcesOf(form: PollForm) {
           const early = await follow();
           const valid = ['next.source-valid-until-expire'] as const;
           if (early.status !== 200) {
-            throw new ExpectationFailure('the artifact', shownAnswer(early), valid);
+            throw new ExpectationFailure('the artifact', responseSummary(early), valid);
           }
           await context.control.advance(MINUTE_SECONDS + end.after);
           const { status } = await follow();
@@ -215,7 +220,7 @@ function sourcesOf(form: PollForm) {
           const file = await context.session.send({ method: 'GET', url: uri });
           const gives = ['next.source-gives-the-artifact'] as const;
           if (file.status !== 200) {
-            throw new ExpectationFailure('the artifact', shownAnswer(file), gives);
+            throw new ExpectationFailure('the artifact', responseSummary(file), gives);
           }
         },
       },

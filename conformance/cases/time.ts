@@ -9,7 +9,7 @@ import {
   ExpectationFailure,
   expectEach,
   expectStatus,
-  shownAnswer,
+  responseSummary,
 } from '../target/expectations.ts';
 import { claimsOf, expectToken } from '../target/token-claims.ts';
 
@@ -54,7 +54,7 @@ const tokens = defineScenario({
         const query = factoryProvides;
         const first = await renewed.call('get-next-deployment', { query });
         if (first.status >= 300) {
-          throw new ExpectationFailure('a success', shownAnswer(first), ['tokens.renewal']);
+          throw new ExpectationFailure('a success', responseSummary(first), ['tokens.renewal']);
         }
         await context.control.advance(WEEK_SECONDS - MINUTE_SECONDS);
         expectStatus(await renewed.call('get-next-deployment', { query }), ...anySuccess);
@@ -71,8 +71,8 @@ const tokens = defineScenario({
         const seconds = secondsUntil(context, granted, end);
         await context.control.advance(seconds + justAfter(granted));
         const query = factoryProvides;
-        const answer = await context.caller(granted.text).call('get-next-deployment', { query });
-        expectStatus(answer, 401);
+        const response = await context.caller(granted.text).call('get-next-deployment', { query });
+        expectStatus(response, 401);
       },
     },
     {

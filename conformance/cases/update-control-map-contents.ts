@@ -5,18 +5,18 @@
 import type { GivenControlMap } from '../../fixtures/contract/resources.ts';
 import { reportOnTheWay } from '../context/deployment-life.ts';
 import { fieldIn, isObject, needInstructions, textIn } from '../context/instructions.ts';
-import { acceptedDevice, factoryProvides, needAnswer } from '../context/start-states.ts';
+import { acceptedDevice, factoryProvides, needResponse } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
-import type { Answer } from '../target/answer.ts';
 import {
+  describeValue,
   ExpectationFailure,
   expectStatus,
   NotObservable,
-  shown,
-  shownAnswer,
+  responseSummary,
 } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 import { abortableStates } from './deployment-states.ts';
 
 /** Maps that differ in priority, in their states and in the actions of these. */
@@ -60,19 +60,19 @@ async function offeredMap(
   const { name } = await context.artifact('plain');
   const deployment = { artifact_name: name, devices: [device.id], update_control_map: given };
   const { id: deploymentId } = await context.deploy(deployment);
-  const answer = await ask(device);
-  needAnswer('post-next-deployment-v2', answer, 200);
-  const instructions = needInstructions(answer);
+  const response = await ask(device);
+  needResponse('post-next-deployment-v2', response, 200);
+  const instructions = needInstructions(response);
   const instructed = fieldIn(instructions, 'artifact.update_control_map');
   return { device, id: textIn(instructions, 'id'), deploymentId, given, instructed };
 }
 
-function ask(device: SuiteDevice): Promise<Answer> {
+function ask(device: SuiteDevice): Promise<HttpResponse> {
   const body = { device_provides: factoryProvides, update_control_map: true };
   return device.call('post-next-deployment-v2', { body });
 }
 
-function fetchMap({ device, id }: Pick<OfferedMap, 'device' | 'id'>): Promise<Answer> {
+function fetchMap({ device, id }: Pick<OfferedMap, 'device' | 'id'>): Promise<HttpResponse> {
   return device.call('get-update-control-map', { path: { id } });
 }
 
@@ -99,14 +99,14 @@ function expectMap(
   const own = isObject(map) ? map.id : undefined;
   if (own !== id && own !== deploymentId) {
     const missed = isInInstructions ? 'next.control-map-id' : 'map.id-is-the-deployment';
-    throw new ExpectationFailure(`the id ${deploymentId} in the map`, shown(own), [missed]);
+    throw new ExpectationFailure(`the id ${deploymentId} in the map`, describeValue(own), [missed]);
   }
   const [is, should] = [priorityAndActions(map), priorityAndActions(given)].map((each) =>
     JSON.stringify(each),
   );
   if (is === should) return;
   const missed = isInInstructions ? inInstructions : ofDeployment;
-  throw new ExpectationFailure(`the map ${should} ${where}`, shown(map), [missed]);
+  throw new ExpectationFailure(`the map ${should} ${where}`, describeValue(map), [missed]);
 }
 
 const inInstructions = 'next.control-map-as-given';
@@ -115,12 +115,12 @@ const ids = ['next.control-map-id', 'map.id-is-the-deployment'] as const;
 
 /** Asserts that the device gets the map of its deployment, with the contents that were given. */
 async function expectServed(offered: OfferedMap): Promise<void> {
-  const answer = await fetchMap(offered);
-  if (answer.status !== 200) {
-    const actual = shownAnswer(answer);
+  const response = await fetchMap(offered);
+  if (response.status !== 200) {
+    const actual = responseSummary(response);
     throw new ExpectationFailure('status 200', actual, ['map.of-active-deployment']);
   }
-  expectMap('of the deployment', needInstructions(answer).update_control_map, offered);
+  expectMap('of the deployment', needInstructions(response).update_control_map, offered);
 }
 
 /** Spec: UpdateControlMap; Device deployments v2 */
@@ -149,9 +149,9 @@ export const updateControlMapContentCases = defineScenario<SuiteDevice>({
           expectMap('in the instructions', offered.instructed, offered);
           await expectServed(offered);
           for (const over of former.slice(-1)) {
-            const answer = await fetchMap(over);
-            if (answer.status === 404) continue;
-            const actual = shownAnswer(answer);
+            const response = await fetchMap(over);
+            if (response.status === 404) continue;
+            const actual = responseSummary(response);
             throw new ExpectationFailure('status 404 when over', actual, ['map.finished-is-404']);
           }
           await reportOnTheWay(offered, 'installing', 'success');
@@ -160,7 +160,7 @@ export const updateControlMapContentCases = defineScenario<SuiteDevice>({
       },
     },
     {
-      id: 'given-id-gives-way-to-that-of-the-deployment',
+      id: 'id-is-that-of-the-deployment',
       title: 'A map that a user gave an id of its own has the id of its deployment.',
       requirements: ids,
       run: async (device, context) => {

@@ -3,7 +3,7 @@ import { type DeviceAndArtifact, deviceAndArtifact } from '../context/start-stat
 import { AdminFailure } from '../context/target-admin.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
-import { observed } from '../target/expectations.ts';
+import { observationOf } from '../target/expectations.ts';
 
 type ControlMapInput = NonNullable<Parameters<TestContext['deploy']>[0]['update_control_map']>;
 
@@ -57,7 +57,7 @@ export const givenControlMapCases = defineScenario({
           'a further field': { priority: 1, colour: 'blue' },
           'priority 11': { priority: 11 },
         };
-        return observed(await mapsAccepted(arranged, context, maps));
+        return observationOf(await mapsAccepted(arranged, context, maps));
       },
     },
     {
@@ -66,7 +66,7 @@ export const givenControlMapCases = defineScenario({
       requirements: ['map.state-names'],
       observe: async (arranged, context) => {
         const known = ['ArtifactInstall_Enter', 'ArtifactReboot_Enter', 'ArtifactCommit_Enter'];
-        return observed(
+        return observationOf(
           await mapsAccepted(arranged, context, stateMaps([...known, 'Download_Enter'])),
         );
       },
@@ -78,7 +78,7 @@ export const givenControlMapCases = defineScenario({
       observe: async (arranged, context) => {
         const actions = ['pause', 'continue', 'force_continue', 'fail', 'stop'];
         const maps = entryMaps(actions.map((action) => ({ action })));
-        return observed(await mapsAccepted(arranged, context, maps));
+        return observationOf(await mapsAccepted(arranged, context, maps));
       },
     },
     {
@@ -92,7 +92,7 @@ export const givenControlMapCases = defineScenario({
           { after: 1 },
         ];
         const maps = entryMaps(fields.map((field) => ({ action: 'pause', ...field })));
-        return observed(await mapsAccepted(arranged, context, maps));
+        return observationOf(await mapsAccepted(arranged, context, maps));
       },
     },
   ],

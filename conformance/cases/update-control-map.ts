@@ -8,25 +8,25 @@ import {
   type DeviceInDeployment,
   deploymentOf,
   factoryProvides,
-  needAnswer,
+  needOffer,
+  needResponse,
   type OfferedDeployment,
-  offered,
 } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
-import type { Answer } from '../target/answer.ts';
 import {
+  describeValue,
   expectEqual,
   expectJson,
   expectStatus,
   expectThat,
   NotObservable,
-  observed,
-  observedAnswer,
-  shown,
-  shownAnswer,
+  observationOf,
+  observedResponse,
+  responseSummary,
 } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 
 /** Number of times that a map is read, to detect a server that sometimes returns a wrong map. */
 const READINGS = 3;
@@ -48,27 +48,27 @@ interface DeviceWithMap extends OfferedDeployment {
 function askForMap(
   context: TestContext,
   { device }: Pick<DeviceInDeployment, 'device'>,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const operation = 'post-next-deployment-v2';
-  return offered(context, operation, () => device.call(operation, { body: asking }));
+  return needOffer(context, operation, () => device.call(operation, { body: asking }));
 }
 
 async function mappedDeployment(context: TestContext): Promise<DeviceWithMap> {
   const arranged = await deploymentOf(context, 'plain', givenMap);
-  const answer = await askForMap(context, arranged);
-  const instructions = needInstructions(answer);
+  const response = await askForMap(context, arranged);
+  const instructions = needInstructions(response);
   return { ...arranged, instructions, id: textIn(instructions, 'id') };
 }
 
-function fetchMap({ device, id }: Pick<OfferedDeployment, 'device' | 'id'>): Promise<Answer> {
+function fetchMap({ device, id }: Pick<OfferedDeployment, 'device' | 'id'>): Promise<HttpResponse> {
   return device.call('get-update-control-map', { path: { id } });
 }
 
-/** Returns the map that the device fetches. Throws NotObservable if the answer wraps none. */
+/** Returns the map that the device fetches. Throws NotObservable if the response wraps none. */
 async function fetchedMap(arranged: DeviceWithMap): Promise<Readonly<Record<string, unknown>>> {
-  const answer = await fetchMap(arranged);
-  needAnswer('get-update-control-map', answer, 200);
-  const map = fieldIn(needInstructions(answer), 'update_control_map');
+  const response = await fetchMap(arranged);
+  needResponse('get-update-control-map', response, 200);
+  const map = fieldIn(needInstructions(response), 'update_control_map');
   if (!isObject(map)) throw new NotObservable('the response wraps no map');
   return map;
 }
@@ -76,7 +76,7 @@ async function fetchedMap(arranged: DeviceWithMap): Promise<Readonly<Record<stri
 /** Asserts that the map has the deployment's id, or the id that version 2 gives the device. */
 function expectIdOf({ id, deploymentId }: DeviceWithMap, seen: unknown): void {
   const isOfDeployment = seen === deploymentId || seen === id;
-  expectThat(isOfDeployment, `the id ${deploymentId} in the map`, shown(seen ?? 'none'));
+  expectThat(isOfDeployment, `the id ${deploymentId} in the map`, describeValue(seen ?? 'none'));
 }
 
 const inInstructions = defineScenario({
@@ -93,7 +93,7 @@ const inInstructions = defineScenario({
       requirements: ['next.control-map'],
       run: async ({ instructions }) => {
         const map = fieldIn(instructions, 'artifact.update_control_map');
-        expectThat(isObject(map), 'an update control map', shown(map ?? 'none'));
+        expectThat(isObject(map), 'an update control map', describeValue(map ?? 'none'));
       },
     },
     {
@@ -115,22 +115,22 @@ const inInstructions = defineScenario({
       },
     },
     {
-      id: 'second-place',
+      id: 'map-in-a-second-place',
       title: 'Whether the instructions have the map in a second place too.',
       requirements: ['next.control-map-second-place'],
       observe: async ({ instructions }) => {
         const isOnTop = fieldIn(instructions, 'update_control_map') !== undefined;
-        return observed(isOnTop ? 'beside id too' : 'in no other place');
+        return observationOf(isOnTop ? 'beside id too' : 'in no other place');
       },
     },
     {
-      id: 'unasked',
+      id: 'map-for-a-device-without-support',
       title: 'A device that supports no maps, or does not say so, may get one or none.',
       requirements: ['next.control-map-unasked'],
       observe: async (_, context) => {
         const silent = await mapFor(context, { device_provides: factoryProvides });
         const refusing = await mapFor(context, { ...asking, update_control_map: false });
-        return observed(`without the field ${silent}, with false ${refusing}`);
+        return observationOf(`without the field ${silent}, with false ${refusing}`);
       },
     },
   ],
@@ -147,9 +147,9 @@ function expectGiven(map: Readonly<Record<string, unknown>>): void {
 /** Returns a phrase that says whether a request with this body gets the map of its deployment. */
 async function mapFor(context: TestContext, body: unknown): Promise<string> {
   const { device } = await deploymentOf(context, 'plain', givenMap);
-  const answer = await device.call('post-next-deployment-v2', { body });
-  needAnswer('post-next-deployment-v2', answer, 200);
-  const map = fieldIn(needInstructions(answer), 'artifact.update_control_map');
+  const response = await device.call('post-next-deployment-v2', { body });
+  needResponse('post-next-deployment-v2', response, 200);
+  const map = fieldIn(needInstructions(response), 'artifact.update_control_map');
   return map === undefined ? 'no map is sent' : 'the map is sent';
 }
 
@@ -164,7 +164,7 @@ function fieldCase(
     requirements: [requirement],
     run: async (arranged) => {
       const map = await fetchedMap(arranged);
-      expectThat(fits(map), `a map with that ${what}`, shown(map));
+      expectThat(fits(map), `a map with that ${what}`, describeValue(map));
     },
   };
 }
@@ -185,7 +185,7 @@ const mapped = defineScenario({
       run: async (arranged) => expectStatus(await fetchMap(arranged), 200),
     },
     {
-      id: 'is-there-in-mid-update',
+      id: 'is-available-during-the-update',
       title:
         'The map is available in every state of the update, so that a paused device can fetch it.',
       requirements: ['map.of-active-deployment'],
@@ -202,11 +202,11 @@ const mapped = defineScenario({
       requirements: ['map.is-wrapped'],
       run: async (arranged) => {
         for (let reading = 1; reading <= READINGS; reading += 1) {
-          const answer = await fetchMap(arranged);
-          needAnswer('get-update-control-map', answer, 200);
-          const body = expectJson(answer);
+          const response = await fetchMap(arranged);
+          needResponse('get-update-control-map', response, 200);
+          const body = expectJson(response);
           const isWrapped = isObject(body) && isObject(body.update_control_map);
-          expectThat(isWrapped, 'a map in update_control_map', shownAnswer(answer));
+          expectThat(isWrapped, 'a map in update_control_map', responseSummary(response));
         }
       },
     },
@@ -293,8 +293,8 @@ async function mappedForTwo(context: TestContext) {
   const devices = [first.id, second.id];
   await context.deploy({ artifact_name, devices, update_control_map: givenMap });
   const offerTo = async (device: SuiteDevice) => {
-    const answer = await askForMap(context, { device });
-    return { device, id: textIn(needInstructions(answer), 'id') };
+    const response = await askForMap(context, { device });
+    return { device, id: textIn(needInstructions(response), 'id') };
   };
   return { one: await offerTo(first), other: await offerTo(second) };
 }
@@ -324,16 +324,16 @@ const plain = defineScenario({
       id: 'deployment-without-map',
       title: 'How a request for the map of an active deployment without one is answered.',
       requirements: ['map.deployment-without-one'],
-      observe: async (arranged) => observedAnswer(await fetchMap(arranged)),
+      observe: async (arranged) => observedResponse(await fetchMap(arranged)),
     },
     {
-      id: 'none-in-instructions',
+      id: 'instructions-without-a-map',
       title: 'The instructions of a deployment without a map have none.',
       requirements: ['next.control-map-only-if-given'],
       run: async (_, context) => {
-        const answer = await askForMap(context, await deploymentOf(context, 'plain'));
-        const map = fieldIn(needInstructions(answer), 'artifact.update_control_map');
-        expectThat(map === undefined || map === null, 'no update control map', shown(map));
+        const response = await askForMap(context, await deploymentOf(context, 'plain'));
+        const map = fieldIn(needInstructions(response), 'artifact.update_control_map');
+        expectThat(map === undefined || map === null, 'no update control map', describeValue(map));
       },
     },
     {

@@ -2,7 +2,7 @@
 import { operations } from '../../fixtures/contract/operations.ts';
 import { acceptedDevice, factoryProvides } from '../context/start-states.ts';
 import { defineScenario } from '../suite/case.ts';
-import { expectThat, observedAnswer, shownAnswer } from '../target/expectations.ts';
+import { expectThat, observedResponse, responseSummary } from '../target/expectations.ts';
 
 /** A device type that only the requests of these cases have, so that defects can select them. */
 const provides = { ...factoryProvides, device_type: 'conformance-versions' };
@@ -25,9 +25,9 @@ const versions = defineScenario({
         const old = await device.call('post-next-deployment', { body: provides });
         const body = { device_provides: provides };
         const renewed = await device.call('post-next-deployment-v2', { body });
-        for (const answer of [old, renewed]) {
-          const isServed = ![404, 405, 410, 501].includes(answer.status);
-          expectThat(isServed, 'a version that is served', shownAnswer(answer));
+        for (const response of [old, renewed]) {
+          const isServed = ![404, 405, 410, 501].includes(response.status);
+          expectThat(isServed, 'a version that is served', responseSummary(response));
         }
       },
     },
@@ -40,7 +40,7 @@ const versions = defineScenario({
         const body = { device_provides: provides };
         const request = device.request('post-next-deployment-v2', { body });
         const url = path.replace('/v2/', '/v99/');
-        return observedAnswer(await context.session.send({ ...request, url }));
+        return observedResponse(await context.session.send({ ...request, url }));
       },
     },
   ],

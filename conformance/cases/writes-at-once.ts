@@ -6,8 +6,8 @@ import { acceptedDevice } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { type Capability, defineScenario, type JudgingCase } from '../suite/case.ts';
-import type { Answer } from '../target/answer.ts';
 import { expectEqual, expectThat, sorted } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 import { readPairs } from './configuration.ts';
 import { devicesAtOnceCases, sendAtOnce } from './devices-at-once.ts';
 import { writeAttributes } from './inventory-writing.ts';
@@ -18,7 +18,7 @@ const ROUNDS = 6;
 
 /** What is written at once in one round, and each state that some order of the requests leaves. */
 interface Round {
-  readonly send: readonly (() => Promise<Answer>)[];
+  readonly send: readonly (() => Promise<HttpResponse>)[];
   readonly allowed: readonly unknown[];
 }
 
@@ -51,7 +51,7 @@ function pairs(values: Values): unknown {
   return sorted(Object.entries(values));
 }
 
-function setting(device: SuiteDevice, values: Values): () => Promise<Answer> {
+function setting(device: SuiteDevice, values: Values): () => Promise<HttpResponse> {
   return () => device.call('put-configuration', { body: values });
 }
 
@@ -59,12 +59,12 @@ function writing(
   device: SuiteDevice,
   how: 'patch-attributes' | 'put-attributes',
   values: Values,
-): () => Promise<Answer> {
+): () => Promise<HttpResponse> {
   const attributes = Object.entries(values).map(([name, value]) => ({ name, value }));
   return () => writeAttributes(device, how, ...attributes);
 }
 
-function configuring(device: SuiteDevice, values: Values): () => Promise<Answer> {
+function configuring(device: SuiteDevice, values: Values): () => Promise<HttpResponse> {
   const monitors = Object.entries(values).map(([name, status]) => ({ ...service, name, status }));
   return () => sendConfiguration(device, ...monitors);
 }

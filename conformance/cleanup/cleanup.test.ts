@@ -62,10 +62,10 @@ function clean(baseUrl: string, more: Partial<CleanupOptions> = {}) {
  */
 async function target(takes: (url: string) => boolean) {
   const asked: string[] = [];
-  const listener: RequestListener = ({ method, url = '' }, answer) => {
-    if (method === 'GET') return answer.end('[{"id":"id-2","name":"rollout"}]');
+  const listener: RequestListener = ({ method, url = '' }, response) => {
+    if (method === 'GET') return response.end('[{"id":"id-2","name":"rollout"}]');
     asked.push(`${method} ${url.split('/').slice(-2).join('/')}`);
-    return answer.writeHead(takes(url) ? 204 : 409).end();
+    return response.writeHead(takes(url) ? 204 : 409).end();
   };
   return { baseUrl: await serve(listener), asked };
 }
@@ -73,9 +73,9 @@ async function target(takes: (url: string) => boolean) {
 describe('a clean-up without --force', () => {
   /** Starts a target that knows only the resources with these IDs. */
   async function knowing(...ids: readonly string[]) {
-    const baseUrl = await serve(({ method, url = '' }, answer) => {
-      if (method === 'GET') return answer.end('[]');
-      return answer.writeHead(ids.some((id) => url.includes(id)) ? 204 : 404).end();
+    const baseUrl = await serve(({ method, url = '' }, response) => {
+      if (method === 'GET') return response.end('[]');
+      return response.writeHead(ids.some((id) => url.includes(id)) ? 204 : 404).end();
     });
     return baseUrl;
   }
@@ -182,10 +182,10 @@ describe('a clean-up', () => {
   });
 
   it('reports the remaining resources when the target closes connections', async () => {
-    const baseUrl = await serve((request, answer) => {
+    const baseUrl = await serve((request, response) => {
       if (request.method === 'DELETE') request.socket.destroy();
-      else if (request.method === 'GET') answer.end('[{"id":"id-2","name":"rollout"}]');
-      else answer.writeHead(204).end();
+      else if (request.method === 'GET') response.end('[{"id":"id-2","name":"rollout"}]');
+      else response.writeHead(204).end();
     });
     const { removed, stayed } = await clean(baseUrl);
     expect([removed, stayed.length]).toEqual([['deployment rollout'], 2]);
@@ -205,15 +205,15 @@ describe('a clean-up', () => {
       'tenant never made: only the control listener can remove a tenant; give --control-url and --control-token',
     );
     const asked: string[] = [];
-    const url = await serve(({ method, url: path, headers }, answer) => {
+    const url = await serve(({ method, url: path, headers }, response) => {
       asked.push(`${method} ${path} ${headers.authorization}`);
       const tenants = [
         { id: 't-1', name: 'of an id' },
         { id: 't-2', name: 'of a response lost' },
         { id: 't-3', name: 'of another' },
       ];
-      if (method === 'GET') answer.end(JSON.stringify(tenants));
-      else answer.writeHead(200).end();
+      if (method === 'GET') response.end(JSON.stringify(tenants));
+      else response.writeHead(200).end();
     });
     const control = { url, token: 'control' };
     const rest = await clean(baseUrl, { control, credentials: 'none' });
@@ -229,19 +229,19 @@ describe('a clean-up', () => {
 
   it('does not start when the control listener refuses the token', async () => {
     const { baseUrl, asked } = await target(() => true);
-    const url = await serve((_, answer) => answer.writeHead(401).end());
+    const url = await serve((_, response) => response.writeHead(401).end());
     const control = { url, token: 'wrong' };
     await expect(clean(baseUrl, { control })).rejects.toThrow(ControlRefusedError);
     expect(asked).toEqual([]);
   });
 
   it('does not start when the target refuses the user', async () => {
-    const baseUrl = await serve((_, answer) => answer.writeHead(401).end());
+    const baseUrl = await serve((_, response) => response.writeHead(401).end());
     await expect(clean(baseUrl)).rejects.toThrow(LoginRefusedError);
   });
 
   it('does not start when the login returns no token', async () => {
-    const baseUrl = await serve((_, answer) => answer.end('<html>no token'));
+    const baseUrl = await serve((_, response) => response.end('<html>no token'));
     const credentials = { email: 'a@b', password: 'secret' };
     await expect(clean(baseUrl, { credentials })).rejects.toThrow(AdminUnusableError);
   });

@@ -16,7 +16,7 @@ export interface Remainder {
   /** Base URL of the target of the run. */
   readonly baseUrl: string;
   readonly resource: ResourceIdentity;
-  /** The id on the target; undefined if the answer with the id was never received. */
+  /** The id on the target; undefined if the response with the id was never received. */
   readonly id: string | undefined;
 }
 

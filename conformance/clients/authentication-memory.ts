@@ -12,7 +12,7 @@ import { MASK } from './secret-text.ts';
 export class AuthenticationMemory {
   /** Number of 401 of each operation since the last authentication request. */
   readonly unauthorized = new BoundedMap<number>(ITEMS_MAX);
-  /** Digests of the tokens that were issued, the newest last, with the end of the answer. */
+  /** Digests of the tokens that were issued, the newest last, with the end of the response. */
   readonly tokens = new BoundedMap<number>(ITEMS_MAX);
   /** Number of requests with a token that a newer one had replaced. */
   readonly staleUses = new BoundedMap<number>(ITEMS_MAX);
@@ -72,7 +72,7 @@ export class AuthenticationMemory {
     this.shrinkingPauses = 0;
     this.lastRefusalPauseMs = undefined;
     this.isRejected = false;
-    const token = exchange.answer.text;
+    const token = exchange.response.text;
     if (token !== '' && token !== MASK) this.tokens.keep(digestOf(token), event.endedMs);
   }
 

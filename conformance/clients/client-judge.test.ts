@@ -25,7 +25,7 @@ describe('the judge of a good client', () => {
 
 describe('the judge of a good client that the server fails', () => {
   const pausesMs = [10_000, 20_000, 40_000];
-  const failed = { status: 503, answer: '<html>' };
+  const failed = { status: 503, response: '<html>' };
   const failures = (step: Request) =>
     pausesMs.map((afterMs, at) => ({ ...copyOf(step), ...failed, afterMs, label: `failed ${at}` }));
 
@@ -64,11 +64,11 @@ describe('the judge of a good client that meets what the good one does not', () 
   const silentFor = (afterMs: number) => all(silentAfter('d1: cut', afterMs));
   const lookedAtMap = (steps: Step[]): Step[] => {
     const pause = steps.find(({ label }) => label === 'm1: pause') as Request;
-    const answer = {
+    const response = {
       update_control_map: { states: { ArtifactInstall_Enter: { action: 'pause' } } },
     };
     const fetch = { ...copyOf(pause), operation: 'get-update-control-map', status: 200 } as const;
-    return insert('m1: download', () => [{ ...fetch, label: 'map', sent: undefined, answer }])(
+    return insert('m1: download', () => [{ ...fetch, label: 'map', sent: undefined, response }])(
       steps,
     );
   };
@@ -77,19 +77,19 @@ describe('the judge of a good client that meets what the good one does not', () 
       ...copyOf(copy),
       ...{ label: 'elsewhere', status: 206, afterMs: 1500, isDelivered: true },
       ...{ headers: { Range: 'bytes=200000-' }, interference: ['shifted-range'] },
-      answerHeaders: { ...copy.answerHeaders, 'Content-Range': 'bytes 100000-299999/400000' },
+      responseHeaders: { ...copy.responseHeaders, 'Content-Range': 'bytes 100000-299999/400000' },
     },
   ]);
   const fetchedAnew = all(
     edit('d1: cut', { interference: ['over-long'] }),
     edit('d1: resumed', (step) => {
-      const { answerHeaders } = step;
-      const whole = { 'Content-Length': '400000', ETag: answerHeaders.ETag ?? '' };
+      const { responseHeaders } = step;
+      const whole = { 'Content-Length': '400000', ETag: responseHeaders.ETag ?? '' };
       Object.assign(step, {
         headers: {},
         status: 200,
         responseBytes: 400_000,
-        answerHeaders: whole,
+        responseHeaders: whole,
       });
     }),
   );

@@ -113,7 +113,7 @@ export class ClientJudge {
    */
   repeats(name: string, times: Pick<ClientExchange, 'sentMs' | 'endedMs'>): boolean {
     const client = this.#clients.get(name);
-    if (!client?.unchanged || client.memory.isOnceTooHasty(times)) return false;
+    if (!client?.unchanged || client.memory.breaksPollLimit(times)) return false;
     client.exchanges += 1;
     this.#exchanges += 1;
     client.memory.pollRepeated(times);
@@ -162,7 +162,8 @@ export class ClientJudge {
 
   /**
    * Ends the observation: a reaction that has been due for long is missing.
-   * @param hasCrashed true if the clients have ended with an error: then every due reaction is missing
+   * @param hasCrashed true if the clients have ended with an error: then every due reaction is
+   * missing
    */
   end(nowMs: number, hasCrashed = false): void {
     for (const client of this.#clients.values()) this.#endOf(client, nowMs, hasCrashed);
@@ -183,7 +184,7 @@ export class ClientJudge {
     const exchange = judgedExchange(row, event);
     const memory: DutyMemory = { client: client.memory, fleet: this.#fleet, event };
     this.#isBroken = false;
-    const place = { sequence: event.sequence, operation: row.id, atMs: event.endedMs };
+    const place = { journalEntry: event.sequence, operation: row.id, atMs: event.endedMs };
     for (const { check, violation } of appliedChecks(checksOf(row.id), exchange, memory)) {
       this.#decide(client, check.duty, violation, place);
     }
@@ -211,15 +212,15 @@ export class ClientJudge {
     const due = client.memory.due.get(duty.id);
     const happened = (watch: Watch | undefined): boolean =>
       watch?.exchange?.(exchange, memory) ?? false;
-    // A request that began before the device could know is no answer to it.
+    // A request that began before the device could know is no response to it.
     if (due && event.sentMs >= due.sinceMs) {
       due.exchanges += 1;
       if (isPollOperation(exchange.row)) due.polls += 1;
       const place = {
-        sequence: event.sequence,
+        journalEntry: event.sequence,
         operation: exchange.row.id,
         atMs: event.endedMs,
-        against: due.sequence,
+        contradicts: due.sequence,
       };
       const broken = breaks?.(exchange, memory, due);
       const isKept = broken === undefined && happened(keeps);
@@ -237,7 +238,7 @@ export class ClientJudge {
     const client = this.#clientOf(event.client);
     const memory = { client: client.memory, fleet: this.#fleet };
     client.unchanged = undefined;
-    const place = { sequence: event.sequence, operation: 'socket', atMs: event.atMs };
+    const place = { journalEntry: event.sequence, operation: 'socket', atMs: event.atMs };
     for (const duty of duties) {
       const seen = duty.socket?.(event, memory);
       if (seen !== undefined) {
@@ -274,7 +275,7 @@ export class ClientJudge {
       }
       if (kind === 'scene-ended') {
         this.#endOf(client, atMs);
-        const place = { sequence: 0, operation: 'silence', atMs };
+        const place = { journalEntry: 0, operation: 'silence', atMs };
         for (const duty of duties) {
           const { keptByEndOf: scene } = duty;
           const isOver = scene !== undefined && scene === act.subject;
@@ -302,8 +303,8 @@ export class ClientJudge {
       client.memory.due.delete(duty.id);
       const seconds = ((nowMs - due.sinceMs) / 1000).toFixed(0);
       const seen = hasCrashed ? 'end with an error' : `nothing of the kind in ${seconds} s`;
-      const violation = { where: 'the device', must: duty.sequence.must, seen };
-      const place = { sequence: due.sequence, operation: 'silence', atMs: nowMs };
+      const violation = { where: 'the device', must: duty.sequence.must, actual: seen };
+      const place = { journalEntry: due.sequence, operation: 'silence', atMs: nowMs };
       this.#decide(client, duty, violation, place);
     }
   }
@@ -318,7 +319,7 @@ export class ClientJudge {
     tallies.set(duty.id, tally);
     tally.judged += 1;
     if (violation === undefined) return;
-    const { where, must, seen } = violation;
+    const { where, must, actual: seen } = violation;
     const shown: DutyViolation = { ...place, message: `${where} must ${must}, not ${seen}` };
     this.#isBroken = true;
     tally.violationCount += 1;
@@ -394,7 +395,7 @@ function undecided(duty: Duty, memory: ClientMemory, dropped: number): DutyState
   const isConcerned = duty.concerns?.(memory) ?? true;
   if (!isConcerned || (optionalAreas.has(area) && !isUsed(area, memory))) return 'not-applicable';
   const isHidden = !duty.applies && !duty.socket && !duty.sequence && !duty.observation;
-  return isHidden ? 'not-observable' : 'not-met';
+  return isHidden ? 'not-observable' : 'not-exercised';
 }
 
 /** A client uses control maps if it announces them, and alerts are part of the monitor. */

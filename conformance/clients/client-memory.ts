@@ -29,7 +29,7 @@ import {
   timesOf,
   typeOf,
 } from './exchange-facts.ts';
-import { HASTY_POLLS_MAX, interrupts, isAnswered } from './excuses.ts';
+import { HASTY_PAUSES_MAX, interrupts, isAnswered } from './excuses.ts';
 import { type Due, ITEMS_MAX, type LastPoll } from './remembered.ts';
 import { RetryMemory } from './retry-memory.ts';
 import { messageIn } from './socket-message.ts';
@@ -46,9 +46,13 @@ const DUTIES_MAX = 200;
 const ATTRIBUTES_MAX = 100;
 const NAME_MAX_CHARACTERS = 200;
 
-/** The state of one device as seen so far. `learn` is called after the duties judged an exchange. */
+/**
+ * The state of one device as seen so far. `learn` is called after the duties judged an exchange.
+ */
 export class ClientMemory {
-  /** The poll interval as it was measured before the device was watched; undefined if it was not. */
+  /**
+   * The poll interval as it was measured before the device was watched; undefined if it was not.
+   */
   readonly #measuredMs: number | undefined;
   readonly authentication = new AuthenticationMemory();
   readonly deployments = new DeploymentMemory();
@@ -78,7 +82,7 @@ export class ClientMemory {
   lastPoll: LastPoll | undefined;
   /** Number of polls in a row, each hastily after the former one. */
   hastyPolls = 0;
-  /** Number of answers 404 to version 2 in a row. */
+  /** Number of responses 404 to version 2 in a row. */
   v2Absences = 0;
   /** True if the last poll announced update control maps. */
   announcesMaps = false;
@@ -90,7 +94,9 @@ export class ClientMemory {
   /** Pause between the last two inventories, and when the last one was sent. */
   inventoryIntervalMs: number | undefined;
   inventoryMs: number | undefined;
-  /** The last fetch of a control map, and the number of fetches in a row that followed one hastily. */
+  /**
+   * The last fetch of a control map, and the number of fetches in a row that followed one hastily.
+   */
   lastMap: (Times & { readonly hasty: number }) | undefined;
   /** Payload of the last ping of the server, and the number of pings of the device. */
   pingPayload: Buffer | undefined;
@@ -99,7 +105,7 @@ export class ClientMemory {
   requestIds = 0;
   /** True once the clock of the server was moved. */
   isClockMoved = false;
-  /** The server's time at the last answer. */
+  /** The server's time at the last response. */
   serverNowMs: number | undefined;
 
   constructor(measuredMs?: number) {
@@ -187,7 +193,10 @@ export class ClientMemory {
     return this.intervalMs ?? this.#measuredMs;
   }
 
-  /** The longest pause that the device has chosen lately: before a poll, after a refusal, or after a failure. */
+  /**
+   * The longest pause that the device has chosen lately: before a poll, after a refusal, or after a
+   * failure.
+   */
   get chosenPauseMs(): number {
     const { lastRefusalPauseMs = 0 } = this.authentication;
     return Math.max(this.lastPollPauseMs, lastRefusalPauseMs, this.retries.longestPauseMs);
@@ -207,11 +216,13 @@ export class ClientMemory {
   }
 
   /** Returns true for the poll by which a device has polled hastily too often in a row. */
-  isOnceTooHasty(times: Times): boolean {
-    return this.hastyPolls === HASTY_POLLS_MAX && isSoonAfter(this.lastPoll, times);
+  breaksPollLimit(times: Times): boolean {
+    return this.hastyPolls === HASTY_PAUSES_MAX && isSoonAfter(this.lastPoll, times);
   }
 
-  /** Returns true if this poll hastily follows another one that was answered, and neither was busy. */
+  /**
+   * Returns true if this poll hastily follows another one that was answered, and neither was busy.
+   */
   isHastyPoll(exchange: JudgedExchange): boolean {
     // Retries after a failure have a duty of their own.
     const { status = 0 } = this.lastPoll ?? {};

@@ -5,8 +5,8 @@ import type { DutyState } from '../../fixtures/control/clients.ts';
 /** One violation of a duty. */
 export interface DutyViolation {
   /** The event that shows it, and the earlier one that it contradicts, if any. */
-  readonly sequence: number;
-  readonly against?: number;
+  readonly journalEntry: number;
+  readonly contradicts?: number;
   /** Id of the operation, or `socket`. */
   readonly operation: string;
   readonly atMs: number;
@@ -38,7 +38,7 @@ export interface DutyVerdict {
   readonly openSinceMs?: number;
   /** What was observed, for the state `observed`. */
   readonly observation?: string;
-  /** What would exercise it, for `not-met`, `not-applicable` and `not-observable`. */
+  /** What would exercise it, for `not-exercised`, `not-applicable` and `not-observable`. */
   readonly next?: NextStep;
 }
 

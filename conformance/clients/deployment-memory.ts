@@ -52,7 +52,9 @@ export class DeploymentMemory {
     return this.offers.values.findLast((offer) => offer.link === link);
   }
 
-  /** Records the answer to a poll. @param announcesMaps true if the poll asked for control maps */
+  /**
+   * Records the response to a poll. @param announcesMaps true if the poll asked for control maps
+   */
   polled(
     exchange: JudgedExchange,
     event: ClientExchange,
@@ -107,9 +109,9 @@ export class DeploymentMemory {
 
   /** Records a request for a file. */
   downloaded(exchange: JudgedExchange, event: ClientExchange): void {
-    const { request, status, answer } = exchange;
+    const { request, status, response } = exchange;
     const link = linkOf(request.url);
-    const { location } = answer.headers;
+    const { location } = response.headers;
     this.redirected = status >= 300 && status < 400 && location ? this.redirected + 1 : 0;
     if (location && URL.canParse(location, request.url)) {
       this.redirects.keep(digestOf(targetOf(new URL(location, request.url).href)), true);
@@ -122,7 +124,7 @@ export class DeploymentMemory {
       this.refusedLinks.keep(link, (this.refusedLinks.get(link) ?? 0) + 1);
     // A redirect may lead to a server that is not seen; a 416 is about a file that the device has.
     if ((status >= 200 && status < 400) || status === 416) this.fetched.keep(link, true);
-    offer?.progress.learn({ status, answer, header }, event, isNew);
+    offer?.progress.learn({ status, response, header }, event, isNew);
     const isWhole = status < 400 && isAnswered(event) && (offer?.progress.isWhole ?? true);
     this.failedDownloadMs = isWhole ? undefined : event.endedMs;
     if (exchange.header('range') === undefined) return;
@@ -168,7 +170,10 @@ export class DeploymentMemory {
     this.refusedLogs.keep(deploymentId, { content, bytes, status, times, endedMs });
   }
 
-  /** Returns true for a log that was refused before as it is, or that is no shorter than one after a 413. */
+  /**
+   * Returns true for a log that was refused before as it is, or that is no shorter than one after a
+   * 413.
+   */
   isRefusedLog(exchange: JudgedExchange): boolean {
     const before = this.refusedLogs.get(exchange.deploymentId);
     if (before === undefined) return false;

@@ -1,6 +1,6 @@
 /**
- * Which bytes of a file a device can have received: the parts that were sent of it, joined. A device
- * may have received less, never more.
+ * Which bytes of a file a device can have received: the parts that were sent of it, joined. A
+ * device may have received less, never more.
  */
 
 import type { ClientExchange } from '../../fixtures/control/client-event.ts';
@@ -27,15 +27,20 @@ const alterations: readonly (readonly [RegExp, Flaw])[] = [
 
 /** The parts of one file that were sent. */
 export class DownloadProgress {
-  /** Length of the file in bytes; undefined if no answer stated it. */
+  /** Length of the file in bytes; undefined if no response stated it. */
   totalBytes: number | undefined;
-  /** Number of bytes that were sent since the last answer that failed or was cut, repeats included. */
+  /**
+   * Number of bytes that were sent since the last response that failed or was cut, repeats
+   * included.
+   */
   sentBytes = 0;
-  /** Number of answers in a row that brought nothing. */
+  /** Number of responses in a row that brought nothing. */
   failures = 0;
-  /** Bytes that were written of the last answer that was cut; undefined if none was. */
+  /** Bytes that were written of the last response that was cut; undefined if none was. */
   cutAtBytes: number | undefined;
-  /** True once the device has closed the connection of a part that does not belong to the others. */
+  /**
+   * True once the device has closed the connection of a part that does not belong to the others.
+   */
   hasRefused = false;
   /** Everything that was ever wrong with what was sent. */
   readonly flaws = new Set<Flaw>();
@@ -43,7 +48,9 @@ export class DownloadProgress {
   #validator: string | undefined;
   #flaw: Flaw | undefined;
 
-  /** Why the parts that were sent do not make the file; undefined if they do, or nothing was sent. */
+  /**
+   * Why the parts that were sent do not make the file; undefined if they do, or nothing was sent.
+   */
   get flaw(): Flaw | undefined {
     if (this.isWhole) return undefined;
     return this.#flaw ?? (this.#parts.length > 0 ? 'short' : undefined);
@@ -66,10 +73,10 @@ export class DownloadProgress {
   }
 
   /**
-   * Records the answer to a download.
+   * Records the response to a download.
    * @param isNew true if the device cannot have an earlier part of the file
    */
-  learn({ status, answer, header }: JudgedDownload, event: ClientExchange, isNew: boolean): void {
+  learn({ status, response, header }: JudgedDownload, event: ClientExchange, isNew: boolean): void {
     if (status !== 200 && status !== 206) {
       // What was stored is of no use after a 416.
       if (status === 416) {
@@ -80,11 +87,12 @@ export class DownloadProgress {
       return;
     }
     const { responseBytes } = event;
-    const partial = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(answer.headers['content-range'] ?? '');
+    const partial = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(response.headers['content-range'] ?? '');
     const from = status === 206 ? Number(partial?.[1] ?? 0) : 0;
-    const stated = status === 206 ? Number(partial?.[3]) : Number(answer.headers['content-length']);
+    const stated =
+      status === 206 ? Number(partial?.[3]) : Number(response.headers['content-length']);
     const asked = /^bytes=(\d+)-/.exec(header('range') ?? '')?.[1];
-    const validator = `${answer.headers.etag} ${answer.headers['last-modified']} ${stated}`;
+    const validator = `${response.headers.etag} ${response.headers['last-modified']} ${stated}`;
     if (this.#validator !== undefined && this.#validator !== validator && from > 0) {
       this.#parts = [];
       this.#flaw = 'changed';
@@ -146,6 +154,6 @@ export class DownloadProgress {
 }
 
 /** The facts of a download that are needed. */
-interface JudgedDownload extends Pick<JudgedExchange, 'status' | 'answer'> {
+interface JudgedDownload extends Pick<JudgedExchange, 'status' | 'response'> {
   readonly header: (name: string) => string | undefined;
 }

@@ -1,6 +1,6 @@
 /**
  * The form of a duty of a device client: a passive check about the requests of one device, instead
- * of about the answers of a server. Ids and sentences are those of the list of client duties.
+ * of about the responses of a server. Ids and sentences are those of the list of client duties.
  */
 
 import type {
@@ -96,13 +96,13 @@ export interface Duty
 }
 
 /** A duty that an exchange breaks. */
-export interface Finding {
+export interface LintFinding {
   readonly duty: string;
   readonly level: DutyLevel;
   readonly sentence: string;
   readonly source: string;
   /** Sequence number of the exchange in the journal. */
-  readonly entry: number;
+  readonly journalEntry: number;
   /** Id of the operation. */
   readonly operation: string;
   /** What is wrong, as a sentence. */

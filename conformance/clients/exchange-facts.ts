@@ -7,7 +7,7 @@ import { entriesOf, membersOf } from '../target/json-members.ts';
 import { HASTY_MS } from './excuses.ts';
 import { holdsSecret } from './secret-text.ts';
 
-/** The times of a request and of its answer. */
+/** The times of a request and of its response. */
 export type Times = Pick<JudgedExchange['request'], 'sentMs' | 'endedMs'>;
 
 /** The ids of the operations that fetch a file by a signed link. */
@@ -135,7 +135,7 @@ export function isBusy({ status }: JudgedExchange): boolean {
   return status === 200 || status === 429;
 }
 
-/** Returns the times of a request and of its answer. */
+/** Returns the times of a request and of its response. */
 export function timesOf({ request: { sentMs, endedMs } }: JudgedExchange): Times {
   return { sentMs, endedMs };
 }

@@ -1,11 +1,13 @@
 /**
- * What excuses a device, in one place: an answer that did not arrive, a request that began before
- * the answer could have arrived, what the server did to the exchange, and interruptions. Duties ask
- * here instead of deciding on their own.
+ * What excuses a device, in one place: a response that did not arrive, a request that began before
+ * the response could have arrived, what the server did to the exchange, and interruptions. Duties
+ * ask here instead of deciding on their own.
  */
 import type { ClientExchange, ServerAct } from '../../fixtures/control/client-event.ts';
 
-/** How long a request may begin after an answer that it does not know yet, besides a round trip. */
+/**
+ * How long a request may begin after a response that it does not know yet, besides a round trip.
+ */
 const GRACE_MS = 1000;
 /** The round trip that is assumed; the server sees only its own half of each exchange. */
 const ROUND_TRIP_MS = 200;
@@ -16,24 +18,27 @@ const ROUND_TRIP_MS = 200;
  */
 export const HASTY_MS = 900;
 
-/** A device may repeat a request on its other connection, or in its other process, while an answer arrives. */
+/**
+ * A device may repeat a request on its other connection, or in its other process, while a response
+ * arrives.
+ */
 export const REPEATS_UNDERWAY_MAX = 2;
 
 /** What a device does too soon twice may come from two processes; the third time is a habit. */
-export const HASTY_MAX = 2;
+export const HASTY_REPEATS_MAX = 2;
 
 /**
  * Number of hasty polls in a row after which a further one breaks a duty: ten polls have nine
  * pauses.
  */
-export const HASTY_POLLS_MAX = 8;
+export const HASTY_PAUSES_MAX = 8;
 
-/** Returns true if the device got the whole answer, so that it has to act by it. */
+/** Returns true if the device got the whole response, so that it has to act by it. */
 export function isAnswered({ isDelivered, status }: ClientExchange): boolean {
   return isDelivered && status > 0;
 }
 
-/** Returns true if a request began before an earlier answer could have reached the sender. */
+/** Returns true if a request began before an earlier response could have reached the sender. */
 export function isUnderway(request: { readonly sentMs: number }, answeredMs: number): boolean {
   return request.sentMs < answeredMs + ROUND_TRIP_MS + GRACE_MS;
 }

@@ -13,9 +13,9 @@ interface Step {
   readonly operation: OperationId | keyof typeof storageOperations;
   readonly status?: number;
   readonly sent?: unknown;
-  readonly answer?: unknown;
+  readonly response?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly answerHeaders?: Readonly<Record<string, string>>;
+  readonly responseHeaders?: Readonly<Record<string, string>>;
   readonly query?: string;
   readonly device?: string;
   readonly afterMs?: number;
@@ -31,7 +31,7 @@ function brokenBy(steps: readonly Step[], lint = new Lint()): string[][] {
 }
 
 function entryOf(step: Step, sequence: number, startMs: number): object {
-  const { operation, status = 204, sent, answer, query = '', device = 'a' } = step;
+  const { operation, status = 204, sent, response, query = '', device = 'a' } = step;
   const { method, path } = rows[operation];
   const headers = {
     Host: 'api.example',
@@ -45,8 +45,8 @@ function entryOf(step: Step, sequence: number, startMs: number): object {
     device: { id: device },
     requestHeaders: Object.entries(headers),
     requestBody: sent,
-    responseHeaders: Object.entries(step.answerHeaders ?? {}),
-    responseBody: answer,
+    responseHeaders: Object.entries(step.responseHeaders ?? {}),
+    responseBody: response,
   };
 }
 
@@ -74,7 +74,7 @@ const poll = (more: Partial<Step> = {}): Step => ({
   sent: { device_provides: provides },
   ...more,
 });
-const offered = poll({ status: 200, answer: instructions });
+const offered = poll({ status: 200, response: instructions });
 const fetched = (more: Partial<Step> = {}): Step => ({
   operation: 'download-artifact',
   status: 200,
@@ -113,7 +113,7 @@ const alerted = (more: Partial<Step> = {}, level = 'CRITICAL'): Step => ({
 });
 const times = (count: number, step: Step): Step[] => Array.from({ length: count }, () => step);
 const hasty = { afterMs: 500 };
-const waits = { status: 503, answerHeaders: { 'Retry-After': '120' } };
+const waits = { status: 503, responseHeaders: { 'Retry-After': '120' } };
 
 /** For each duty: requests of which the last breaks it, and requests that keep it. */
 const examples: Readonly<Record<string, { breaks: readonly Step[]; keeps: readonly Step[] }>> = {
@@ -278,8 +278,12 @@ describe('a duty of a device client', () => {
 
   it('has a unique id, a sentence about a device, its source and a remedy', () => {
     expect(new Set(duties.map(({ id }) => id)).size).toBe(duties.length);
-    for (const { id, sentence, source, looksAt, remedy } of duties) {
-      expect(sentence, id).toMatch(/^A device .*\.$/);
+    for (const { id, level, sentence, source, looksAt, remedy } of duties) {
+      const form =
+        level === 'observed'
+          ? /^(A|Whether a|At which interval a) device .*\.$/
+          : /^A device .*\.$/;
+      expect(sentence, id).toMatch(form);
       for (const text of [source, looksAt, remedy]) expect(text, id).toMatch(/^[^.]+(\.\S[^.]*)*$/);
     }
   });
@@ -293,7 +297,7 @@ describe('the lint of a journal', () => {
       level: 'should',
       sentence: 'A device writes neither token nor signature nor key into a log.',
       source: 'DeploymentLog',
-      entry: 7,
+      journalEntry: 7,
       operation: 'put-deployment-log',
       message: 'messages.0 must hold no secret, not a token or a private key',
       remedy: 'leave headers and keys out of the log, or log only their length',

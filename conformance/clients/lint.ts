@@ -8,19 +8,19 @@ import { encodeConnectMessage } from '../../fixtures/formats/connect-message.ts'
 import { exchangeIn } from '../recordings/journal.ts';
 import { entriesOf, membersOf } from '../target/json-members.ts';
 import { ClientJudge } from './client-judge.ts';
-import type { Finding } from './duty.ts';
+import type { LintFinding } from './duty.ts';
 import { digestOf } from './exchange-facts.ts';
 import { clientExchangeOf } from './recorded-clients.ts';
 
-export type { Finding } from './duty.ts';
+export type { LintFinding as Finding } from './duty.ts';
 
 /** Judges the entries of a journal of any length. */
 export class Lint {
-  #findings: Finding[] = [];
-  readonly #judge = new ClientJudge((duty, { sequence, operation, message }) => {
+  #findings: LintFinding[] = [];
+  readonly #judge = new ClientJudge((duty, { journalEntry, operation, message }) => {
     const { id, level, sentence, source, remedy } = duty;
     this.#findings.push({
-      ...{ duty: id, level, sentence, source, entry: sequence, operation, message, remedy },
+      ...{ duty: id, level, sentence, source, journalEntry, operation, message, remedy },
     });
   });
 
@@ -34,7 +34,7 @@ export class Lint {
    * in the order of the entries.
    * @throws RecordingError if the entry is not one of a journal
    */
-  see(entry: unknown): readonly Finding[] {
+  see(entry: unknown): readonly LintFinding[] {
     this.#findings = [];
     const { sequence, device } = membersOf(entry);
     const { id, identity } = membersOf(device);

@@ -7,7 +7,7 @@ import { operations } from '../../fixtures/contract/operations.ts';
 import { defaultHeaderPrefix, vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { ClientExchange, HeaderList } from '../../fixtures/control/client-event.ts';
 import { JudgedExchange } from '../passive/judged-exchange.ts';
-import { recognized } from '../target/operation-at.ts';
+import { recognizeRequest } from '../target/operation-at.ts';
 import type { ClientMemory } from './client-memory.ts';
 import { isOfDevice, linkOf } from './exchange-facts.ts';
 
@@ -36,7 +36,7 @@ export function rowOf(
   if (!URL.canParse(url)) return undefined;
   const { pathname } = new URL(url);
   const starts = Object.values(apiPrefixes).map((prefix) => pathname.indexOf(prefix));
-  const { row, rowsAtPath } = recognized(method, pathname.slice(Math.max(0, ...starts)));
+  const { row, rowsAtPath } = recognizeRequest(method, pathname.slice(Math.max(0, ...starts)));
   const found = row ? deviceRows.get(row.id) : undefined;
   if (found) return found;
   // A link points to wherever the server stores its files, and is used with GET only.
@@ -52,7 +52,7 @@ export function judgedExchange(row: Operation, event: ClientExchange): JudgedExc
   const { status, sentMs, endedMs, url, requestBody: body, responseBody } = event;
   const headers = flat(event.requestHeaders);
   const bytes = responseBody ?? Buffer.alloc(0);
-  const answer = {
+  const response = {
     status,
     headers: flat(event.responseHeaders),
     bytes,
@@ -63,7 +63,7 @@ export function judgedExchange(row: Operation, event: ClientExchange): JudgedExc
   return new JudgedExchange(
     row,
     { url, headers, body, bodyBytes, isChunked, sentMs, endedMs },
-    { answer, requestIdHeader, isWhole: responseBody !== undefined },
+    { response, requestIdHeader, isWhole: responseBody !== undefined },
   );
 }
 

@@ -78,7 +78,7 @@ function senderOf(exchange: FullExchange): string | undefined {
 }
 
 /**
- * Returns a recorded exchange as the judge sees it. A recording does not show whether an answer
+ * Returns a recorded exchange as the judge sees it. A recording does not show whether a response
  * arrived, and its clock may have been frozen or set back.
  */
 export function clientExchangeOf(
@@ -91,8 +91,10 @@ export function clientExchangeOf(
   const value = exchange.requestBody();
   const text = value === undefined || typeof value === 'string' ? value : JSON.stringify(value);
   const responseBody = exchange.responseBytes();
-  const answerHeaders = exchange.responseHeaders();
-  const faults = Object.entries(answerHeaders).filter(([name]) => name.endsWith(FAULT_HEADER_END));
+  const responseHeaders = exchange.responseHeaders();
+  const faults = Object.entries(responseHeaders).filter(([name]) =>
+    name.endsWith(FAULT_HEADER_END),
+  );
   return {
     kind: 'exchange',
     sequence,
@@ -102,9 +104,9 @@ export function clientExchangeOf(
     requestHeaders,
     requestBody: text === undefined ? undefined : Buffer.from(text),
     status,
-    responseHeaders: Object.entries(answerHeaders),
+    responseHeaders: Object.entries(responseHeaders),
     responseBody,
-    responseBytes: responseBody?.length ?? Number(answerHeaders['content-length'] ?? 0),
+    responseBytes: responseBody?.length ?? Number(responseHeaders['content-length'] ?? 0),
     isDelivered: status > 0,
     sentMs,
     endedMs,

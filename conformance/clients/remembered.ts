@@ -1,4 +1,7 @@
-/** What is remembered of a device: offers, reactions that are due, failures, waits and authentication requests. */
+/**
+ * What is remembered of a device: offers, reactions that are due, failures, waits and
+ * authentication requests.
+ */
 import type { DownloadProgress } from './download-progress.ts';
 import type { Times } from './exchange-facts.ts';
 
@@ -28,7 +31,10 @@ export interface Offer {
   readonly isConfiguration: boolean;
   /** False if the types of the artifact lack the type of the device. */
   readonly isForType: boolean;
-  /** States in which the control map pauses, as the device knows; undefined if there is no map, or it is not for the device. */
+  /**
+   * States in which the control map pauses, as the device knows; undefined if there is no map, or
+   * it is not for the device.
+   */
   pauses: readonly string[] | undefined;
   /** The link to the file, as `linkOf` returns it; undefined if the instructions had none. */
   readonly link: string | undefined;
@@ -43,14 +49,14 @@ export interface Offer {
   mapFetches: number;
   /** The final status that was reported and accepted. */
   final: unknown;
-  /** True if the device got the answer that accepted it, and when that was complete. */
+  /** True if the device got the response that accepted it, and when that was complete. */
   isFinalKnown: boolean;
   endedMs: number | undefined;
-  /** Number of reports that were answered 409, and when the first such answer was complete. */
+  /** Number of reports that were answered 409, and when the first such response was complete. */
   conflicts: number;
   conflictMs: number | undefined;
   isConflictOfFinal: boolean;
-  /** True once an answer has said that the deployment is over: 404, 409, or no update. */
+  /** True once a response has said that the deployment is over: 404, 409, or no update. */
   isOver: boolean;
   hasLog: boolean;
 }
@@ -89,7 +95,7 @@ export interface RefusedLog {
   readonly endedMs: number;
 }
 
-/** The identity and the key of an authentication request, and the token of its answer. */
+/** The identity and the key of an authentication request, and the token of its response. */
 export interface Authentication extends Times {
   readonly status: number;
   readonly isAnswered: boolean;

@@ -8,7 +8,9 @@ interface LastPoll {
   readonly unchanged: ClientExchange | undefined;
 }
 
-/** Returns true if a poll repeats the last one with the same answer, and breaks no duty by that. */
+/**
+ * Returns true if a poll repeats the last one with the same response, and breaks no duty by that.
+ */
 export function isRepeat(client: LastPoll, event: ClientExchange): boolean {
   const { unchanged } = client;
   return (
@@ -16,7 +18,7 @@ export function isRepeat(client: LastPoll, event: ClientExchange): boolean {
     event.status === 204 &&
     event.method === unchanged.method &&
     event.url === unchanged.url &&
-    !client.memory.isOnceTooHasty(event) &&
+    !client.memory.breaksPollLimit(event) &&
     event.isDelivered &&
     event.interference.length === 0 &&
     isEqual(event.requestBody, unchanged.requestBody) &&

@@ -15,7 +15,7 @@ export class RetryMemory {
   readonly malformed = new BoundedMap<{ readonly content: string; readonly times: number }>(
     ITEMS_MAX,
   );
-  /** The longest time that the device waited for an answer that did not come. */
+  /** The longest time that the device waited for a response that did not come. */
   slowestMs = 0;
 
   learn(exchange: JudgedExchange, event: ClientExchange): void {
@@ -63,8 +63,8 @@ export class RetryMemory {
   }
 
   #askedToWait(exchange: JudgedExchange): void {
-    const { row, status, answer, serverNowMs } = exchange;
-    const seconds = waitSeconds(answer.headers['retry-after'] ?? '', serverNowMs);
+    const { row, status, response, serverNowMs } = exchange;
+    const seconds = waitSeconds(response.headers['retry-after'] ?? '', serverNowMs);
     const isAsked = (status === 429 || status === 503) && seconds !== undefined;
     if (isAsked) this.waits.keep(row.id, { ...timesOf(exchange), seconds });
     else this.waits.delete(row.id);

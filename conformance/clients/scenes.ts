@@ -41,7 +41,7 @@ const steps = {
   'installed-already': 'offer what is installed',
   abort: 'abort a deployment in each of its states',
   'deployment-gone': 'delete a deployment while the client installs it',
-  'lost-report': 'lose the answer to each report',
+  'lost-report': 'lose the response to each report',
   'failing-update': 'deploy an artifact that the client cannot install',
   'log-too-large': 'answer 413 to the log',
   'control-map': 'deploy with a control map that pauses each state, and lift it later',

@@ -1,6 +1,6 @@
 /** The three operations that request the next deployment. Spec: Device deployments v1, v2 */
 import type { OperationId } from '../../fixtures/contract/operations.ts';
-import type { Answer } from '../target/answer.ts';
+import type { HttpResponse } from '../target/response.ts';
 import type { Capability } from './capabilities.ts';
 import type { SuiteDevice } from './suite-device.ts';
 
@@ -18,7 +18,7 @@ export interface PollForm {
   readonly words: string;
   /** The capabilities that a target needs for this request; empty if every target has it. */
   readonly needs: readonly Capability[];
-  readonly ask: (device: SuiteDevice, provides: Provides) => Promise<Answer>;
+  readonly ask: (device: SuiteDevice, provides: Provides) => Promise<HttpResponse>;
 }
 
 /** GET v1, POST v1 and POST v2. */

@@ -96,9 +96,9 @@ describe('a clean-up ledger', () => {
 
   it('ends the run before the first resource when the file cannot be written', async () => {
     const methods: (string | undefined)[] = [];
-    const baseUrl = await serve(({ method }, answer) => {
+    const baseUrl = await serve(({ method }, response) => {
       methods.push(method);
-      answer.end();
+      response.end();
     });
     const ledgerFile = join(folder, 'no', 'such', 'folder');
     await expect(runAgainst(baseUrl, { ledgerFile, probe: false })).rejects.toThrow(LedgerError);
@@ -111,10 +111,10 @@ describe('a resource that a case creates', () => {
     const path = newPath();
     const ledger = CleanupLedgerFile.open(path, head);
     const leftAtRequest: number[] = [];
-    const baseUrl = await serve((request, answer) => {
+    const baseUrl = await serve((request, response) => {
       leftAtRequest.push(readLedger(path).remainders.length);
-      if (request.method === 'POST') answer.writeHead(201, { location: './d7' }).end();
-      else answer.writeHead(204).end();
+      if (request.method === 'POST') response.writeHead(201, { location: './d7' }).end();
+      else response.writeHead(204).end();
     });
     const { admin } = contextOn(baseUrl);
     const ownership = new CreatedResources(ledger, 'a/one');
@@ -129,12 +129,12 @@ describe('a resource that a case creates', () => {
 
   it('is found by name and removed when the creating request got no response', async () => {
     const asked: string[] = [];
-    const baseUrl = await serve((request, answer) => {
+    const baseUrl = await serve((request, response) => {
       asked.push(`${request.method} ${request.url?.split('/').at(-1)}`);
       if (request.method === 'POST') request.socket.destroy();
       else if (request.method === 'GET') {
-        answer.end(JSON.stringify([{ id: 'd8', name: deployment.name }]));
-      } else answer.writeHead(204).end();
+        response.end(JSON.stringify([{ id: 'd8', name: deployment.name }]));
+      } else response.writeHead(204).end();
     });
     const { admin } = contextOn(baseUrl);
     const ownership = new CreatedResources();

@@ -1,8 +1,8 @@
 /** Start state: a device that was offered the deployment of its configuration, with the link. */
 import { deploymentInstructionsV1Shape } from '../../fixtures/contract/resources.ts';
-import type { Answer } from '../target/answer.ts';
 import { expectShape, expectUrl } from '../target/expectations.ts';
-import { acceptedDevice, factoryProvides, offered } from './start-states.ts';
+import type { HttpResponse } from '../target/response.ts';
+import { acceptedDevice, factoryProvides, needOffer } from './start-states.ts';
 import type { SuiteDevice } from './suite-device.ts';
 import type { TestContext } from './test-context.ts';
 
@@ -20,7 +20,7 @@ export interface ConfigurationOffer {
   /** The expiry time of the link in the instructions, which is optional. */
   readonly expire: string | undefined;
   /** Requests a URL without a token. */
-  readonly get: (url: string) => Promise<Answer>;
+  readonly get: (url: string) => Promise<HttpResponse>;
 }
 
 /** Configures a device, deploys the configuration, and requests that deployment as the device. */
@@ -35,11 +35,11 @@ export async function configurationOffer(
   await context.admin.configure(device.id, pairs);
   await context.deployConfiguration(device);
   const query = { ...factoryProvides, device_type: deviceType };
-  const answer = await offered(context, 'get-next-deployment', () =>
+  const response = await needOffer(context, 'get-next-deployment', () =>
     device.call('get-next-deployment', { query }),
   );
-  const { id, artifact } = expectShape(answer, deploymentInstructionsV1Shape);
+  const { id, artifact } = expectShape(response, deploymentInstructionsV1Shape);
   const uri = expectUrl('a source', artifact.source.uri);
-  const get = (url: string): Promise<Answer> => context.session.send({ method: 'GET', url });
+  const get = (url: string): Promise<HttpResponse> => context.session.send({ method: 'GET', url });
   return { device, deviceType, id, uri, expire: artifact.source.expire, get };
 }

@@ -1,14 +1,14 @@
 /** Reports, aborts and reads the status of a deployment on one device. */
 
-import type { Answer } from '../target/answer.ts';
-import { NotObservable, shownAnswer } from '../target/expectations.ts';
+import { NotObservable, responseSummary } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 import {
   acceptedDevice,
   factoryProvides,
   instructedId,
-  needAnswer,
+  needOffer,
+  needResponse,
   type OfferedDeployment,
-  offered,
   StartStateMissed,
 } from './start-states.ts';
 import type { SuiteDevice } from './suite-device.ts';
@@ -22,7 +22,7 @@ export interface DeploymentReporter {
 }
 
 /** Sends a status report with the given body as the device. */
-export function report({ device, id }: DeploymentReporter, body: unknown): Promise<Answer> {
+export function report({ device, id }: DeploymentReporter, body: unknown): Promise<HttpResponse> {
   return device.call('put-deployment-status', { path: { id }, body });
 }
 
@@ -32,7 +32,7 @@ export async function reportOnTheWay(
   ...statuses: readonly string[]
 ): Promise<void> {
   for (const status of statuses) {
-    needAnswer('put-deployment-status', await report(arranged, { status }), 204);
+    needResponse('put-deployment-status', await report(arranged, { status }), 204);
   }
 }
 
@@ -85,15 +85,15 @@ export async function abortOnTheWay(
   const deviceDeployment = await shownDeviceDeployment(context, arranged, 'aborted');
   if (deviceDeployment?.status === 'aborted') return;
   // The server has acknowledged the abort, so it owes the device a 409, whatever users see.
-  const answer = await report(arranged, { status: 'installing' });
-  if (answer.status === 409) return;
+  const response = await report(arranged, { status: 'installing' });
+  if (response.status === 409) return;
   const seen = deviceDeployment?.status ?? 'no device deployment';
   throw new StartStateMissed(
     'an aborted deployment',
-    `users see ${seen}, and a report is answered ${shownAnswer(answer)}`,
+    `users see ${seen}, and a report is answered ${responseSummary(response)}`,
     'status 409',
-    answer.status === 204
-      ? { operation: 'put-deployment-status', requirements: ['status.aborted-is-409'], answer }
+    response.status === 204
+      ? { operation: 'put-deployment-status', requirements: ['status.aborted-is-409'], response }
       : undefined,
   );
 }
@@ -120,5 +120,5 @@ export async function sharedDeployment(context: TestContext): Promise<SharedDepl
 /** Returns the id under which the device is offered its pending deployment. */
 export async function offeredId(context: TestContext, device: SuiteDevice): Promise<string> {
   const ask = () => device.call('get-next-deployment', { query: factoryProvides });
-  return instructedId(await offered(context, 'get-next-deployment', ask));
+  return instructedId(await needOffer(context, 'get-next-deployment', ask));
 }

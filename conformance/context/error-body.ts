@@ -1,7 +1,7 @@
 /** Checks the Error body of a refusal for the requirement `errors.body-is-error`. Spec: Error */
 import * as v from 'valibot';
-import type { Answer } from '../target/answer.ts';
-import { expectShape, NotObservable, shownAnswer } from '../target/expectations.ts';
+import { expectShape, NotObservable, responseSummary } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 
 /** A JSON object with any members. The library's own object shape also accepts a list. */
 export const errorBody = v.pipe(
@@ -12,9 +12,10 @@ export const errorBody = v.pipe(
 
 /**
  * Asserts that a refusal or a server error carries a JSON object. Throws NotObservable when the
- * answer is neither.
+ * response is neither.
  */
-export function expectErrorBody(answer: Answer): void {
-  if (answer.status < 400) throw new NotObservable(`it was not an error: ${shownAnswer(answer)}`);
-  expectShape(answer, errorBody);
+export function expectErrorBody(response: HttpResponse): void {
+  if (response.status < 400)
+    throw new NotObservable(`it was not an error: ${responseSummary(response)}`);
+  expectShape(response, errorBody);
 }

@@ -1,15 +1,15 @@
 /** A valid request for each operation of the contract that a target has. */
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 import { deploymentInstructionsV1Shape } from '../../fixtures/contract/resources.ts';
-import type { Answer } from '../target/answer.ts';
 import type { ApiCaller } from '../target/call.ts';
 import { expectShape } from '../target/expectations.ts';
-import { factoryProvides, offered, StartStateMissed } from './start-states.ts';
+import type { HttpResponse } from '../target/response.ts';
+import { factoryProvides, needOffer, StartStateMissed } from './start-states.ts';
 import type { SuiteDevice } from './suite-device.ts';
 import type { TestContext } from './test-context.ts';
 
-/** Sends a valid request of one operation as the given caller, and returns the answer. */
-export type CallAsCaller = (caller: ApiCaller) => Promise<Answer>;
+/** Sends a valid request of one operation as the given caller, and returns the response. */
+export type CallAsCaller = (caller: ApiCaller) => Promise<HttpResponse>;
 export type OperationCalls = Readonly<Partial<Record<OperationId, CallAsCaller>>>;
 
 const path = { id: '11111111-2222-4333-8444-555555555555' };
@@ -89,7 +89,7 @@ export async function configurationLink(
   }
   await context.admin.configure(device.id, { timezone: 'Europe/Oslo' });
   await context.deployConfiguration(device);
-  const offer = await offered(context, 'get-next-deployment', () =>
+  const offer = await needOffer(context, 'get-next-deployment', () =>
     device.call('get-next-deployment', { query: factoryProvides }),
   );
   const { uri } = expectShape(offer, deploymentInstructionsV1Shape).artifact.source;
@@ -99,10 +99,10 @@ export async function configurationLink(
   return uri;
 }
 
-async function askForSocket(caller: ApiCaller): Promise<Answer> {
-  const answer = await caller.session.upgrade(
+async function askForSocket(caller: ApiCaller): Promise<HttpResponse> {
+  const response = await caller.session.upgrade(
     caller.request('connect', { headers: upgradeHeaders }),
   );
-  answer.socket?.destroy();
-  return answer;
+  response.socket?.destroy();
+  return response;
 }

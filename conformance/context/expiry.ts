@@ -1,4 +1,4 @@
-/** The seconds until a time that an answer names, by the target's clock. */
+/** The seconds until a time that a response names, by the target's clock. */
 import { NotObservable } from '../target/expectations.ts';
 import type { TestContext } from './test-context.ts';
 
@@ -6,17 +6,17 @@ export const MINUTE_SECONDS = 60;
 /** Margin after an expiry, for the whole seconds in Date and for rounding. */
 export const JUST_AFTER_SECONDS = 2;
 
-/** Returns the seconds from the answer until the time that it names. */
+/** Returns the seconds from the response until the time that it names. */
 export function secondsUntil(
   context: TestContext,
-  answer: Parameters<TestContext['serverNowMs']>[0],
+  response: Parameters<TestContext['serverNowMs']>[0],
   moment: string,
 ): number {
   // Earlier cases may have advanced a shared clock by an unknown time.
-  if (!context.control.isolates && answer.headers.date === undefined) {
+  if (!context.control.isolates && response.headers.date === undefined) {
     throw new NotObservable('the target sends no Date header, so its clock is unknown');
   }
-  const seconds = (Date.parse(moment) - context.serverNowMs(answer)) / 1000;
+  const seconds = (Date.parse(moment) - context.serverNowMs(response)) / 1000;
   if (Number.isFinite(seconds) && seconds > MINUTE_SECONDS) return Math.floor(seconds);
   throw new NotObservable(`the end is at ${moment}, which leaves no time to look`);
 }

@@ -1,21 +1,21 @@
 /** Lenient reading of the instructions for a device's next deployment. */
 
 import { isObject } from '../../fixtures/base/json.ts';
-import type { Answer } from '../target/answer.ts';
 import { NotObservable } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 import type { PollForm } from './asking.ts';
 import {
   type DeviceInDeployment,
   factoryProvides,
-  offered,
+  needOffer,
   pendingDeployment,
   StartStateMissed,
 } from './start-states.ts';
 import type { TestContext } from './test-context.ts';
 
-/** A device with the answer that offered its deployment. */
+/** A device with the response that offered its deployment. */
 export interface InstructedDevice extends DeviceInDeployment {
-  readonly answer: Answer;
+  readonly response: HttpResponse;
 }
 
 /** Arranges a device that was offered a deployment by `form`, without a check of the body. */
@@ -25,15 +25,15 @@ export async function instructedBy(
   arrange: (context: TestContext) => Promise<DeviceInDeployment> = pendingDeployment,
 ): Promise<InstructedDevice> {
   const arranged = await arrange(context);
-  const answer = await offered(context, form.operation, () =>
+  const response = await needOffer(context, form.operation, () =>
     form.ask(arranged.device, factoryProvides),
   );
-  return { ...arranged, answer };
+  return { ...arranged, response };
 }
 
 /** Returns the instructions as a JSON object. Throws a StartStateMissed when they are not one. */
-export function needInstructions(answer: Answer): Readonly<Record<string, unknown>> {
-  const body = objectIn(answer.text);
+export function needInstructions(response: HttpResponse): Readonly<Record<string, unknown>> {
+  const body = objectIn(response.text);
   if (body) return body;
   throw new StartStateMissed('instructions', 'the body of the response is not a JSON object');
 }
@@ -59,8 +59,8 @@ export function textIn(object: Readonly<Record<string, unknown>>, path: string):
   throw new NotObservable(`${path} is not a string`);
 }
 
-/** Returns true when the answer offers any deployment. */
-export function offersAny({ status, text }: Answer): boolean {
+/** Returns true when the response offers any deployment. */
+export function offersAny({ status, text }: HttpResponse): boolean {
   return status === 200 && isObject(objectIn(text)?.artifact);
 }
 

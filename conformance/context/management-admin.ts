@@ -7,9 +7,9 @@ import {
 } from '../../fixtures/contract/management/index.ts';
 import type { SettableAuthSetStatus } from '../../fixtures/contract/vocabulary.ts';
 import type { SigningKey } from '../signing/signing-key.ts';
-import type { Answer } from '../target/answer.ts';
 import { ApiCaller, bearer, type CallArguments, requestOf } from '../target/call.ts';
-import { shownAnswer } from '../target/expectations.ts';
+import { responseSummary } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 import type { TargetSession } from '../target/target.ts';
 import {
   AdminFailure,
@@ -61,8 +61,8 @@ export class ManagementAdmin implements TargetAdmin {
     const serial = identity.serial;
     for (let page = 1; page <= PAGES_MAX; page++) {
       const query = { page, per_page: PAGE_DEVICES, ...(status === undefined ? {} : { status }) };
-      const answer = await this.#call('list-devices', { query });
-      const devices = this.#read('list devices', answer, v.array(managedDevice));
+      const response = await this.#call('list-devices', { query });
+      const devices = this.#read('list devices', response, v.array(managedDevice));
       const found = devices.find(({ identity_data }) => identity_data.serial === serial);
       if (found || devices.length < PAGE_DEVICES) return found;
     }
@@ -70,8 +70,10 @@ export class ManagementAdmin implements TargetAdmin {
   }
 
   async device(id: string): Promise<ManagedDevice | undefined> {
-    const answer = await this.#call('get-device', { path: { id } });
-    return answer.status === 404 ? undefined : this.#read('show a device', answer, managedDevice);
+    const response = await this.#call('get-device', { path: { id } });
+    return response.status === 404
+      ? undefined
+      : this.#read('show a device', response, managedDevice);
   }
 
   async preauthorize(
@@ -79,8 +81,8 @@ export class ManagementAdmin implements TargetAdmin {
     { publicKeyPem }: SigningKey,
   ): Promise<string> {
     const body = { identity_data: identity, pubkey: publicKeyPem };
-    const answer = await this.#call('preauthorize-device', { body });
-    return this.#created('preauthorize a device', answer);
+    const response = await this.#call('preauthorize-device', { body });
+    return this.#created('preauthorize a device', response);
   }
 
   async decide(
@@ -92,14 +94,14 @@ export class ManagementAdmin implements TargetAdmin {
     const set = sets.find(({ pubkey }) => pubkey.trim() === publicKeyPem.trim());
     if (!set) throw new AdminFailure('show the key of a device', JSON.stringify(sets));
     const path = { id, aid: set.id };
-    const answer = await this.#call('set-auth-set-status', { path, body: { status } });
-    this.#done(`set a device to ${status}`, answer, 204);
+    const response = await this.#call('set-auth-set-status', { path, body: { status } });
+    this.#done(`set a device to ${status}`, response, 204);
   }
 
   async decommission(id: string): Promise<boolean> {
-    const answer = await this.#call('decommission-device', { path: { id } });
-    this.#done('decommission a device', answer, 204, 404);
-    return answer.status === 204;
+    const response = await this.#call('decommission-device', { path: { id } });
+    this.#done('decommission a device', response, 204, 404);
+    return response.status === 204;
   }
 
   async uploadArtifact(fileName: string, bytes: Buffer): Promise<string | undefined> {
@@ -109,64 +111,64 @@ export class ManagementAdmin implements TargetAdmin {
     };
     const operation = managementOperations['upload-artifact'];
     const request = requestOf(operation, { headers: bearer(this.#user.token) });
-    const answer = await this.#session.send({ ...request, form });
-    if (answer.status === 409 || answer.status === 422) return undefined;
-    return this.#created(`accept the artifact ${fileName}`, answer);
+    const response = await this.#session.send({ ...request, form });
+    if (response.status === 409 || response.status === 422) return undefined;
+    return this.#created(`accept the artifact ${fileName}`, response);
   }
 
   async findArtifact(name: string, deviceType: string): Promise<string | undefined> {
-    const answer = await this.#call('list-all-artifacts', { query: { name } });
-    const listed = this.#read('list artifacts', answer, listedArtifacts);
+    const response = await this.#call('list-all-artifacts', { query: { name } });
+    const listed = this.#read('list artifacts', response, listedArtifacts);
     return listed.find(
       (artifact) => artifact.name === name && artifact.device_types_compatible.includes(deviceType),
     )?.id;
   }
 
   async deleteArtifact(id: string): Promise<boolean> {
-    const answer = await this.#call('delete-artifact', { path: { id } });
-    this.#done('delete an artifact', answer, 204, 404);
-    return answer.status === 204;
+    const response = await this.#call('delete-artifact', { path: { id } });
+    this.#done('delete an artifact', response, 204, 404);
+    return response.status === 204;
   }
 
   async describeArtifact(id: string, description: string): Promise<void> {
-    const answer = await this.#call('update-artifact', { path: { id }, body: { description } });
-    this.#done('describe an artifact', answer, 204);
+    const response = await this.#call('update-artifact', { path: { id }, body: { description } });
+    this.#done('describe an artifact', response, 204);
   }
 
   async deploy(deployment: NewDeployment): Promise<string> {
-    const answer = await this.#call('create-deployment', { body: deployment });
-    return this.#created('create a deployment', answer);
+    const response = await this.#call('create-deployment', { body: deployment });
+    return this.#created('create a deployment', response);
   }
 
   async findDeployment(name: string): Promise<string | undefined> {
-    const answer = await this.#call('list-deployments', { query: { name } });
-    const listed = this.#read('list deployments', answer, listedDeployments);
+    const response = await this.#call('list-deployments', { query: { name } });
+    const listed = this.#read('list deployments', response, listedDeployments);
     return listed.find((deployment) => deployment.name === name)?.id;
   }
 
   async abort(id: string): Promise<void> {
-    const answer = await this.#call('abort-deployment', {
+    const response = await this.#call('abort-deployment', {
       path: { id },
       body: { status: 'aborted' },
     });
-    this.#done('abort a deployment', answer, 204, 404, 422);
+    this.#done('abort a deployment', response, 204, 404, 422);
   }
 
   async deviceDeployment(
     deploymentId: string,
     deviceId: string,
   ): Promise<DeviceDeployment | undefined> {
-    const answer = await this.#call('list-deployment-devices', { path: { id: deploymentId } });
-    const entries = this.#read('list the devices of a deployment', answer, deviceDeployments);
+    const response = await this.#call('list-deployment-devices', { path: { id: deploymentId } });
+    const entries = this.#read('list the devices of a deployment', response, deviceDeployments);
     return entries.find(({ id }) => id === deviceId);
   }
 
   async deploymentLog(deploymentId: string, deviceId: string): Promise<string | undefined> {
     const path = { id: deploymentId, device_id: deviceId };
-    const answer = await this.#call('get-deployment-log', { path });
-    if (answer.status === 404) return undefined;
-    this.#done('show a deployment log', answer, 200);
-    return answer.text;
+    const response = await this.#call('get-deployment-log', { path });
+    if (response.status === 404) return undefined;
+    this.#done('show a deployment log', response, 200);
+    return response.text;
   }
 
   async configure(
@@ -174,74 +176,75 @@ export class ManagementAdmin implements TargetAdmin {
     configuration: Readonly<Record<string, string>>,
   ): Promise<void> {
     const path = { id: deviceId };
-    const answer = await this.#call('set-configuration', { path, body: configuration });
-    this.#done('configure a device', answer, 204);
+    const response = await this.#call('set-configuration', { path, body: configuration });
+    this.#done('configure a device', response, 204);
   }
 
   async deployConfiguration(deviceId: string): Promise<string> {
     const path = { id: deviceId };
-    const answer = await this.#call('deploy-configuration', { path, body: { retries: 0 } });
+    const response = await this.#call('deploy-configuration', { path, body: { retries: 0 } });
     const made = v.looseObject({ deployment_id: v.string() });
-    return this.#read('deploy a configuration', answer, made).deployment_id;
+    return this.#read('deploy a configuration', response, made).deployment_id;
   }
 
   async configuration(deviceId: string): Promise<ShownConfiguration> {
-    const answer = await this.#call('show-configuration', { path: { id: deviceId } });
-    if (answer.status === 404) return { configured: {}, reported: {} };
-    return this.#read('show a configuration', answer, configurationView);
+    const response = await this.#call('show-configuration', { path: { id: deviceId } });
+    if (response.status === 404) return { configured: {}, reported: {} };
+    return this.#read('show a configuration', response, configurationView);
   }
 
   async connection(deviceId: string): Promise<string | undefined> {
-    const answer = await this.#call('get-connection', { path: { id: deviceId } });
-    if (answer.status === 404) return undefined;
-    return this.#read('show a connection', answer, connectionView).status;
+    const response = await this.#call('get-connection', { path: { id: deviceId } });
+    if (response.status === 404) return undefined;
+    return this.#read('show a connection', response, connectionView).status;
   }
 
   async attributes(deviceId: string): Promise<readonly ShownAttribute[]> {
-    const answer = await this.#call('get-inventory', { path: { id: deviceId } });
-    if (answer.status === 404) return [];
-    return this.#read('show an inventory', answer, inventoryView).attributes;
+    const response = await this.#call('get-inventory', { path: { id: deviceId } });
+    if (response.status === 404) return [];
+    return this.#read('show an inventory', response, inventoryView).attributes;
   }
 
   async alerts(deviceId: string): Promise<readonly ShownAlert[]> {
-    const answer = await this.#call('list-alerts', { path: { id: deviceId } });
-    return this.#read('list alerts', answer, alertViews);
+    const response = await this.#call('list-alerts', { path: { id: deviceId } });
+    return this.#read('list alerts', response, alertViews);
   }
 
   async monitorConfiguration(deviceId: string): Promise<readonly ShownMonitor[]> {
-    const answer = await this.#call('show-monitor-configuration', { path: { id: deviceId } });
-    return this.#read('show a monitor configuration', answer, monitorViews);
+    const response = await this.#call('show-monitor-configuration', { path: { id: deviceId } });
+    return this.#read('show a monitor configuration', response, monitorViews);
   }
 
   #call<Id extends ManagementId>(
     id: Id,
     ...[options]: CallArguments<(typeof managementOperations)[Id]['path']>
-  ): Promise<Answer> {
+  ): Promise<HttpResponse> {
     const given = { ...options, headers: bearer(this.#user.token) };
     const request = requestOf<string>(managementOperations[id], given as never);
     return this.#session.send(request);
   }
 
-  #done(wish: string, answer: Answer, ...statuses: readonly number[]): void {
-    if (!statuses.includes(answer.status)) throw new AdminFailure(wish, shownAnswer(answer));
+  #done(wish: string, response: HttpResponse, ...statuses: readonly number[]): void {
+    if (!statuses.includes(response.status))
+      throw new AdminFailure(wish, responseSummary(response));
   }
 
   #read<const Shape extends v.GenericSchema>(
     wish: string,
-    answer: Answer,
+    response: HttpResponse,
     shape: Shape,
   ): v.InferOutput<Shape> {
-    this.#done(wish, answer, 200);
-    const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), shape), answer.text);
-    if (!parsed.success) throw new AdminFailure(wish, shownAnswer(answer));
+    this.#done(wish, response, 200);
+    const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), shape), response.text);
+    if (!parsed.success) throw new AdminFailure(wish, responseSummary(response));
     return parsed.output;
   }
 
   /** Returns the last segment of the Location of a created resource. */
-  #created(wish: string, answer: Answer): string {
-    this.#done(wish, answer, 201);
-    const id = answer.headers.location?.split('/').at(-1);
-    if (!id) throw new AdminFailure(wish, `${answer.status} without a Location`);
+  #created(wish: string, response: HttpResponse): string {
+    this.#done(wish, response, 201);
+    const id = response.headers.location?.split('/').at(-1);
+    if (!id) throw new AdminFailure(wish, `${response.status} without a Location`);
     return id;
   }
 }

@@ -33,7 +33,7 @@ export const modelOptions = {
   thorough: {
     flag: '--thorough',
     group,
-    help: '20,000 random steps, triples of parameters',
+    help: 'run many more random sequences (20,000 steps), and combine parameters by three',
     ...offSwitch,
   },
   /** Overrides the number of sequences that each random case defines. */

@@ -105,8 +105,8 @@ export class CreatedResources {
 }
 
 /**
- * Removes a resource, and retries when the connection closed before an answer arrived. The retry is
- * safe, since removing a resource that is already gone succeeds.
+ * Removes a resource, and retries when the connection closed before a response arrived. The retry
+ * is safe, since removing a resource that is already gone succeeds.
  */
 async function removed(remove: Removal, admin: TargetAdmin | undefined): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {

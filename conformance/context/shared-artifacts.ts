@@ -80,7 +80,7 @@ export class SharedArtifacts {
       deviceType,
     });
     // Only this run uses the name. If the target already has the artifact, an earlier upload of the
-    // run succeeded although its answer was lost.
+    // run succeeded although its response was lost.
     const id =
       (await admin.uploadArtifact(sample.fileName, sample.bytes)) ??
       (await admin.findArtifact(sample.name, deviceType));

@@ -5,8 +5,8 @@ import type { OperationId } from '../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import type { GivenControlMap } from '../../fixtures/contract/resources.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
-import type { Answer } from '../target/answer.ts';
-import { shownAnswer } from '../target/expectations.ts';
+import { responseSummary } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 import { boardType, type SampleName } from './sample-artifacts.ts';
 import type { UploadedArtifact } from './shared-artifacts.ts';
 import type { SuiteDevice } from './suite-device.ts';
@@ -16,16 +16,16 @@ import type { TestContext } from './test-context.ts';
 export const factoryProvides = { artifact_name: 'conformance-factory', device_type: boardType };
 
 /**
- * The start state of a case could not be reached. The case is undecided, unless an answer that the
+ * The start state of a case could not be reached. The case is undecided, unless a response that the
  * contract documents did not come.
  */
 export class StartStateMissed extends Error {
   /** What was expected of the last request, in the words of an expectation; absent if unknown. */
   readonly expected: string | undefined;
-  /** The answer to a valid request that the contract documents and that did not come, if any. */
-  readonly undocumented: UndocumentedAnswer | undefined;
+  /** The response to a valid request that the contract documents and that did not come, if any. */
+  readonly undocumented: UndocumentedResponse | undefined;
 
-  constructor(state: string, seen: string, expected?: string, undocumented?: UndocumentedAnswer) {
+  constructor(state: string, seen: string, expected?: string, undocumented?: UndocumentedResponse) {
     super(`the start state needs ${state}, but ${seen}`);
     this.name = 'StartStateMissed';
     this.expected = expected;
@@ -33,15 +33,15 @@ export class StartStateMissed extends Error {
   }
 }
 
-/** An answer other than the one that the contract documents for a valid request. */
-export interface UndocumentedAnswer {
+/** A response other than the one that the contract documents for a valid request. */
+export interface UndocumentedResponse {
   readonly operation: OperationId;
   readonly requirements: readonly [RequirementId, ...RequirementId[]];
-  readonly answer: Answer;
+  readonly response: HttpResponse;
 }
 
 /** The requirements that say how each operation answers a valid request. */
-const answerRequirements = {
+const responseRequirements = {
   'post-auth-request': ['auth.preauthorized-gets-token', 'auth.accepted-gets-token'],
   'get-next-deployment': ['next.get-pending-is-200'],
   'post-next-deployment': ['next.post-pending-is-200'],
@@ -62,22 +62,23 @@ const answerRequirements = {
   'put-attributes': ['inventory.put-is-200'],
   'list-audit-logs': ['audit.list'],
   'export-audit-logs': ['audit.export-is-csv'],
-} as const satisfies Readonly<Partial<Record<OperationId, UndocumentedAnswer['requirements']>>>;
+} as const satisfies Readonly<Partial<Record<OperationId, UndocumentedResponse['requirements']>>>;
 
 /**
- * Throws StartStateMissed unless the answer to a valid request has the status that the contract
- * documents. Only 429 and server errors leave the case undecided, since a busy server may send them.
+ * Throws StartStateMissed unless the response to a valid request has the status that the contract
+ * documents. Only 429 and server errors leave the case undecided, since a busy server may send
+ * them.
  */
-export function needAnswer(
-  operation: keyof typeof answerRequirements,
-  answer: Answer,
+export function needResponse(
+  operation: keyof typeof responseRequirements,
+  response: HttpResponse,
   status: number,
 ): void {
-  if (answer.status === status) return;
-  const requirements = answerRequirements[operation];
-  const isBusy = answer.status === 429 || answer.status >= 500;
-  const undocumented = isBusy ? undefined : { operation, requirements, answer };
-  throw missed(`${status} of ${operation}`, answer, status, undocumented);
+  if (response.status === status) return;
+  const requirements = responseRequirements[operation];
+  const isBusy = response.status === 429 || response.status >= 500;
+  const undocumented = isBusy ? undefined : { operation, requirements, response };
+  throw missed(`${status} of ${operation}`, response, status, undocumented);
 }
 
 /** The target has accepted a device by itself, so no device ever waits for a decision. */
@@ -131,7 +132,7 @@ export async function acceptedDevice(
 ): Promise<SuiteDevice> {
   const device = await preauthorizedDevice(context, keyType);
   const granted = await device.authenticate();
-  needAnswer('post-auth-request', granted, 200);
+  needResponse('post-auth-request', granted, 200);
   device.token = granted.text;
   if (!/^[\w.~+/=-]+$/.test(device.token)) {
     throw new StartStateMissed('a token that a header can carry', 'another text');
@@ -197,21 +198,21 @@ export interface OfferedDeployment extends DeviceInDeployment {
 export async function activeDeployment(context: TestContext): Promise<OfferedDeployment> {
   const arranged = await pendingDeployment(context);
   const { device } = arranged;
-  const answer = await offered(context, 'get-next-deployment', () =>
+  const response = await needOffer(context, 'get-next-deployment', () =>
     device.call('get-next-deployment', { query: factoryProvides }),
   );
-  return { ...arranged, id: instructedId(answer) };
+  return { ...arranged, id: instructedId(response) };
 }
 
 /** Asks for an update until it is offered, for as long as effects take; needs an offer. */
-export async function offered(
+export async function needOffer(
   context: TestContext,
   operation: AskingOperation,
-  ask: () => Promise<Answer>,
-): Promise<Answer> {
-  const answer = await context.settled(ask, ({ status }) => status !== 204);
-  needAnswer(operation, answer, 200);
-  return answer;
+  ask: () => Promise<HttpResponse>,
+): Promise<HttpResponse> {
+  const response = await context.settled(ask, ({ status }) => status !== 204);
+  needResponse(operation, response, 200);
+  return response;
 }
 
 /** The operations by which a device asks for its next deployment. */
@@ -227,26 +228,26 @@ export async function abortedDeployment(context: TestContext): Promise<OfferedDe
   return arranged;
 }
 
-/** Returns the deployment id in the instructions of an answer that offers an update. */
-export function instructedId(answer: Answer): string {
-  needStatus('an offered update', answer, 200);
+/** Returns the deployment id in the instructions of a response that offers an update. */
+export function instructedId(response: HttpResponse): string {
+  needStatus('an offered update', response, 200);
   const named = v.pipe(v.string(), v.parseJson(), v.looseObject({ id: v.string() }));
-  const parsed = v.safeParse(named, answer.text);
+  const parsed = v.safeParse(named, response.text);
   if (parsed.success) return parsed.output.id;
-  throw new StartStateMissed('instructions with an id', shownAnswer(answer));
+  throw new StartStateMissed('instructions with an id', responseSummary(response));
 }
 
-/** Throws StartStateMissed unless the answer has the status. */
-export function needStatus(state: string, answer: Answer, status: number): void {
-  if (answer.status !== status) throw missed(state, answer, status);
+/** Throws StartStateMissed unless the response has the status. */
+export function needStatus(state: string, response: HttpResponse, status: number): void {
+  if (response.status !== status) throw missed(state, response, status);
 }
 
 function missed(
   state: string,
-  answer: Answer,
+  response: HttpResponse,
   status: number,
-  undocumented?: UndocumentedAnswer,
+  undocumented?: UndocumentedResponse,
 ): StartStateMissed {
-  const seen = `the target answered ${shownAnswer(answer)}`;
+  const seen = `the target answered ${responseSummary(response)}`;
   return new StartStateMissed(state, seen, `status ${status}`, undocumented);
 }

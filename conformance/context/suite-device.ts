@@ -2,9 +2,9 @@
 import type { OperationId, operations } from '../../fixtures/contract/operations.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { SigningKey } from '../signing/signing-key.ts';
-import type { Answer } from '../target/answer.ts';
 import { ApiCaller, bearer, type CallArguments } from '../target/call.ts';
 import type { Headers } from '../target/exchange.ts';
+import type { HttpResponse } from '../target/response.ts';
 import type { TargetSession, WireRequest } from '../target/target.ts';
 
 /** Differences from a valid authentication request. */
@@ -84,11 +84,11 @@ export class SuiteDevice {
   }
 
   /** Sends an authentication request. Spec: Device authentication */
-  async authenticate(changes: AuthenticationChanges = {}): Promise<Answer> {
+  async authenticate(changes: AuthenticationChanges = {}): Promise<HttpResponse> {
     this.known = true;
-    const answer = await this.#session.send(this.authenticationRequest(changes));
-    if (answer.status === 200) this.#learnSecret(answer.text);
-    return answer;
+    const response = await this.#session.send(this.authenticationRequest(changes));
+    if (response.status === 200) this.#learnSecret(response.text);
+    return response;
   }
 
   /** The request that `authenticate` would send. */
@@ -111,7 +111,7 @@ export class SuiteDevice {
   call<Id extends OperationId>(
     id: Id,
     ...given: CallArguments<(typeof operations)[Id]['path']>
-  ): Promise<Answer> {
+  ): Promise<HttpResponse> {
     return this.#caller().call(id, ...given);
   }
 

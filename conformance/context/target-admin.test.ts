@@ -12,18 +12,18 @@ describe('the target admin', () => {
     [200, '[{"id":7}]'],
     [500, '[]'],
   ])('fails when the management API answers %i with the body %s', async (status, body) => {
-    const { admin } = contextOn(await serve((_, answer) => answer.writeHead(status).end(body)));
+    const { admin } = contextOn(await serve((_, response) => response.writeHead(status).end(body)));
     await expect(admin.findDevice({ serial: '7' })).rejects.toThrow(AdminFailure);
   });
 
   it('requires a Location header to learn the ID of a new deployment', async () => {
-    const { admin } = contextOn(await serve((_, answer) => answer.writeHead(201).end()));
+    const { admin } = contextOn(await serve((_, response) => response.writeHead(201).end()));
     const deployment = admin.deploy({ name: 'd', artifact_name: 'a', devices: [] });
     await expect(deployment).rejects.toThrow('201 without a Location');
   });
 
   it('accepts a resource that is already gone, and reports its absence', async () => {
-    const { admin } = contextOn(await serve((_, answer) => answer.writeHead(404).end()));
+    const { admin } = contextOn(await serve((_, response) => response.writeHead(404).end()));
     await expect(admin.decommission('7')).resolves.toBe(false);
     await expect(admin.abort('7')).resolves.toBeUndefined();
     await expect(admin.deleteArtifact('7')).resolves.toBe(false);
@@ -36,10 +36,10 @@ describe('the target admin', () => {
       status: 'pending',
       auth_sets: [],
     });
-    const baseUrl = await serve((request, answer) => {
+    const baseUrl = await serve((request, response) => {
       const page = new URL(request.url ?? '', 'http://host').searchParams.get('page');
       const others = Array.from({ length: 500 }, (_, index) => device(`other-${index}`));
-      answer.end(JSON.stringify(page === '1' ? others : [device('sought')]));
+      response.end(JSON.stringify(page === '1' ? others : [device('sought')]));
     });
     const found = await contextOn(baseUrl).admin.findDevice({ serial: 'sought' });
     expect(found?.id).toBe('id-sought');
@@ -48,10 +48,10 @@ describe('the target admin', () => {
 
 /** A target that answers 409 to every upload, and lists these artifacts. */
 function refusingUploads(listed: readonly object[]): Promise<string> {
-  return serve((request, answer) => {
+  return serve((request, response) => {
     request.resume();
-    if (request.method === 'GET') answer.end(JSON.stringify(listed));
-    else answer.writeHead(409).end();
+    if (request.method === 'GET') response.end(JSON.stringify(listed));
+    else response.writeHead(409).end();
   });
 }
 
@@ -69,7 +69,7 @@ describe('a test context', () => {
   });
 
   it('removes its resources in reverse order, and continues after a failure', async () => {
-    const { ownership, admin } = contextOn(await serve((_, answer) => answer.end()));
+    const { ownership, admin } = contextOn(await serve((_, response) => response.end()));
     const removed: string[] = [];
     for (const what of ['first', 'second', 'third']) {
       ownership.owns(what, async () => {

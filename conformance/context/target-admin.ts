@@ -1,6 +1,6 @@
 /**
  * The operator with which the suite controls a target: it accepts devices, uploads artifacts,
- * creates deployments, and reads the server's state. The answers to the operator are not under
+ * creates deployments, and reads the server's state. The responses to the operator are not under
  * test, and only the needed fields are read, since other servers may omit the rest. One operator
  * uses the management API and another uses hooks; a target may have none.
  */
@@ -69,8 +69,8 @@ export type ShownMonitor = v.InferOutput<typeof monitorViews>[number];
 
 /** The operator failed, so the case is undecided. */
 export class AdminFailure extends Error {
-  constructor(wish: string, answer: string, asked = 'the management API') {
-    super(`${asked} failed to ${wish}: it answered ${answer}`);
+  constructor(wish: string, response: string, asked = 'the management API') {
+    super(`${asked} failed to ${wish}: it answered ${response}`);
     this.name = 'AdminFailure';
   }
 }

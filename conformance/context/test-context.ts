@@ -10,10 +10,10 @@ import type { OperationId } from '../../fixtures/contract/operations.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 import type { SigningKey } from '../signing/signing-key.ts';
-import type { Answer } from '../target/answer.ts';
 import { ApiCaller, bearer } from '../target/call.ts';
 import { NotObservable } from '../target/expectations.ts';
 import type { LearnSecret } from '../target/mask.ts';
+import type { HttpResponse } from '../target/response.ts';
 import type { TargetSession } from '../target/target.ts';
 import type { Capability } from './capabilities.ts';
 import { type CleanupLedger, noLedger } from './cleanup-ledger.ts';
@@ -221,9 +221,9 @@ export class TestContext {
 
   /**
    * Returns the target's time from the Date header, in milliseconds since the Unix epoch; the time
-   * of the suite's clock if the answer has no valid Date.
+   * of the suite's clock if the response has no valid Date.
    */
-  serverNowMs({ headers }: Pick<Answer, 'headers'>): number {
+  serverNowMs({ headers }: Pick<HttpResponse, 'headers'>): number {
     const reported = Date.parse(headers.date ?? '');
     return Number.isNaN(reported) ? this.clock.now() : reported;
   }

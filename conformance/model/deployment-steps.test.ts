@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { askingForms } from '../context/asking.ts';
 import { contextOn } from '../testing/context-on.ts';
 import { serve } from '../testing/tiny-server.ts';
-import { asks, reports } from './deployment-steps.ts';
+import { pollStep, reports } from './deployment-steps.ts';
 import { startOf } from './identity-steps.ts';
 import { ExpectedState } from './life.ts';
 import type { ModelStep, TargetSide } from './step.ts';
@@ -33,12 +33,12 @@ async function take(baseUrl: string, steps: readonly ModelStep[]): Promise<void>
   await startOf(life, reality);
   life.deployments.push({ device: 0, offer: 'waiting' }, { device: 0, offer: 'waiting' });
   for (const step of steps) {
-    expect(step.can(life), step.words).toBe(true);
-    await step.take(life, reality);
+    expect(step.isPossible(life), step.title).toBe(true);
+    await step.run(life, reality);
   }
 }
 
-const asking = asks(0, askingForms[0]);
+const asking = pollStep(0, askingForms[0]);
 const finishing = reports(0, 0, 'success');
 const steppingBack = reports(0, 0, 'installing');
 
@@ -63,7 +63,7 @@ describe('a device that asks for its deployment', () => {
   it('may be offered either of two reported deployments under an id of version 2', async () => {
     const target = await serverOffering('other');
     const form = askingForms.find(({ slug }) => slug === 'v2') ?? askingForms[0];
-    const steps = [reports(0, 0, 'installing'), reports(0, 1, 'installing'), asks(0, form)];
+    const steps = [reports(0, 0, 'installing'), reports(0, 1, 'installing'), pollStep(0, form)];
     await expect(take(target, steps)).resolves.toBeUndefined();
   });
 });

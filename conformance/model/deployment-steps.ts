@@ -3,28 +3,28 @@ import type { RequirementId } from '../../fixtures/contract/requirements/index.t
 import type { ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
 import type { PollForm } from '../context/asking.ts';
 import { factoryProvides } from '../context/start-states.ts';
-import type { Answer } from '../target/answer.ts';
-import { shown, shownAnswer } from '../target/expectations.ts';
+import { describeValue, responseSummary } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 import { type ExpectedDeployment, type ExpectedState, nameOf } from './life.ts';
 import {
-  isLetIn,
-  judge,
+  expectStatus,
+  failWith,
   type ModelStep,
-  miss,
   type RealDeployment,
   realDevice,
   type TargetSide,
+  wasAdmitted,
 } from './step.ts';
 
 const DEPLOYMENTS_MAX = 3;
 
 /** A user creates a deployment for one device. */
-export function isDeployedTo(device: number): ModelStep {
+export function deployStep(device: number): ModelStep {
   return {
-    words: `a user creates a deployment for device ${nameOf(device)}`,
-    can: (life) =>
+    title: `a user creates a deployment for device ${nameOf(device)}`,
+    isPossible: (life) =>
       life.device(device).identity === 'accepted' && life.deployments.length < DEPLOYMENTS_MAX,
-    take: async (life, reality) => {
+    run: async (life, reality) => {
       const { context, deployments } = reality;
       const { name } = await context.artifact('plain');
       const { id } = realDevice(reality, device);
@@ -36,16 +36,16 @@ export function isDeployedTo(device: number): ModelStep {
 }
 
 /** A user aborts a deployment that has not ended. */
-export function isAborted(number: number): ModelStep {
+export function abortStep(number: number): ModelStep {
   return {
-    words: `a user aborts deployment ${number + 1}`,
-    can: (life) => {
+    title: `a user aborts deployment ${number + 1}`,
+    isPossible: (life) => {
       const deployment = life.deployments[number];
       return (
         deployment !== undefined && deployment.over === undefined && deployment.offer !== 'unsure'
       );
     },
-    take: async (life, reality) => {
+    run: async (life, reality) => {
       const { deployment, real } = both(life, reality, number);
       await reality.context.admin.abort(real.deploymentId);
       deployment.over = 'aborted';
@@ -56,22 +56,22 @@ export function isAborted(number: number): ModelStep {
 }
 
 /** A device requests its next deployment. */
-export function asks(index: number, form: PollForm): ModelStep {
+export function pollStep(index: number, form: PollForm): ModelStep {
   return {
-    words: `device ${nameOf(index)} asks for an update by ${form.words}`,
-    can: (life) => life.device(index).canCall,
-    take: async (life, reality) => {
-      const answer = await form.ask(realDevice(reality, index), factoryProvides);
-      if (!isLetIn(life.device(index), answer)) return;
+    title: `device ${nameOf(index)} asks for an update by ${form.words}`,
+    isPossible: (life) => life.device(index).canCall,
+    run: async (life, reality) => {
+      const response = await form.ask(realDevice(reality, index), factoryProvides);
+      if (!wasAdmitted(life.device(index), response)) return;
       const own = life.deployments.filter(({ device }) => device === index);
       const active = own.find(({ offer, over }) => offer === 'offered' && over === undefined);
-      if (answer.status === 409 && active !== undefined && active.openedBy !== form.slug) {
+      if (response.status === 409 && active !== undefined && active.openedBy !== form.slug) {
         // The contract leaves open if two request forms contradict each other.
         reality.note('asking again in another way', '409');
         active.offer = 'unsure';
         return;
       }
-      judgeOffer({ life, reality, index, form, answer, active });
+      judgeOffer({ life, reality, index, form, response, active });
     },
   };
 }
@@ -81,7 +81,7 @@ interface OfferCheck {
   readonly reality: TargetSide;
   readonly index: number;
   readonly form: PollForm;
-  readonly answer: Answer;
+  readonly response: HttpResponse;
   readonly active: ExpectedDeployment | undefined;
 }
 
@@ -98,32 +98,32 @@ const instructionsHaveId = {
   v2: ['next.instructions-v2', 'next.v2-id'],
 } as const;
 
-function judgeOffer({ life, reality, index, form, answer, active }: OfferCheck): void {
+function judgeOffer({ life, reality, index, form, response, active }: OfferCheck): void {
   const own = life.deployments.filter(({ device }) => device === index);
   const due = own.filter(({ offer, over }) => offer !== 'unsure' && over === undefined);
   const again = active ? (['next.repeatable'] as const) : [];
-  if (due.length > 0) judge(answer, [200], pendingIs200[form.slug], ...again);
-  else judge(answer, own.length > 0 ? [200, 204, 409] : [200, 204], 'next.nothing-is-204');
-  if (answer.status !== 200) return;
+  if (due.length > 0) expectStatus(response, [200], pendingIs200[form.slug], ...again);
+  else expectStatus(response, own.length > 0 ? [200, 204, 409] : [200, 204], 'next.nothing-is-204');
+  if (response.status !== 200) return;
   const unasked = due.length === 0 ? (['next.nothing-is-204'] as const) : [];
-  const id = offeredId(answer, ...instructionsHaveId[form.slug], ...unasked);
+  const id = offeredId(response, ...instructionsHaveId[form.slug], ...unasked);
   const offered = life.deployments[indexOfDeployment(reality, id)];
   if (!offered) {
-    judgeUnknownId({ life, reality, index, form, answer, active }, id);
+    judgeUnknownId({ life, reality, index, form, response, active }, id);
     return;
   }
-  const seen = shownAnswer(answer);
+  const seen = responseSummary(response);
   if (offered.device !== index) {
-    miss("none of another device's deployments", seen, 'next.own-deployments-only');
+    failWith("none of another device's deployments", seen, 'next.own-deployments-only');
   }
-  if (offered.over === 'aborted') miss('no aborted deployment', seen, 'next.aborted-is-over');
+  if (offered.over === 'aborted') failWith('no aborted deployment', seen, 'next.aborted-is-over');
   if (offered.over === 'finished' && offered.offer !== 'unsure') {
-    miss('no finished deployment', seen, 'next.finished-is-over');
+    failWith('no finished deployment', seen, 'next.finished-is-over');
   }
   // A deployment that was reported on after its end may be open again (`unsure`). In that case the
   // model cannot know which deployment is due.
   if (active?.offer === 'offered' && offered !== active && offered.offer !== 'unsure') {
-    miss('the deployment that was offered before', seen, 'next.repeatable');
+    failWith('the deployment that was offered before', seen, 'next.repeatable');
   }
   note(reality, life, offered);
   if (offered.offer === 'unsure') return;
@@ -138,13 +138,13 @@ function indexOfDeployment({ deployments }: TargetSide, id: string): number {
 
 /** Judges an offer with an id that the model does not know, which only version 2 may create. */
 function judgeUnknownId(
-  { life, reality, index, form, answer, active }: OfferCheck,
+  { life, reality, index, form, response, active }: OfferCheck,
   id: string,
 ): void {
   const own = life.deployments.filter(({ device }) => device === index);
-  if (own.length === 0) miss('no update', shownAnswer(answer), 'next.nothing-is-204');
+  if (own.length === 0) failWith('no update', responseSummary(response), 'next.nothing-is-204');
   if (form.slug !== 'v2') {
-    miss("a deployment's id", shownAnswer(answer), 'next.id-of-the-deployment');
+    failWith("a deployment's id", responseSummary(response), 'next.id-of-the-deployment');
   }
   // A finished deployment in the state `unsure` may be the offered one.
   const possible = own.filter(
@@ -172,9 +172,9 @@ function note(reality: TargetSide, life: ExpectedState, offered: ExpectedDeploym
   reality.note('of several pending deployments', isOldest ? 'the oldest first' : 'a newer first');
 }
 
-function offeredId({ text }: Answer, ...because: readonly RequirementId[]): string {
+function offeredId({ text }: HttpResponse, ...because: readonly RequirementId[]): string {
   const id = /"id"\s*:\s*"([^"]+)"/.exec(withoutArtifact(text))?.[1];
-  return id ?? miss('instructions with an id', shown(text), ...because);
+  return id ?? failWith('instructions with an id', describeValue(text), ...because);
 }
 
 /** Returns the instructions without the artifact, which has an id of its own. */
@@ -190,28 +190,28 @@ function withoutArtifact(text: string): string {
 /** A device reports a status for a deployment, its own or another's. */
 export function reports(index: number, number: number, status: ReportableStatus): ModelStep {
   return {
-    words: `device ${nameOf(index)} reports ${status} for deployment ${number + 1}`,
-    can: (life) => life.device(index).canCall && number < life.deployments.length,
-    take: async (life, reality) => {
+    title: `device ${nameOf(index)} reports ${status} for deployment ${number + 1}`,
+    isPossible: (life) => life.device(index).canCall && number < life.deployments.length,
+    run: async (life, reality) => {
       const { deployment, real } = both(life, reality, number);
-      const answer = await report(reality, index, real, { status });
-      if (!isLetIn(life.device(index), answer)) return;
+      const response = await report(reality, index, real, { status });
+      if (!wasAdmitted(life.device(index), response)) return;
       if (deployment.device !== index) {
-        judge(answer, [404], 'status.foreign-deployment-is-404');
+        expectStatus(response, [404], 'status.foreign-deployment-is-404');
         return;
       }
       if (deployment.offer !== 'offered') {
-        judge(answer, [204, 404, 409], 'status.each-value-is-accepted');
-        reality.note('a report for what was never offered', `${answer.status}`);
+        expectStatus(response, [204, 404, 409], 'status.each-value-is-accepted');
+        reality.note('a report for what was never offered', `${response.status}`);
         deployment.offer = 'unsure';
         return;
       }
       if (deployment.over === 'aborted') {
-        judge(answer, [409], 'status.aborted-is-409');
+        expectStatus(response, [409], 'status.aborted-is-409');
         return;
       }
-      judgeReport(deployment, real, { status, answer });
-      if (answer.status === 204) become(life, deployment, status);
+      judgeReport(deployment, real, { status, response });
+      if (response.status === 204) become(life, deployment, status);
     },
   };
 }
@@ -219,15 +219,15 @@ export function reports(index: number, number: number, status: ReportableStatus)
 function judgeReport(
   deployment: ExpectedDeployment,
   { id, deploymentId }: RealDeployment,
-  { status, answer }: { readonly status: ReportableStatus; readonly answer: Answer },
+  { status, response }: { readonly status: ReportableStatus; readonly response: HttpResponse },
 ): void {
   const ofId = id === deploymentId ? [] : (['next.v2-id-is-usable'] as const);
   if (deployment.status === status) {
-    judge(answer, [204], 'status.repeated', ...ofId);
+    expectStatus(response, [204], 'status.repeated', ...ofId);
     return;
   }
   const first = deployment.status === undefined ? optional(status) : [];
-  judge(answer, [204], 'status.each-value-is-accepted', ...first, ...ofId);
+  expectStatus(response, [204], 'status.each-value-is-accepted', ...first, ...ofId);
 }
 
 function optional(status: ReportableStatus): readonly RequirementId[] {
@@ -257,19 +257,19 @@ function become(
 /** A device reports a status that the contract does not know. */
 export function reportsWrongly(index: number, number: number, status: unknown): ModelStep {
   return {
-    words: `device ${nameOf(index)} reports ${shown(status)} for deployment ${number + 1}`,
-    can: (life) => life.device(index).canCall && number < life.deployments.length,
-    take: async (life, reality) => {
+    title: `device ${nameOf(index)} reports ${describeValue(status)} for deployment ${number + 1}`,
+    isPossible: (life) => life.device(index).canCall && number < life.deployments.length,
+    run: async (life, reality) => {
       const { deployment, real } = both(life, reality, number);
-      const answer = await report(reality, index, real, { status });
-      if (!isLetIn(life.device(index), answer)) return;
+      const response = await report(reality, index, real, { status });
+      if (!wasAdmitted(life.device(index), response)) return;
       const isPlain =
         deployment.device === index &&
         deployment.offer === 'offered' &&
         deployment.over !== 'aborted';
       const requirement =
         typeof status === 'string' ? 'status.other-values-are-400' : 'status.is-a-text';
-      judge(answer, isPlain ? [400] : [400, 404, 409], requirement);
+      expectStatus(response, isPlain ? [400] : [400, 404, 409], requirement);
     },
   };
 }
@@ -277,13 +277,13 @@ export function reportsWrongly(index: number, number: number, status: unknown): 
 /** A user reads the state of a deployment on its device. */
 export function isLookedAt(number: number): ModelStep {
   return {
-    words: `a user reads the state of deployment ${number + 1}`,
-    can: (life) => {
+    title: `a user reads the state of deployment ${number + 1}`,
+    isPossible: (life) => {
       const deployment = life.deployments[number];
       if (deployment === undefined || deployment.offer !== 'offered') return false;
       return deployment.status !== undefined || deployment.over === 'aborted';
     },
-    take: async (life, reality) => {
+    run: async (life, reality) => {
       const { deployment, real } = both(life, reality, number);
       const expected = deployment.over === 'aborted' ? 'aborted' : (deployment.status ?? '');
       const { id } = realDevice(reality, deployment.device);
@@ -293,7 +293,7 @@ export function isLookedAt(number: number): ModelStep {
       );
       if (found?.status === expected) return;
       const because = expected === 'aborted' ? 'status.aborted-stays' : 'status.becomes-the-state';
-      miss(`the state ${expected}`, shown(found?.status ?? 'none'), because);
+      failWith(`the state ${expected}`, describeValue(found?.status ?? 'none'), because);
     },
   };
 }
@@ -301,22 +301,22 @@ export function isLookedAt(number: number): ModelStep {
 /** A device uploads the log of a deployment. */
 export function uploadsLog(index: number, number: number, text: string): ModelStep {
   return {
-    words: `device ${nameOf(index)} uploads the log "${text}" for deployment ${number + 1}`,
-    can: (life) => life.device(index).canCall && number < life.deployments.length,
-    take: async (life, reality) => {
+    title: `device ${nameOf(index)} uploads the log "${text}" for deployment ${number + 1}`,
+    isPossible: (life) => life.device(index).canCall && number < life.deployments.length,
+    run: async (life, reality) => {
       const { deployment, real } = both(life, reality, number);
       const messages = [{ timestamp: '2026-01-01T00:00:00Z', level: 'info', message: text }];
       const path = { id: real.id };
       const device = realDevice(reality, index);
-      const answer = await device.call('put-deployment-log', { path, body: { messages } });
-      if (!isLetIn(life.device(index), answer)) return;
+      const response = await device.call('put-deployment-log', { path, body: { messages } });
+      if (!wasAdmitted(life.device(index), response)) return;
       if (deployment.device !== index) {
-        judge(answer, [404], 'log.foreign-deployment-is-404');
+        expectStatus(response, [404], 'log.foreign-deployment-is-404');
         return;
       }
       const isPlain = deployment.offer === 'offered' && deployment.over !== 'aborted';
-      judge(answer, isPlain ? [204] : [204, 404, 409], 'log.is-accepted');
-      if (answer.status !== 204) return;
+      expectStatus(response, isPlain ? [204] : [204, 404, 409], 'log.is-accepted');
+      if (response.status !== 204) return;
       if (deployment.log !== undefined && deployment.log !== text)
         deployment.olderLog = deployment.log;
       if (deployment.olderLog === text) delete deployment.olderLog;
@@ -328,12 +328,12 @@ export function uploadsLog(index: number, number: number, text: string): ModelSt
 /** A user reads the log of a deployment. */
 export function isRead(number: number): ModelStep {
   return {
-    words: `a user reads the log of deployment ${number + 1}`,
-    can: (life) => {
+    title: `a user reads the log of deployment ${number + 1}`,
+    isPossible: (life) => {
       const deployment = life.deployments[number];
       return deployment?.log !== undefined && deployment.offer === 'offered';
     },
-    take: async (life, reality) => {
+    run: async (life, reality) => {
       const { deployment, real } = both(life, reality, number);
       const { id } = realDevice(reality, deployment.device);
       const { log = '', olderLog } = deployment;
@@ -342,8 +342,9 @@ export function isRead(number: number): ModelStep {
         async () => (await reality.context.admin.deploymentLog(real.deploymentId, id)) ?? '',
         (text) => text.includes(log) && !isOld(text),
       );
-      if (!found.includes(log)) miss(`the log "${log}"`, shown(found), 'log.is-kept');
-      if (isOld(found)) miss(`no earlier log "${olderLog}"`, shown(found), 'log.is-replaced');
+      if (!found.includes(log)) failWith(`the log "${log}"`, describeValue(found), 'log.is-kept');
+      if (isOld(found))
+        failWith(`no earlier log "${olderLog}"`, describeValue(found), 'log.is-replaced');
     },
   };
 }
@@ -353,7 +354,7 @@ function report(
   index: number,
   { id }: RealDeployment,
   body: { readonly status: unknown },
-): Promise<Answer> {
+): Promise<HttpResponse> {
   return realDevice(reality, index).call('put-deployment-status', { path: { id }, body });
 }
 

@@ -6,7 +6,7 @@ import { ExpectationFailure } from '../target/expectations.ts';
 import { contextOn } from '../testing/context-on.ts';
 import { serve } from '../testing/tiny-server.ts';
 import { type Exploration, explore } from './explore.ts';
-import { configures, isConfigured, readsConfiguration } from './store-steps.ts';
+import { configureByUserStep, configureStep, readsConfiguration } from './store-steps.ts';
 
 type Stores = Map<string, Record<string, string>>;
 
@@ -48,7 +48,7 @@ const pairs = fc.dictionary(fc.constantFrom('colour', 'volume'), fc.constantFrom
 const exploration: Exploration = {
   starts: fc.constant('accepted'),
   steps: [
-    fc.tuple(device, pairs).map(([index, given]) => configures(index, given)),
+    fc.tuple(device, pairs).map(([index, given]) => configureStep(index, given)),
     device.map(readsConfiguration),
   ],
   sequences: 40,
@@ -138,7 +138,7 @@ describe('random sequences of steps', () => {
 
   it('decide nothing when the management API fails', async () => {
     const context = contextOn(await configurationServer(write));
-    const steps = [device.map((index) => isConfigured(index, { colour: 'one' }))];
+    const steps = [device.map((index) => configureByUserStep(index, { colour: 'one' }))];
     await expect(explore(context, { ...exploration, steps })).rejects.toThrow(AdminFailure);
   });
 

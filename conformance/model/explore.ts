@@ -97,7 +97,7 @@ class Explorer {
   }
 
   /** Returns the step as a fast-check command. */
-  command({ words, can, take }: ModelStep): Command {
+  command({ title: words, isPossible: can, run: take }: ModelStep): Command {
     return {
       check: (life) => can(life),
       run: async (life, reality) => {

@@ -7,22 +7,26 @@ import { acceptedDevice, activeDeployment, factoryProvides } from '../context/st
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
-import type { Answer } from '../target/answer.ts';
-import { ExpectationFailure, shown, shownAnswer } from '../target/expectations.ts';
+import { describeValue, ExpectationFailure, responseSummary } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 import { type HostileBody, hostileBody, strictJson } from './hostile-bodies.ts';
 
 const BODIES = 60;
 const BODIES_OF_AN_OPERATION = 25;
 
 /** Asserts that a body which is certainly illegal is refused, with an Error body. */
-function expectRefusal({ words, bytes }: HostileBody, answer: Answer, missed: RequirementId): void {
-  const sent = `a body ${words}: ${shown(bytes.toString('latin1'))}`;
-  if (answer.status < 400 || answer.status >= 500) {
-    throw new ExpectationFailure(`a refusal of ${sent}`, shownAnswer(answer), [missed]);
+function expectRefusal(
+  { words, bytes }: HostileBody,
+  response: HttpResponse,
+  missed: RequirementId,
+): void {
+  const sent = `a body ${words}: ${describeValue(bytes.toString('latin1'))}`;
+  if (response.status < 400 || response.status >= 500) {
+    throw new ExpectationFailure(`a refusal of ${sent}`, responseSummary(response), [missed]);
   }
-  const error = strictJson(answer.bytes);
+  const error = strictJson(response.bytes);
   if (typeof error === 'object' && error !== null && !Array.isArray(error)) return;
-  throw new ExpectationFailure(`an Error body for ${sent}`, shownAnswer(answer), [
+  throw new ExpectationFailure(`an Error body for ${sent}`, responseSummary(response), [
     'errors.body-is-error',
   ]);
 }
@@ -56,21 +60,23 @@ const authentication: JudgingCase<SuiteDevice> = {
       // A legal one might create another device, which would never be removed.
       if (requirement === undefined) continue;
       const signature = device.key.sign(body.bytes).toString('base64');
-      const answer = await context.caller().call('post-auth-request', {
+      const response = await context.caller().call('post-auth-request', {
         raw: body.bytes,
         headers: { [context.names.signature.toLowerCase()]: signature },
       });
-      expectRefusal(body, answer, requirement);
+      expectRefusal(body, response, requirement);
     }
   },
 };
 
-/** A body that an operation accepts, and the requirement by which one that is not JSON is refused. */
+/**
+ * A body that an operation accepts, and the requirement by which one that is not JSON is refused.
+ */
 interface BodyOperation<Arranged> {
   readonly slug: string;
   readonly requirement: RequirementId;
   readonly body: unknown;
-  readonly send: (arranged: Arranged, raw: Buffer) => Promise<Answer>;
+  readonly send: (arranged: Arranged, raw: Buffer) => Promise<HttpResponse>;
 }
 
 interface DeviceAndDeployment {

@@ -4,33 +4,34 @@ import { StartStateMissed } from '../context/start-states.ts';
 import { ExpectationFailure } from '../target/expectations.ts';
 import { expectToken } from '../target/token-claims.ts';
 import { type ExpectedDevice, type ExpectedState, nameOf } from './life.ts';
-import { isLetIn, judge, type ModelStep, realDevice, type TargetSide } from './step.ts';
+import { expectStatus, type ModelStep, realDevice, type TargetSide, wasAdmitted } from './step.ts';
 
 /** A device sends a valid authentication request. */
 export function authenticates(index: number): ModelStep {
   return {
-    words: `device ${nameOf(index)} authenticates`,
-    can: () => true,
-    take: async (life, reality) => {
+    title: `device ${nameOf(index)} authenticates`,
+    isPossible: () => true,
+    run: async (life, reality) => {
       const model = life.device(index);
       const device = realDevice(reality, index);
-      const answer = await device.authenticate();
+      const response = await device.authenticate();
       if (model.identity === 'accepted') {
         const because = model.isPreauthorized
           ? 'auth.preauthorized-gets-token'
           : 'auth.accepted-gets-token';
-        judge(answer, [200], because);
-        device.token = tokenOf(() => expectToken(answer));
+        expectStatus(response, [200], because);
+        device.token = tokenOf(() => expectToken(response));
         model.token = 'good';
         model.isPreauthorized = false;
         return;
       }
-      if (model.identity === 'unknown') judge(answer, [401], 'auth.first-contact-is-401');
-      else if (model.identity === 'pending') judge(answer, [401], 'auth.undecided-is-401');
-      else if (model.identity === 'rejected') judge(answer, [401, 403], 'auth.rejected-is-refused');
-      else judge(answer, [401, 403], 'auth.undecided-is-401', 'auth.first-contact-is-401');
-      if (model.identity === 'gone') reality.note('a decommissioned device', `${answer.status}`);
-      const isRecorded = answer.status === 401 && model.identity !== 'rejected';
+      if (model.identity === 'unknown') expectStatus(response, [401], 'auth.first-contact-is-401');
+      else if (model.identity === 'pending') expectStatus(response, [401], 'auth.undecided-is-401');
+      else if (model.identity === 'rejected')
+        expectStatus(response, [401, 403], 'auth.rejected-is-refused');
+      else expectStatus(response, [401, 403], 'auth.undecided-is-401', 'auth.first-contact-is-401');
+      if (model.identity === 'gone') reality.note('a decommissioned device', `${response.status}`);
+      const isRecorded = response.status === 401 && model.identity !== 'rejected';
       if (isRecorded) model.identity = 'pending';
     },
   };
@@ -39,13 +40,13 @@ export function authenticates(index: number): ModelStep {
 /** A device sends an authentication request signed with another key. */
 export function forges(index: number): ModelStep {
   return {
-    words: `someone without its key authenticates as device ${nameOf(index)}`,
+    title: `someone without its key authenticates as device ${nameOf(index)}`,
     // The contract leaves open if such a request makes a device known.
-    can: (life) => !['unknown', 'gone'].includes(life.device(index).identity),
-    take: async (_, reality) => {
+    isPossible: (life) => !['unknown', 'gone'].includes(life.device(index).identity),
+    run: async (_, reality) => {
       const signedBy = await reality.context.newKey();
-      const answer = await realDevice(reality, index).authenticate({ signedBy });
-      judge(answer, [400, 401, 403], 'auth.signature-must-verify');
+      const response = await realDevice(reality, index).authenticate({ signedBy });
+      expectStatus(response, [400, 401, 403], 'auth.signature-must-verify');
     },
   };
 }
@@ -53,9 +54,9 @@ export function forges(index: number): ModelStep {
 /** A user preauthorizes a device before its first contact. */
 export function isTrustedBefore(index: number): ModelStep {
   return {
-    words: `a user pre-authorizes device ${nameOf(index)}`,
-    can: (life) => life.device(index).identity === 'unknown',
-    take: async (life, reality) => {
+    title: `a user pre-authorizes device ${nameOf(index)}`,
+    isPossible: (life) => life.device(index).identity === 'unknown',
+    run: async (life, reality) => {
       const device = realDevice(reality, index);
       device.known = true;
       device.id = await reality.context.admin.preauthorize(device.identity, device.key);
@@ -66,11 +67,11 @@ export function isTrustedBefore(index: number): ModelStep {
 }
 
 /** A user accepts a pending or rejected device. */
-export function isAccepted(index: number): ModelStep {
+export function acceptStep(index: number): ModelStep {
   return {
-    words: `a user accepts device ${nameOf(index)}`,
-    can: (life) => ['pending', 'rejected'].includes(life.device(index).identity),
-    take: async (life, reality) => {
+    title: `a user accepts device ${nameOf(index)}`,
+    isPossible: (life) => ['pending', 'rejected'].includes(life.device(index).identity),
+    run: async (life, reality) => {
       await decide(reality, index, 'accepted');
       const model = life.device(index);
       become(model, 'accepted');
@@ -82,15 +83,15 @@ export function isAccepted(index: number): ModelStep {
 }
 
 /** A user rejects a device. */
-export function isRejected(index: number): ModelStep {
+export function rejectStep(index: number): ModelStep {
   return {
-    words: `a user rejects device ${nameOf(index)}`,
+    title: `a user rejects device ${nameOf(index)}`,
     // A key that was never used is removed, not rejected, which is another action.
-    can: (life) => {
+    isPossible: (life) => {
       const { identity, isPreauthorized } = life.device(index);
       return identity === 'pending' || (identity === 'accepted' && !isPreauthorized);
     },
-    take: async (life, reality) => {
+    run: async (life, reality) => {
       await decide(reality, index, 'rejected');
       become(life.device(index), 'rejected');
       life.doubt(index);
@@ -99,11 +100,11 @@ export function isRejected(index: number): ModelStep {
 }
 
 /** A user removes a device from the server. */
-export function isDecommissioned(index: number): ModelStep {
+export function decommissionStep(index: number): ModelStep {
   return {
-    words: `a user decommissions device ${nameOf(index)}`,
-    can: (life) => !['unknown', 'gone'].includes(life.device(index).identity),
-    take: async (life, reality) => {
+    title: `a user decommissions device ${nameOf(index)}`,
+    isPossible: (life) => !['unknown', 'gone'].includes(life.device(index).identity),
+    run: async (life, reality) => {
       const device = realDevice(reality, index);
       await find(reality, index);
       await reality.context.admin.decommission(device.id);
@@ -119,16 +120,17 @@ export function isDecommissioned(index: number): ModelStep {
 export function calls(index: number, withToken: boolean): ModelStep {
   const device = `device ${nameOf(index)}`;
   return {
-    words: withToken ? `${device} calls with its token` : `${device} calls without a token`,
-    can: (life) => !withToken || life.device(index).canCall,
-    take: async (life, reality) => {
+    title: withToken ? `${device} calls with its token` : `${device} calls without a token`,
+    isPossible: (life) => !withToken || life.device(index).canCall,
+    run: async (life, reality) => {
       if (!withToken) {
-        const answer = await reality.context.caller().call('get-configuration');
-        judge(answer, [401], 'tokens.missing-is-401');
+        const response = await reality.context.caller().call('get-configuration');
+        expectStatus(response, [401], 'tokens.missing-is-401');
         return;
       }
-      const answer = await realDevice(reality, index).call('get-configuration');
-      if (isLetIn(life.device(index), answer)) judge(answer, [200, 404], 'tokens.renewal');
+      const response = await realDevice(reality, index).call('get-configuration');
+      if (wasAdmitted(life.device(index), response))
+        expectStatus(response, [200, 404], 'tokens.renewal');
     },
   };
 }
@@ -176,10 +178,10 @@ export async function startOf(life: ExpectedState, reality: TargetSide): Promise
     const device = realDevice(reality, index);
     device.known = true;
     device.id = await reality.context.admin.preauthorize(device.identity, device.key);
-    const answer = await device.authenticate();
-    if (answer.status !== 200) {
-      throw new StartStateMissed('an accepted device', `it was answered ${answer.status}`);
+    const response = await device.authenticate();
+    if (response.status !== 200) {
+      throw new StartStateMissed('an accepted device', `it was answered ${response.status}`);
     }
-    device.token = expectToken(answer);
+    device.token = expectToken(response);
   }
 }

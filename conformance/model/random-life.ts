@@ -8,7 +8,7 @@ import { askingForms } from '../context/asking.ts';
 import { StartStateMissed } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
-import { ExpectationFailure, observed } from '../target/expectations.ts';
+import { ExpectationFailure, observationOf } from '../target/expectations.ts';
 import * as deployment from './deployment-steps.ts';
 import { type Exploration, explore } from './explore.ts';
 import * as identity from './identity-steps.ts';
@@ -38,23 +38,23 @@ const identitySteps: readonly fc.Arbitrary<ModelStep>[] = [
   device.map(identity.authenticates),
   device.map(identity.forges),
   device.map(identity.isTrustedBefore),
-  device.map(identity.isAccepted),
-  device.map(identity.isRejected),
-  device.map(identity.isDecommissioned),
+  device.map(identity.acceptStep),
+  device.map(identity.rejectStep),
+  device.map(identity.decommissionStep),
   fc.tuple(device, fc.boolean()).map(([index, withToken]) => identity.calls(index, withToken)),
 ];
 
 const asking = fc
   .tuple(device, fc.constantFrom(...askingForms))
-  .map(([index, form]) => deployment.asks(index, form));
+  .map(([index, form]) => deployment.pollStep(index, form));
 const reporting = fc
   .tuple(device, deploymentIndex, fc.constantFrom(...deviceStatuses))
   .map(([index, number, status]) => deployment.reports(index, number, status));
 
 /** Requesting and reporting are listed twice, since they advance a deployment. */
 const deploymentSteps: readonly fc.Arbitrary<ModelStep>[] = [
-  device.map(deployment.isDeployedTo),
-  deploymentIndex.map(deployment.isAborted),
+  device.map(deployment.deployStep),
+  deploymentIndex.map(deployment.abortStep),
   asking,
   asking,
   reporting,
@@ -86,18 +86,18 @@ const attributes = fc.dictionary(
 );
 
 const storeSteps: readonly fc.Arbitrary<ModelStep>[] = [
-  fc.tuple(device, pairs).map(([index, given]) => store.configures(index, given)),
+  fc.tuple(device, pairs).map(([index, given]) => store.configureStep(index, given)),
   fc
     .tuple(device, fc.constantFrom<unknown>(7, true, null, ['one'], {}))
-    .map(([index, value]) => store.configuresWrongly(index, 'colour', value)),
-  fc.tuple(device, filledPairs).map(([index, given]) => store.isConfigured(index, given)),
+    .map(([index, value]) => store.badConfigurationStep(index, 'colour', value)),
+  fc.tuple(device, filledPairs).map(([index, given]) => store.configureByUserStep(index, given)),
   device.map(store.readsConfiguration),
   device.map(store.readsConfiguration),
   fc.tuple(device, how, attributes).map(([index, by, given]) => store.describes(index, by, given)),
   fc
     .tuple(device, how, fc.constantFrom<unknown>(true, null, {}, [1, 'two'], [[1]]))
     .map(([index, by, value]) => store.describesWrongly(index, by, value)),
-  device.map(store.isDescribed),
+  device.map(store.readDeviceStep),
 ];
 
 const monitorSteps: readonly fc.Arbitrary<ModelStep>[] = [
@@ -208,7 +208,7 @@ const lives: readonly RandomLife[] = [
   {
     id: 'random-life-agrees-with-the-contract',
     title:
-      'Whatever three devices and a user do, legal or not, each answer is allowed by the contract.',
+      'Whatever three devices and a user do, legal or not, each response is allowed by the contract.',
     requirements: [
       ...identityRequirements,
       ...deploymentRequirements,
@@ -249,7 +249,7 @@ export const modelCases = defineScenario({
   name: 'Random lives',
   start: 'three devices, with random steps of the devices and a user',
   risk: 'write',
-  turn: 'first',
+  order: 'first',
   needs: ['operator'],
   arrange: (context) => context,
   cases: [
@@ -263,7 +263,7 @@ export const modelCases = defineScenario({
         const sought = { starts: accepted, steps, sequences: 4, seed: READINGS_SEED };
         const readings = await explore(context, sought);
         const lines = [...readings].map(([matter, seen]) => `${matter}: ${[...seen].join(', ')}`);
-        return observed(lines.sort().join('; ') || 'nothing of this kind occurred');
+        return observationOf(lines.sort().join('; ') || 'nothing of this kind occurred');
       },
     },
   ],

@@ -2,8 +2,8 @@
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
-import type { Answer } from '../target/answer.ts';
-import { ExpectationFailure, shownAnswer } from '../target/expectations.ts';
+import { ExpectationFailure, responseSummary } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 import type { ExpectedDevice, ExpectedState } from './life.ts';
 
 /** A deployment on the target. */
@@ -26,9 +26,9 @@ export interface TargetSide {
 
 /** One step. A missed requirement is thrown as an ExpectationFailure that names it. */
 export interface ModelStep {
-  readonly words: string;
-  readonly can: (life: ExpectedState) => boolean;
-  readonly take: (life: ExpectedState, reality: TargetSide) => Promise<void>;
+  readonly title: string;
+  readonly isPossible: (life: ExpectedState) => boolean;
+  readonly run: (life: ExpectedState, reality: TargetSide) => Promise<void>;
 }
 
 /** Returns the target's device for the model's index. */
@@ -38,20 +38,26 @@ export function realDevice({ devices }: TargetSide, index: number): SuiteDevice 
   return device;
 }
 
-/** Asserts that the answer has one of the statuses; otherwise names the requirements as missed. */
-export function judge(
-  answer: Answer,
+/**
+ * Asserts that the response has one of the statuses; otherwise names the requirements as missed.
+ */
+export function expectStatus(
+  response: HttpResponse,
   statuses: readonly number[],
   ...because: readonly RequirementId[]
 ): void {
-  if (statuses.includes(answer.status)) return;
+  if (statuses.includes(response.status)) return;
   // A 401 also violates the requirement on renewed tokens, since every step uses the newest token.
-  const missed = answer.status === 401 ? [...because, 'tokens.renewal' as const] : because;
-  throw new ExpectationFailure(`status ${statuses.join(' or ')}`, shownAnswer(answer), missed);
+  const missed = response.status === 401 ? [...because, 'tokens.renewal' as const] : because;
+  throw new ExpectationFailure(
+    `status ${statuses.join(' or ')}`,
+    responseSummary(response),
+    missed,
+  );
 }
 
 /** Throws an ExpectationFailure that names the missed requirements. */
-export function miss(
+export function failWith(
   expected: string,
   actual: string,
   ...because: readonly RequirementId[]
@@ -63,8 +69,8 @@ export function miss(
  * Checks a call with the device's newest token, which must be refused if it has ended. Returns true
  * when the call was admitted, so that it may have changed something.
  */
-export function isLetIn(device: ExpectedDevice, answer: Answer): boolean {
+export function wasAdmitted(device: ExpectedDevice, response: HttpResponse): boolean {
   if (device.token === 'good') return true;
-  judge(answer, [401, 403], 'tokens.end-with-acceptance');
+  expectStatus(response, [401, 403], 'tokens.end-with-acceptance');
   return false;
 }

@@ -1,10 +1,17 @@
 /** Steps that write and read device data: configuration, attributes, alerts. */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import type { Answer } from '../target/answer.ts';
-import { shown } from '../target/expectations.ts';
+import { describeValue } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 import { type ExpectedState, type ModelAttributeValue, nameOf } from './life.ts';
 import type { ImpossibleValue } from './possible-values.ts';
-import { isLetIn, judge, type ModelStep, miss, realDevice, type TargetSide } from './step.ts';
+import {
+  expectStatus,
+  failWith,
+  type ModelStep,
+  realDevice,
+  type TargetSide,
+  wasAdmitted,
+} from './step.ts';
 
 /** Requirements that a wrong value of a pair may break, besides the one by which it was set. */
 export const valueRequirements = [
@@ -14,7 +21,9 @@ export const valueRequirements = [
   'configuration.read-texts',
 ] as const satisfies readonly RequirementId[];
 
-/** Requirements that a wrong value of an attribute may break, besides the one by which it was set. */
+/**
+ * Requirements that a wrong value of an attribute may break, besides the one by which it was set.
+ */
 export const attributeRequirements = [
   'inventory.own-attributes',
   'inventory.patch-upserts',
@@ -33,16 +42,20 @@ type ConfigurationPairs = Readonly<Record<string, string>>;
 type AttributeValues = Readonly<Record<string, ModelAttributeValue>>;
 
 /** A device sets pairs of its configuration; an empty value removes its key. */
-export function configures(index: number, pairs: ConfigurationPairs): ModelStep {
+export function configureStep(index: number, pairs: ConfigurationPairs): ModelStep {
   return {
-    words: `device ${nameOf(index)} sets ${JSON.stringify(pairs)}`,
-    can: (life) => life.device(index).canCall,
-    take: async (life, reality) => {
+    title: `device ${nameOf(index)} sets ${JSON.stringify(pairs)}`,
+    isPossible: (life) => life.device(index).canCall,
+    run: async (life, reality) => {
       const model = life.device(index);
-      const answer = await realDevice(reality, index).call('put-configuration', { body: pairs });
-      if (!isLetIn(model, answer)) return;
+      const response = await realDevice(reality, index).call('put-configuration', { body: pairs });
+      if (!wasAdmitted(model, response)) return;
       const isRemoval = Object.values(pairs).every((value) => value === '');
-      judge(answer, [204], isRemoval ? 'configuration.remove-unknown' : 'configuration.write');
+      expectStatus(
+        response,
+        [204],
+        isRemoval ? 'configuration.remove-unknown' : 'configuration.write',
+      );
       const { configuration } = model;
       configuration.allowAbsence(Object.keys(pairs));
       for (const [name, value] of Object.entries(pairs)) {
@@ -55,26 +68,26 @@ export function configures(index: number, pairs: ConfigurationPairs): ModelStep 
 }
 
 /** A device sets a value that is not a string, which changes nothing. */
-export function configuresWrongly(index: number, name: string, value: unknown): ModelStep {
+export function badConfigurationStep(index: number, name: string, value: unknown): ModelStep {
   const body = { [name]: value };
   return {
-    words: `device ${nameOf(index)} sets ${JSON.stringify(body)}`,
-    can: (life) => life.device(index).canCall,
-    take: async (life, reality) => {
-      const answer = await realDevice(reality, index).call('put-configuration', { body });
-      if (isLetIn(life.device(index), answer)) {
-        judge(answer, [400], 'configuration.values-are-texts');
+    title: `device ${nameOf(index)} sets ${JSON.stringify(body)}`,
+    isPossible: (life) => life.device(index).canCall,
+    run: async (life, reality) => {
+      const response = await realDevice(reality, index).call('put-configuration', { body });
+      if (wasAdmitted(life.device(index), response)) {
+        expectStatus(response, [400], 'configuration.values-are-texts');
       }
     },
   };
 }
 
 /** A user sets the configuration of a device. */
-export function isConfigured(index: number, pairs: ConfigurationPairs): ModelStep {
+export function configureByUserStep(index: number, pairs: ConfigurationPairs): ModelStep {
   return {
-    words: `a user sets ${JSON.stringify(pairs)} for device ${nameOf(index)}`,
-    can: (life) => life.device(index).token === 'good',
-    take: async (life, reality) => {
+    title: `a user sets ${JSON.stringify(pairs)} for device ${nameOf(index)}`,
+    isPossible: (life) => life.device(index).token === 'good',
+    run: async (life, reality) => {
       await reality.context.admin.configure(realDevice(reality, index).id, pairs);
       const { configuration } = life.device(index);
       configuration.allowAbsence();
@@ -89,23 +102,23 @@ export function isConfigured(index: number, pairs: ConfigurationPairs): ModelSte
 /** A device reads its configuration. */
 export function readsConfiguration(index: number): ModelStep {
   return {
-    words: `device ${nameOf(index)} reads its configuration`,
-    can: (life) => life.device(index).canCall,
-    take: async (life, reality) => {
+    title: `device ${nameOf(index)} reads its configuration`,
+    isPossible: (life) => life.device(index).canCall,
+    run: async (life, reality) => {
       const model = life.device(index);
       const { configuration } = model;
-      const { answer, pairs } = await reality.settled(
+      const { response, pairs } = await reality.settled(
         async () => {
           const given = await realDevice(reality, index).call('get-configuration');
-          return { answer: given, pairs: pairsOf(given) };
+          return { response: given, pairs: pairsOf(given) };
         },
         ({ pairs: read }) =>
           !model.awaitsUser || (read !== undefined && !configuration.firstImpossible(read)),
       );
-      if (!isLetIn(model, answer)) return;
-      judge(answer, configuration.mayBeEmpty() ? [200, 404] : [200], 'configuration.read');
-      if (answer.status === 404) return;
-      if (!pairs) miss('a map of strings', shown(answer.text), 'configuration.read');
+      if (!wasAdmitted(model, response)) return;
+      expectStatus(response, configuration.mayBeEmpty() ? [200, 404] : [200], 'configuration.read');
+      if (response.status === 404) return;
+      if (!pairs) failWith('a map of strings', describeValue(response.text), 'configuration.read');
       const firstImpossible = configuration.firstImpossible(pairs);
       if (firstImpossible) missValue(firstImpossible, valueRequirements);
       configuration.adopt(pairs);
@@ -122,15 +135,15 @@ export function describes(
 ): ModelStep {
   const isPatch = how === 'PATCH';
   return {
-    words: `device ${nameOf(index)} describes itself by ${how} ${JSON.stringify(attributes)}`,
-    can: (life) => life.device(index).canCall,
-    take: async (life, reality) => {
+    title: `device ${nameOf(index)} describes itself by ${how} ${JSON.stringify(attributes)}`,
+    isPossible: (life) => life.device(index).canCall,
+    run: async (life, reality) => {
       const model = life.device(index);
       const body = Object.entries(attributes).map(([name, value]) => ({ name, value }));
       const operation = isPatch ? 'patch-attributes' : 'put-attributes';
-      const answer = await realDevice(reality, index).call(operation, { body });
-      if (!isLetIn(model, answer)) return;
-      judge(answer, [200], isPatch ? 'inventory.patch-is-200' : 'inventory.put-is-200');
+      const response = await realDevice(reality, index).call(operation, { body });
+      if (!wasAdmitted(model, response)) return;
+      expectStatus(response, [200], isPatch ? 'inventory.patch-is-200' : 'inventory.put-is-200');
       const because = isPatch ? 'inventory.patch-upserts' : 'inventory.put-replaces';
       for (const [name, value] of Object.entries({
         ...(isPatch ? {} : noAttributes),
@@ -147,14 +160,14 @@ const noAttributes = { load: undefined, modes: undefined, place: undefined };
 /** A device writes an attribute of an invalid kind, which changes nothing. */
 export function describesWrongly(index: number, how: 'PATCH' | 'PUT', value: unknown): ModelStep {
   return {
-    words: `device ${nameOf(index)} describes itself by ${how} load=${JSON.stringify(value)}`,
-    can: (life) => life.device(index).canCall,
-    take: async (life, reality) => {
+    title: `device ${nameOf(index)} describes itself by ${how} load=${JSON.stringify(value)}`,
+    isPossible: (life) => life.device(index).canCall,
+    run: async (life, reality) => {
       const operation = how === 'PATCH' ? 'patch-attributes' : 'put-attributes';
       const body = [{ name: 'load', value }];
-      const answer = await realDevice(reality, index).call(operation, { body });
-      if (isLetIn(life.device(index), answer)) {
-        judge(answer, [400], kindRequirement(value));
+      const response = await realDevice(reality, index).call(operation, { body });
+      if (wasAdmitted(life.device(index), response)) {
+        expectStatus(response, [400], kindRequirement(value));
       }
     },
   };
@@ -168,11 +181,11 @@ function kindRequirement(value: unknown): RequirementId {
 }
 
 /** A user reads the attributes of a device. */
-export function isDescribed(index: number): ModelStep {
+export function readDeviceStep(index: number): ModelStep {
   return {
-    words: `a user reads the attributes of device ${nameOf(index)}`,
-    can: (life) => life.device(index).identity === 'accepted',
-    take: async (life, reality) => {
+    title: `a user reads the attributes of device ${nameOf(index)}`,
+    isPossible: (life) => life.device(index).identity === 'accepted',
+    run: async (life, reality) => {
       const { attributes } = life.device(index);
       const { id } = realDevice(reality, index);
       const found = await reality.settled(
@@ -198,14 +211,14 @@ export function alarms(index: number, level: string): ModelStep {
   const body = [{ name: 'disk', level, subject, timestamp: '2026-01-01T00:00:00Z' }];
   const isLegal = level === 'OK' || level === 'CRITICAL';
   return {
-    words: `device ${nameOf(index)} sends an alert of level ${level}`,
-    can: (life) => life.device(index).canCall,
-    take: async (life: ExpectedState, reality: TargetSide) => {
-      const answer = await realDevice(reality, index).call('post-alerts', { body });
-      if (!isLetIn(life.device(index), answer)) return;
+    title: `device ${nameOf(index)} sends an alert of level ${level}`,
+    isPossible: (life) => life.device(index).canCall,
+    run: async (life: ExpectedState, reality: TargetSide) => {
+      const response = await realDevice(reality, index).call('post-alerts', { body });
+      if (!wasAdmitted(life.device(index), response)) return;
       const levelRequirement = level === 'OK' ? 'alerts.level-ok' : 'alerts.level-critical';
-      if (isLegal) judge(answer, [204], 'alerts.are-accepted', levelRequirement);
-      else judge(answer, [400], 'alerts.levels');
+      if (isLegal) expectStatus(response, [204], 'alerts.are-accepted', levelRequirement);
+      else expectStatus(response, [400], 'alerts.levels');
     },
   };
 }
@@ -218,12 +231,16 @@ function missValue(
   { name, allowed, found, because }: ImpossibleValue,
   requirements: readonly RequirementId[],
 ): never {
-  const words = allowed.map((value) => (value === undefined ? 'no value' : shown(value)));
+  const words = allowed.map((value) => (value === undefined ? 'no value' : describeValue(value)));
   const missed = [...new Set([because, ...requirements])];
-  miss(`${words.join(' or ')} for ${name}`, found === undefined ? 'none' : shown(found), ...missed);
+  failWith(
+    `${words.join(' or ')} for ${name}`,
+    found === undefined ? 'none' : describeValue(found),
+    ...missed,
+  );
 }
 
-function pairsOf({ status, text }: Answer): Readonly<Record<string, string>> | undefined {
+function pairsOf({ status, text }: HttpResponse): Readonly<Record<string, string>> | undefined {
   if (status !== 200) return status === 404 ? {} : undefined;
   try {
     const parsed: unknown = JSON.parse(text);

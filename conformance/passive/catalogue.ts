@@ -1,5 +1,5 @@
 /**
- * The invariants: checks that every exchange, or every answer of an operation, must satisfy. The
+ * The invariants: checks that every exchange, or every response of an operation, must satisfy. The
  * suite checks each of its own exchanges against all of them; `watch.ts` also applies some of them
  * to the exchanges of other devices.
  */

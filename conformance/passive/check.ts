@@ -1,6 +1,6 @@
 /** Passive checks: each judges an exchange with the server, whoever sent the request. */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { shownAnswer } from '../target/expectations.ts';
+import { responseSummary } from '../target/expectations.ts';
 import type { DeviceMemory } from './device-memory.ts';
 import type { JudgedExchange } from './judged-exchange.ts';
 import type { RunMemory } from './run-memory.ts';
@@ -12,11 +12,11 @@ export interface Violation {
   /** The expectation, phrased to follow "must". */
   readonly must: string;
   /** The actual value, in a few words. */
-  readonly seen: string;
+  readonly actual: string;
   /** The violated requirement, if it is not the one of the check. */
   readonly requirement?: RequirementId;
   /** A requirement of the operation that the exchange violates as well. */
-  readonly beside?: RequirementId;
+  readonly alsoBroken?: RequirementId;
 }
 
 /** A violation whose requirement is known. */
@@ -33,8 +33,9 @@ export interface ExchangeMemory {
 }
 
 /**
- * One check. A check does not apply to an exchange that it cannot decide without doubt. Checks about
- * servers know `ExchangeMemory`; the duties of device clients (`clients/duty.ts`) have a memory of their own.
+ * One check. A check does not apply to an exchange that it cannot decide without doubt. Checks
+ * about servers know `ExchangeMemory`; the duties of device clients (`clients/duty.ts`) have a
+ * memory of their own.
  */
 export interface PassiveCheck<Known = ExchangeMemory> {
   /** Stable name by which other code refers to it, such as `error-body`. */
@@ -84,11 +85,15 @@ export function appliedChecks<
     .map((check) => ({ check, violation: check.violation(exchange, memory) }));
 }
 
-/** Returns a violation if the status of the answer is none of these; otherwise undefined. */
+/** Returns a violation if the status of the response is none of these; otherwise undefined. */
 export function otherStatus(
-  { answer }: JudgedExchange,
+  { response }: JudgedExchange,
   ...statuses: readonly number[]
 ): Violation | undefined {
-  if (statuses.includes(answer.status)) return undefined;
-  return { where: 'the status', must: `be ${statuses.join(' or ')}`, seen: shownAnswer(answer) };
+  if (statuses.includes(response.status)) return undefined;
+  return {
+    where: 'the status',
+    must: `be ${statuses.join(' or ')}`,
+    actual: responseSummary(response),
+  };
 }

@@ -43,7 +43,9 @@ export interface ObservedDeployment {
   abortedMs: number | undefined;
 }
 
-/** The state of one device as seen so far. `learn` is called after the checks judged an exchange. */
+/**
+ * The state of one device as seen so far. `learn` is called after the checks judged an exchange.
+ */
 export class DeviceMemory {
   readonly #grants = new Map<string, TokenGrant>();
   readonly #sources = new Map<string, string | undefined>();
@@ -80,7 +82,7 @@ export class DeviceMemory {
     if (exchange.status === 200 && id.includes('next-deployment')) this.#offered(exchange);
   }
 
-  /** Records a request without an answer: the effect of a status report is then unknown. */
+  /** Records a request without a response: the effect of a status report is then unknown. */
   learnSilence(operation: string, url: string): void {
     const deployment = this.deployments.get(segmentOf(url, 1));
     if (operation !== 'put-deployment-status' || deployment === undefined) return;
@@ -88,13 +90,13 @@ export class DeviceMemory {
     deployment.recorded = undefined;
   }
 
-  #signedIn({ status, sent, answer, serverNowMs, hasBody }: JudgedExchange): void {
+  #signedIn({ status, sent, response, serverNowMs, hasBody }: JudgedExchange): void {
     this.refusal = undefined;
     if (status !== 200 || !hasBody) return;
     const { pubkey } = membersOf(sent);
     const isRenewed = this.#grants.size > 0;
     const grant = { pubkey, serverMs: serverNowMs, isRenewed, hasOpened: false };
-    keep(this.#grants, answer.text, grant, TOKENS_MAX);
+    keep(this.#grants, response.text, grant, TOKENS_MAX);
   }
 
   #used(exchange: JudgedExchange): void {
@@ -131,7 +133,7 @@ export class DeviceMemory {
   }
 }
 
-/** Returns true if the answer shows that the token is valid, even if the request was refused. */
+/** Returns true if the response shows that the token is valid, even if the request was refused. */
 export function isOpened({ status, isSuccess }: JudgedExchange): boolean {
   return isSuccess || status === 400 || status === 404 || status === 409;
 }

@@ -4,7 +4,7 @@ import { type RequirementId, requirements } from '../../fixtures/contract/requir
 import type { RequirementLevel } from '../../fixtures/contract/requirements/requirement.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { reportedExchange, type TargetExchange } from '../target/exchange.ts';
-import { recognized } from '../target/operation-at.ts';
+import { recognizeRequest } from '../target/operation-at.ts';
 import type { SessionExchange, WireRequest } from '../target/target.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 import { invariants } from './catalogue.ts';
@@ -19,12 +19,12 @@ import { DeviceMemory } from './device-memory.ts';
 import type { AllowanceId, Allows } from './followers/allowances.ts';
 import { CaseFollowers } from './followers/case-followers.ts';
 import type { Follower } from './followers/follower.ts';
-import { type FollowedReadings, ReadingCounts } from './followers/reading-counts.ts';
+import { type ReadBackCounts, ReadingCounts } from './followers/reading-counts.ts';
 import { JudgedExchange, type JudgedRequest } from './judged-exchange.ts';
 import { RunMemory } from './run-memory.ts';
 
-/** What stands for the answer to a request that got none. */
-const noAnswer = { status: 0, headers: {}, bytes: Buffer.alloc(0), text: '' } as const;
+/** What stands for the response to a request that got none. */
+const noResponse = { status: 0, headers: {}, bytes: Buffer.alloc(0), text: '' } as const;
 
 /** Maximum number of breaches kept for each case, since a broken server repeats its mistakes. */
 const BREACHES_MAX = 10;
@@ -96,8 +96,8 @@ export class InvariantJudge {
     return this.#tallies;
   }
 
-  /** The answers that showed what a case had written, by operation. */
-  get followed(): readonly FollowedReadings[] {
+  /** The responses that showed what a case had written, by operation. */
+  get followed(): readonly ReadBackCounts[] {
     return this.#readings.rows;
   }
 
@@ -119,11 +119,11 @@ export class InvariantJudge {
     if (row === undefined) return [];
     const isAnswered = !(outcome instanceof Error);
     const exchange = new JudgedExchange(row, judgedRequest(observed), {
-      answer: isAnswered ? outcome : noAnswer,
+      response: isAnswered ? outcome : noResponse,
       requestIdHeader: this.#names.requestId,
     });
     const isInjected =
-      exchange.answer.headers[this.#names.testbed.fault.toLowerCase()] !== undefined;
+      exchange.response.headers[this.#names.testbed.fault.toLowerCase()] !== undefined;
     if (!isAnswered || isInjected) followers.seeSilence(exchange);
     if (!isAnswered) return hang(row.id, outcome, record);
     // An injected fault of a test server is not a mistake of the server.
@@ -155,7 +155,7 @@ export class InvariantJudge {
     if (!URL.canParse(url)) return undefined;
     const { href } = new URL(url);
     if (!href.startsWith(`${this.#base}/`)) return undefined;
-    const { row } = recognized(method, href.slice(this.#base.length).replace(/[?#].*$/s, ''));
+    const { row } = recognizeRequest(method, href.slice(this.#base.length).replace(/[?#].*$/s, ''));
     const isMissing = row !== undefined && Object.hasOwn(operations, row.id) && !this.#has(row.id);
     return isMissing ? undefined : row;
   }
@@ -189,9 +189,9 @@ export class CaseJudge {
   }
 }
 
-/** Returns true if the breach is a missing answer. Only observing cases report it as a breach. */
+/** Returns true if the breach is a missing response. Only observing cases report it as a breach. */
 export function isHang({ exchange }: Breach): boolean {
-  return exchange.answer === undefined;
+  return exchange.response === undefined;
 }
 
 function hang(id: string, failure: Error, record: TargetExchange): readonly Breach[] {
@@ -201,7 +201,7 @@ function hang(id: string, failure: Error, record: TargetExchange): readonly Brea
 }
 
 function breachOf(
-  { where, must, seen, requirement, beside }: NamedViolation,
+  { where, must, actual: seen, requirement, alsoBroken: beside }: NamedViolation,
   operation: string,
   record: TargetExchange,
 ): Breach {

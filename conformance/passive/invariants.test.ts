@@ -6,9 +6,9 @@ import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { exchangeOf } from '../target/exchange.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 import { broken, type InventedExchange, type InventedParts } from '../testing/broken-invariants.ts';
-import { linkPlaces, requirementOn } from './answer-parts.ts';
 import { invariants } from './catalogue.ts';
 import { InvariantJudge, isHang } from './invariant-judge.ts';
+import { linkPlaces, requirementOn } from './response-parts.ts';
 
 const base = 'http://host:8080/prefix';
 const names = vendorNames('X-SVC');
@@ -209,7 +209,7 @@ describe('no invariant of the contract is broken by', () => {
     ],
     ['an odd id of the caller', [refused(error, { sent: { 'x-svc-requestid': 'two words' } })]],
     [
-      'a compressed answer',
+      'a compressed response',
       [
         [
           'get-configuration',
@@ -274,7 +274,7 @@ describe('the invariant judge', () => {
 
   it('reports an unanswered request as a breach of the operation', () => {
     const each = new InvariantJudge(base, names).forCase();
-    const outcome = new TransportFailure('request-time-limit', 'no complete answer within 5 ms');
+    const outcome = new TransportFailure('request-time-limit', 'no complete response within 5 ms');
     const request = { method: 'GET', url: `${base}${operations['get-configuration'].path}` };
     const record = exchangeOf(request, outcome, { startMs: 0, elapsedMs: 5 });
     each.see({ request, url: request.url, outcome, record });
@@ -309,11 +309,11 @@ describe('the invariants and their requirements', () => {
     'include a requirement on the status of %s',
     (id) => {
       const named = requirementOn(id, ['status']);
-      expect((requirements[named] as Requirement).answerPart).toBe('status');
+      expect((requirements[named] as Requirement).responsePart).toBe('status');
     },
   );
 
-  it('locate the answer fields that contain links', () => {
+  it('locate the response fields that contain links', () => {
     expect(linkPlaces('get-next-deployment')).toEqual([['artifact', 'source', 'uri']]);
     expect(linkPlaces('get-artifact-link')).toEqual([['uri']]);
   });

@@ -4,15 +4,15 @@ import { isObject, parsedJson } from '../../fixtures/base/json.ts';
 import { jsonExcess } from '../../fixtures/base/json-bounds.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
-import type { Answer } from '../target/answer.ts';
 import type { Headers } from '../target/exchange.ts';
+import type { HttpResponse } from '../target/response.ts';
 
 /** Sizes up to these limits are ordinary: no server may refuse such a request as too large. */
 const ORDINARY_BODY_MAX_BYTES = 16_384;
 const ORDINARY_URL_MAX_CHARACTERS = 2000;
 const ORDINARY_HEADERS_MAX_CHARACTERS = 6000;
 
-/** The properties of a request that checks use to judge its answer. */
+/** The properties of a request that checks use to judge its response. */
 export interface JudgedRequest {
   /** The absolute URL of the request. */
   readonly url: string;
@@ -24,7 +24,7 @@ export interface JudgedRequest {
   readonly isChunked: boolean;
   /**
    * Times by the recorder's clock, in milliseconds: `sentMs` is when the request was sent, and
-   * `endedMs` is when the answer was complete.
+   * `endedMs` is when the response was complete.
    */
   readonly sentMs: number;
   readonly endedMs: number;
@@ -42,10 +42,10 @@ interface Json {
 export class JudgedExchange {
   readonly row: Operation;
   readonly request: JudgedRequest;
-  readonly answer: Answer;
+  readonly response: HttpResponse;
   /** Name of the header that carries the request id, in lower case. */
   readonly requestIdHeader: string;
-  /** True if the body of the answer was recorded and is not compressed. */
+  /** True if the body of the response was recorded and is not compressed. */
   readonly hasBody: boolean;
   #sent: Json | undefined;
   #received: Json | undefined;
@@ -55,26 +55,26 @@ export class JudgedExchange {
     row: Operation,
     request: JudgedRequest,
     {
-      answer,
+      response,
       requestIdHeader,
       isWhole = true,
     }: {
-      readonly answer: Answer;
+      readonly response: HttpResponse;
       readonly requestIdHeader: string;
-      /** False when the body of the answer was not kept. */
+      /** False when the body of the response was not kept. */
       readonly isWhole?: boolean;
     },
   ) {
     this.row = row;
     this.request = request;
-    this.answer = answer;
+    this.response = response;
     this.requestIdHeader = requestIdHeader.toLowerCase();
-    const encoding = answer.headers['content-encoding'] ?? 'identity';
+    const encoding = response.headers['content-encoding'] ?? 'identity';
     this.hasBody = isWhole && encoding === 'identity';
   }
 
   get status(): number {
-    return this.answer.status;
+    return this.response.status;
   }
 
   get isSuccess(): boolean {
@@ -105,13 +105,13 @@ export class JudgedExchange {
     return this.#sent.value;
   }
 
-  /** The parsed JSON body of the answer; undefined when the body is not JSON. */
+  /** The parsed JSON body of the response; undefined when the body is not JSON. */
   get json(): unknown {
-    this.#received ??= parsed(this.answer.bytes, this.answer.text);
+    this.#received ??= parsed(this.response.bytes, this.response.text);
     return this.#received.value;
   }
 
-  /** The body of the answer if it is a JSON object; otherwise undefined. */
+  /** The body of the response if it is a JSON object; otherwise undefined. */
   get object(): Readonly<Record<string, unknown>> | undefined {
     return isObject(this.json) ? this.json : undefined;
   }
@@ -132,11 +132,11 @@ export class JudgedExchange {
   }
 
   /**
-   * The time of the answer from its Date header, which is the server's clock, in milliseconds since
-   * the Unix epoch; the recorder's time if there is no valid Date.
+   * The time of the response from its Date header, which is the server's clock, in milliseconds
+   * since the Unix epoch; the recorder's time if there is no valid Date.
    */
   get serverNowMs(): number {
-    const named = Date.parse(this.answer.headers.date ?? '');
+    const named = Date.parse(this.response.headers.date ?? '');
     return Number.isNaN(named) ? this.request.endedMs : named;
   }
 

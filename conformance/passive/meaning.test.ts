@@ -86,7 +86,7 @@ const accept = createHash('sha1')
   .update('a key258EAFA5-E914-47DA-95CA-C5AB0DC85B11')
   .digest('base64');
 
-describe('a requirement on the meaning of an answer is broken by', () => {
+describe('a requirement on the meaning of a response is broken by', () => {
   it.each<[string, string, readonly InventedExchange[]]>([
     ['another artifact', 'artifacts.fields', [one({ ...artifact, id: id.replace('0', '1') })]],
     ['another release', 'artifacts.list-selects-release', [listed('release_name=x', [artifact])]],
@@ -188,7 +188,7 @@ describe('a requirement on the meaning of an answer is broken by', () => {
   });
 });
 
-describe('no requirement on the meaning of an answer is broken by', () => {
+describe('no requirement on the meaning of a response is broken by', () => {
   it.each<[string, readonly InventedExchange[]]>([
     ['a map with the id of the deployment, not of the device', [mapped('d-1'), mapped('d-1')]],
     ['the artifact of the path', [one(artifact)]],

@@ -40,7 +40,7 @@ export class RecordedDevices {
     return this.#indexOfLink.get(url);
   }
 
-  /** Records the token, or the link in the instructions, that the answer gives to the device. */
+  /** Records the token, or the link in the instructions, that the response gives to the device. */
   learn(exchange: FullExchange, device: number): void {
     const text = exchange.responseBytes()?.toString('utf8') ?? '';
     const identity = identityIn(exchange);

@@ -47,7 +47,7 @@ function violatedLines({ requirements }: RecordingJudgement): string[] {
         ? [
             `    first: ${first.entry}, ${first.at}, ${first.operation}`,
             `    expected ${first.expected}`,
-            `    received ${first.seen}`,
+            `    received ${first.actual}`,
           ]
         : []),
     ];

@@ -52,7 +52,7 @@ interface Made {
   readonly status?: number;
   readonly sent?: unknown;
   readonly headers?: readonly (readonly [string, string])[];
-  readonly answerHeaders?: readonly (readonly [string, string])[];
+  readonly responseHeaders?: readonly (readonly [string, string])[];
   /** The member `content` of the recorded response. */
   readonly content?: unknown;
 }
@@ -78,7 +78,7 @@ function entry(path: string, made: Made = {}) {
     },
     response: {
       status,
-      headers: pairs(made.answerHeaders),
+      headers: pairs(made.responseHeaders),
       ...('content' in made ? { content } : { content: { size: 0, mimeType: '' } }),
     },
   };
@@ -142,7 +142,7 @@ describe('the recording of a correct server', () => {
     );
   });
 
-  it('may contain compressed answers that the recorder decoded, also as base64', async () => {
+  it('may contain compressed responses that the recorder decoded, also as base64', async () => {
     const { text } = json({ key: 'value' });
     const content = { size: text.length, text: Buffer.from(text).toString('base64') };
     const found = await judge(
@@ -150,7 +150,7 @@ describe('the recording of a correct server', () => {
       har(
         entry(paths.configuration, {
           method: 'GET',
-          answerHeaders: [['Content-Encoding', 'br']],
+          responseHeaders: [['Content-Encoding', 'br']],
           content: { ...content, encoding: 'base64' },
         }),
       ),
@@ -220,7 +220,7 @@ describe('a judged recording shows no violation', () => {
     }
   });
 
-  it('when the token in an answer was masked', async () => {
+  it('when the token in a response was masked', async () => {
     const [masked] = [signIn()];
     const text = har(masked).replaceAll(token, '[masked]');
     const found = await judge('masked-token.har', text);
@@ -246,11 +246,11 @@ describe('a judged recording shows no violation', () => {
     ['shorter than it was', { content: { size: 900, text: '{"a":"b' } }],
     [
       'empty, though its length was sent',
-      { content: { size: 0, text: '' }, answerHeaders: [['Content-Length', '20']] },
+      { content: { size: 0, text: '' }, responseHeaders: [['Content-Length', '20']] },
     ],
     [
       'empty, though it was sent in pieces',
-      { content: { size: 0 }, answerHeaders: [['Transfer-Encoding', 'chunked']] },
+      { content: { size: 0 }, responseHeaders: [['Transfer-Encoding', 'chunked']] },
     ],
   ])('when a response body was %s', async (_, made) => {
     const found = await judge(
@@ -281,10 +281,10 @@ describe('recorded entries that cannot be judged', () => {
       'unchecked-operation',
       { url: `${server}${operations['list-artifacts'].path}`, method: 'GET' },
     ],
-    ['no-answer', { url: `${server}${paths.attributes}`, status: 0 }],
+    ['no-response', { url: `${server}${paths.attributes}`, status: 0 }],
     [
       'planned-fault',
-      { url: `${server}${paths.attributes}`, answerHeaders: [['X-SVC-Testbed-Fault', 'one']] },
+      { url: `${server}${paths.attributes}`, responseHeaders: [['X-SVC-Testbed-Fault', 'one']] },
     ],
     ['undecided', { url: `${server}${paths.attributes}`, status: 503 }],
   ])('are counted with the reason %s', async (reason, made) => {

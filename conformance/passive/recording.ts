@@ -8,7 +8,7 @@ import { type RequirementId, requirements } from '../../fixtures/contract/requir
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { openRecording, recordingLimits } from '../recordings/open-recording.ts';
 import { type FullExchange, RecordingError, type RecordingForm } from '../recordings/recording.ts';
-import { recognized } from '../target/operation-at.ts';
+import { recognizeRequest } from '../target/operation-at.ts';
 import { SOURCE } from './device-memory.ts';
 import { RecordedDevices } from './recorded-device.ts';
 import { DeviceWatch, type WatchEvidence, watchChecks, watchedRequirements } from './watch.ts';
@@ -25,9 +25,9 @@ export const reasons = {
   management: 'of the management API, which is not judged from recordings',
   'unchecked-operation':
     'of operations that nothing checks (artifacts, configuration files, websockets)',
-  'no-answer': 'without an answer',
+  'no-response': 'without a response',
   'planned-fault': 'with a fault that was planned in a test server',
-  'no-body': 'undecided without the body of the answer, which is missing, cut off or masked',
+  'no-body': 'undecided without the body of the response, which is missing, cut off or masked',
   undecided: 'undecided on their own',
   'no-exchange': 'not exchanges: frames, or messages that are not HTTP',
 } as const;
@@ -133,7 +133,7 @@ function callsByServer(
   for (const { url, method, pathname } of exchanges) {
     const at = pathname.indexOf(beginning);
     if (at < 0 || url.startsWith('/')) continue;
-    if (recognized(method, pathname.slice(at)).row === undefined) continue;
+    if (recognizeRequest(method, pathname.slice(at)).row === undefined) continue;
     const server = new URL(overHttp(url)).origin + pathname.slice(0, at);
     calls.set(server, (calls.get(server) ?? 0) + 1);
   }
@@ -222,10 +222,10 @@ class JudgementCount {
       headers: exchange.requestHeaders(),
       body: body === undefined || typeof body === 'string' ? body : JSON.stringify(body),
       ...(status > 0 && {
-        answer: { status, headers: exchange.responseHeaders(), body: exchange.responseBytes() },
+        response: { status, headers: exchange.responseHeaders(), body: exchange.responseBytes() },
       }),
     });
-    for (const { requirement, breach } of verdicts) {
+    for (const { requirement, evidence: breach } of verdicts) {
       const tally = this.#tallies.get(requirement) ?? { judged: 0, broken: 0 };
       tally.judged += 1;
       this.#tallies.set(requirement, tally);
@@ -238,7 +238,7 @@ class JudgementCount {
   }
 
   #whyUndecided(exchange: FullExchange): keyof typeof reasons {
-    if (!(exchange.status > 0)) return 'no-answer';
+    if (!(exchange.status > 0)) return 'no-response';
     if (exchange.responseHeaders()[this.#faultHeader] !== undefined) return 'planned-fault';
     return exchange.responseBytes() === undefined ? 'no-body' : 'undecided';
   }
@@ -256,7 +256,7 @@ function operationOf(
   const base = isPath ? '' : (server ?? '');
   const target = isPath ? url : overHttp(url);
   if (!target.startsWith(`${base}/`)) return { reason: 'other-server' };
-  const { row } = recognized(method, target.slice(base.length).replace(/[?#].*$/s, ''));
+  const { row } = recognizeRequest(method, target.slice(base.length).replace(/[?#].*$/s, ''));
   if (row === undefined) return { reason: 'no-operation' };
   if (judgedOperations.has(row.id)) return { id: row.id };
   return { reason: Object.hasOwn(operations, row.id) ? 'unchecked-operation' : 'management' };

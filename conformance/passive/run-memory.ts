@@ -1,4 +1,6 @@
-/** The facts that checks remember about a server: request ids, refusals, and values in answers. */
+/**
+ * The facts that checks remember about a server: request ids, refusals, and values in responses.
+ */
 
 /** Maximum number of remembered request ids; a new id then replaces the oldest. */
 const REQUEST_IDS_MAX = 50_000;

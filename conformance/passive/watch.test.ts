@@ -19,8 +19,8 @@ const sourceUri = `${base}/files/1?x-svc-signature=c2VjcmV0`;
 interface GivenExchange {
   readonly operation: OperationId | typeof SOURCE;
   readonly status: number;
-  /** The body of the answer: a value to encode as JSON, or a text. */
-  readonly answer?: unknown;
+  /** The body of the response: a value to encode as JSON, or a text. */
+  readonly response?: unknown;
   readonly sent?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly token?: string;
@@ -51,13 +51,13 @@ function verdictsOn(steps: readonly GivenExchange[]): readonly WatchVerdict[] {
 }
 
 function exchangeOf(step: GivenExchange, sentMs: number) {
-  const { operation, status, answer, sent, id = 'd-1', headers = {}, token = first } = step;
+  const { operation, status, response, sent, id = 'd-1', headers = {}, token = first } = step;
   const isSource = operation === SOURCE;
   const url = isSource ? sourceUri : base + operations[operation].path.replace(/\{\w+\}/, id);
   const isSigned = operation === 'post-auth-request';
   const credential = { [isSigned ? 'X-SVC-Signature' : 'authorization']: `Bearer ${token}` };
-  const text = typeof answer === 'string' ? answer : JSON.stringify(answer ?? '');
-  const body = Buffer.from(answer === undefined ? '' : text);
+  const text = typeof response === 'string' ? response : JSON.stringify(response ?? '');
+  const body = Buffer.from(response === undefined ? '' : text);
   const date = new Date(sentMs).toUTCString();
   return {
     device: 0,
@@ -69,15 +69,15 @@ function exchangeOf(step: GivenExchange, sentMs: number) {
     sentMs,
     endedMs: sentMs + 1,
     ...(!step.isSilent && {
-      answer: { status, headers: { date, ...headers }, ...(!isSource && { body }) },
+      response: { status, headers: { date, ...headers }, ...(!isSource && { body }) },
     }),
   };
 }
 
-const signIn = (answer: unknown = first, status = 200, pubkey = 'key-1'): GivenExchange => ({
+const signIn = (response: unknown = first, status = 200, pubkey = 'key-1'): GivenExchange => ({
   operation: 'post-auth-request',
   status,
-  answer,
+  response,
   sent: { id_data: '{}', pubkey },
 });
 
@@ -86,18 +86,18 @@ const provides = { device_type: 'board', artifact_name: 'one' };
 
 const ask = (
   operation: Asking,
-  answer?: unknown,
+  response?: unknown,
   change: Partial<GivenExchange> = {},
 ): GivenExchange => ({
   operation,
-  status: answer === undefined ? 204 : 200,
-  answer,
+  status: response === undefined ? 204 : 200,
+  response,
   ...(operation === 'post-next-deployment' && { sent: provides }),
   ...(operation === 'post-next-deployment-v2' && { sent: { device_provides: provides } }),
   ...change,
 });
-const askV2 = (answer?: unknown, change: Partial<GivenExchange> = {}) =>
-  ask('post-next-deployment-v2', answer, change);
+const askV2 = (response?: unknown, change: Partial<GivenExchange> = {}) =>
+  ask('post-next-deployment-v2', response, change);
 
 const instructions = {
   id: 'd-1',
@@ -125,8 +125,8 @@ const report = (
 });
 
 const error = { error: 'no', request_id: 'r-1' };
-const refusedWith = (answer: unknown, change: Partial<GivenExchange> = {}): GivenExchange => ({
-  ...signIn(answer, 401),
+const refusedWith = (response: unknown, change: Partial<GivenExchange> = {}): GivenExchange => ({
+  ...signIn(response, 401),
   ...change,
 });
 
@@ -148,7 +148,7 @@ const honest: readonly GivenExchange[] = [
   signIn(),
   simple('put-attributes', 200, { sent: [] }),
   simple('patch-attributes', 200, { sent: [] }),
-  simple('get-configuration', 200, { answer: { key: 'value' } }),
+  simple('get-configuration', 200, { response: { key: 'value' } }),
   simple('put-configuration', 204, { sent: {} }),
   simple('post-alerts', 204, { sent: [] }),
   simple('post-monitor-configuration', 204, { sent: [] }),
@@ -159,7 +159,7 @@ const honest: readonly GivenExchange[] = [
   ask('post-next-deployment', undefined, { sent: { ...provides, kernel: '6' } }),
   askV2(instructions),
   simple(SOURCE, 200),
-  simple('get-update-control-map', 200, { answer: { update_control_map: { id: 'd-1' } } }),
+  simple('get-update-control-map', 200, { response: { update_control_map: { id: 'd-1' } } }),
   ...reportableStatuses.map((status) => report(status, 204)),
   report('failure', 204, { sent: { status: 'failure', substate: 'it broke' } }),
   report('failure', 204),
@@ -179,7 +179,7 @@ const honest: readonly GivenExchange[] = [
 const offered = [signIn(), askV2(instructions)];
 const letInAgain = [signIn(), { ...signIn(second), token: second }];
 const refusedToken = (token: string) => askV2(error, { status: 401, token });
-const refusedAgain = (answer: unknown, headers = {}) => refusedWith(answer, { headers });
+const refusedAgain = (response: unknown, headers = {}) => refusedWith(response, { headers });
 const page = '<html>busy</html>';
 
 /** Returns the instructions with an invalid value in one field. */
@@ -199,7 +199,7 @@ const fieldBreaches = instructionFields.flatMap(({ field, requirements: { v1, v2
 
 const statusBreaches = reportableStatuses.map((status) => {
   const id = `status.${status.replaceAll('_', '-')}` as RequirementId;
-  return [id, [...offered, report(status, 400, { answer: error })]] as const;
+  return [id, [...offered, report(status, 400, { response: error })]] as const;
 });
 
 /** Each requirement with a device life whose last exchange breaks that requirement. */
@@ -240,7 +240,7 @@ const breaches: readonly (readonly [RequirementId, readonly GivenExchange[]])[] 
   ['next.finished-is-over', [...offered, report('success', 204), askV2(instructions)]],
   ['next.aborted-is-over', [...offered, report('downloading', 409), askV2(instructions)]],
   ['status.is-204', [...offered, report('downloading', 200)]],
-  ['status.each-value-is-accepted', [...offered, report('installing', 400, { answer: error })]],
+  ['status.each-value-is-accepted', [...offered, report('installing', 400, { response: error })]],
   [
     'status.substate',
     [...offered, report('x', 400, { sent: { status: 'downloading', substate: 'half' } })],
@@ -250,19 +250,21 @@ const breaches: readonly (readonly [RequirementId, readonly GivenExchange[]])[] 
   ['status.success', [...offered, report('rebooting', 204), report('success', 400)]],
   ['status.rebooting', [...offered, report('installing', 204), report('rebooting', 400)]],
   ['status.aborted-is-409', [...offered, report('downloading', 409), report('installing', 204)]],
-  ['next.v2-id-is-usable', [...offered, report('downloading', 404, { answer: error })]],
+  ['next.v2-id-is-usable', [...offered, report('downloading', 404, { response: error })]],
   ['log.is-accepted', [simple('put-deployment-log', 200, { sent: log })]],
   [
     'log.is-accepted',
-    [204, 400].map((status) => simple('put-deployment-log', status, { sent: log, answer: error })),
+    [204, 400].map((status) =>
+      simple('put-deployment-log', status, { sent: log, response: error }),
+    ),
   ],
   [
     'map.is-wrapped',
-    [simple('get-update-control-map', 200, { answer: { update_control_map: 7 } })],
+    [simple('get-update-control-map', 200, { response: { update_control_map: 7 } })],
   ],
   [
     'map.id-is-the-deployment',
-    [simple('get-update-control-map', 200, { answer: { update_control_map: { id: 'd-9' } } })],
+    [simple('get-update-control-map', 200, { response: { update_control_map: { id: 'd-9' } } })],
   ],
   ['next.source-gives-the-artifact', [...offered, simple(SOURCE, 404)]],
   ['errors.body-is-error', [refusedWith(page)]],
@@ -274,21 +276,23 @@ const breaches: readonly (readonly [RequirementId, readonly GivenExchange[]])[] 
   ['errors.request-id-equals-header', [refusedAgain(error, { 'x-svc-requestid': 'r-2' })]],
   ['errors.request-id-of-the-server', [refusedWith(error), askV2(error, { status: 500 })]],
   ['configuration.write', [simple('put-configuration', 200)]],
-  ['configuration.write-has-no-body', [simple('put-configuration', 200, { answer: {} })]],
-  ['configuration.read', [simple('get-configuration', 200, { answer: [] })]],
-  ['configuration.read-texts', [simple('get-configuration', 200, { answer: { a: 1 } })]],
+  ['configuration.write-has-no-body', [simple('put-configuration', 200, { response: {} })]],
+  ['configuration.read', [simple('get-configuration', 200, { response: [] })]],
+  ['configuration.read-texts', [simple('get-configuration', 200, { response: { a: 1 } })]],
   ['alerts.are-accepted', [simple('post-alerts', 201)]],
-  ['alerts.answer-has-no-body', [simple('post-alerts', 201, { answer: {} })]],
+  ['alerts.answer-has-no-body', [simple('post-alerts', 201, { response: {} })]],
   ['monitor.is-accepted', [simple('post-monitor-configuration', 200)]],
-  ['monitor.answer-has-no-body', [simple('post-monitor-configuration', 200, { answer: {} })]],
+  ['monitor.answer-has-no-body', [simple('post-monitor-configuration', 200, { response: {} })]],
   ['inventory.put-is-200', [simple('put-attributes', 204)]],
-  ['inventory.put-has-no-body', [simple('put-attributes', 200, { answer: {} })]],
+  ['inventory.put-has-no-body', [simple('put-attributes', 200, { response: {} })]],
   ['inventory.patch-is-200', [simple('patch-attributes', 204)]],
-  ['inventory.patch-has-no-body', [simple('patch-attributes', 200, { answer: {} })]],
+  ['inventory.patch-has-no-body', [simple('patch-attributes', 200, { response: {} })]],
 ];
 
 function brokenBy(steps: readonly GivenExchange[]): string[] {
-  return verdictsOn(steps).flatMap(({ requirement, breach }) => (breach ? requirement : []));
+  return verdictsOn(steps).flatMap(({ requirement, evidence: breach }) =>
+    breach ? requirement : [],
+  );
 }
 
 const watched = watchedRequirements.map(({ requirement }) => requirement);
@@ -349,13 +353,13 @@ describe('the watch of a device decides nothing', () => {
       'when a longer body was refused than was ever taken',
       [
         simple('post-alerts', 204, { sent: [] }),
-        simple('post-alerts', 400, { sent: [{ name: 'x'.repeat(99) }], answer: error }),
+        simple('post-alerts', 400, { sent: [{ name: 'x'.repeat(99) }], response: error }),
       ],
     ],
-    ['when a report was malformed', [...offered, report('sleeping', 400, { answer: error })]],
+    ['when a report was malformed', [...offered, report('sleeping', 400, { response: error })]],
     [
       'when a status followed another one',
-      [...offered, report('success', 204), report('downloading', 400, { answer: error })],
+      [...offered, report('success', 204), report('downloading', 400, { response: error })],
     ],
     [
       'when nobody knows whether the end was recorded',
@@ -382,7 +386,7 @@ describe('the watch of a device decides nothing', () => {
     expect(brokenBy(steps)).toEqual([]);
   });
 
-  it('about an exchange outside the contract, or without an answer', () => {
+  it('about an exchange outside the contract, or without a response', () => {
     const other = { ...exchangeOf(askV2(), noonMs), operation: 'list-devices' };
     expect(new DeviceWatch('X-SVC').see(other)).toEqual([]);
     expect(verdictsOn([askV2(undefined, { isSilent: true })])).toEqual([]);
@@ -393,16 +397,16 @@ describe('the evidence of a breach in a device life', () => {
   const evidenceOf = (steps: readonly GivenExchange[], requirement: RequirementId) =>
     verdictsOn(steps)
       .find((each) => each.requirement === requirement)
-      ?.breach?.();
+      ?.evidence?.();
 
-  it('contains the request, the answer and the expectation', () => {
+  it('contains the request, the response and the expectation', () => {
     const steps = [...offered, report('success', 204), askV2(instructions)];
     expect(evidenceOf(steps, 'next.finished-is-over')).toMatchObject({
       expected:
         'deployment d-1 to not be offered any more, since its end was reported and accepted',
-      seen: 'it is offered again',
+      actual: 'it is offered again',
       request: { line: `POST ${base}${operations['post-next-deployment-v2'].path}` },
-      answer: { status: 200, body: expect.stringContaining('"id":"d-1"') },
+      response: { status: 200, body: expect.stringContaining('"id":"d-1"') },
     });
   });
 
@@ -410,7 +414,7 @@ describe('the evidence of a breach in a device life', () => {
     const steps = [signIn(), askV2(), refusedToken(first), signIn(second)];
     expect(evidenceOf(steps, 'tokens.device-token-lasts-a-week')).toMatchObject({
       expected: 'the token to be accepted, 2 s after it was granted',
-      answer: { status: 401 },
+      response: { status: 401 },
     });
   });
 

@@ -7,9 +7,9 @@ import type { Operation } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 import { type VendorNames, vendorNames } from '../../fixtures/contract/vendor-names.ts';
-import type { Answer } from '../target/answer.ts';
 import { exchangeOf, type Headers, reportedExchange } from '../target/exchange.ts';
 import { MASKED, Mask } from '../target/mask.ts';
+import type { HttpResponse } from '../target/response.ts';
 import {
   type ExchangeMemory,
   type NamedViolation,
@@ -17,13 +17,13 @@ import {
   verdictsOn,
 } from './check.ts';
 import { deploymentChecks } from './checks/deployments.ts';
-import { answerChecks } from './checks/device-answers.ts';
+import { responseChecks } from './checks/device-responses.ts';
 import { tokenChecks } from './checks/tokens.ts';
 import { DeviceMemory } from './device-memory.ts';
 import { JudgedExchange } from './judged-exchange.ts';
 import { RunMemory } from './run-memory.ts';
 
-/** One request of a device and its answer, as an observer recorded them. */
+/** One request of a device and its response, as an observer recorded them. */
 export interface ObservedExchange {
   /** Index of the device among the watched devices. */
   readonly device: number;
@@ -37,44 +37,48 @@ export interface ObservedExchange {
   readonly body?: string | Buffer | undefined;
   /**
    * Milliseconds since the Unix epoch: `sentMs` is the start of the request, and `endedMs` is when
-   * the answer was complete.
+   * the response was complete.
    */
   readonly sentMs: number;
   readonly endedMs: number;
-  /** The answer; absent if none arrived. */
-  readonly answer?: ObservedAnswer | undefined;
+  /** The response; absent if none arrived. */
+  readonly response?: ObservedResponse | undefined;
 }
 
-/** The answer to an observed request. */
-interface ObservedAnswer {
+/** The response to an observed request. */
+interface ObservedResponse {
   readonly status: number;
-  /** The headers of the answer, with names in lower case. */
+  /** The headers of the response, with names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The body of the answer; absent for files and for bodies over the size limit. */
+  /** The body of the response; absent for files and for bodies over the size limit. */
   readonly body?: Buffer | undefined;
 }
 
 /** The verdict of an exchange on one requirement. */
 export interface WatchVerdict {
   readonly requirement: RequirementId;
-  /** Present if the requirement is violated; returns the evidence, with secrets masked. */
-  readonly breach?: () => WatchEvidence;
+  /** Defined if the requirement is violated; returns the evidence, with secrets masked. */
+  readonly evidence: (() => WatchEvidence) | undefined;
 }
 
 /** The evidence of a violation: the expected and the actual value, and the exchange. */
 export interface WatchEvidence {
   readonly expected: string;
-  readonly seen: string;
+  readonly actual: string;
   /** The request; `line` has the method and the full URL, and long bodies are truncated. */
   readonly request: { readonly line: string; readonly headers: Headers; readonly body?: string };
-  readonly answer?: { readonly status: number; readonly headers: Headers; readonly body?: string };
+  readonly response?: {
+    readonly status: number;
+    readonly headers: Headers;
+    readonly body?: string;
+  };
 }
 
 /** Every check of the watch. */
 export const watchChecks: readonly PassiveCheck[] = [
   ...tokenChecks,
   ...deploymentChecks,
-  ...answerChecks,
+  ...responseChecks,
 ];
 
 /** The requirements that the watch can decide, each with its sentence. */
@@ -98,14 +102,14 @@ export class DeviceWatch {
     const row = watchedRows.get(observed.operation);
     if (row === undefined) return [];
     const device = this.#memoryOf(observed.device);
-    const { answer } = observed;
+    const { response } = observed;
     // An injected fault of a test server is not a mistake of the server.
-    const isPlanned = answer?.headers[this.#names.testbed.fault.toLowerCase()] !== undefined;
-    if (answer === undefined || isPlanned) {
+    const isPlanned = response?.headers[this.#names.testbed.fault.toLowerCase()] !== undefined;
+    if (response === undefined || isPlanned) {
       device.learnSilence(row.id, observed.url);
       return [];
     }
-    const exchange = judgedExchange(row, { ...observed, answer }, this.#names);
+    const exchange = judgedExchange(row, { ...observed, response }, this.#names);
     const verdicts = this.#verdictsOn(exchange, { run: this.#run, device });
     device.learn(exchange);
     return verdicts;
@@ -116,10 +120,10 @@ export class DeviceWatch {
     for (const { check, violation } of verdictsOn(watchChecks, exchange, memory)) {
       const requirement = violation?.requirement ?? check.requirement;
       // Several checks may decide one requirement, which holds only if none of them is violated.
-      if (requirement === undefined || verdicts.get(requirement)?.breach) continue;
+      if (requirement === undefined || verdicts.get(requirement)?.evidence) continue;
       const shows = check.about?.(exchange, memory) ?? exchange;
-      const breach = violation && (() => evidenceOf(violation, shows));
-      verdicts.set(requirement, { requirement, ...(breach && { breach }) });
+      const evidence = violation && (() => evidenceOf(violation, shows));
+      verdicts.set(requirement, { requirement, evidence });
     }
     return [...verdicts.values()];
   }
@@ -140,51 +144,54 @@ const watchedRows = new Map<string, Operation>(
 
 function judgedExchange(
   row: Operation,
-  { answer, body, ...request }: ObservedExchange & { readonly answer: ObservedAnswer },
+  { response, body, ...request }: ObservedExchange & { readonly response: ObservedResponse },
   { requestId }: VendorNames,
 ): JudgedExchange {
-  const bytes = answer.body ?? Buffer.alloc(0);
-  const headers = Object.entries(answer.headers).map(([name, value = '']) => [name, String(value)]);
+  const bytes = response.body ?? Buffer.alloc(0);
+  const headers = Object.entries(response.headers).map(([name, value = '']) => [
+    name,
+    String(value),
+  ]);
   return new JudgedExchange(
     row,
     { ...request, body, bodyBytes: Buffer.byteLength(body ?? ''), isChunked: false },
     {
-      answer: {
-        status: answer.status,
+      response: {
+        status: response.status,
         headers: Object.fromEntries(headers),
         bytes,
         text: bytes.toString('utf8'),
       },
       requestIdHeader: requestId,
-      isWhole: answer.body !== undefined,
+      isWhole: response.body !== undefined,
     },
   );
 }
 
 function evidenceOf(
-  { where, must, seen }: NamedViolation,
-  { row, request: { url, headers, body, sentMs, endedMs }, answer }: JudgedExchange,
+  { where, must, actual }: NamedViolation,
+  { row, request: { url, headers, body, sentMs, endedMs }, response }: JudgedExchange,
 ): WatchEvidence {
-  const { request, answer: recorded } = reportedExchange(
-    exchangeOf({ method: row.method, url, headers: withoutSignature(headers), body }, answer, {
+  const { request, response: recorded } = reportedExchange(
+    exchangeOf({ method: row.method, url, headers: withoutSignature(headers), body }, response, {
       startMs: 0,
       elapsedMs: endedMs - sentMs,
     }),
   );
   const { line, headers: sent, body: sentBody } = request;
-  return maskFor(row, answer).value({
+  return maskFor(row, response).value({
     expected: `${where} to ${must}`,
-    seen,
+    actual,
     request: { line, headers: sent, ...(sentBody !== undefined && { body: sentBody }) },
-    ...(recorded && { answer: recorded }),
+    ...(recorded && { response: recorded }),
   });
 }
 
 /**
- * Returns a mask that knows the token which the answer grants. No pattern recognizes a token that
+ * Returns a mask that knows the token which the response grants. No pattern recognizes a token that
  * is not a JWT, and a report may show it truncated, so the mask also learns its beginnings.
  */
-function maskFor({ id }: Operation, { status, text }: Answer): Mask {
+function maskFor({ id }: Operation, { status, text }: HttpResponse): Mask {
   const mask = new Mask();
   if (id !== 'post-auth-request' || status !== 200) return mask;
   const token = text.trim().replaceAll('"', '');

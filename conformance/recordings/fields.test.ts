@@ -10,14 +10,14 @@ interface Sent {
   readonly method?: string;
   readonly status?: number;
   readonly request?: unknown;
-  readonly answer?: unknown;
+  readonly response?: unknown;
 }
 
 /**
  * Returns the fields that an exchange contains; `unseen …` for those whose body was not recorded.
  */
-function fieldsOf(pathname: string, { method = 'GET', status = 200, request, answer }: Sent) {
-  const bodies = { requestBody: () => request, responseBody: () => answer };
+function fieldsOf(pathname: string, { method = 'GET', status = 200, request, response }: Sent) {
+  const bodies = { requestBody: () => request, responseBody: () => response };
   const uses = finder.usesOf({ atMs: 0, method, pathname, status, ...bodies });
   const found = uses?.rows.flatMap(({ field }) => field ?? []) ?? [];
   return [...found, ...(uses?.unseen.map(({ field }) => `unseen ${field}`) ?? [])];
@@ -40,43 +40,43 @@ describe('the deprecated field meta_data', () => {
     [`${m1}/deployments/releases`, [{ Name: 'r', Artifacts: [artifact] }]],
     [`${m2}/deployments/releases`, [{ name: 'r', artifacts: [artifact] }]],
     [`${m2}/deployments/releases/r`, { name: 'r', artifacts: [artifact] }],
-  ])('is found in the response of GET %s', (path, answer) => {
-    expect(fieldsOf(path, { answer })).toEqual(['updates[].meta_data']);
-    expect(fieldsOf(path, { answer: JSON.stringify(answer) })).toEqual(['updates[].meta_data']);
+  ])('is found in the response of GET %s', (path, response) => {
+    expect(fieldsOf(path, { response })).toEqual(['updates[].meta_data']);
+    expect(fieldsOf(path, { response: JSON.stringify(response) })).toEqual(['updates[].meta_data']);
   });
 
   it.each<[string, string, Sent]>([
-    ['where only metadata is', `${m2}/artifacts`, { answer: [clean] }],
-    ['in an empty list', `${m2}/artifacts`, { answer: [] }],
-    ['above the updates', `${m2}/artifacts`, { answer: [{ ...clean, meta_data: {} }] }],
+    ['where only metadata is', `${m2}/artifacts`, { response: [clean] }],
+    ['in an empty list', `${m2}/artifacts`, { response: [] }],
+    ['above the updates', `${m2}/artifacts`, { response: [{ ...clean, meta_data: {} }] }],
     [
       'in updates that are not an array',
       `${m2}/artifacts/a`,
-      { answer: { updates: { meta_data: {} } } },
+      { response: { updates: { meta_data: {} } } },
     ],
-    ['in a refusal', `${m2}/artifacts/a`, { status: 404, answer: artifact }],
+    ['in a refusal', `${m2}/artifacts/a`, { status: 404, response: artifact }],
     ['in a response that never came', `${m2}/artifacts/a`, { status: 0 }],
     [
       'in what is sent',
       `${m1}/artifacts/a`,
-      { method: 'PUT', request: artifact, answer: artifact },
+      { method: 'PUT', request: artifact, response: artifact },
     ],
-    ['in a link', `${m1}/artifacts/a/download`, { answer: artifact }],
+    ['in a link', `${m1}/artifacts/a/download`, { response: artifact }],
     [
       'under another name of it',
       `${m2}/artifacts/a`,
-      { answer: '{"updates":[{"__proto__":{"meta_data":1}}]}' },
+      { response: '{"updates":[{"__proto__":{"meta_data":1}}]}' },
     ],
-    ['elsewhere', `${m1}/deployments/x`, { answer: artifact }],
-    ['at version 2 of devices', '/api/devices/v2/deployments/artifacts', { answer: [artifact] }],
+    ['elsewhere', `${m1}/deployments/x`, { response: artifact }],
+    ['at version 2 of devices', '/api/devices/v2/deployments/artifacts', { response: [artifact] }],
   ])('is not found %s', (_, path, sent) => {
     expect(fieldsOf(path, sent)).toEqual([]);
   });
 
   it.each([undefined, '', '[{"updates":[{"meta', 'plain', 7, null])(
     'is reported as unseen in the body %j',
-    (answer) => {
-      expect(fieldsOf(`${m2}/artifacts`, { answer })).toEqual(['unseen updates[].meta_data']);
+    (response) => {
+      expect(fieldsOf(`${m2}/artifacts`, { response })).toEqual(['unseen updates[].meta_data']);
     },
   );
 });
@@ -85,11 +85,11 @@ describe('the deprecated fields from_release and to_release', () => {
   const job = `${m2}/deployments/releases/delta/jobs/5`;
 
   it('are found separately in the response of a delta job', () => {
-    expect(fieldsOf(job, { answer: { from_release: 'a', to_release: 'b' } })).toEqual([
+    expect(fieldsOf(job, { response: { from_release: 'a', to_release: 'b' } })).toEqual([
       'from_release',
       'to_release',
     ]);
-    expect(fieldsOf(job, { answer: { to_release: 'b' } })).toEqual(['to_release']);
+    expect(fieldsOf(job, { response: { to_release: 'b' } })).toEqual(['to_release']);
   });
 
   it.each<[string, string, unknown]>([
@@ -97,8 +97,8 @@ describe('the deprecated fields from_release and to_release', () => {
     ['deeper down', job, { details: { from_release: 'a' } }],
     ['version 1', job.replace('v2', 'v1'), { from_release: 'a' }],
     ['the list of jobs', job.replace('/5', ''), [{ from_release: 'a' }]],
-  ])('are not found in %s', (_, path, answer) => {
-    expect(fieldsOf(path, { answer })).toEqual([]);
+  ])('are not found in %s', (_, path, response) => {
+    expect(fieldsOf(path, { response })).toEqual([]);
   });
 });
 

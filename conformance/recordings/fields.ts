@@ -8,7 +8,7 @@ const PARTS_MAX = 1000;
 /** `unseen`: the body that could have the field was not recorded, or only partly. */
 type FieldPresence = 'there' | 'absent' | 'unseen';
 
-/** Returns whether an exchange has the field of a row. Only successful answers can have one. */
+/** Returns whether an exchange has the field of a row. Only successful responses can have one. */
 export function fieldIn(
   { field = '', place }: ScheduleRow,
   exchange: RecordedExchange,

@@ -26,8 +26,8 @@ interface RecordingCount {
 
 /**
  * The outcome of the findings. `uses`: the traffic has deprecated calls or request fields. `reads`:
- * it has only deprecated answer fields, and a recording cannot show whether the client reads them.
- * `clear`: it has calls of this API, and none is deprecated. `nothing`: it has no such calls.
+ * it has only deprecated response fields, and a recording cannot show whether the client reads
+ * them. `clear`: it has calls of this API, and none is deprecated. `nothing`: it has no such calls.
  */
 export type TrafficOutcome = 'uses' | 'reads' | 'clear' | 'nothing';
 
@@ -124,7 +124,7 @@ function outcomeOf(
   findings: readonly DeprecationFinding[],
   recordings: readonly RecordingCount[],
 ): TrafficOutcome {
-  if (findings.some(({ place }) => place !== 'answer')) return 'uses';
+  if (findings.some(({ place }) => place !== 'response')) return 'uses';
   if (findings.length > 0) return 'reads';
   return recordings.some(({ calls }) => calls > 0) ? 'clear' : 'nothing';
 }

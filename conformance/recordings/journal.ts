@@ -4,7 +4,7 @@
  *     {"at": "2026-01-31T12:00:00Z", "method": "GET", "url": "https://…", "status": 200}
  *
  * `at` is an RFC 3339 time. `path`, with or without a query, can replace `url`. `status` is 0 if no
- * answer arrived. `requestBody` and `responseBody` are optional: a JSON body is its value, a form
+ * response arrived. `requestBody` and `responseBody` are optional: a JSON body is its value, a form
  * is an object of its text fields, and any other body is a string. The journal of Fleetbed's server
  * has further optional keys: `requestHeaders` and `responseHeaders` are lists of names and values;
  * `tookMs` and `streamedMs` are durations that end at `at`; `device.id` is the sender; and
@@ -137,8 +137,8 @@ function headersIn(pairs: unknown): RecordedHeaders {
 }
 
 /**
- * Returns the bytes of the answer's body; undefined if they are unknown. A string with a JSON media
- * type is ambiguous: it may be a JSON string, or the text of a body that is not JSON.
+ * Returns the bytes of the response's body; undefined if they are unknown. A string with a JSON
+ * media type is ambiguous: it may be a JSON string, or the text of a body that is not JSON.
  */
 function responseBytes(value: Readonly<Record<string, unknown>>): Buffer | undefined {
   const { responseBody: body, responseBodyForm: form, responseBodyCutAt, status } = value;

@@ -68,7 +68,7 @@ describe('a HAR file', () => {
     expect(await read(file)).toMatchObject({ form: 'har', all: [{ status: 200 }] });
   });
 
-  it('may contain base64 answers, and form bodies as fields or as text', async () => {
+  it('may contain base64 responses, and form bodies as fields or as text', async () => {
     const content = { text: Buffer.from('{"ü":1}').toString('base64'), encoding: 'base64' };
     const params = [
       { name: 'size', value: '7' },

@@ -4,27 +4,27 @@ import { printable } from '../../fixtures/base/printable.ts';
 
 const SENTENCE_MAX_CHARACTERS = 500;
 
-/** One request and its answer. Bodies are parsed only on demand. */
+/** One request and its response. Bodies are parsed only on demand. */
 export interface RecordedExchange {
   /** Time of sending in a HAR file, or of the end in a journal, in milliseconds since the epoch. */
   readonly atMs: number;
   readonly method: string;
   /** The path of the URL, percent-encoded as sent; empty if the URL is not an HTTP URL. */
   readonly pathname: string;
-  /** The status of the answer; 0 if no answer arrived. */
+  /** The status of the response; 0 if no response arrived. */
   readonly status: number;
   /** Returns a string, or the value of a JSON body or a form; undefined if it was not recorded. */
   readonly requestBody: () => unknown;
   readonly responseBody: () => unknown;
 }
 
-/** One request and its answer with all recorded details. */
+/** One request and its response with all recorded details. */
 export interface FullExchange extends RecordedExchange {
   /** Place of the exchange in the file, such as `entry 3`. */
   readonly place: string;
   /**
    * Milliseconds since the Unix epoch: `sentMs` is when the request was sent, and `endedMs` is when
-   * the answer was complete.
+   * the response was complete.
    */
   readonly sentMs: number;
   readonly endedMs: number;
@@ -32,7 +32,7 @@ export interface FullExchange extends RecordedExchange {
   readonly url: string;
   readonly requestHeaders: () => RecordedHeaders;
   readonly responseHeaders: () => RecordedHeaders;
-  /** The whole body of the answer; undefined if it was not recorded unchanged. */
+  /** The whole body of the response; undefined if it was not recorded unchanged. */
   readonly responseBytes: () => Buffer | undefined;
   /** Id of the device that sent the request, if it was recorded. */
   readonly device?: string;
@@ -41,7 +41,7 @@ export interface FullExchange extends RecordedExchange {
 /** Header values by name in lower case; repeated headers are joined by commas. */
 export type RecordedHeaders = Readonly<Record<string, string>>;
 
-/** The recorded body of an answer, with the facts that show whether it is complete. */
+/** The recorded body of a response, with the facts that show whether it is complete. */
 interface RecordedBody {
   readonly status: number;
   /** The recorded bytes; undefined if there are none. */
@@ -54,7 +54,7 @@ interface RecordedBody {
 }
 
 /**
- * Returns the body of an answer if it was recorded completely; undefined if it is truncated or
+ * Returns the body of a response if it was recorded completely; undefined if it is truncated or
  * missing. A body that is shorter than the stated length and is not JSON counts as truncated or
  * masked.
  */

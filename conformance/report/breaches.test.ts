@@ -28,10 +28,12 @@ describe('the breach of an invariant in a report', () => {
 
   it('is counted by operation in the text', () => {
     const row = { operation: 'get-configuration', judged: 9, broken: 2 };
-    const judgedEverywhere = [
+    const requirementsOnAllOperations = [
       { requirement: 'errors.body-is-error', operations: [row], unjudged: ['connect'] },
     ];
-    const text = conformanceReport(resultOf([verdict], { judgedEverywhere }));
+    const text = conformanceReport(
+      resultOf([verdict], { requirementsOnAllOperations: requirementsOnAllOperations }),
+    );
     expect(text).toContain(
       'errors.body-is-error: get-configuration violated it 2 of 9 times; no exchange of connect was judged',
     );

@@ -19,7 +19,7 @@ describe('the HTML file of a run', () => {
   });
 
   it('stays below 2 MB with 1,000 cases and much evidence', () => {
-    const long = { ...exchange, answer: { ...exchange.answer, body: '<"'.repeat(2048) } };
+    const long = { ...exchange, response: { ...exchange.response, body: '<"'.repeat(2048) } };
     const exchanges = Array.from({ length: 40 }, () => long);
     const finding = { verdict: 'fail', expected: 'x', actual: hostile.repeat(100) } as const;
     const all = listCases().map(({ id }) =>

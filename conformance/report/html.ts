@@ -160,12 +160,12 @@ function sizeOf(value: unknown): number {
   return Buffer.byteLength(embeddedJson(value));
 }
 
-function shortened({ request, answer, ...rest }: TargetExchange): ShownExchange {
+function shortened({ request, response, ...rest }: TargetExchange): ShownExchange {
   return {
     ...rest,
     request: { line: request.line, headers: request.headers, ...shortBody(request.body) },
-    ...(answer && {
-      answer: { status: answer.status, headers: answer.headers, ...shortBody(answer.body) },
+    ...(response && {
+      response: { status: response.status, headers: response.headers, ...shortBody(response.body) },
     }),
   };
 }

@@ -4,7 +4,7 @@ export interface ShownExchange {
   readonly startMs: number;
   readonly elapsedMs: number;
   readonly request: MessageFacts & { readonly line: string };
-  readonly answer?: MessageFacts & { readonly status: number };
+  readonly response?: MessageFacts & { readonly status: number };
   readonly failure?: string;
 }
 
@@ -124,7 +124,7 @@ export interface PageFacts {
   readonly problems: readonly { readonly code: string; readonly text: string }[];
   readonly leftBehind: readonly string[];
   readonly openPoints: readonly ShownReading[];
-  readonly judgedEverywhere: readonly ShownJudgement[];
+  readonly requirementsOnAllOperations: readonly ShownJudgement[];
   readonly verdicts: readonly ShownVerdict[];
   readonly requirements: readonly ShownRequirement[];
   /** Shell words of a command that runs one case against the same target; append the case id. */

@@ -10,7 +10,7 @@ import { caseList, conformanceReport, verdictLine } from './text.ts';
 const exchange = {
   startMs: 0,
   request: { line: 'PUT http://host/status', headers: { accept: '*/*' }, body: '{"status":7}' },
-  answer: { status: 204, headers: {}, body: '\u001b[31mred\u001b[0m ]]> <b>&amp;\u0000' },
+  response: { status: 204, headers: {}, body: '\u001b[31mred\u001b[0m ]]> <b>&amp;\u0000' },
   elapsedMs: 3,
 };
 
@@ -199,8 +199,8 @@ describe('the JUnit report of a run', () => {
     'has at most 4 KB for each outcome, even of a target that answers with many %j',
     (character) => {
       const long = character.repeat(20_000);
-      const answer = { status: 200, headers: { long }, body: long };
-      const withExchange = { exchanges: [{ ...exchange, answer }] };
+      const response = { status: 200, headers: { long }, body: long };
+      const withExchange = { exchanges: [{ ...exchange, response }] };
       const reason = { code: 'suite-error', text: long };
       const waiver = { reason: long, owner: 'Ada', expires: '2026-12-31' };
       const failed = { verdict: 'fail', expected: long, actual: long } as const;

@@ -115,9 +115,12 @@ function isMustId(id: string): boolean {
 }
 
 /** Returns lines about operations that were not judged by general requirements or violated one. */
-function everywhereLines({ judgedEverywhere, settings }: ConformanceResult): readonly string[] {
+function everywhereLines({
+  requirementsOnAllOperations,
+  settings,
+}: ConformanceResult): readonly string[] {
   const isWhole = settings.selection.length === 0;
-  return judgedEverywhere.flatMap(({ requirement, operations, unjudged }) => {
+  return requirementsOnAllOperations.flatMap(({ requirement, operations, unjudged }) => {
     const broken = operations.filter((each) => each.broken > 0);
     const parts = [
       ...broken.map(
@@ -153,11 +156,13 @@ function totalLines(result: ConformanceResult): readonly string[] {
   ];
 }
 
-/** Returns a line with the number of answers that too many states allowed. */
-function unfollowedLines({ followed }: ConformanceResult): readonly string[] {
-  const count = followed.reduce((sum, { unfollowed }) => sum + unfollowed, 0);
+/** Returns a line with the number of responses that too many states allowed. */
+function unfollowedLines({ readBacks: followed }: ConformanceResult): readonly string[] {
+  const count = followed.reduce((sum, { undecided: unfollowed }) => sum + unfollowed, 0);
   if (count === 0) return [];
-  return [`${counted(count, 'answer')} not held against earlier writes: too many states possible`];
+  return [
+    `${counted(count, 'response')} not held against earlier writes: too many states possible`,
+  ];
 }
 
 /** Returns a line with the number of case runs that a closed connection ended. */
@@ -176,7 +181,7 @@ function capabilityLines(rows: readonly CapabilityRow[], skipped: number): reado
   if (skipped === 0 && rows.every(({ contradiction }) => contradiction === undefined)) return [];
   const plain = rows.filter(({ probed, contradiction }) => probed === 'offered' && !contradiction);
   const isSilent = ({ probed, declared }: CapabilityRow): boolean =>
-    probed === 'unknown' && declared === 'unsaid';
+    probed === 'unknown' && declared === 'undeclared';
   const odd = rows.filter((row) => !plain.includes(row) && !isSilent(row));
   return [
     ...(plain.length > 0 ? [plain.map(({ capability }) => capability).join(', ')] : []),
@@ -213,9 +218,9 @@ function evidenceLines(each: CaseVerdict, scripts: ScriptFiles): readonly string
   ];
 }
 
-function exchangeLines({ request, answer, failure }: TargetExchange): readonly string[] {
-  const came = answer
-    ? [`< ${answer.status}`, ...messageLines('<', answer.headers, answer.body)]
+function exchangeLines({ request, response, failure }: TargetExchange): readonly string[] {
+  const came = response
+    ? [`< ${response.status}`, ...messageLines('<', response.headers, response.body)]
     : [`< no response: ${failure ?? ''}`];
   const sent = [`> ${request.line}`, ...messageLines('>', request.headers, request.body)];
   return [...sent, ...came].map(

@@ -6,11 +6,11 @@ import { maskedWord } from './shell.ts';
 
 /** A step of a script. */
 interface CleanupRequest {
-  /** The request, with marks in place of values that the script takes from answers. */
+  /** The request, with marks in place of values that the script takes from responses. */
   readonly request: ScriptRequest;
   /** The id of the operation that the request calls. */
   readonly operation: string | undefined;
-  /** The file in which the script stores the answer. */
+  /** The file in which the script stores the response. */
   readonly file: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The lines by which a script shows each answer and decides whether the failure is there again: by
- * the status, if the case expects another one, otherwise by what is the same in each run.
+ * The lines by which a script shows each response and decides whether the failure is there again:
+ * by the status, if the case expects another one, otherwise by what is the same in each run.
  */
 import { shellQuoted } from '../../fixtures/formats/shell-word.ts';
 import type { CaseVerdict } from '../result/result.ts';
@@ -14,8 +14,8 @@ export type FailedCase = Pick<CaseVerdict, 'id' | 'title' | 'expected' | 'actual
 const SHOWN_MAX_BYTES = 2000;
 
 /**
- * Functions of every script. `show STEP` prints an answer and sets `status`; a body that is not
- * text is printed as its size. `facts FILE` prints what of an answer is the same in each run.
+ * Functions of every script. `show STEP` prints a response and sets `status`; a body that is not
+ * text is printed as its size. `facts FILE` prints what of a response is the same in each run.
  */
 const functions = String.raw`set -u
 command -v openssl > /dev/null && command -v curl > /dev/null || { echo 'this script needs curl and openssl' >&2; exit 2; }
@@ -33,8 +33,8 @@ plain() {
   fi
 }
 show() {
-  status=$(head_of "answer-$1" | awk '/^HTTP\// { s = $2 } END { print s + 0 }')
-  plain "answer-$1"; echo
+  status=$(head_of "response-$1" | awk '/^HTTP\// { s = $2 } END { print s + 0 }')
+  plain "response-$1"; echo
 }
 same() { [ "$status" = "$2" ] || differs="$differs step $1 was answered $status instead of $2;"; }
 facts() {
@@ -82,7 +82,7 @@ export function judgedStep(
   const ofBreach = failed?.actual?.startsWith('invariant: ') ? steps.findLastIndex(isBroken) : -1;
   if (ofBreach >= 0) return ofBreach;
   const status = expectedStatuses(failed) && Number.parseInt(failed?.actual ?? '', 10);
-  const ofStatus = steps.findLastIndex(({ answer }) => answer?.status === status);
+  const ofStatus = steps.findLastIndex(({ response }) => response?.status === status);
   return ofStatus >= 0 ? ofStatus : steps.length - 1;
 }
 
@@ -96,19 +96,21 @@ function expectedStatuses(failed: FailedCase | undefined): readonly string[] | u
 interface ShownStep {
   /** Number of the step, from 1. */
   readonly step: number;
-  /** The recorded answer, with masked secrets. */
-  readonly answer: TargetExchange['answer'];
+  /** The recorded response, with masked secrets. */
+  readonly response: TargetExchange['response'];
   /** Present for the judged step of a failed case. */
   readonly failed: FailedCase | undefined;
-  /** False for a step after the judged one, whose answer decides nothing. */
+  /** False for a step after the judged one, whose response decides nothing. */
   readonly isCompared: boolean;
 }
 
-/** Returns the lines after a request: they print the answer, and judge it or compare its status. */
-export function shownLines({ step, answer, failed, isCompared }: ShownStep): readonly string[] {
+/**
+ * Returns the lines after a request: they print the response, and judge it or compare its status.
+ */
+export function shownLines({ step, response, failed, isCompared }: ShownStep): readonly string[] {
   const show = `show ${step}`;
   if (!isCompared) return [show];
-  if (failed?.expected === undefined) return [show, `same ${step} ${answer?.status ?? 0}`];
+  if (failed?.expected === undefined) return [show, `same ${step} ${response?.status ?? 0}`];
   const statuses = expectedStatuses(failed);
   if (statuses) {
     return [
@@ -117,7 +119,7 @@ export function shownLines({ step, answer, failed, isCompared }: ShownStep): rea
       `echo "expected status ${statuses.join(' or ')}, actual status $status"`,
     ];
   }
-  if (answer === undefined || answer.status === 101) {
+  if (response === undefined || response.status === 101) {
     return [
       show,
       `differs=' curl cannot show the failure; run it by: npx fleetbed conform ${failed.id}'`,
@@ -126,20 +128,20 @@ export function shownLines({ step, answer, failed, isCompared }: ShownStep): rea
   return [
     show,
     `echo ${shellQuoted(`expected ${failed.expected}`)}`,
-    failedAnswerLine(answer),
-    `[ "$(facts failed)" = "$(facts answer-${step})" ] && result=1`,
+    failedResponseLine(response),
+    `[ "$(facts failed)" = "$(facts response-${step})" ] && result=1`,
   ];
 }
 
 /**
- * Returns the line that writes the recorded answer to the file `failed`: as one quoted word, since
- * the target decides what is in it. A body that is not text is replaced by its size.
+ * Returns the line that writes the recorded response to the file `failed`: as one quoted word,
+ * since the target decides what is in it. A body that is not text is replaced by its size.
  */
-function failedAnswerLine({
+function failedResponseLine({
   status,
   headers,
   body = '',
-}: NonNullable<TargetExchange['answer']>): string {
+}: NonNullable<TargetExchange['response']>): string {
   const isText = /^[\P{Cc}\t\r\n]*$/u.test(body);
   const shown = isText ? body : `<${Buffer.byteLength(body)} bytes, not text>`;
   const lines = [

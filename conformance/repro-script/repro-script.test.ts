@@ -29,13 +29,13 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 /** Starts a server that records requests; `blockOf` sends one and returns its repro script. */
 async function listening(mask = new Mask()) {
   const arrived: Arrived[] = [];
-  const baseUrl = await serve((request, answer) => {
+  const baseUrl = await serve((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const { method = '', url = '', headers } = request;
       arrived.push({ method, url, headers, body: Buffer.concat(chunks) });
-      answer.writeHead(418, { connection: 'close' }).end('seen');
+      response.writeHead(418, { connection: 'close' }).end('seen');
     });
   });
   const clock = new ManualClock(0);
@@ -198,17 +198,17 @@ describe('a repro script', () => {
 describe('the outcome of a repro script', () => {
   const failed = { id: 'errors/x', title: 'A title.', breaches: [] };
 
-  /** Returns the run of the script of one answer against a server that now gives another one. */
+  /** Returns the run of the script of one response against a server that now gives another one. */
   async function outcomeOf(
-    seen: ScriptExchange['answer'],
+    seen: ScriptExchange['response'],
     now: { readonly status: number; readonly body?: string | Buffer },
     finding: { readonly expected: string; readonly actual: string },
   ) {
-    const baseUrl = await serve((_, answer) => {
-      answer.writeHead(now.status, { 'content-type': 'x/y', connection: 'close' }).end(now.body);
+    const baseUrl = await serve((_, response) => {
+      response.writeHead(now.status, { 'content-type': 'x/y', connection: 'close' }).end(now.body);
     });
     const request = { line: `GET ${baseUrl}/`, headers: {} };
-    const steps = [{ request, ...(seen && { answer: seen }) }];
+    const steps = [{ request, ...(seen && { response: seen }) }];
     const script = reproScript(steps, { baseUrl, failed: { ...failed, ...finding } });
     return { script, ...(await runBlock(script, folder, { TMPDIR: folder })) };
   }
@@ -253,11 +253,11 @@ describe('the outcome of a repro script', () => {
   );
 
   it('is exit code 2 when a step before the judged one is answered otherwise', async () => {
-    const baseUrl = await serve((_, answer) => answer.writeHead(401).end());
+    const baseUrl = await serve((_, response) => response.writeHead(401).end());
     const step = { request: { line: `GET ${baseUrl}/`, headers: {} } };
     const steps = [
-      { ...step, answer: { status: 200, headers } },
-      { ...step, answer: { status: 204, headers } },
+      { ...step, response: { status: 200, headers } },
+      { ...step, response: { status: 204, headers } },
     ];
     const script = reproScript(steps, { baseUrl, failed: { ...failed, ...ofStatus } });
     const ran = await runBlock(script, folder);

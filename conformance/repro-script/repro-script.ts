@@ -1,13 +1,14 @@
 /**
  * The repro script of a case: a bash script that sends every request in order with curl, and signs
  * with openssl. Secrets are variables, each with a note on how to get its value. Values that later
- * steps take from an answer are read from the new answer. It works in a folder of its own, which it
- * removes, and its exit code says whether the failure is there again. Spec: Device authentication
+ * steps take from a response are read from the new response. It works in a folder of its own, which
+ * it removes, and its exit code says whether the failure is there again. Spec: Device
+ * authentication
  */
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { CaseVerdict } from '../result/result.ts';
 import { reportedExchanges } from '../target/exchange.ts';
-import { recognized } from '../target/operation-at.ts';
+import { recognizeRequest } from '../target/operation-at.ts';
 import { cleanupLines } from './cleanup.ts';
 import { closingLines, type FailedCase, judgedStep, openingLines, shownLines } from './outcome.ts';
 import {
@@ -89,12 +90,12 @@ export function withReproScript(
   return { ...mask.value({ ...rest, ...reportedExchanges(exchanges, dropped) }), ...script };
 }
 
-/** One step: a request with its answer, and the number of consecutive polls that it replaces. */
+/** One step: a request with its response, and the number of consecutive polls that it replaces. */
 interface StepOfCase extends ScriptExchange {
   readonly times: number;
 }
 
-/** Replaces repeated polls by a user with the last one, whose answer shows the effect. */
+/** Replaces repeated polls by a user with the last one, whose response shows the effect. */
 function withoutPolls(
   exchanges: readonly ScriptExchange[],
   baseUrl: string,
@@ -126,7 +127,7 @@ function scriptOf(
   const made = steps.map(({ request }, index) => ({
     request: requests[index] ?? request,
     operation: operationOf(request.line, baseUrl)?.id,
-    file: answerFile(index),
+    file: responseFile(index),
   }));
   const own = new Set([...handed.flat(), ...keys].map(({ mark }) => mark));
   const lines = steps.flatMap((step, index) => {
@@ -147,7 +148,7 @@ function scriptOf(
         keys,
         handed: handed[index] ?? [],
         index,
-        answer: mask.value(step.answer),
+        response: mask.value(step.response),
         failed: index === judged ? failed : undefined,
         isCompared: index <= judged,
       }),
@@ -170,7 +171,7 @@ function escaped(value: string): string {
   return value.replace(/[a-z](?=[^a-z]*$)/, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
 }
 
-/** Returns the request with marks for values of earlier answers, and masks for secrets. */
+/** Returns the request with marks for values of earlier responses, and masks for secrets. */
 function marked(
   raw: ScriptRequest,
   hidden: ScriptRequest,
@@ -208,7 +209,7 @@ function marked(
 
 /** Returns the heading of a step: who sends it, and the outcome. */
 function headingOf(
-  { request, answer, times }: StepOfCase,
+  { request, response, times }: StepOfCase,
   {
     index,
     count,
@@ -224,7 +225,7 @@ function headingOf(
   const operation = operationOf(request.line, baseUrl);
   const who = operation ? callers[operation.authorization] : 'another request';
   const what = operation ? ` ${operation.id.replaceAll('-', ' ')}` : '';
-  const came = answer ? `answered ${answer.status}` : 'not answered';
+  const came = response ? `answered ${response.status}` : 'not answered';
   const often = times > 1 ? `, after ${times} requests` : '';
   const mark = isJudged ? ' (judged)' : '';
   return `# Step ${index + 1} of ${count}: ${who}${what}; ${came}${often}${mark}.`;
@@ -244,7 +245,7 @@ const callers: Readonly<Record<Operation['authorization'], string>> = {
 function operationOf(line: string, baseUrl: string): Operation | undefined {
   const [method = '', url = ''] = line.split(' ');
   if (!URL.canParse(url) || !url.startsWith(baseUrl)) return undefined;
-  return recognized(method, url.slice(baseUrl.length).replace(/[?#].*$/s, '')).row;
+  return recognizeRequest(method, url.slice(baseUrl.length).replace(/[?#].*$/s, '')).row;
 }
 
 interface StepLines {
@@ -254,20 +255,20 @@ interface StepLines {
   readonly keys: readonly ScriptKey[];
   readonly handed: readonly RepeatedValue[];
   readonly index: number;
-  /** The recorded answer, with masked secrets. */
-  readonly answer: ScriptExchange['answer'];
+  /** The recorded response, with masked secrets. */
+  readonly response: ScriptExchange['response'];
   /** Present for the judged step of a failed case. */
   readonly failed: FailedCase | undefined;
-  /** False for a step after the judged one, whose answer decides nothing. */
+  /** False for a step after the judged one, whose response decides nothing. */
   readonly isCompared: boolean;
 }
 
-function answerFile(index: number): string {
-  return `answer-${index + 1}`;
+function responseFile(index: number): string {
+  return `response-${index + 1}`;
 }
 
 function stepLines(options: StepLines): readonly string[] {
-  const { step, request, keys, handed, index, answer, failed, isCompared } = options;
+  const { step, request, keys, handed, index, response, failed, isCompared } = options;
   const { line, body } = request;
   if (line.startsWith('HOOK ')) return [`# ${line}`, `# input: ${maskedWord(body ?? '')}`];
   const key = keys.find(({ value }) => value === keyTextOf(step.request));
@@ -275,12 +276,12 @@ function stepLines(options: StepLines): readonly string[] {
     key && step.request.signature?.fits
       ? signedLines(request, key.file)
       : recordedLines(request, index + 1);
-  const file = answerFile(index);
+  const file = responseFile(index);
   const values = handed.map(({ mark, take }) => `${variableOf(mark)}=$(${take(file)})`);
   return [
     ...lines.slice(0, -1),
     `${lines.at(-1)} > ${file}`,
-    ...shownLines({ step: index + 1, answer, failed, isCompared }),
+    ...shownLines({ step: index + 1, response, failed, isCompared }),
     ...values,
   ];
 }

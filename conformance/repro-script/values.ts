@@ -1,21 +1,22 @@
 /**
- * Values that the steps of a case pass to later ones: ids, links, tokens and passwords of answers,
- * and the public keys of devices. In a script each is a variable, since it differs on every run.
+ * Values that the steps of a case pass to later ones: ids, links, tokens and passwords of
+ * responses, and the public keys of devices. In a script each is a variable, since it differs on
+ * every run.
  */
 import * as v from 'valibot';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 import type { TargetExchange } from '../target/exchange.ts';
 import { masksIn } from './shell.ts';
 
-/** Input of a script: a request, and its answer if there was one. */
-export type ScriptExchange = Pick<TargetExchange, 'request' | 'answer'>;
+/** Input of a script: a request, and its response if there was one. */
+export type ScriptExchange = Pick<TargetExchange, 'request' | 'response'>;
 
-/** A value of an answer that a later request repeats. */
+/** A value of a response that a later request repeats. */
 export interface RepeatedValue {
   readonly value: string;
   /** Replaces the value in requests, as masks replace secrets. */
   readonly mark: string;
-  /** Returns a bash command that prints the value, given the file with the answer. */
+  /** Returns a bash command that prints the value, given the file with the response. */
   readonly take: (file: string) => string;
 }
 
@@ -40,7 +41,7 @@ const namedKey = v.pipe(v.string(), v.parseJson(), v.looseObject({ pubkey: v.str
 const plainName =
   /^-----BEGIN PUBLIC KEY-----\n(?:[\w+/=]{64}\n)*[\w+/=]{1,64}\n-----END PUBLIC KEY-----\n?$/;
 
-/** A value in an answer, under a name that describes it. */
+/** A value in a response, under a name that describes it. */
 interface CandidateValue {
   readonly name: string;
   readonly value: string;
@@ -55,7 +56,7 @@ export function handedValues(
   const texts = exchanges.map(({ request }) => sentText(request));
   const counts = new Map<string, number>();
   const known = new Set<string>();
-  return exchanges.map(({ answer }, step) => {
+  return exchanges.map(({ response }, step) => {
     const isNewValue = ({ value }: CandidateValue): boolean => {
       const forms = usedForms(value);
       const isUsed = texts
@@ -65,7 +66,7 @@ export function handedValues(
       return isUsed && !isOurs && !known.has(value) && masksIn(value).length === 0;
     };
     const newValues: RepeatedValue[] = [];
-    for (const candidate of candidatesOf(answer, texts.slice(0, step + 1))) {
+    for (const candidate of candidatesOf(response, texts.slice(0, step + 1))) {
       if (!isNewValue(candidate)) continue;
       const { name, value, take } = candidate;
       known.add(value);
@@ -133,11 +134,11 @@ export function basicText(authorization: string): string | undefined {
 }
 
 function candidatesOf(
-  answer: TargetExchange['answer'],
+  response: TargetExchange['response'],
   sent: readonly string[],
 ): readonly CandidateValue[] {
-  if (answer === undefined) return [];
-  const { headers, body = '' } = answer;
+  if (response === undefined) return [];
+  const { headers, body = '' } = response;
   const created = headers.location?.split('/').at(-1) ?? '';
   const candidates: CandidateValue[] = [
     {
@@ -183,7 +184,7 @@ function kindOf(name: string): string {
 }
 
 /**
- * Returns the command that finds the member in a new answer. In a list, other entries may precede
+ * Returns the command that finds the member in a new response. In a list, other entries may precede
  * the member, so the command uses its distance from a text that the case itself has sent, such as a
  * serial number.
  */

@@ -13,7 +13,7 @@ import type { RepeatedValue } from './values.ts';
 const parts = ['header', 'claims', 'signature'];
 
 interface Script {
-  /** The marks of values that the script takes from answers. */
+  /** The marks of values that the script takes from responses. */
   readonly own: ReadonlySet<string>;
   readonly baseUrl: string;
   /** True if the script has all steps, so that answers contain every secret that it needs. */

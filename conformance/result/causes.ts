@@ -3,7 +3,7 @@
  * start state, or one that shows the same violation of the contract.
  */
 import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
-import { recognized } from '../target/operation-at.ts';
+import { recognizeRequest } from '../target/operation-at.ts';
 import type { CaseVerdict, ReportedBreach } from './result.ts';
 
 /** The requirements that each case tests, without those that only its exchanges violate, by id. */
@@ -14,8 +14,8 @@ export type TestedRequirements = ReadonlyMap<string, readonly string[]>;
  *
  * A case that missed its start state follows from a failed case in which the same operation was
  * answered with the same status instead of the expected one. A case that fails only because its
- * exchanges violate requirements follows from failed cases that missed the same requirements, either
- * of the same operation or as what these cases test.
+ * exchanges violate requirements follows from failed cases that missed the same requirements,
+ * either of the same operation or as what these cases test.
  */
 export function causeOf(
   verdict: CaseVerdict,
@@ -23,7 +23,7 @@ export function causeOf(
   tested: TestedRequirements,
 ): string | undefined {
   if (verdict.verdict === 'inconclusive') {
-    return failed.find((each) => isSameAnswer(verdict, each))?.id;
+    return failed.find((each) => isSameResponse(verdict, each))?.id;
   }
   if (verdict.verdict !== 'fail') return undefined;
   const { breaches = [], missed = verdict.requirements } = verdict;
@@ -33,26 +33,26 @@ export function causeOf(
   return causes.includes(undefined) ? undefined : causes[0];
 }
 
-function isSameAnswer({ reason, ...verdict }: CaseVerdict, failed: CaseVerdict): boolean {
-  const answered = lastAnswer(verdict);
+function isSameResponse({ reason, ...verdict }: CaseVerdict, failed: CaseVerdict): boolean {
+  const answered = lastResponse(verdict);
   return (
     reason?.expected !== undefined &&
     reason.expected === failed.expected &&
     answered !== undefined &&
-    answered === lastAnswer(failed)
+    answered === lastResponse(failed)
   );
 }
 
 /** Returns the operation and the status of the last exchange; undefined if one is unknown. */
-function lastAnswer({ exchanges = [] }: Pick<CaseVerdict, 'exchanges'>): string | undefined {
-  const { request, answer } = exchanges.at(-1) ?? {};
+function lastResponse({ exchanges = [] }: Pick<CaseVerdict, 'exchanges'>): string | undefined {
+  const { request, response } = exchanges.at(-1) ?? {};
   const [method = '', url = ''] = request?.line.split(' ') ?? [];
-  if (answer === undefined || !URL.canParse(url)) return undefined;
+  if (response === undefined || !URL.canParse(url)) return undefined;
   const { pathname } = new URL(url);
   // The base URL of a target may have a path.
   const starts = Object.values(apiPrefixes).map((prefix) => pathname.indexOf(prefix));
-  const { row } = recognized(method, pathname.slice(Math.max(0, ...starts)));
-  return row && `${row.id} ${answer.status}`;
+  const { row } = recognizeRequest(method, pathname.slice(Math.max(0, ...starts)));
+  return row && `${row.id} ${response.status}`;
 }
 
 function shows(

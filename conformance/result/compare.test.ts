@@ -23,6 +23,16 @@ function compare(before: Finding, after: Finding) {
   return compareReports(reportOf(verdictOn(one, before)), reportOf(verdictOn(one, after)));
 }
 
+it('a case that was renamed between two results is the same case', () => {
+  const present = 'inventory/value-changes-its-type';
+  const { changes, newCases, vanishedCases } = compareReports(
+    reportOf({ ...verdictOn(present, findingOf('pass')), id: 'inventory/value-of-another-kind' }),
+    reportOf(verdictOn(present, findingOf('fail'))),
+  );
+  expect(changes).toMatchObject([{ id: present, kind: 'regression' }]);
+  expect([newCases, vanishedCases]).toEqual([[], []]);
+});
+
 describe('two results of the same case', () => {
   it.each<[Finding['verdict'], Finding['verdict'], string | undefined]>([
     ['pass', 'fail', 'regression'],

@@ -13,7 +13,7 @@ const skipped = (code: string): Finding => ({ verdict: 'skip', reason: { code, t
 const failed = { verdict: 'fail', expected: 'status 400', actual: '204' } as const;
 const control: CapabilityRow = {
   capability: 'rate-control',
-  declared: 'unsaid',
+  declared: 'undeclared',
   probed: 'offered',
 };
 
@@ -74,7 +74,7 @@ describe('the headline of a result', () => {
       [pass],
       {
         outcome: 'fail',
-        problems: [{ code: 'waiver-needless', text: 'the waiver is no longer needed' }],
+        problems: [{ code: 'waiver-obsolete', text: 'the waiver is no longer needed' }],
       },
     ],
     ['inconclusive: nothing was tested: no case was selected', [], {}],

@@ -16,7 +16,7 @@ interface HeadlineFacts {
   readonly problems: readonly RunProblem[];
   readonly capabilities: readonly CapabilityRow[];
   /** The missing right that ended the run. */
-  readonly unauthorised?: string;
+  readonly unauthorized?: string;
 }
 
 /** The code of the problem that a MUST was not tested although the run requires all of them. */
@@ -41,7 +41,7 @@ function whyFailed({
   musts,
   problems,
   capabilities,
-  unauthorised,
+  unauthorized,
 }: HeadlineFacts): string {
   const failed = withVerdict(verdicts, 'fail');
   const untested = problems.filter(({ code }) => code === untestedMust);
@@ -51,14 +51,14 @@ function whyFailed({
     ...(failed.length > 0 ? [`${failed.length} of ${casesOf(verdicts)} failed`] : []),
     ...(others.length > 0 ? [`${amount(others.length, 'waiver')} to fix`] : []),
     ...(untested.length > 0 ? [untestedText(musts, capabilities)] : []),
-    ...(unauthorised === undefined ? [] : [`the run ended early: ${unauthorised}`]),
+    ...(unauthorized === undefined ? [] : [`the run ended early: ${unauthorized}`]),
     `first: ${first}`,
   ].join('; ');
 }
 
 function whyInconclusive(judgement: HeadlineFacts): string {
-  const { verdicts, capabilities, unauthorised } = judgement;
-  if (unauthorised !== undefined) return `the run ended early: ${unauthorised}`;
+  const { verdicts, capabilities, unauthorized } = judgement;
+  if (unauthorized !== undefined) return `the run ended early: ${unauthorized}`;
   if (withVerdict(verdicts, 'inconclusive').length > 0) {
     return whyWorst(judgement, 'inconclusive', 'without a verdict');
   }
@@ -157,7 +157,7 @@ const needsByCode: Readonly<Record<string, string>> = {
   operator: '--password, --token or --hooks',
   disruptive: '--disruptive',
   'read-only': 'a run without --read-only',
-  unauthorised: 'a user with more rights',
+  unauthorized: 'a user with more rights',
 };
 
 /** Returns what a case that was skipped with this code needs; undefined if nothing helps. */

@@ -5,7 +5,7 @@ import type { Tallies } from '../passive/invariant-judge.ts';
 import type { GeneralJudgements } from './result.ts';
 
 /** Returns a row for each such requirement. @param offered the operations that the target has */
-export function judgedEverywhere(
+export function requirementsOnAllOperations(
   tallies: Tallies,
   offered: ReadonlySet<OperationId>,
 ): readonly GeneralJudgements[] {

@@ -5,7 +5,7 @@ import type {
   RequirementLevel,
 } from '../../fixtures/contract/requirements/requirement.ts';
 import type { ResourceCounts } from '../context/resource.ts';
-import type { FollowedReadings } from '../passive/followers/reading-counts.ts';
+import type { ReadBackCounts } from '../passive/followers/reading-counts.ts';
 import type { CaseListing } from '../suite/case.ts';
 import type { RecordedOptions } from '../suite/options.ts';
 import type { TargetExchange } from '../target/exchange.ts';
@@ -139,7 +139,7 @@ interface RunSettings extends RecordedOptions {
 /** One capability of the target, as declared by the user and as found by the probe. */
 export interface CapabilityRow {
   readonly capability: string;
-  readonly declared: 'offered' | 'missing' | 'unsaid';
+  readonly declared: 'offered' | 'missing' | 'undeclared';
   readonly probed: 'offered' | 'missing' | 'unknown';
   /** The evidence of the probe, in one sentence. */
   readonly evidence?: string;
@@ -165,8 +165,8 @@ export interface OpenPointReading {
 /** A waiver of the run and its state after the run. */
 export interface WaiverRow extends Omit<AppliedWaiver, 'follows'> {
   readonly caseId: string;
-  /** `used` covers a case; `idle` means that this run did not decide the case. */
-  readonly state: 'used' | 'idle' | 'expired' | 'needless';
+  /** `used` covers a case; `not-decided` means that this run did not decide the case. */
+  readonly state: 'used' | 'not-decided' | 'expired' | 'obsolete';
 }
 
 /** A problem that fails a run whatever its verdicts are. */
@@ -206,14 +206,14 @@ export interface ConformanceResult {
   readonly musts: DecidedMusts;
   readonly verdicts: readonly CaseVerdict[];
   /** The requirements that are judged on every exchange. */
-  readonly judgedEverywhere: readonly GeneralJudgements[];
-  /** The answers that showed what a case had written, by operation. */
-  readonly followed: readonly FollowedReadings[];
+  readonly requirementsOnAllOperations: readonly GeneralJudgements[];
+  /** The responses that showed what a case had written, by operation. */
+  readonly readBacks: readonly ReadBackCounts[];
   readonly capabilities: readonly CapabilityRow[];
   readonly openPoints: readonly OpenPointReading[];
   readonly waivers: readonly WaiverRow[];
   /** The missing right of the user that ended the run, as a sentence; absent if none did. */
-  readonly unauthorised?: string;
+  readonly unauthorized?: string;
   /** Problems that fail the run in addition to failed cases. */
   readonly problems: readonly RunProblem[];
   /** Number of resources that the target acknowledged, by kind. */
@@ -248,11 +248,13 @@ export function outcomeOf(
   return worstOf(counted);
 }
 
-/** The reason codes of cases that were not run, or not to their end, because the run ended early. */
+/**
+ * The reason codes of cases that were not run, or not to their end, because the run ended early.
+ */
 export const endCodes: readonly string[] = [
   'interrupted',
   'target-lost',
-  'unauthorised',
+  'unauthorized',
   'never-reported',
 ];
 
@@ -277,7 +279,7 @@ export function tolerating(verdicts: readonly CaseVerdict[]): readonly CaseVerdi
  */
 export function decideMusts(
   verdicts: readonly CaseVerdict[],
-  judgedEverywhere: readonly GeneralJudgements[] = [],
+  requirementsOnAllOperations: readonly GeneralJudgements[] = [],
 ): DecidedMusts {
   const decisive = verdicts.filter(({ verdict }) => verdict === 'pass' || verdict === 'fail');
   const decided = new Set<string>(
@@ -285,7 +287,7 @@ export function decideMusts(
   );
   const records: readonly Requirement[] = Object.values(requirements);
   const musts = records.filter(({ level, excluded }) => level === 'must' && excluded === undefined);
-  const everywhere = new Map(judgedEverywhere.map((each) => [each.requirement, each]));
+  const everywhere = new Map(requirementsOnAllOperations.map((each) => [each.requirement, each]));
   const isNamed = (id: string): boolean =>
     verdicts.some(({ requirements: named }) => named.some((each) => each === id));
   const undecidedMusts = musts.flatMap(({ id }): readonly UndecidedMust[] => {

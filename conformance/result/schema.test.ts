@@ -24,14 +24,14 @@ const finding = { verdict: 'fail', expected: 'status 400', actual: '204' } as co
 const failed = verdictOn(listCases()[0]?.id ?? '', finding);
 const whole = resultOf([failed], {
   openPoints: observationsOf([failed]),
-  capabilities: [{ capability: 'monitor', declared: 'unsaid', probed: 'unknown' }],
+  capabilities: [{ capability: 'monitor', declared: 'undeclared', probed: 'unknown' }],
   problems: [{ code: 'waiver-expired', text: 'It has expired.' }],
   waivers: [{ caseId: 'a/b', reason: 'r', owner: 'o', expires: '2027-01-01', state: 'used' }],
 });
 
 describe('the JSON Schema of a result', () => {
   it('accepts the result of a real run, and names all of its fields', async () => {
-    const baseUrl = await serve((_, answer) => answer.writeHead(404).end('{"error":"no"}'));
+    const baseUrl = await serve((_, response) => response.writeHead(404).end('{"error":"no"}'));
     const result = await runAgainst(baseUrl, { selection: ['errors/', 'authentication/'] });
     expect(result.totals.fail).toBeGreaterThan(0);
     const written = JSON.stringify(result);

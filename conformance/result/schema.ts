@@ -5,6 +5,7 @@
  */
 import { toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
+import { presentId } from '../suite/former-ids.ts';
 import { recordedEntries } from '../suite/options.ts';
 import { conformanceSchema, verdictNames } from './result.ts';
 
@@ -42,7 +43,7 @@ const exchange = v.pipe(
         }),
       ),
     }),
-    answer: v.optional(v.object({ status: count, headers, body: v.optional(text) })),
+    response: v.optional(v.object({ status: count, headers, body: v.optional(text) })),
     failure: v.optional(text),
     elapsedMs: count,
   }),
@@ -121,7 +122,7 @@ const resultShape = v.pipe(
       undecidedMusts: v.array(v.object({ id: text, because: text, code: v.optional(text) })),
     }),
     verdicts: v.array(caseVerdict),
-    judgedEverywhere: v.optional(
+    requirementsOnAllOperations: v.optional(
       v.array(
         v.object({
           requirement: text,
@@ -130,13 +131,15 @@ const resultShape = v.pipe(
         }),
       ),
     ),
-    followed: v.optional(
-      v.array(v.object({ operation: text, judged: count, states: count, unfollowed: count })),
+    readBacks: v.optional(
+      v.array(
+        v.object({ operation: text, judged: count, possibleStates: count, undecided: count }),
+      ),
     ),
     capabilities: v.array(
       v.object({
         capability: text,
-        declared: v.picklist(['offered', 'missing', 'unsaid']),
+        declared: v.picklist(['offered', 'missing', 'undeclared']),
         probed: v.picklist(['offered', 'missing', 'unknown']),
         evidence: v.optional(text),
         contradiction: v.optional(text),
@@ -155,10 +158,10 @@ const resultShape = v.pipe(
       v.object({
         ...waiver,
         caseId: text,
-        state: v.picklist(['used', 'idle', 'expired', 'needless']),
+        state: v.picklist(['used', 'not-decided', 'expired', 'obsolete']),
       }),
     ),
-    unauthorised: v.optional(text),
+    unauthorized: v.optional(text),
     problems: v.array(v.object({ code: text, text })),
     made,
     footprint: v.optional(v.object({ requests: count, userChanges: count })),
@@ -198,10 +201,18 @@ export function readReport(json: string): StoredResult {
     );
   }
   const report = v.safeParse(resultShape, value, { abortEarly: true });
-  if (report.success) return report.output;
+  if (report.success) return withPresentIds(report.output);
   const [issue] = report.issues;
   const where = v.getDotPath(issue) ?? 'the report';
   throw new ReportError(`is a damaged report: ${where} is not ${issue.expected ?? 'as described'}`);
+}
+
+function withPresentIds(report: StoredResult): StoredResult {
+  return {
+    ...report,
+    verdicts: report.verdicts.map((each) => ({ ...each, id: presentId(each.id) })),
+    waivers: report.waivers.map((each) => ({ ...each, caseId: presentId(each.caseId) })),
+  };
 }
 
 function parsed(json: string): unknown {

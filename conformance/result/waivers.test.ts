@@ -5,12 +5,12 @@ import type { CaseVerdict, ReportedBreach, VerdictName } from './result.ts';
 import { outcomeOf } from './result.ts';
 import { applyWaivers, readWaivers, WaiverFileError } from './waivers.ts';
 
-const check = 'authentication/first-contact-is-401';
-const waiver = { check, reason: 'ticket 7', owner: 'Ada', expires: '2026-12-31' };
+const caseId = 'authentication/first-contact-is-401';
+const waiver = { id: caseId, reason: 'ticket 7', owner: 'Ada', expires: '2026-12-31' };
 const lastDay = '2026-12-31';
 const on = (today: string) => ({
   today,
-  tested: new Map([[check, ['auth.first-contact-is-401']]]),
+  tested: new Map([[caseId, ['auth.first-contact-is-401']]]),
 });
 const passed = verdictOn('errors/error-says-why', { verdict: 'pass' });
 
@@ -19,7 +19,7 @@ function judge(
   changes: Partial<typeof waiver> = {},
   today = lastDay,
 ) {
-  const verdicts = verdict === undefined ? [] : [verdictOn(check, { verdict })];
+  const verdicts = verdict === undefined ? [] : [verdictOn(caseId, { verdict })];
   const waived = applyWaivers([...verdicts, passed], [{ ...waiver, ...changes }], on(today));
   return { ...waived, outcome: outcomeOf(waived.verdicts, waived.problems) };
 }
@@ -31,7 +31,7 @@ describe('a waiver of a case', () => {
       verdict: 'fail',
       waiver: { reason: 'ticket 7', owner: 'Ada', expires: '2026-12-31' },
     });
-    expect(waivers[0]).toMatchObject({ caseId: check, state: 'used' });
+    expect(waivers[0]).toMatchObject({ caseId, state: 'used' });
     expect([problems, outcome]).toEqual([[], 'pass']);
   });
 
@@ -50,7 +50,7 @@ describe('a waiver of a case', () => {
     expect(problems).toEqual([
       {
         code: 'waiver-expired',
-        text: `the waiver of Ada on ${check} expired on 2026-12-31; fix the cause or renew it`,
+        text: `the waiver of Ada on ${caseId} expired on 2026-12-31; fix the cause or renew it`,
       },
     ]);
     expect(outcome).toBe('fail');
@@ -58,16 +58,16 @@ describe('a waiver of a case', () => {
 
   it('does not cover an error of the suite', () => {
     const { waivers, outcome } = judge('error');
-    expect([waivers[0]?.state, outcome]).toEqual(['idle', 'error']);
+    expect([waivers[0]?.state, outcome]).toEqual(['not-decided', 'error']);
   });
 
   it.each([
     ['start-state-missed', 'used', 'pass'],
     ['case-time-limit', 'used', 'pass'],
-    ['interrupted', 'idle', 'inconclusive'],
-    ['target-lost', 'idle', 'inconclusive'],
+    ['interrupted', 'not-decided', 'inconclusive'],
+    ['target-lost', 'not-decided', 'inconclusive'],
   ])('on a case that is inconclusive as %s is %s', (code, state, outcome) => {
-    const undecided = verdictOn(check, { verdict: 'inconclusive', reason: { code, text: 'x' } });
+    const undecided = verdictOn(caseId, { verdict: 'inconclusive', reason: { code, text: 'x' } });
     const { verdicts, waivers } = applyWaivers([undecided, passed], [waiver], on(lastDay));
     expect([waivers[0]?.state, outcomeOf(verdicts, [])]).toEqual([state, outcome]);
   });
@@ -76,12 +76,12 @@ describe('a waiver of a case', () => {
     'for a case with the verdict %s is idle',
     (verdict) => {
       const { waivers, problems } = judge(verdict);
-      expect([waivers[0]?.state, problems]).toEqual(['idle', []]);
+      expect([waivers[0]?.state, problems]).toEqual(['not-decided', []]);
     },
   );
 
   it('makes a run green whose only case it covers', () => {
-    const failed = verdictOn(check, { verdict: 'fail' });
+    const failed = verdictOn(caseId, { verdict: 'fail' });
     const { verdicts } = applyWaivers([failed], [waiver], on(lastDay));
     expect(outcomeOf(verdicts, [])).toBe('pass');
   });
@@ -90,10 +90,10 @@ describe('a waiver of a case', () => {
 describe('a case that follows from a waived failure', () => {
   const url = 'http://host/api/devices/v1/authentication/auth_requests';
   const exchanges = (status: number, line = `POST ${url}`) => [
-    { startMs: 0, elapsedMs: 1, request: { line, headers: {} }, answer: { status, headers: {} } },
+    { startMs: 0, elapsedMs: 1, request: { line, headers: {} }, response: { status, headers: {} } },
   ];
   const failed = verdictOn(
-    check,
+    caseId,
     { verdict: 'fail', expected: 'status 401', actual: '403 without a body' },
     { exchanges: exchanges(403) },
   );
@@ -105,14 +105,14 @@ describe('a case that follows from a waived failure', () => {
       { exchanges: seen },
     );
   const waived = (other: CaseVerdict, tested = ['auth.first-contact-is-401']) => {
-    const known = { today: lastDay, tested: new Map([[check, tested]]) };
+    const known = { today: lastDay, tested: new Map([[caseId, tested]]) };
     const { verdicts, problems } = applyWaivers([other, failed], [waiver], known);
     return { waiver: verdicts[0]?.waiver, outcome: outcomeOf(verdicts, problems) };
   };
 
   it('is waived and says so when the same wrong response kept it from its start state', () => {
     const { waiver: own, outcome } = waived(missedStart('status 401'));
-    expect(own).toEqual({ reason: 'ticket 7', owner: 'Ada', expires: lastDay, follows: check });
+    expect(own).toEqual({ reason: 'ticket 7', owner: 'Ada', expires: lastDay, follows: caseId });
     expect(outcome).toBe('pass');
   });
 
@@ -150,17 +150,17 @@ describe('a case that follows from a waived failure', () => {
     breaches: [breach('errors.request-id-is-a-text', 'post-auth-request')],
   };
   const alsoWaived = (other: CaseVerdict, tested: readonly string[]) => {
-    const known = { today: lastDay, tested: new Map([[check, tested]]) };
+    const known = { today: lastDay, tested: new Map([[caseId, tested]]) };
     return applyWaivers([other, textual], [waiver], known).verdicts[0]?.waiver?.follows;
   };
 
   it('is waived when its exchanges only violate what the waived case tests', () => {
     const own = ['errors.request-id-is-a-text'];
-    expect(alsoWaived(breaking('errors.request-id-is-a-text'), own)).toBe(check);
+    expect(alsoWaived(breaking('errors.request-id-is-a-text'), own)).toBe(caseId);
   });
 
   it.each<[string, CaseVerdict, string | undefined]>([
-    ['the same operation', breaking('errors.request-id-is-a-text', 'post-auth-request'), check],
+    ['the same operation', breaking('errors.request-id-is-a-text', 'post-auth-request'), caseId],
     ['another operation', breaking('errors.request-id-is-a-text'), undefined],
     ['a failure of its own', breaking('errors.says-why', 'post-auth-request'), undefined],
   ])('with violations that the waived case does not test: %s', (_, other, follows) => {
@@ -170,18 +170,27 @@ describe('a case that follows from a waived failure', () => {
 
 describe('a waiver file', () => {
   const good = `waivers:
-  - check: ${check}
+  - id: ${caseId}
     reason: ticket 7
     owner: Ada
     expires: 2026-12-31
 `;
 
-  const read = (text: string) => readWaivers(text, 'w.yaml', [check, 'errors/error-says-why']);
+  const read = (text: string) => readWaivers(text, 'w.yaml', [caseId, 'errors/error-says-why']);
 
   it('may be written as YAML or JSON', () => {
     expect(read(good)).toEqual([waiver]);
     expect(read(JSON.stringify({ waivers: [waiver] }))).toEqual([waiver]);
     expect(read('waivers: []')).toEqual([]);
+  });
+
+  it('may name a case by its former ID', () => {
+    const [present] = readWaivers(
+      good.replace(caseId, 'inventory/value-of-another-kind'),
+      'w.yaml',
+      ['inventory/value-changes-its-type'],
+    );
+    expect(present?.id).toBe('inventory/value-changes-its-type');
   });
 
   it.each([
@@ -195,7 +204,7 @@ describe('a waiver file', () => {
       good.replace('reason', 'reasons'),
       /w\.yaml:3:5 .*reasons: is unknown; the nearest fields are reason, /,
     ],
-    [`${good}${good.slice('waivers:\n'.length)}`, /w\.yaml:6:12 .* has a waiver already/],
+    [`${good}${good.slice('waivers:\n'.length)}`, /w\.yaml:6:9 .* has a waiver already/],
   ])('that is wrong is refused with line and column: %#', (text, sentence) => {
     expect(() => read(text)).toThrow(WaiverFileError);
     expect(() => read(text)).toThrow(sentence);
@@ -204,6 +213,6 @@ describe('a waiver file', () => {
   it('names each case that does not exist, with its place and the nearest ids', () => {
     const text = `${good.replace('-401', '-402')}${good.slice('waivers:\n'.length)}`;
     expect(() => read(text)).toThrow(UnknownIdError);
-    expect(() => read(text)).toThrow(/w\.yaml:2:12 "\S+-402" \(nearest: \S+-401, /);
+    expect(() => read(text)).toThrow(/w\.yaml:2:9 "\S+-402" \(nearest: \S+-401, /);
   });
 });

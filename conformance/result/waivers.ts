@@ -4,6 +4,7 @@
  */
 import * as v from 'valibot';
 import { readYaml } from '../../fixtures/base/yaml-text.ts';
+import { presentId } from '../suite/former-ids.ts';
 import { UnknownIdError, withNearest } from '../suite/selection.ts';
 import { SetupError } from '../target/setup-error.ts';
 import { causeOf, type TestedRequirements } from './causes.ts';
@@ -12,8 +13,8 @@ import { type CaseVerdict, endCodes, type RunProblem, type WaiverRow } from './r
 const filled = v.pipe(v.string(), v.trim(), v.nonEmpty('must not be empty'));
 
 const waiverShape = v.strictObject({
-  /** The full id of a case. */
-  check: filled,
+  /** The full id of a case, or the id of a duty. */
+  id: filled,
   reason: filled,
   owner: filled,
   /** The last day on which the waiver is valid, in UTC. */
@@ -56,20 +57,20 @@ export function readWaivers(
     );
     throw new WaiverFileError(file, problems);
   }
-  const { waivers } = read.content;
-  const repeated = waivers.findIndex(({ check }, index) =>
-    waivers.slice(0, index).some((earlier) => earlier.check === check),
+  const waivers = read.content.waivers.map((each) => ({ ...each, id: presentId(each.id) }));
+  const repeated = waivers.findIndex(({ id }, index) =>
+    waivers.slice(0, index).some((earlier) => earlier.id === id),
   );
   const placeOf = (index: number): string => {
-    const { line, column } = read.placeOf(['waivers', index, 'check']);
+    const { line, column } = read.placeOf(['waivers', index, 'id']);
     return `${line}:${column}`;
   };
   if (repeated !== -1) {
-    const problem = `${placeOf(repeated)} ${waivers[repeated]?.check} has a waiver already`;
+    const problem = `${placeOf(repeated)} ${waivers[repeated]?.id} has a waiver already`;
     throw new WaiverFileError(file, [problem]);
   }
-  const unknown = waivers.flatMap(({ check }, index) =>
-    ids.includes(check) ? [] : [`${file}:${placeOf(index)} ${withNearest(check, ids)}`],
+  const unknown = waivers.flatMap(({ id }, index) =>
+    ids.includes(id) ? [] : [`${file}:${placeOf(index)} ${withNearest(id, ids)}`],
   );
   if (unknown.length === 0) return waivers;
   throw new UnknownIdError(`no ${what} has the ID of a waiver: ${unknown.join('; ')}`);
@@ -84,7 +85,7 @@ export interface WaivedVerdicts {
 
 /**
  * Attaches waivers to the cases that they name and to those that follow from them. A waiver that is
- * expired or needless is a problem.
+ * expired or obsolete is a problem.
  * @param known the current day in ISO 8601 and UTC, and the requirements that each case tests
  */
 export function applyWaivers(
@@ -92,9 +93,9 @@ export function applyWaivers(
   waivers: readonly Waiver[],
   known: { readonly today: string; readonly tested: TestedRequirements },
 ): WaivedVerdicts {
-  const rows = waivers.map(({ check, ...rest }): WaiverRow => {
-    const verdict = verdicts.find(({ id }) => id === check);
-    return { caseId: check, ...rest, state: stateOf(rest, verdict, known.today) };
+  const rows = waivers.map(({ id: caseId, ...rest }): WaiverRow => {
+    const verdict = verdicts.find(({ id }) => id === caseId);
+    return { caseId, ...rest, state: stateOf(rest, verdict, known.today) };
   });
   const used = new Map(
     rows.filter(({ state }) => state === 'used').map((row) => [row.caseId, row]),
@@ -122,7 +123,7 @@ function stateOf(
   const { verdict, reason } = found ?? {};
   const isUndecided = verdict === 'inconclusive' && !endCodes.includes(reason?.code ?? '');
   if (verdict === 'fail' || isUndecided) return 'used';
-  return verdict === 'pass' || verdict === 'observed' ? 'needless' : 'idle';
+  return verdict === 'pass' || verdict === 'observed' ? 'obsolete' : 'not-decided';
 }
 
 function problemOf({ caseId, state, owner, expires }: WaiverRow): readonly RunProblem[] {
@@ -135,10 +136,10 @@ function problemOf({ caseId, state, owner, expires }: WaiverRow): readonly RunPr
           text: `${whose} expired on ${expires}; fix the cause or renew it`,
         },
       ];
-    case 'needless':
+    case 'obsolete':
       return [
         {
-          code: 'waiver-needless',
+          code: 'waiver-obsolete',
           text: `${whose} is no longer needed: the case passes; remove it`,
         },
       ];

@@ -4,14 +4,14 @@ import type { Finding } from '../result/result.ts';
 import type { RunnableCase } from '../suite/case.ts';
 import { withBreaches } from './breaches.ts';
 
-const answer = { status: 500, headers: {} };
+const response = { status: 500, headers: {} };
 const exchange = { startMs: 0, request: { line: 'GET http://host/', headers: {} }, elapsedMs: 1 };
 const breach: Breach = {
   requirements: ['errors.no-needless-fault', 'configuration.read'],
   level: 'must',
   operation: 'get-configuration',
   text: 'the status must be below 500, not 500',
-  exchange: { ...exchange, answer },
+  exchange: { ...exchange, response },
 };
 const observing: RunnableCase = {
   id: 'errors/example',
@@ -66,7 +66,7 @@ describe('the breach of an invariant in a case', () => {
     expect(withBreaches(judging, own, [breach]).finding).toEqual(own);
   });
 
-  it('by a missing answer fails only a case that observes', () => {
+  it('by a missing response fails only a case that observes', () => {
     const silent: Breach = { ...breach, exchange: { ...exchange, failure: 'no response' } };
     expect(withBreaches(observing, observed, [silent]).finding.verdict).toBe('fail');
     expect(withBreaches(judging, { verdict: 'pass' }, [silent]).finding.verdict).toBe('pass');

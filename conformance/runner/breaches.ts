@@ -1,19 +1,19 @@
 /** Merges the breaches of invariants in the exchanges of a case into the verdict on the case. */
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { RequirementLevel } from '../../fixtures/contract/requirements/requirement.ts';
-import type { UndocumentedAnswer } from '../context/start-states.ts';
+import type { UndocumentedResponse } from '../context/start-states.ts';
 import { type Breach, isHang } from '../passive/invariant-judge.ts';
 import { breachExpectation, breachText, type CaseVerdict, type Finding } from '../result/result.ts';
 import { asListed, type RunnableCase } from '../suite/case.ts';
 import { reportedExchange, type TargetExchange } from '../target/exchange.ts';
-import { shownAnswer } from '../target/expectations.ts';
+import { responseSummary } from '../target/expectations.ts';
 
 type VerdictListing = Omit<CaseVerdict, 'verdict' | 'startedMs' | 'durationMs'>;
 
 const levels: readonly RequirementLevel[] = ['must', 'should', 'may'];
 
 /** Returns the listing of a case for its verdict, with the sentences of its requirements. */
-export function listed(each: RunnableCase): VerdictListing {
+export function listingOf(each: RunnableCase): VerdictListing {
   return { ...asListed(each), sentences: each.requirements.map(sentenceOf) };
 }
 
@@ -28,7 +28,7 @@ export function withBreaches(
 ): { readonly finding: Finding; readonly listing: VerdictListing } {
   const breaches = seen.filter((breach) => each.level === 'may' || !isHang(breach));
   const [first] = breaches;
-  if (!first) return { finding: own, listing: listed(each) };
+  if (!first) return { finding: own, listing: listingOf(each) };
   const broken = [...new Set(breaches.flatMap(({ requirements: ids }) => ids))];
   const named = [...new Set([...each.requirements, ...broken])];
   const isOwnFailure = own.verdict === 'fail';
@@ -36,7 +36,7 @@ export function withBreaches(
     ...breaches.map((breach) => breach.level),
     ...(isOwnFailure ? [each.level] : []),
   ]);
-  const listing = { ...listed({ ...each, level, requirements: named }), breaches };
+  const listing = { ...listingOf({ ...each, level, requirements: named }), breaches };
   if (own.verdict === 'error') return { finding: own, listing: { ...listing, level: each.level } };
   const missed = isOwnFailure
     ? [...new Set([...(own.missed ?? each.requirements), ...broken])]
@@ -57,18 +57,18 @@ function failureOf(own: Finding, first: Breach, count: number): Finding {
 }
 
 /**
- * Returns the breach of an answer that the contract does not document for a valid request.
- * @param exchanges the exchanges of the case, the one with the answer among the last
+ * Returns the breach of a response that the contract does not document for a valid request.
+ * @param exchanges the exchanges of the case, the one with the response among the last
  */
 export function breachBy(
-  { operation, requirements: ids, answer }: UndocumentedAnswer,
+  { operation, requirements: ids, response }: UndocumentedResponse,
   exchanges: readonly TargetExchange[],
 ): Breach {
-  const isIt = (each: TargetExchange): boolean => each.answer?.status === answer.status;
+  const isIt = (each: TargetExchange): boolean => each.response?.status === response.status;
   const exchange = exchanges.findLast(isIt) ?? exchanges.at(-1);
   if (exchange === undefined)
     throw new Error('the response is not among the exchanges of its case');
-  const text = `the response to a valid request must be the documented one, not ${shownAnswer(answer)}`;
+  const text = `the response to a valid request must be the documented one, not ${responseSummary(response)}`;
   const [first] = ids;
   return {
     ...{ operation, text, requirements: ids, level: requirements[first].level },

@@ -11,20 +11,20 @@ const user = { email: 'user@example.com', password: 'correct horse battery' };
 const selection = ['errors/', 'authentication/', 'inventory/', 'connect/'];
 const hurried = { jobs: 8, requestTimeLimitMs: 150, caseTimeLimitMs: 2000, selection };
 
-/** Sends one byte every 20 ms and never ends the answer. */
-const drip: RequestListener = (_, answer) => {
-  answer.writeHead(200);
-  const timer = systemClock.every(20, () => answer.write('.'));
-  answer.on('close', () => timer.cancel());
+/** Sends one byte every 20 ms and never ends the response. */
+const drip: RequestListener = (_, response) => {
+  response.writeHead(200);
+  const timer = systemClock.every(20, () => response.write('.'));
+  response.on('close', () => timer.cancel());
 };
 
 const traps: Readonly<Record<string, readonly [RequestListener, VerdictName]>> = {
-  'answers everything with 200': [(_, answer) => answer.end(), 'fail'],
-  'answers everything with 204': [(_, answer) => answer.writeHead(204).end(), 'fail'],
-  'speaks HTML': [(_, answer) => answer.end('<!doctype html><title>Welcome</title>'), 'fail'],
-  'answers everything with 500': [(_, answer) => answer.writeHead(500).end('{}'), 'fail'],
+  'answers everything with 200': [(_, response) => response.end(), 'fail'],
+  'answers everything with 204': [(_, response) => response.writeHead(204).end(), 'fail'],
+  'speaks HTML': [(_, response) => response.end('<!doctype html><title>Welcome</title>'), 'fail'],
+  'answers everything with 500': [(_, response) => response.writeHead(500).end('{}'), 'fail'],
   'redirects everything to itself': [
-    ({ url }, answer) => answer.writeHead(307, { location: url }).end(),
+    ({ url }, response) => response.writeHead(307, { location: url }).end(),
     'fail',
   ],
   // On a server that never answers, a case that only observes fails.
@@ -34,7 +34,7 @@ const traps: Readonly<Record<string, readonly [RequestListener, VerdictName]>> =
   'drips bytes': [drip, 'fail'],
 };
 
-/** The targets that never complete an answer. */
+/** The targets that never complete a response. */
 const neverEnding: ReadonlySet<string> = new Set(['hangs', 'drips bytes']);
 
 describe.each(Object.keys(traps))('eight cases at a time against a target that %s', (name) => {
@@ -65,12 +65,12 @@ describe.each(Object.keys(traps))('eight cases at a time against a target that %
 describe('user credentials that stop working during a run', () => {
   it('leave dependent cases inconclusive, and the remaining resources are reported', async () => {
     let requests = 0;
-    const baseUrl = await serve((request, answer) => {
+    const baseUrl = await serve((request, response) => {
       request.resume();
       requests += 1;
-      if (request.url?.endsWith('/login')) answer.end('user-token');
-      else if (requests > 30) answer.writeHead(401).end('{"error":"expired"}');
-      else answer.writeHead(201, { location: `./d${requests}` }).end();
+      if (request.url?.endsWith('/login')) response.end('user-token');
+      else if (requests > 30) response.writeHead(401).end('{"error":"expired"}');
+      else response.writeHead(201, { location: `./d${requests}` }).end();
     });
     const { outcome, totals, verdicts } = await runAgainst(baseUrl, {
       ...hurried,
@@ -90,22 +90,22 @@ describe('an interrupted run of eight cases at a time', () => {
     const made = new Set<string>();
     let afterwards = 0;
     let announced = 0;
-    const baseUrl = await serve((request, answer) => {
+    const baseUrl = await serve((request, response) => {
       request.resume();
       const { method, url = '' } = request;
-      if (url.endsWith('/login')) return answer.end('user-token');
+      if (url.endsWith('/login')) return response.end('user-token');
       if (method === 'DELETE') {
         made.delete(url.split('/').at(-1) ?? '');
-        return answer.writeHead(204).end();
+        return response.writeHead(204).end();
       }
-      if (method === 'GET') return answer.end('[]');
+      if (method === 'GET') return response.end('[]');
       if (ender.signal.aborted) afterwards += 1;
       if (announced === 20) ender.abort();
-      if (!url.endsWith('/devices')) return answer.writeHead(200).end('token');
+      if (!url.endsWith('/devices')) return response.writeHead(200).end('token');
       announced += 1;
       const id = `d${announced}`;
       made.add(id);
-      return answer.writeHead(201, { location: `./${id}` }).end();
+      return response.writeHead(201, { location: `./${id}` }).end();
     });
     const result = await runAgainst(baseUrl, {
       ...hurried,

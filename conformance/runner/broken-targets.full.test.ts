@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ManualClock, systemClock } from '../../fixtures/base/clock.ts';
 import type { ConformanceResult, VerdictName } from '../result/result.ts';
-import { shownAnswer } from '../target/expectations.ts';
+import { responseSummary } from '../target/expectations.ts';
 import { Target } from '../target/target.ts';
 import { runAgainst } from '../testing/run-against.ts';
 import { serve } from '../testing/tiny-server.ts';
@@ -23,7 +23,7 @@ function reasonsOf({ verdicts }: ConformanceResult): readonly string[] {
 const user = { email: 'user@example.com', password: 'correct horse battery' };
 
 describe('a target that answers everything with 200 and an empty body', () => {
-  const agreeable: RequestListener = (_, answer) => answer.end();
+  const agreeable: RequestListener = (_, response) => response.end();
 
   it('fails the run, and passes only the OPTIONS case', async () => {
     const result = await runAgainst(await serve(agreeable));
@@ -45,8 +45,8 @@ describe('a target that answers everything with 200 and an empty body', () => {
 describe('a target that answers with HTML', () => {
   it('fails without an error of the suite', async () => {
     const page = '<!doctype html><title>Welcome</title>';
-    const baseUrl = await serve((_, answer) => {
-      answer.writeHead(200, { 'content-type': 'text/html' }).end(page);
+    const baseUrl = await serve((_, response) => {
+      response.writeHead(200, { 'content-type': 'text/html' }).end(page);
     });
     const result = await runAgainst(baseUrl, { credentials: { token: 'any token' } });
     expect(result.outcome).toBe('fail');
@@ -57,8 +57,8 @@ describe('a target that answers with HTML', () => {
 
 describe('a target that refuses everything with 401', () => {
   it('passes only cases that expect a refusal', async () => {
-    const baseUrl = await serve((_, answer) => {
-      answer.writeHead(401, { 'content-type': 'application/json' }).end('{"error":"no"}');
+    const baseUrl = await serve((_, response) => {
+      response.writeHead(401, { 'content-type': 'application/json' }).end('{"error":"no"}');
     });
     const result = await runAgainst(baseUrl);
     expect(result.outcome).toBe('fail');
@@ -90,25 +90,25 @@ describe('a target that never answers', () => {
   });
 });
 
-describe('a target whose answer never ends', () => {
+describe('a target whose response never ends', () => {
   const chunk = Buffer.alloc(1_048_576, 'a');
   /** Sends pieces of 1 MiB until the connection is closed. */
-  function pour(answer: ServerResponse): void {
+  function pour(response: ServerResponse): void {
     const more = (): void => {
-      while (!answer.destroyed && answer.write(chunk));
+      while (!response.destroyed && response.write(chunk));
     };
-    answer.on('drain', more);
+    response.on('drain', more);
     more();
   }
 
   it('is inconclusive at the size limit, and the connection is closed', async () => {
     const cut: Promise<unknown>[] = [];
-    const baseUrl = await serve((_, answer) => {
-      cut.push(once(answer, 'close'));
-      pour(answer);
+    const baseUrl = await serve((_, response) => {
+      cut.push(once(response, 'close'));
+      pour(response);
     });
     const result = await runAgainst(baseUrl, { selection: ['errors/error-says-why'] });
-    expect(reasonsOf(result)).toEqual(['answer-too-large']);
+    expect(reasonsOf(result)).toEqual(['response-too-large']);
     expect(result.outcome).toBe('inconclusive');
     expect(JSON.stringify(result)).toContain(
       'the response is larger than 16777216 bytes; the suite read no further',
@@ -117,21 +117,21 @@ describe('a target whose answer never ends', () => {
   });
 
   it('is not read when its Content-Length exceeds the limit', async () => {
-    const baseUrl = await serve((_, answer) => {
-      answer.writeHead(200, { 'content-length': 2 ** 40 });
-      pour(answer);
+    const baseUrl = await serve((_, response) => {
+      response.writeHead(200, { 'content-length': 2 ** 40 });
+      pour(response);
     });
     const result = await runAgainst(baseUrl, { selection: ['errors/error-says-why'] });
-    expect(reasonsOf(result)).toEqual(['answer-too-large']);
+    expect(reasonsOf(result)).toEqual(['response-too-large']);
   });
 
   it.each([
     ['nests deeper than 100 levels', Buffer.alloc(200_000, '[')],
     ['holds more than 500000 values', Buffer.from(`[${'{},'.repeat(500_001)}0]`)],
   ])('is not parsed when the JSON of the response %s', async (how, body) => {
-    const baseUrl = await serve((_, answer) => answer.writeHead(400).end(body));
+    const baseUrl = await serve((_, response) => response.writeHead(400).end(body));
     const result = await runAgainst(baseUrl, { selection: ['errors/error-says-why'] });
-    expect(reasonsOf(result)).toEqual(['answer-too-large']);
+    expect(reasonsOf(result)).toEqual(['response-too-large']);
     expect(JSON.stringify(result)).toContain(`the response ${how}; the suite went no further`);
   });
 
@@ -145,20 +145,20 @@ describe('a target whose answer never ends', () => {
     const { port } = server.address() as AddressInfo;
     const selection = ['errors/error-says-why', 'connect/'];
     const result = await runAgainst(`http://127.0.0.1:${port}`, { selection });
-    expect(reasonsOf(result)).toEqual(['answer-too-large']);
+    expect(reasonsOf(result)).toEqual(['response-too-large']);
     expect(idsOf(result, 'error')).toEqual([]);
   });
 
-  it('does not fill the memory with the evidence of large answers', async () => {
+  it('does not fill the memory with the evidence of large responses', async () => {
     const body = Buffer.alloc(15 * 1_048_576, 'a');
-    const baseUrl = await serve((_, answer) => answer.end(body));
+    const baseUrl = await serve((_, response) => response.end(body));
     const target = new Target({ baseUrl, clock: systemClock, requestTimeLimitMs: 20_000 });
     onTestFinished(() => target.close());
     const session = target.session();
     const words: string[] = [];
     const usedBefore = usedBytes();
     for (let count = 0; count < 20; count++) {
-      words.push(shownAnswer(await session.send({ method: 'GET', url: '/' })));
+      words.push(responseSummary(await session.send({ method: 'GET', url: '/' })));
     }
     expect(session.record.exchanges).toHaveLength(20);
     expect(usedBytes() - usedBefore).toBeLessThan(10 * body.length);
@@ -178,7 +178,7 @@ function usedBytes(): number {
 
 describe('a run that selects no case', () => {
   it('is inconclusive and decides no MUST', async () => {
-    const baseUrl = await serve((_, answer) => answer.end());
+    const baseUrl = await serve((_, response) => response.end());
     const result = await runAgainst(baseUrl, { ids: new Set() });
     expect(result.verdicts).toEqual([]);
     expect(result.outcome).toBe('inconclusive');
@@ -190,10 +190,10 @@ describe('a run that is interrupted', () => {
   it('reports the running case and all later cases as inconclusive', async () => {
     const ender = new AbortController();
     let requests = 0;
-    const baseUrl = await serve((_, answer) => {
+    const baseUrl = await serve((_, response) => {
       requests += 1;
       if (requests === 3) ender.abort();
-      else answer.writeHead(401).end();
+      else response.writeHead(401).end();
     });
     const result = await runAgainst(baseUrl, { signal: ender.signal, probe: false });
     expect(reasonsOf(result)).toEqual(['interrupted']);
@@ -204,10 +204,10 @@ describe('a run that is interrupted', () => {
 describe('secrets of a run', () => {
   it('stay out of the result even if the target repeats them', async () => {
     const token = 'opaque-user-token-0123456789';
-    const baseUrl = await serve((request, answer) => {
+    const baseUrl = await serve((request, response) => {
       const isLogin = request.url?.endsWith('/login') ?? false;
       const repeated = JSON.stringify({ ...request.headers, password: user.password, token });
-      answer.writeHead(isLogin ? 200 : 500, { 'x-token': token }).end(isLogin ? token : repeated);
+      response.writeHead(isLogin ? 200 : 500, { 'x-token': token }).end(isLogin ? token : repeated);
     });
     const seen: string[] = [];
     const result = await runAgainst(baseUrl, {

@@ -14,35 +14,36 @@ const html = { 'content-type': 'text/html' };
 /** Answers that are not from this API, each with the expected error message. */
 const wrong: Readonly<Record<string, readonly [RequestListener, RegExp]>> = {
   'a page of nginx': [
-    (_, answer) => answer.writeHead(200, html).end(welcome),
+    (_, response) => response.writeHead(200, html).end(welcome),
     /answers 200 OK with the HTML page Welcome to nginx!; this is not the device API/,
   ],
   'a page that wants a login': [
-    (_, answer) => answer.writeHead(401, html).end('<h1>Log <b>in</b></h1>'),
+    (_, response) => response.writeHead(401, html).end('<h1>Log <b>in</b></h1>'),
     /answers 401 Unauthorized with the HTML page Log +in ?/,
   ],
   'a redirect': [
-    (_, answer) => answer.writeHead(301, { location: 'https://elsewhere.example/' }).end(),
+    (_, response) => response.writeHead(301, { location: 'https://elsewhere.example/' }).end(),
     /answers 301, a redirect to https:\/\/elsewhere\.example\/; this is not the device API, or a login page stands before it/,
   ],
   'a redirect to the same path elsewhere': [
-    ({ url }, answer) => answer.writeHead(308, { location: `https://api.example${url}` }).end(),
+    ({ url }, response) => response.writeHead(308, { location: `https://api.example${url}` }).end(),
     /answers 308, a redirect to https:\S+; give --url https:\/\/api\.example$/,
   ],
   'a gateway with a login of its own': [
-    (_, answer) => answer.writeHead(401, { ...html, 'www-authenticate': 'Basic' }).end('<h1>401'),
+    (_, response) =>
+      response.writeHead(401, { ...html, 'www-authenticate': 'Basic' }).end('<h1>401'),
     /answers 401 Unauthorized with the HTML page 401; a gateway asks for a login of its own/,
   ],
   'a gateway without its server': [
-    (_, answer) => answer.writeHead(503, { 'retry-after': '60' }).end('no healthy upstream'),
+    (_, response) => response.writeHead(503, { 'retry-after': '60' }).end('no healthy upstream'),
     /answers 503 Service Unavailable with the body no healthy upstream; wait until/,
   ],
   'another API': [
-    (_, answer) => answer.writeHead(404).end('{"detail":"Not Found"}'),
+    (_, response) => response.writeHead(404).end('{"detail":"Not Found"}'),
     /answers 404 Not Found with the body {"detail":"Not Found"}; this is not the device API/,
   ],
   'a server that takes everything': [
-    (_, answer) => answer.end('{"ok":true}'),
+    (_, response) => response.end('{"ok":true}'),
     /answers 200 OK with the body {"ok":true}/,
   ],
 };
@@ -51,9 +52,9 @@ describe('a run against a server that is not this API', () => {
   it.each(Object.keys(wrong))('ends before the first case when it meets %s', async (name) => {
     const [listener, sentence] = wrong[name] ?? [() => undefined, /never/];
     const paths = new Set<string>();
-    const baseUrl = await serve((request, answer) => {
+    const baseUrl = await serve((request, response) => {
       paths.add(request.url ?? '');
-      listener(request, answer);
+      listener(request, response);
     });
     const error = await runAgainst(baseUrl, { preflight }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(SetupError);
@@ -70,7 +71,7 @@ describe('a run against a server that is not this API', () => {
   });
 
   it('suggests https when the port answers with TLS', async () => {
-    const baseUrl = await serve((_, answer) => answer.end(), await selfSigned());
+    const baseUrl = await serve((_, response) => response.end(), await selfSigned());
     const run = runAgainst(baseUrl.replace('https:', 'http:'), { preflight });
     await expect(run).rejects.toThrow(
       /answers with TLS instead of HTTP; try https:\/\/127\.0\.0\.1:\d+$/,
@@ -96,9 +97,9 @@ describe('a run against a server that is not this API', () => {
     ['{"token":"secret"}', /: the login was answered 200 without a plain token; check --url/],
     ['', /: the login was answered 200 OK without a body; check/],
   ])('ends when the login is answered %j, and shows no secret', async (body, sentence) => {
-    const baseUrl = await serve(({ url = '' }, answer) => {
-      if (url.includes('/login')) answer.end(body);
-      else answer.writeHead(401).end();
+    const baseUrl = await serve(({ url = '' }, response) => {
+      if (url.includes('/login')) response.end(body);
+      else response.writeHead(401).end();
     });
     const credentials = { email: 'user@example.com', password: 'any' };
     const run = runAgainst(baseUrl, { preflight, credentials });
@@ -110,8 +111,8 @@ describe('a run against a server that is not this API', () => {
     [{ email: 'user@example.com', password: 'any' }, /the login was answered 404/],
     [{ token: 'any' }, /the list of devices was answered 404/],
   ])('ends when the user cannot be used: %o', async (credentials, sentence) => {
-    const baseUrl = await serve(({ url = '' }, answer) => {
-      answer.writeHead(url.startsWith('/api/management') ? 404 : 401).end();
+    const baseUrl = await serve(({ url = '' }, response) => {
+      response.writeHead(url.startsWith('/api/management') ? 404 : 401).end();
     });
     await expect(runAgainst(baseUrl, { preflight, credentials })).rejects.toThrow(sentence);
   });
@@ -133,10 +134,10 @@ describe('a run that waits for its target', () => {
 
   it('starts when gateway errors have ended, whichever part of the API they were from', async () => {
     const down = ['auth_requests', 'auth_requests', 'deployments/next', 'deployments/next'];
-    const baseUrl = await serve(({ url = '' }, answer) => {
+    const baseUrl = await serve(({ url = '' }, response) => {
       const isDown = down[0] !== undefined && url.includes(down[0]);
       if (isDown) down.shift();
-      answer.writeHead(isDown ? 503 : 401).end('{"error":"no"}');
+      response.writeHead(isDown ? 503 : 401).end('{"error":"no"}');
     });
     const { reasons, options } = waitingWith();
     const { verdicts } = await runAgainst(baseUrl, options);
@@ -149,14 +150,14 @@ describe('a run that waits for its target', () => {
     ['refuses connections', closedPortUrl, /within 1m: nothing answers at http:\S+ \(/],
     [
       'stays behind its gateway',
-      () => serve((_, answer) => answer.writeHead(502).end()),
+      () => serve((_, response) => response.writeHead(502).end()),
       /^the target did not start within 1m: http:\S+ answers 502 Bad Gateway without a body; /,
     ],
     [
       'logs nobody in',
       () =>
-        serve(({ url = '' }, answer) =>
-          answer.writeHead(url.includes('useradm') ? 503 : 401).end(),
+        serve(({ url = '' }, response) =>
+          response.writeHead(url.includes('useradm') ? 503 : 401).end(),
         ),
       /within 1m: http:\S+: the login was answered 503 /,
     ],
@@ -170,7 +171,7 @@ describe('a run that waits for its target', () => {
 
   it('does not wait for a server that is not this API', async () => {
     const { reasons, options } = waitingWith();
-    const baseUrl = await serve((_, answer) => answer.writeHead(404).end());
+    const baseUrl = await serve((_, response) => response.writeHead(404).end());
     await expect(runAgainst(baseUrl, options)).rejects.toThrow(/this is not the device API/);
     expect(reasons).toEqual([]);
   });
@@ -188,9 +189,9 @@ describe('a server of this API with one broken operation', () => {
   it.each(['auth_requests', 'deployments/next'])(
     'is still judged when the path %s answers 500',
     async (path) => {
-      const baseUrl = await serve(({ url = '' }, answer) => {
-        if (url.endsWith(path)) answer.writeHead(500).end('Internal Server Error');
-        else answer.writeHead(401).end('{"error":"no"}');
+      const baseUrl = await serve(({ url = '' }, response) => {
+        if (url.endsWith(path)) response.writeHead(500).end('Internal Server Error');
+        else response.writeHead(401).end('{"error":"no"}');
       });
       const { verdicts } = await runAgainst(baseUrl, {
         preflight,

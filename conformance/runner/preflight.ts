@@ -7,9 +7,9 @@ import type { Clock } from '../../fixtures/base/clock.ts';
 import { redirectWayOut } from '../../fixtures/base/redirect.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import type { Answer } from '../target/answer.ts';
 import { ApiCaller } from '../target/call.ts';
-import { shown } from '../target/expectations.ts';
+import { describeValue } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 import { certificateError } from '../target/setup.ts';
 import {
   gatewayErrors,
@@ -21,9 +21,9 @@ import {
 } from '../target/setup-error.ts';
 import type { Target, TargetSession } from '../target/target.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
-import { describeAnswer, isMarkup } from '../target/unexpected-answer.ts';
+import { describeResponse, isMarkup } from '../target/unexpected-response.ts';
 
-const ANSWER_MAX_MS = 5000;
+const RESPONSE_MAX_MS = 5000;
 /** The statuses with which a server of this API refuses a request without token and signature. */
 const refusals: readonly number[] = [400, 401, 403, 415, 422, 429];
 /** Pause before the next attempt to reach a target that is starting. */
@@ -32,7 +32,7 @@ const PAUSE_MS = 1000;
 /**
  * Resolves when a server of this API answers, or when the run is interrupted.
  * @param isStarting true to let no gateway error pass, since a part of the target may still start
- * @throws SetupError that describes the answer or the failure
+ * @throws SetupError that describes the response or the failure
  */
 export async function preflight(
   target: Target,
@@ -41,8 +41,8 @@ export async function preflight(
 ): Promise<void> {
   const { baseUrl, clock } = target.options;
   const limit = new AbortController();
-  const timer = clock.after(ANSWER_MAX_MS, () => {
-    const text = `no response within ${ANSWER_MAX_MS / 1000} s`;
+  const timer = clock.after(RESPONSE_MAX_MS, () => {
+    const text = `no response within ${RESPONSE_MAX_MS / 1000} s`;
     limit.abort(new TransportFailure('request-time-limit', text));
   });
   const session = target.session({
@@ -50,11 +50,11 @@ export async function preflight(
     noRateWait: true,
   });
   try {
-    const answers = await refusedRequests(new ApiCaller(session), isStarting);
-    const [first] = answers;
-    const down = isStarting ? answers.find(isGatewayError) : undefined;
+    const responses = await refusedRequests(new ApiCaller(session), isStarting);
+    const [first] = responses;
+    const down = isStarting ? responses.find(isGatewayError) : undefined;
     if (down) throw wrongTarget(baseUrl, down);
-    if (first && !answers.some(isOfThisApi)) throw wrongTarget(baseUrl, first);
+    if (first && !responses.some(isOfThisApi)) throw wrongTarget(baseUrl, first);
   } catch (error) {
     if (!(error instanceof TransportFailure)) throw error;
     if (error.code !== 'interrupted') throw await setUpErrorOf(error, session, baseUrl);
@@ -96,38 +96,42 @@ export async function whenStarted<Started>(
   }
 }
 
-async function refusedRequests(caller: ApiCaller, both: boolean): Promise<readonly Answer[]> {
-  const answer = await caller.call('post-auth-request', { body: {} });
-  if (isOfThisApi(answer) && !both) return [answer];
-  return [answer, await caller.call('get-next-deployment')];
+async function refusedRequests(caller: ApiCaller, both: boolean): Promise<readonly HttpResponse[]> {
+  const response = await caller.call('post-auth-request', { body: {} });
+  if (isOfThisApi(response) && !both) return [response];
+  return [response, await caller.call('get-next-deployment')];
 }
 
-function isGatewayError({ status }: Answer): boolean {
+function isGatewayError({ status }: HttpResponse): boolean {
   return gatewayErrors.includes(status);
 }
 
-function isOfThisApi(answer: Answer): boolean {
-  return refusals.includes(answer.status) && !isMarkup(answer);
+function isOfThisApi(response: HttpResponse): boolean {
+  return refusals.includes(response.status) && !isMarkup(response);
 }
 
-function wrongTarget(baseUrl: string, answer: Answer): WrongTargetError {
-  const { status, headers } = answer;
+function wrongTarget(baseUrl: string, response: HttpResponse): WrongTargetError {
+  const { status, headers } = response;
   const { location } = headers;
   if (status >= 300 && status < 400 && location !== undefined) {
     const way = redirectWayOut(
       { baseUrl, path: pathOf(operations['post-auth-request']) },
       location,
     );
-    return new WrongTargetError(baseUrl, `${status}, a redirect to ${shown(location)}`, way);
+    return new WrongTargetError(
+      baseUrl,
+      `${status}, a redirect to ${describeValue(location)}`,
+      way,
+    );
   }
-  const isDown = isGatewayError(answer);
-  return new WrongTargetError(baseUrl, describeAnswer(answer), wayOut(answer), isDown);
+  const isDown = isGatewayError(response);
+  return new WrongTargetError(baseUrl, describeResponse(response), wayOut(response), isDown);
 }
 
-function wayOut(answer: Answer): string {
-  if (isGatewayError(answer))
+function wayOut(response: HttpResponse): string {
+  if (isGatewayError(response))
     return 'wait until the server is up (--wait-for-target), or check --url';
-  const isLocked = refusals.includes(answer.status) && 'www-authenticate' in answer.headers;
+  const isLocked = refusals.includes(response.status) && 'www-authenticate' in response.headers;
   if (isLocked) return 'a gateway asks for a login of its own; let the run past it, or check --url';
   return 'this is not the device API; check --url';
 }

@@ -15,10 +15,10 @@ import { SharedArtifacts } from '../context/shared-artifacts.ts';
 import type { TargetAdmin } from '../context/target-admin.ts';
 import { TestContext } from '../context/test-context.ts';
 import type { AllowanceId } from '../passive/followers/allowances.ts';
-import type { FollowedReadings } from '../passive/followers/reading-counts.ts';
+import type { ReadBackCounts } from '../passive/followers/reading-counts.ts';
 import { InvariantJudge } from '../passive/invariant-judge.ts';
 import { withReproScript } from '../repro-script/repro-script.ts';
-import { judgedEverywhere } from '../result/judged-everywhere.ts';
+import { requirementsOnAllOperations } from '../result/judged-everywhere.ts';
 import type { CaseVerdict, Finding, GeneralJudgements, RunStart } from '../result/result.ts';
 import type { RunnableCase } from '../suite/case.ts';
 import type { SuppliedOptions } from '../suite/options.ts';
@@ -27,12 +27,12 @@ import { SelfAcceptingError } from '../target/setup-error.ts';
 import type { SessionExchange, Target, TargetSession } from '../target/target.ts';
 import type { TrafficCounts } from '../target/traffic.ts';
 import { transportCodes } from '../target/transport-failure.ts';
-import { listed } from './breaches.ts';
+import { listingOf } from './breaches.ts';
 import { gate, inconclusive, notRun, type RunConditions, runCase, skip } from './runner.ts';
 import { eachOf, inTurn, judgesRateLimit, lanesOf } from './schedule.ts';
 import { isCutShort, verdictOfAttempts, verdictOfLast } from './stability.ts';
 
-/** After this many consecutive cases without an answer, the remaining cases are not run. */
+/** After this many consecutive cases without a response, the remaining cases are not run. */
 const SILENT_CASES_MAX = 5;
 /** The least time limit of a case in a thorough run: that of the whole run. */
 const THOROUGH_CASE_MS = 600_000;
@@ -68,7 +68,7 @@ export interface RunOptions extends RunCallbacks, Omit<SuppliedOptions, 'request
   readonly mask: Mask;
   readonly clock: Clock;
   readonly random: Random;
-  /** The rights of the user; without them, a 403 is judged like every other answer. */
+  /** The rights of the user; without them, a 403 is judged like every other response. */
   readonly rights?: Rights | undefined;
   /** The ledger to which each resource is announced before it is created. */
   readonly ledger?: CleanupLedger | undefined;
@@ -138,7 +138,7 @@ export class SuiteRun {
     const { together, alone } = lanesOf(cases, control?.isolates ?? false);
     await eachOf(inTurn(together, jobs), jobs, runInto);
     await eachOf(alone, 1, runInto);
-    return reported(cases, verdicts);
+    return allVerdicts(cases, verdicts);
   }
 
   /** True after a case found that the target accepts devices by itself; the others are not run. */
@@ -152,12 +152,15 @@ export class SuiteRun {
   }
 
   /** The requirements that every exchange is judged by, with counts by operation. */
-  get judgedEverywhere(): readonly GeneralJudgements[] {
-    return judgedEverywhere(this.#invariants.tallies, operationsWith(this.#gates.capabilities));
+  get requirementsOnAllOperations(): readonly GeneralJudgements[] {
+    return requirementsOnAllOperations(
+      this.#invariants.tallies,
+      operationsWith(this.#gates.capabilities),
+    );
   }
 
-  /** The answers that showed what a case had written, by operation. */
-  get followed(): readonly FollowedReadings[] {
+  /** The responses that showed what a case had written, by operation. */
+  get followed(): readonly ReadBackCounts[] {
     return this.#invariants.followed;
   }
 
@@ -230,18 +233,20 @@ export class SuiteRun {
       breaches: () => judge.breaches,
       release: (context) => context.ownership.release(this.#adminOn(lasting)),
     });
-    return lack === undefined ? verdict : this.#unauthorised(each, verdict, lack);
+    return lack === undefined ? verdict : this.#unauthorized(each, verdict, lack);
   }
 
-  /** Ends the run, unless such cases are skipped; what the user did not get to see is not judged. */
-  #unauthorised(each: RunnableCase, verdict: CaseVerdict, lack: string): CaseVerdict {
-    const { skipUnauthorised } = this.#options;
-    if (!skipUnauthorised) this.#lack ??= lack;
+  /**
+   * Ends the run, unless such cases are skipped; what the user did not get to see is not judged.
+   */
+  #unauthorized(each: RunnableCase, verdict: CaseVerdict, lack: string): CaseVerdict {
+    const { skipUnauthorized } = this.#options;
+    if (!skipUnauthorized) this.#lack ??= lack;
     if (verdict.verdict === 'pass') return verdict;
     const { missed: _, expected: __, actual: ___, observation: ____, ...facts } = verdict;
     const { breaches: _____, ...rest } = facts;
-    const finding = skipUnauthorised ? skip : inconclusive;
-    return { ...rest, ...listed(each), ...finding('unauthorised', lack) };
+    const finding = skipUnauthorized ? skip : inconclusive;
+    return { ...rest, ...listingOf(each), ...finding('unauthorized', lack) };
   }
 
   #elapsedMs(): number {
@@ -252,7 +257,7 @@ export class SuiteRun {
     if (this.#options.signal?.aborted) {
       return inconclusive('interrupted', 'the run was interrupted before this case');
     }
-    if (this.#lack !== undefined) return inconclusive('unauthorised', this.#lack);
+    if (this.#lack !== undefined) return inconclusive('unauthorized', this.#lack);
     if (this.#acceptsEveryDevice) {
       return inconclusive(SelfAcceptingError.code, 'the target accepts new devices by itself');
     }
@@ -299,7 +304,7 @@ function endOfRun(signal: AbortSignal | undefined): AbortSignal {
 }
 
 /** Returns a verdict for each case; `inconclusive` for a case that did not report one. */
-export function reported(
+export function allVerdicts(
   cases: readonly RunnableCase[],
   verdicts: ReadonlyMap<string, CaseVerdict>,
 ): readonly CaseVerdict[] {

@@ -3,7 +3,7 @@ import { ManualClock } from '../../fixtures/base/clock.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { MissingCapability } from '../adapters/missing-capability.ts';
 import { ControlFailure } from '../context/control.ts';
-import { needAnswer, StartStateMissed } from '../context/start-states.ts';
+import { needResponse, StartStateMissed } from '../context/start-states.ts';
 import { AdminFailure } from '../context/target-admin.ts';
 import type { TestContext } from '../context/test-context.ts';
 import type { CaseVerdict } from '../result/result.ts';
@@ -12,7 +12,7 @@ import {
   ExpectationFailure,
   expectEqual,
   NotObservable,
-  observed,
+  observationOf,
 } from '../target/expectations.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 import { contextOn } from '../testing/context-on.ts';
@@ -132,15 +132,15 @@ describe('a case that judges', () => {
   ])(
     'that needs a documented response and gets status %i has the verdict %s',
     async (status, verdict, missed) => {
-      const baseUrl = await serve((_, answer) => answer.writeHead(status).end());
+      const baseUrl = await serve((_, response) => response.writeHead(status).end());
       const each = judging({
         arrange: async (context) => {
-          const answer = await context.caller('a').call('put-attributes', { body: [] });
-          needAnswer('put-attributes', answer, 200);
+          const response = await context.caller('a').call('put-attributes', { body: [] });
+          needResponse('put-attributes', response, 200);
         },
       });
       const found = await playOn(each, [], baseUrl);
-      expect(found).toMatchObject({ verdict, exchanges: [{ answer: { status } }] });
+      expect(found).toMatchObject({ verdict, exchanges: [{ response: { status } }] });
       expect(found.missed).toEqual(missed);
       expect(found.breaches?.map(({ operation }) => operation)).toEqual(
         missed && ['put-attributes'],
@@ -188,7 +188,7 @@ describe('a case that judges', () => {
 
 describe('a case that observes', () => {
   it('reports its observation', async () => {
-    const verdict = await playOn(observing(async () => observed('an empty list')));
+    const verdict = await playOn(observing(async () => observationOf('an empty list')));
     expect(verdict).toMatchObject({ verdict: 'observed', observation: 'an empty list' });
   });
 
@@ -196,7 +196,7 @@ describe('a case that observes', () => {
     const verdict = await playOn(
       observing(async () => {
         expectEqual('status', 500, 200);
-        return observed('nothing');
+        return observationOf('nothing');
       }),
     );
     expect(verdict).toMatchObject({

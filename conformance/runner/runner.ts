@@ -6,7 +6,7 @@ import { ControlFailure } from '../context/control.ts';
 import {
   AcceptedUnasked,
   StartStateMissed,
-  type UndocumentedAnswer,
+  type UndocumentedResponse,
 } from '../context/start-states.ts';
 import { AdminFailure } from '../context/target-admin.ts';
 import type { TestContext } from '../context/test-context.ts';
@@ -16,7 +16,7 @@ import type { Capability, RunnableCase } from '../suite/case.ts';
 import { type CaseObservation, ExpectationFailure, NotObservable } from '../target/expectations.ts';
 import { SelfAcceptingError } from '../target/setup-error.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
-import { breachBy, listed, withBreaches } from './breaches.ts';
+import { breachBy, listingOf, withBreaches } from './breaches.ts';
 
 /** The facts that determine whether a case can run. */
 export interface RunConditions {
@@ -65,7 +65,7 @@ export function gate(each: RunnableCase, gates: RunConditions): Finding | undefi
 
 /** Returns the verdict of a case that was not run. @param startedMs time since the run started */
 export function notRun(each: RunnableCase, finding: Finding, startedMs: number): CaseVerdict {
-  return { ...listed(each), ...finding, startedMs, durationMs: 0 };
+  return { ...listingOf(each), ...finding, startedMs, durationMs: 0 };
 }
 
 /** Runs a case and removes its resources, even if the case failed or exceeded its time limit. */
@@ -118,10 +118,10 @@ export function skip(code: string, text: string): Finding {
   return { verdict: 'skip', reason: { code, text } };
 }
 
-/** The finding of a case, and the answer that kept it from its start state, if there is one. */
+/** The finding of a case, and the response that kept it from its start state, if there is one. */
 interface Performance {
   readonly finding: Finding;
-  readonly undocumented?: UndocumentedAnswer | undefined;
+  readonly undocumented?: UndocumentedResponse | undefined;
 }
 
 /** Resolves with the result, or an inconclusive one if the time limit or an interrupt is first. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { allCases } from '../cases/all-cases.ts';
 import type { CaseVerdict } from '../result/result.ts';
 import { verdictOn } from '../testing/results.ts';
-import { reported } from './run.ts';
+import { allVerdicts } from './run.ts';
 import { eachOf, inTurn, lanesOf } from './schedule.ts';
 
 const plain = { risk: 'write', needs: ['operator'], turn: undefined } as const;
@@ -84,7 +84,7 @@ describe('the reported verdicts of a run', () => {
     const verdicts = new Map<string, CaseVerdict>(
       cases.toReversed().map(({ id }) => [id, verdictOn(id, { verdict: 'pass' })]),
     );
-    expect(reported(cases, verdicts).map(({ id }) => id)).toEqual(cases.map(({ id }) => id));
+    expect(allVerdicts(cases, verdicts).map(({ id }) => id)).toEqual(cases.map(({ id }) => id));
   });
 
   it('are inconclusive for a case that never reported', () => {
@@ -94,7 +94,7 @@ describe('the reported verdicts of a run', () => {
         .filter((each) => each !== silent)
         .map(({ id }) => [id, verdictOn(id, { verdict: 'pass' })]),
     );
-    const found = reported(cases, verdicts);
+    const found = allVerdicts(cases, verdicts);
     expect(found.map(({ verdict }) => verdict)).toEqual(['pass', 'inconclusive', 'pass']);
     expect(found[1]).toMatchObject({ id: silent?.id, reason: { code: 'never-reported' } });
   });

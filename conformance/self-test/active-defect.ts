@@ -7,9 +7,9 @@ import type {
   Defect,
   FrameSide,
   FrameTunnel,
-  ProxiedAnswer,
   ProxiedOperation,
   ProxiedRequest,
+  ProxiedResponse,
 } from './defect.ts';
 
 /**
@@ -47,29 +47,35 @@ export class ActiveDefect {
     return touches(this.#defect, operation);
   }
 
-  get seesAnswers(): boolean {
-    return this.#alteration.answer !== undefined;
+  get seesResponses(): boolean {
+    return this.#alteration.response !== undefined;
   }
 
   get seesFrames(): boolean {
     return this.#alteration.frame !== undefined;
   }
 
-  /** Returns the request to send in place of this one, or an answer to it. */
-  async request(request: ProxiedRequest, ask: AskTarget): Promise<ProxiedRequest | ProxiedAnswer> {
+  /** Returns the request to send in place of this one, or a response to it. */
+  async request(
+    request: ProxiedRequest,
+    ask: AskTarget,
+  ): Promise<ProxiedRequest | ProxiedResponse> {
     return this.#counted(request, (await this.#alteration.request?.(request, ask)) ?? request);
   }
 
-  async answer(
-    answer: ProxiedAnswer,
+  async response(
+    response: ProxiedResponse,
     request: ProxiedRequest,
     ask: AskTarget,
-  ): Promise<ProxiedAnswer> {
-    return this.#counted(answer, (await this.#alteration.answer?.(answer, request, ask)) ?? answer);
+  ): Promise<ProxiedResponse> {
+    return this.#counted(
+      response,
+      (await this.#alteration.response?.(response, request, ask)) ?? response,
+    );
   }
 
   /**
-   * Returns the function that forwards each chunk of an answer; undefined when chunks are not
+   * Returns the function that forwards each chunk of a response; undefined when chunks are not
    * changed.
    */
   chunksOf(request: ProxiedRequest): ((chunk: Buffer) => Buffer) | undefined {

@@ -1,12 +1,12 @@
-/** Small changes to requests and answers, used to build the hooks of defects. */
+/** Small changes to requests and responses, used to build the hooks of defects. */
 import { isObject, type JsonObject } from '../../fixtures/base/json.ts';
-import type { ProxiedAnswer, ProxiedMessage, ProxiedRequest } from './defect.ts';
+import type { ProxiedMessage, ProxiedRequest, ProxiedResponse } from './defect.ts';
 
 /** Fatal, since a lenient decoder would replace invalid bytes and so change the message. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Returns true when an answer is a success. */
-export function isSuccess({ status }: ProxiedAnswer): boolean {
+/** Returns true when a response is a success. */
+export function isSuccess({ status }: ProxiedResponse): boolean {
   return status >= 200 && status < 300;
 }
 
@@ -60,14 +60,14 @@ export function withHeaders<M extends ProxiedMessage>(
   return { ...message, headers: Object.fromEntries(kept) as Record<string, string> };
 }
 
-/** Returns the answer with another status, and without its body if the status forbids one. */
-export function withStatus(answer: ProxiedAnswer, status: number): ProxiedAnswer {
+/** Returns the response with another status, and without its body if the status forbids one. */
+export function withStatus(response: ProxiedResponse, status: number): ProxiedResponse {
   const isBodiless = status === 204 || status === 304 || status < 200;
-  return { ...answer, status, ...(isBodiless ? { body: Buffer.alloc(0) } : {}) };
+  return { ...response, status, ...(isBodiless ? { body: Buffer.alloc(0) } : {}) };
 }
 
-/** Returns an answer made by the proxy: with JSON if given, otherwise without a body. */
-export function ownAnswer(status: number, json?: unknown): ProxiedAnswer {
+/** Returns a response made by the proxy: with JSON if given, otherwise without a body. */
+export function ownResponse(status: number, json?: unknown): ProxiedResponse {
   const hasBody = json !== undefined;
   return {
     status,

@@ -3,40 +3,45 @@ import {
   changedAt,
   changedJson,
   isSuccess,
-  ownAnswer,
+  ownResponse,
   withHeaders,
   withQuery,
   withStatus,
 } from './alter.ts';
-import type { Alteration, AskTarget, ProxiedAnswer, ProxiedRequest } from './defect.ts';
+import type { Alteration, AskTarget, ProxiedRequest, ProxiedResponse } from './defect.ts';
 import { requestFor } from './requests.ts';
 import type { RequestFilter } from './sent.ts';
 
 const everyRequest: RequestFilter = () => true;
 
-/** Changes the status of answers that have `from`: `statusBecomes(409, 204)` accepts a conflict. */
+/**
+ * Changes the status of responses that have `from`: `statusBecomes(409, 204)` accepts a conflict.
+ */
 export function statusBecomes(
   from: number,
   to: number,
   picks: RequestFilter = everyRequest,
 ): () => Alteration {
-  return answerBecomes(
-    (answer) => (answer.status === from ? withStatus(answer, to) : answer),
+  return responseBecomes(
+    (response) => (response.status === from ? withStatus(response, to) : response),
     picks,
   );
 }
 
 /** Turns a refusal of any status into a success. */
 export function refusalBecomes(to: number, picks: RequestFilter = everyRequest): () => Alteration {
-  return answerBecomes((answer) => (answer.status >= 400 ? withStatus(answer, to) : answer), picks);
+  return responseBecomes(
+    (response) => (response.status >= 400 ? withStatus(response, to) : response),
+    picks,
+  );
 }
 
-/** Removes the member at the path from successful answers (see `changedAt`). */
+/** Removes the member at the path from successful responses (see `changedAt`). */
 export function fieldLeftOut(path: string, picks: RequestFilter = everyRequest): () => Alteration {
   return fieldBecomes(path, () => undefined, picks);
 }
 
-/** Changes the value at the path in successful answers (see `changedAt`). */
+/** Changes the value at the path in successful responses (see `changedAt`). */
 export function fieldBecomes(
   path: string,
   change: (value: unknown) => unknown,
@@ -45,55 +50,58 @@ export function fieldBecomes(
   return bodyBecomes((value) => changedAt(value, path, change), picks);
 }
 
-/** Changes the JSON of successful answers. */
+/** Changes the JSON of successful responses. */
 export function bodyBecomes(
   change: (value: unknown) => unknown,
   picks: RequestFilter = everyRequest,
 ): () => Alteration {
-  return answerBecomes(
-    (answer) => (isSuccess(answer) ? changedJson(answer, change) : answer),
+  return responseBecomes(
+    (response) => (isSuccess(response) ? changedJson(response, change) : response),
     picks,
   );
 }
 
-/** Sets headers of answers; undefined removes one. */
+/** Sets headers of responses; undefined removes one. */
 export function headersBecome(
   changes: Readonly<Record<string, string | undefined>>,
   picks: RequestFilter = everyRequest,
 ): () => Alteration {
-  return answerBecomes((answer) => withHeaders(answer, changes), picks);
+  return responseBecomes((response) => withHeaders(response, changes), picks);
 }
 
-/** Changes the answers to requests that `picks` selects; `ask` sends further ones to the target. */
-export function answerBecomes(
+/**
+ * Changes the responses to requests that `picks` selects; `ask` sends further ones to the target.
+ */
+export function responseBecomes(
   change: (
-    answer: ProxiedAnswer,
+    response: ProxiedResponse,
     request: ProxiedRequest,
     ask: AskTarget,
-  ) => ProxiedAnswer | Promise<ProxiedAnswer>,
+  ) => ProxiedResponse | Promise<ProxiedResponse>,
   picks: RequestFilter = everyRequest,
 ): () => Alteration {
   return () => ({
-    answer: (answer, request, ask) => (picks(request) ? change(answer, request, ask) : answer),
+    response: (response, request, ask) =>
+      picks(request) ? change(response, request, ask) : response,
   });
 }
 
 /**
- * Changes one in `count` answers, starting with the first. Only answers that `change` would change
- * are counted; it returns any other answer itself.
+ * Changes one in `count` responses, starting with the first. Only responses that `change` would
+ * change are counted; it returns any other response itself.
  */
-export function oneAnswerOf(
+export function oneResponseOf(
   count: number,
-  change: (answer: ProxiedAnswer, request: ProxiedRequest) => ProxiedAnswer,
+  change: (response: ProxiedResponse, request: ProxiedRequest) => ProxiedResponse,
 ): () => Alteration {
   return () => {
     let seen = 0;
     return {
-      answer: (answer, request) => {
-        const made = change(answer, request);
-        if (made === answer) return answer;
+      response: (response, request) => {
+        const made = change(response, request);
+        if (made === response) return response;
         seen += 1;
-        return (seen - 1) % count === 0 ? made : answer;
+        return (seen - 1) % count === 0 ? made : response;
       },
     };
   };
@@ -132,11 +140,14 @@ export function sentFieldBecomes(
  * Drops a write but answers as if it had succeeded, after a check of the token. The target does not
  * see the write, so `picks` must select valid requests only.
  */
-export function dropped(status: number, picks: RequestFilter = everyRequest): () => Alteration {
+export function dropRequests(
+  status: number,
+  picks: RequestFilter = everyRequest,
+): () => Alteration {
   return () => ({
     request: async (request, ask) => {
       if (!picks(request) || !(await isAuthorized(request, ask))) return request;
-      return ownAnswer(status);
+      return ownResponse(status);
     },
   });
 }

@@ -10,7 +10,7 @@ import type { KnownOperation } from '../target/operation-at.ts';
 /** An operation that the proxy recognizes: of the contract, management or artifact storage. */
 export type ProxiedOperation = KnownOperation;
 
-/** Common fields of a request and an answer. */
+/** Common fields of a request and a response. */
 export interface ProxiedMessage {
   /** Names in lower case; repeated ones are joined by commas. */
   readonly headers: Headers;
@@ -36,19 +36,19 @@ export interface ProxiedRequest extends ProxiedMessage {
 }
 
 /**
- * An answer from the target to the suite. Headers derived from the body are kept consistent with
+ * A response from the target to the suite. Headers derived from the body are kept consistent with
  * it.
  */
-export interface ProxiedAnswer extends ProxiedMessage {
+export interface ProxiedResponse extends ProxiedMessage {
   readonly status: number;
 }
 
 /**
- * Sends one more request to the target and reads its whole answer; hooks do not see it. Start from
- * the current request, or from `requestFor` in requests.ts.
+ * Sends one more request to the target and reads its whole response; hooks do not see it. Start
+ * from the current request, or from `requestFor` in requests.ts.
  */
 export interface AskTarget {
-  (request: ProxiedRequest): Promise<ProxiedAnswer>;
+  (request: ProxiedRequest): Promise<ProxiedResponse>;
   /** The suite's user token for the management API; empty without a user. */
   readonly userToken: string;
 }
@@ -75,16 +75,16 @@ export interface Alteration {
   request?(
     request: ProxiedRequest,
     ask: AskTarget,
-  ): ProxiedRequest | ProxiedAnswer | Promise<ProxiedRequest | ProxiedAnswer>;
+  ): ProxiedRequest | ProxiedResponse | Promise<ProxiedRequest | ProxiedResponse>;
   /**
-   * Changes an answer to the request that the suite sent. Also called for the answer to an upgrade:
-   * a status other than 101 then closes the connection after it.
+   * Changes a response to the request that the suite sent. Also called for the response to an
+   * upgrade: a status other than 101 then closes the connection after it.
    */
-  answer?(
-    answer: ProxiedAnswer,
+  response?(
+    response: ProxiedResponse,
     request: ProxiedRequest,
     ask: AskTarget,
-  ): ProxiedAnswer | Promise<ProxiedAnswer>;
+  ): ProxiedResponse | Promise<ProxiedResponse>;
   /**
    * Handles a frame of an open /connect; returns the frames to forward in its place, possibly none.
    */
@@ -98,7 +98,7 @@ export interface Alteration {
    * another, so each exchange of the defect's operations counts as changed.
    */
   readonly needsOverlap?: true;
-  /** Forwards an answer chunk by chunk, in place of `answer`; bytes in, bytes out. */
+  /** Forwards a response chunk by chunk, in place of `response`; bytes in, bytes out. */
   chunk?(chunk: Buffer, request: ProxiedRequest): Buffer;
 }
 

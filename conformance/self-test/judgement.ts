@@ -30,7 +30,7 @@ export interface DefectResult {
   readonly falseCatches: readonly FalseCatch[];
   /**
    * Further requirements that were missed without being false catches: those of invariants on the
-   * operations of the defect, since a wrong answer is often wrong in several ways, and sweeping
+   * operations of the defect, since a wrong response is often wrong in several ways, and sweeping
    * ones.
    */
   readonly alsoBreaks: readonly RequirementId[];
@@ -38,7 +38,7 @@ export interface DefectResult {
   readonly suiteErrors: readonly string[];
   /** Number of cases that were run. */
   readonly casesRun: number;
-  /** Number of requests, answers and frames that the defect changed. */
+  /** Number of requests, responses and frames that the defect changed. */
   readonly changes: number;
 }
 
@@ -52,7 +52,7 @@ export interface DefectRun {
  * Requirements on everything that an operation accepts or returns. Many defects violate them as
  * well, although the row of the defect does not list them.
  */
-const sweeping: ReadonlySet<RequirementId> = new Set([
+const generalRequirements: ReadonlySet<RequirementId> = new Set([
   'service.legal-values',
   'service.legal-values-are-kept',
   'service.concurrent-writes',
@@ -68,18 +68,18 @@ export function judgedDefect(defect: Defect, { verdicts, changes }: DefectRun): 
   const catches = failed.filter((each) => missedBy(each).some((id) => broken.has(id)));
   const missed = new Set(catches.flatMap(missedBy));
   const killedBy = catches.map(({ id }) => id);
-  const isBeside = (each: CaseVerdict): boolean =>
-    isOfInvariants(each, defect) || missedBy(each).some((id) => sweeping.has(id));
-  const beside = failed.filter((each) => !catches.includes(each) && isBeside(each));
+  const isAlsoBroken = (each: CaseVerdict): boolean =>
+    isOfInvariants(each, defect) || missedBy(each).some((id) => generalRequirements.has(id));
+  const alsoBroken = failed.filter((each) => !catches.includes(each) && isAlsoBroken(each));
   return {
     id: defect.id,
     outcome: outcomeOf(defect, { isCaught: killedBy.length > 0, isExercised: changes > 0 }),
     killedBy,
     proves: defect.violates.filter((id) => missed.has(id)),
     falseCatches: failed
-      .filter((each) => !catches.includes(each) && !beside.includes(each))
+      .filter((each) => !catches.includes(each) && !alsoBroken.includes(each))
       .map(falseCatchOf),
-    alsoBreaks: [...new Set(beside.flatMap(missedBy))].sort(),
+    alsoBreaks: [...new Set(alsoBroken.flatMap(missedBy))].sort(),
     suiteErrors: verdicts.filter(({ verdict }) => verdict === 'error').map(({ id }) => id),
     casesRun: verdicts.length,
     changes,

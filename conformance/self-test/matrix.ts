@@ -130,7 +130,7 @@ export function sampleOf(
 }
 
 /** Returns true if the self-test is complete, and neither the suite nor a defect needs a fix. */
-export function holds({ baselineFailures, rows, interrupted }: KillMatrix): boolean {
+export function isSuccessful({ baselineFailures, rows, interrupted }: KillMatrix): boolean {
   return baselineFailures.length === 0 && !interrupted && rows.every(isSound);
 }
 

@@ -10,7 +10,9 @@ import type { ProxiedExchange, ProxyObserver } from './proxy.ts';
 /** Thrown when a hook sends a request to the target, which counts as a change. */
 class HookActed extends Error {}
 
-/** Returns an `AskTarget` that rejects every request, so that hooks can only read the user token. */
+/**
+ * Returns an `AskTarget` that rejects every request, so that hooks can only read the user token.
+ */
 function refusing(userToken: string): AskTarget {
   return Object.assign(() => Promise.reject(new HookActed('only observing')), { userToken });
 }
@@ -47,7 +49,7 @@ export class DefectProbe implements ProxyObserver {
     const found = this.#current;
     const whole = exchange.then(
       (each) => each,
-      // An exchange without an answer is ignored, since no hook could change it.
+      // An exchange without a response is ignored, since no hook could change it.
       () => undefined,
     );
     this.#line = this.#line.then(async () => {
@@ -68,7 +70,7 @@ async function changesAnything(
   alteration: Alteration,
   exchanged: ProxiedExchange,
 ): Promise<boolean> {
-  const { request, answer, userToken } = exchanged;
+  const { request, response, userToken } = exchanged;
   const refused = refusing(userToken);
   // The effect of these hooks shows only while bytes are forwarded, or while exchanges overlap.
   if (alteration.chunk ?? alteration.frame ?? alteration.ended ?? alteration.needsOverlap)
@@ -76,7 +78,7 @@ async function changesAnything(
   try {
     const sent = (await alteration.request?.(request, refused)) ?? request;
     if (differs(sent, request)) return true;
-    return differs((await alteration.answer?.(answer, request, refused)) ?? answer, answer);
+    return differs((await alteration.response?.(response, request, refused)) ?? response, response);
   } catch (error) {
     if (error instanceof HookActed) return true;
     throw error;

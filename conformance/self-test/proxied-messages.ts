@@ -1,9 +1,9 @@
-/** Reading and forwarding of HTTP requests and answers in the proxy. */
+/** Reading and forwarding of HTTP requests and responses in the proxy. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { ProxiedAnswer, ProxiedRequest } from './defect.ts';
+import type { ProxiedRequest, ProxiedResponse } from './defect.ts';
 import { bodilessHeaders, framedHeaders, rewrittenHeaders, seenHeaders } from './raw-headers.ts';
 
 /** The largest body that hooks receive. */
@@ -30,8 +30,8 @@ export function bodyOfPiped(message: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve) => message.on('close', () => resolve(Buffer.concat(chunks))));
 }
 
-/** Reads an answer of the target to its end. */
-export async function answerOf(received: IncomingMessage): Promise<ProxiedAnswer> {
+/** Reads a response of the target to its end. */
+export async function responseOf(received: IncomingMessage): Promise<ProxiedResponse> {
   const { statusCode = 0, rawHeaders } = received;
   return { status: statusCode, headers: seenHeaders(rawHeaders), body: await readAll(received) };
 }
@@ -46,7 +46,7 @@ export function wireHeaders(
   return rewrittenHeaders(rawHeaders, framedHeaders(asked.headers, sent));
 }
 
-/** Forwards an answer as it arrives; `change` receives each chunk. */
+/** Forwards a response as it arrives; `change` receives each chunk. */
 export async function passOn(
   received: IncomingMessage,
   response: ServerResponse,
@@ -64,24 +64,26 @@ export async function passOn(
   await pipeline(received, changing, response);
 }
 
-/** An outgoing answer, and the target's answer before the hooks, if there is one. */
-export interface OutgoingAnswer {
-  readonly answer: ProxiedAnswer;
-  readonly before?: ProxiedAnswer;
+/** An outgoing response, and the target's response before the hooks, if there is one. */
+export interface OutgoingResponse {
+  readonly response: ProxiedResponse;
+  readonly before?: ProxiedResponse;
   readonly received?: IncomingMessage;
 }
 
-/** Writes an answer with its body in one piece, without the body to HEAD, and ends the response. */
-export function writeAnswer(response: ServerResponse, outgoing: OutgoingAnswer): void {
-  const { answer, before, received } = outgoing;
-  const keepsStatus = received !== undefined && answer.status === received.statusCode;
-  begin(response);
-  const headers = readableHeaders(response, answerHeaders(outgoing));
-  if (keepsStatus) response.writeHead(answer.status, received.statusMessage ?? '', headers);
-  else response.writeHead(answer.status, headers);
-  // An answer to HEAD has headers for a body that it does not have.
-  const isBodiless = before !== undefined && response.req.method === 'HEAD';
-  response.end(isBodiless ? undefined : answer.body);
+/**
+ * Writes a response with its body in one piece, without the body to HEAD, and ends the response.
+ */
+export function writeResponse(target: ServerResponse, outgoing: OutgoingResponse): void {
+  const { response, before, received } = outgoing;
+  const keepsStatus = received !== undefined && response.status === received.statusCode;
+  begin(target);
+  const headers = readableHeaders(target, responseHeaders(outgoing));
+  if (keepsStatus) target.writeHead(response.status, received.statusMessage ?? '', headers);
+  else target.writeHead(response.status, headers);
+  // A response to HEAD has headers for a body that it does not have.
+  const isBodiless = before !== undefined && target.req.method === 'HEAD';
+  target.end(isBodiless ? undefined : response.body);
 }
 
 /** Headers that a client of HTTP/1.0 cannot read, or that are about another connection. */
@@ -91,19 +93,21 @@ const newerHeaders: ReadonlySet<string> = new Set([
   'keep-alive',
 ]);
 
-/** Removes HTTP/1.1 headers from the answer to an HTTP/1.0 client, as the target uses HTTP/1.1. */
+/**
+ * Removes HTTP/1.1 headers from the response to an HTTP/1.0 client, as the target uses HTTP/1.1.
+ */
 function readableHeaders({ req }: ServerResponse, raw: readonly string[]): string[] {
   if (req.httpVersion !== '1.0') return [...raw];
   return raw.filter((_, index) => !newerHeaders.has(raw[index - (index % 2)]?.toLowerCase() ?? ''));
 }
 
-/** Returns the wire headers of an answer after its hooks. */
-export function answerHeaders({ answer, before, received }: OutgoingAnswer): string[] {
-  if (received && isDeepStrictEqual(answer, before)) return received.rawHeaders;
-  const isBodiless = answer.status === 204 || answer.status === 304 || answer.status < 200;
+/** Returns the wire headers of a response after its hooks. */
+export function responseHeaders({ response, before, received }: OutgoingResponse): string[] {
+  if (received && isDeepStrictEqual(response, before)) return received.rawHeaders;
+  const isBodiless = response.status === 204 || response.status === 304 || response.status < 200;
   const headers = isBodiless
-    ? bodilessHeaders(answer.headers)
-    : framedHeaders(before?.headers ?? {}, answer);
+    ? bodilessHeaders(response.headers)
+    : framedHeaders(before?.headers ?? {}, response);
   return rewrittenHeaders(received?.rawHeaders ?? [], headers);
 }
 

@@ -4,21 +4,21 @@ import type { Duplex } from 'node:stream';
 import { bytesOf, type Frame, FrameReader } from '../target/frames.ts';
 import type { ActiveDefect } from './active-defect.ts';
 import type { FrameSide, FrameTunnel } from './defect.ts';
-import { answerHeaders, type OutgoingAnswer } from './proxied-messages.ts';
+import { type OutgoingResponse, responseHeaders } from './proxied-messages.ts';
 
-/** Writes the answer to an upgrade; the connection then ends unless the protocol is switched. */
-export function writeUpgradeAnswer(socket: Duplex, outgoing: OutgoingAnswer): void {
-  const { answer, received } = outgoing;
-  const { status, body } = answer;
+/** Writes the response to an upgrade; the connection then ends unless the protocol is switched. */
+export function writeUpgradeResponse(socket: Duplex, outgoing: OutgoingResponse): void {
+  const { response, received } = outgoing;
+  const { status, body } = response;
   const isSame = received?.statusCode === status;
   const reason = (isSame ? received.statusMessage : STATUS_CODES[status]) ?? '';
-  const headers = answerHeaders(outgoing);
+  const headers = responseHeaders(outgoing);
   const lines = headers.flatMap((name, index) =>
     index % 2 === 0 ? [`${name}: ${headers[index + 1] ?? ''}`] : [],
   );
   socket.write([`HTTP/1.1 ${status} ${reason}`, ...lines, '', ''].join('\r\n'), 'latin1');
   if (status === 101) return;
-  const isChunked = answer.headers['transfer-encoding'] !== undefined;
+  const isChunked = response.headers['transfer-encoding'] !== undefined;
   socket.end(isChunked ? inOneChunk(body) : body);
   // The client's end is seen only after everything it sent has been read.
   socket.resume();

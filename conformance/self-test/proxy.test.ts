@@ -10,7 +10,7 @@ import { operations } from '../../fixtures/contract/operations.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { opcodes } from '../target/frames.ts';
 import { ActiveDefect } from './active-defect.ts';
-import { ownAnswer, withHeaders, withStatus, withText } from './alter.ts';
+import { ownResponse, withHeaders, withStatus, withText } from './alter.ts';
 import type { Alteration, Defect } from './defect.ts';
 import { DefectProxy } from './proxy.ts';
 
@@ -100,10 +100,10 @@ describe('a defect proxy without a defect', () => {
       response.write('first');
       proceed = () => response.end('second');
     });
-    const answer = await fetch(`${proxy.baseUrl}/`);
-    expect(answer.headers.get('transfer-encoding')).toBe('chunked');
+    const response = await fetch(`${proxy.baseUrl}/`);
+    expect(response.headers.get('transfer-encoding')).toBe('chunked');
     const parts: string[] = [];
-    for await (const part of answer.body ?? []) {
+    for await (const part of response.body ?? []) {
       parts.push(Buffer.from(part).toString());
       proceed();
     }
@@ -140,16 +140,16 @@ describe('a defect proxy without a defect', () => {
       response.writeHead(200, { 'content-length': 10 });
       response.write('half', () => response.destroy());
     });
-    const answer = await fetch(broken.baseUrl);
-    await expect(answer.text()).rejects.toThrow('terminated');
+    const response = await fetch(broken.baseUrl);
+    await expect(response.text()).rejects.toThrow('terminated');
   });
 
   it('prepends the path of the target to a request', async () => {
     const targetUrl = await listening(createServer(odd));
     const proxy = await proxyBefore(`${targetUrl}/family`);
     expect(proxy.baseUrl).toMatch(/\/family$/);
-    const answer = await fetch(`${proxy.baseUrl}/x`);
-    expect(answer.headers.get('x-seen')).toBe('GET /family/x');
+    const response = await fetch(`${proxy.baseUrl}/x`);
+    expect(response.headers.get('x-seen')).toBe('GET /family/x');
   });
 });
 
@@ -160,52 +160,55 @@ describe('a defect proxy with a defect', () => {
 
   it('counts no change when the hooks return what they received', async () => {
     const planted = planting({
-      answer: (answer) => ({ ...answer }),
+      response: (response) => ({ ...response }),
       request: (request) => request,
     });
     const proxy = await before(odd, planted);
-    const answer = await fetch(`${proxy.baseUrl}/`);
-    expect([answer.statusText, await answer.text()]).toEqual(['Quite Fine', 'a\u0000b']);
+    const response = await fetch(`${proxy.baseUrl}/`);
+    expect([response.statusText, await response.text()]).toEqual(['Quite Fine', 'a\u0000b']);
     expect(planted.changes).toBe(0);
   });
 
   it('adjusts the length of a changed body, and counts the change', async () => {
-    const planted = planting({ answer: (answer) => withText(answer, 'worse than that') });
+    const planted = planting({ response: (response) => withText(response, 'worse than that') });
     const proxy = await before(plain, planted);
-    const answer = await fetch(proxy.baseUrl);
-    expect(await answer.text()).toBe('worse than that');
-    expect(answer.headers.get('content-length')).toBe('15');
-    expect(answer.headers.get('x-kept')).toBe('as it is');
+    const response = await fetch(proxy.baseUrl);
+    expect(await response.text()).toBe('worse than that');
+    expect(response.headers.get('content-length')).toBe('15');
+    expect(response.headers.get('x-kept')).toBe('as it is');
     expect(planted.changes).toBe(1);
   });
 
   it('sends neither length nor type with a response without a body', async () => {
-    const proxy = await before(plain, planting({ answer: (answer) => withStatus(answer, 204) }));
-    const answer = await fetch(proxy.baseUrl);
-    expect([answer.status, answer.headers.get('content-length')]).toEqual([204, null]);
+    const proxy = await before(
+      plain,
+      planting({ response: (response) => withStatus(response, 204) }),
+    );
+    const response = await fetch(proxy.baseUrl);
+    expect([response.status, response.headers.get('content-length')]).toEqual([204, null]);
   });
 
-  it('sends a chunked answer with a length when a hook removes the coding', async () => {
+  it('sends a chunked response with a length when a hook removes the coding', async () => {
     const unchunked = planting({
-      answer: (answer) => withHeaders(answer, { 'transfer-encoding': undefined }),
+      response: (response) => withHeaders(response, { 'transfer-encoding': undefined }),
     });
     const proxy = await before((_, response) => response.end('good'), unchunked);
-    const answer = await fetch(proxy.baseUrl);
-    expect(answer.headers.get('content-length')).toBe('4');
-    expect(answer.headers.get('transfer-encoding')).toBeNull();
+    const response = await fetch(proxy.baseUrl);
+    expect(response.headers.get('content-length')).toBe('4');
+    expect(response.headers.get('transfer-encoding')).toBeNull();
   });
 
   it('answers instead of the target, with a request ID and a date', async () => {
     const asked: string[] = [];
     const proxy = await before(
       (request) => asked.push(request.url ?? ''),
-      planting({ request: () => ownAnswer(418, { error: 'no' }) }),
+      planting({ request: () => ownResponse(418, { error: 'no' }) }),
     );
-    const answer = await fetch(proxy.baseUrl);
-    expect(answer.status).toBe(418);
-    expect(await answer.json()).toEqual({ error: 'no' });
-    expect(answer.headers.get('x-svc-requestid')).toMatch(/^[0-9a-f-]{36}$/);
-    expect(answer.headers.get('date')).not.toBeNull();
+    const response = await fetch(proxy.baseUrl);
+    expect(response.status).toBe(418);
+    expect(await response.json()).toEqual({ error: 'no' });
+    expect(response.headers.get('x-svc-requestid')).toMatch(/^[0-9a-f-]{36}$/);
+    expect(response.headers.get('date')).not.toBeNull();
     expect(asked).toEqual([]);
   });
 
@@ -214,12 +217,12 @@ describe('a defect proxy with a defect', () => {
       async (request: IncomingMessage, response) => response.end(await text(request)),
       planting({ request: (request) => withText(request, 'something longer') }),
     );
-    const answer = await fetch(proxy.baseUrl, { method: 'POST', body: 'short' });
-    expect(await answer.text()).toBe('something longer');
+    const response = await fetch(proxy.baseUrl, { method: 'POST', body: 'short' });
+    expect(await response.text()).toBe('something longer');
   });
 
   it('does not change the exchanges of other operations', async () => {
-    const planted = planting({ answer: (answer) => withStatus(answer, 500) }, [
+    const planted = planting({ response: (response) => withStatus(response, 500) }, [
       'get-configuration',
     ]);
     const proxy = await before(plain, planted);
@@ -232,7 +235,7 @@ describe('a defect proxy with a defect', () => {
     let count = 0;
     const proxy = await before(
       (_, response) => response.end(String(++count)),
-      planting({ answer: (_, request, ask) => ask(request) }),
+      planting({ response: (_, request, ask) => ask(request) }),
     );
     expect(await (await fetch(proxy.baseUrl)).text()).toBe('2');
   });
@@ -256,9 +259,9 @@ describe('a WebSocket through the defect proxy', () => {
   }
 
   async function echoed(socket: WebSocket, message: string): Promise<string> {
-    const answer = once(socket, 'message');
+    const response = once(socket, 'message');
     socket.send(message);
-    return String((await answer)[0]);
+    return String((await response)[0]);
   }
 
   it.each([
@@ -286,9 +289,9 @@ describe('a WebSocket through the defect proxy', () => {
     });
     const proxy = await proxyBefore(await listening(server));
     const socket = new WebSocket(proxy.baseUrl.replace('http', 'ws'));
-    const [, answer] = await once(socket, 'unexpected-response');
-    expect([answer.statusCode, answer.headers['x-why']]).toEqual([403, 'so']);
-    expect(await text(answer)).toBe('body');
+    const [, response] = await once(socket, 'unexpected-response');
+    expect([response.statusCode, response.headers['x-why']]).toEqual([403, 'so']);
+    expect(await text(response)).toBe('body');
   });
 
   it('can have its frames replaced by a defect, which are counted', async () => {
@@ -314,7 +317,7 @@ describe('a WebSocket through the defect proxy', () => {
           steps.emit('asked');
           await once(steps, 'left');
         }
-        return ownAnswer(403, { error: 'x'.repeat(100_000) });
+        return ownResponse(403, { error: 'x'.repeat(100_000) });
       },
     };
     const { baseUrl } = await proxyBefore('http://127.0.0.1:9', planting(late));
@@ -331,16 +334,16 @@ describe('a WebSocket through the defect proxy', () => {
   });
 
   it('can be refused by a defect although the target accepts it', async () => {
-    const planted = planting({ answer: (answer) => withStatus(answer, 503) }, ['connect']);
+    const planted = planting({ response: (response) => withStatus(response, 503) }, ['connect']);
     const socket = new WebSocket(await echo(planted));
     socket.on('error', () => socket.terminate());
-    const [, answer] = await once(socket, 'unexpected-response');
-    expect(answer.statusCode).toBe(503);
+    const [, response] = await once(socket, 'unexpected-response');
+    expect(response.statusCode).toBe(503);
   });
 
   it('can have the headers of its handshake changed by a defect', async () => {
     const planted = planting({
-      answer: (answer) => withHeaders(answer, { 'sec-websocket-accept': 'wrong' }),
+      response: (response) => withHeaders(response, { 'sec-websocket-accept': 'wrong' }),
     });
     const socket = new WebSocket(await echo(planted));
     const [error] = await once(socket, 'error');

@@ -21,16 +21,16 @@ import type { Random } from '../../fixtures/base/random.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { ActiveDefect } from './active-defect.ts';
 import { withHeaders } from './alter.ts';
-import type { AskTarget, ProxiedAnswer, ProxiedRequest } from './defect.ts';
+import type { AskTarget, ProxiedRequest, ProxiedResponse } from './defect.ts';
 import {
-  answerOf,
   bodyOfPiped,
   passOn,
   readAll,
+  responseOf,
   wireHeaders,
-  writeAnswer,
+  writeResponse,
 } from './proxied-messages.ts';
-import { joinSockets, writeUpgradeAnswer } from './proxied-upgrade.ts';
+import { joinSockets, writeUpgradeResponse } from './proxied-upgrade.ts';
 import { seenHeaders } from './raw-headers.ts';
 import { recognized } from './requests.ts';
 
@@ -53,16 +53,16 @@ export interface ProxyOptions {
 /** A read-only observer of exchanges. */
 export interface ProxyObserver {
   /**
-   * Called for each request; `exchange` resolves to request and answer, or rejects without an
-   * answer.
+   * Called for each request; `exchange` resolves to request and answer, or rejects without a
+   * response.
    */
   examine(exchange: Promise<ProxiedExchange>): void;
 }
 
-/** A complete request and its answer. */
+/** A complete request and its response. */
 export interface ProxiedExchange {
   readonly request: ProxiedRequest;
-  readonly answer: ProxiedAnswer;
+  readonly response: ProxiedResponse;
   /** The user token that hooks receive. */
   readonly userToken: string;
 }
@@ -148,14 +148,14 @@ export class DefectProxy {
     }
     const asked = { ...seen, body: await readAll(request) };
     const sent = await planted.request(asked, this.#ask);
-    if ('status' in sent) return writeAnswer(response, { answer: this.#completed(sent) });
+    if ('status' in sent) return writeResponse(response, { response: this.#completed(sent) });
     const outgoing = this.#open(sent.method, this.#urlOf(sent), wireHeaders(request, asked, sent));
     outgoing.end(sent.body);
     const received = await responseTo(outgoing, response);
-    if (!planted.seesAnswers) return passOn(received, response, planted.chunksOf(asked));
-    const before = await answerOf(received);
-    const answer = await planted.answer(before, asked, this.#ask);
-    writeAnswer(response, { answer, before, received });
+    if (!planted.seesResponses) return passOn(received, response, planted.chunksOf(asked));
+    const before = await responseOf(received);
+    const altered = await planted.response(before, asked, this.#ask);
+    writeResponse(response, { response: altered, before, received });
   }
 
   async #passUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
@@ -163,23 +163,23 @@ export class DefectProxy {
     const planted = this.#planted?.touches(seen.operation) ? this.#planted : undefined;
     const asked = { ...seen, body: Buffer.alloc(0) };
     const sent = planted ? await planted.request(asked, this.#ask) : asked;
-    if ('status' in sent) return writeUpgradeAnswer(socket, { answer: this.#completed(sent) });
+    if ('status' in sent) return writeUpgradeResponse(socket, { response: this.#completed(sent) });
     const outgoing = this.#open(sent.method, this.#urlOf(sent), wireHeaders(request, asked, sent), {
       agent: false,
     });
     outgoing.end();
-    const { received, upgraded, rest } = await upgradeAnswerTo(outgoing, socket);
-    const before = upgraded ? switched(received) : await answerOf(received);
+    const { received, upgraded, rest } = await upgradeResponseTo(outgoing, socket);
+    const before = upgraded ? switched(received) : await responseOf(received);
     if (!planted) {
       this.#options.observer?.examine(
-        Promise.resolve({ request: asked, answer: before, userToken: this.#ask.userToken }),
+        Promise.resolve({ request: asked, response: before, userToken: this.#ask.userToken }),
       );
     }
-    const answer = planted ? await planted.answer(before, asked, this.#ask) : before;
-    writeUpgradeAnswer(socket, { answer, before, received });
+    const response = planted ? await planted.response(before, asked, this.#ask) : before;
+    writeUpgradeResponse(socket, { response, before, received });
     if (!upgraded) return;
     this.#own(upgraded);
-    if (answer.status !== 101) upgraded.destroy();
+    if (response.status !== 101) upgraded.destroy();
     else
       joinSockets({
         device: socket,
@@ -209,7 +209,7 @@ export class DefectProxy {
     return { ...known, method, version, path, query: rest.join('?'), headers };
   }
 
-  async #askTarget(own: ProxiedRequest): Promise<ProxiedAnswer> {
+  async #askTarget(own: ProxiedRequest): Promise<ProxiedResponse> {
     const request = withHeaders(own, {
       host: own.headers.host ?? this.#host(),
       'transfer-encoding': undefined,
@@ -219,7 +219,7 @@ export class DefectProxy {
     const outgoing = this.#open(request.method, this.#urlOf(request), headers);
     outgoing.end(request.body);
     const [received] = (await once(outgoing, 'response')) as [IncomingMessage];
-    return answerOf(received);
+    return responseOf(received);
   }
 
   #open(
@@ -236,19 +236,19 @@ export class DefectProxy {
     return `${this.#prefix}${path}${query === '' ? '' : `?${query}`}`;
   }
 
-  /** Adds the date and a request id to an answer that a hook made instead of the target. */
-  #completed(answer: ProxiedAnswer): ProxiedAnswer {
+  /** Adds the date and a request id to a response that a hook made instead of the target. */
+  #completed(response: ProxiedResponse): ProxiedResponse {
     const { names, clock, random } = this.#options;
     const common = {
       date: new Date(clock.now()).toUTCString(),
       [names.requestId.toLowerCase()]: random.uuid(),
     };
-    return { ...answer, headers: { ...common, ...answer.headers } };
+    return { ...response, headers: { ...common, ...response.headers } };
   }
 
   #own(socket: Duplex): void {
     this.#sockets.add(socket);
-    // A caller that disconnects is not a fault of the proxy, even while its answer is written.
+    // A caller that disconnects is not a fault of the proxy, even while its response is written.
     socket.on('error', () => socket.destroy());
     socket.on('close', () => this.#sockets.delete(socket));
   }
@@ -269,11 +269,11 @@ async function exchangeOf(
   const received = await answered;
   const body = await bodyOfPiped(received);
   const { statusCode = 0, rawHeaders } = received;
-  const answer = { status: statusCode, headers: seenHeaders(rawHeaders), body };
-  return { request: { ...seen, body: await sent }, answer };
+  const response = { status: statusCode, headers: seenHeaders(rawHeaders), body };
+  return { request: { ...seen, body: await sent }, response };
 }
 
-/** Returns the answer of the target; the request is ended when the suite disconnects. */
+/** Returns the response of the target; the request is ended when the suite disconnects. */
 async function responseTo(
   outgoing: ClientRequest,
   response: ServerResponse,
@@ -282,7 +282,7 @@ async function responseTo(
     if (!response.writableFinished) outgoing.destroy();
   });
   const [received] = (await once(outgoing, 'response')) as [IncomingMessage];
-  // The rest of a request that was answered early may fail; the suite gets the answer.
+  // The rest of a request that was answered early may fail; the suite gets the response.
   outgoing.on('error', (error) => received.destroy(error));
   return received;
 }
@@ -293,7 +293,7 @@ interface ReceivedUpgrade {
   readonly rest: Buffer;
 }
 
-function upgradeAnswerTo(outgoing: ClientRequest, socket: Duplex): Promise<ReceivedUpgrade> {
+function upgradeResponseTo(outgoing: ClientRequest, socket: Duplex): Promise<ReceivedUpgrade> {
   socket.on('close', () => outgoing.destroy());
   return new Promise((resolve, reject) => {
     outgoing.on('error', reject);
@@ -302,7 +302,7 @@ function upgradeAnswerTo(outgoing: ClientRequest, socket: Duplex): Promise<Recei
   });
 }
 
-function switched(received: IncomingMessage): ProxiedAnswer {
+function switched(received: IncomingMessage): ProxiedResponse {
   return {
     status: received.statusCode ?? 0,
     headers: seenHeaders(received.rawHeaders),

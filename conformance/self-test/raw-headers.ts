@@ -47,7 +47,7 @@ export function framedHeaders(before: Headers, { headers, body }: ProxiedMessage
   return hadBody || body.length > 0 ? { ...rest, 'content-length': String(body.length) } : rest;
 }
 
-/** Removes the body headers, which an answer without a body must not have. */
+/** Removes the body headers, which a response without a body must not have. */
 export function bodilessHeaders(headers: Headers): Headers {
   const { 'content-length': _, 'transfer-encoding': __, 'content-type': ___, ...rest } = headers;
   return rest;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { listCases } from '../conformance.ts';
-import { codeHashes, modulesById, readSource, sourceText } from './deciding-code.ts';
 import { allDefects } from './defects/index.ts';
 import { undefendedMusts, unprovenMusts } from './matrix.ts';
 import { figuresOf, readmeText, readRecord, recordedResults } from './recorded.ts';
+import { codeHashes, modulesById, readSource, sourceText } from './source-hashes.ts';
 
 const again = 'run `npm run self-test` and commit conformance/self-test/result.ndjson';
 

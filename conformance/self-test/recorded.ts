@@ -1,16 +1,16 @@
 /** The committed result of the last self-test, and the rows of it that are still valid. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Defect } from './defect.ts';
+import { isSound } from './judgement.ts';
+import type { KillMatrix, MatrixRow, MatrixTotals } from './matrix.ts';
 import {
   type CodeHashes,
   codeHashes,
   invariantJudge,
   modulesById,
   packageFolder,
-} from './deciding-code.ts';
-import type { Defect } from './defect.ts';
-import { isSound } from './judgement.ts';
-import type { KillMatrix, MatrixRow, MatrixTotals } from './matrix.ts';
+} from './source-hashes.ts';
 
 /** The outcome of one defect as committed, with the facts needed to verify it. */
 type RecordedRow = Pick<

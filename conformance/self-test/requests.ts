@@ -1,6 +1,6 @@
 /** Matches requests to operations and builds additional requests, from the rows of the contract. */
 import { bearer } from '../target/call.ts';
-import { recognized as find, knownRows } from '../target/operation-at.ts';
+import { recognizeRequest as find, knownRows } from '../target/operation-at.ts';
 import type { ProxiedOperation, ProxiedRequest } from './defect.ts';
 
 /** Matches a method and a path below the base URL to the operations of the contract. */

@@ -9,7 +9,13 @@ import { serve } from '../testing/tiny-server.ts';
 import { bodyBecomes, statusBecomes } from './alterations.ts';
 import type { Alteration, Defect } from './defect.ts';
 import { isSound } from './judgement.ts';
-import { holds, type MatrixRow, runMatrix, undefendedMusts, unprovenMusts } from './matrix.ts';
+import {
+  isSuccessful,
+  type MatrixRow,
+  runMatrix,
+  undefendedMusts,
+  unprovenMusts,
+} from './matrix.ts';
 import { matrixHtml } from './report/html.ts';
 import { matrixText } from './report/text.ts';
 import {
@@ -25,7 +31,7 @@ const paths = {
   audit: operations['list-audit-logs'].path,
 };
 
-/** A case of a tiny suite: the requested path, the expected answer and its requirement. */
+/** A case of a tiny suite: the requested path, the expected response and its requirement. */
 interface TinyCase {
   readonly id: string;
   readonly path: string;
@@ -55,15 +61,15 @@ const tinyCases: readonly TinyCase[] = [
 ];
 
 async function verdictOf(each: TinyCase, baseUrl: string): Promise<CaseVerdict> {
-  const answer = await fetch(baseUrl + each.path);
-  const actual = `${answer.status} ${await answer.text()}`;
+  const response = await fetch(baseUrl + each.path);
+  const actual = `${response.status} ${await response.text()}`;
   const verdict = actual === each.wants ? 'pass' : 'fail';
   const finding = verdict === 'pass' ? { verdict } : { verdict, expected: each.wants, actual };
   return verdictOn(each.id, finding as never, { requirements: [each.names] });
 }
 
 async function tinySuite(cases = tinyCases): Promise<SelfTestOptions> {
-  const baseUrl = await serve((_, answer) => answer.end('{"a":"1"}'));
+  const baseUrl = await serve((_, response) => response.end('{"a":"1"}'));
   const target = { baseUrl, headerPrefix: 'X-SVC', userToken: '', close: async () => undefined };
   return {
     openTarget: async () => target,
@@ -123,10 +129,10 @@ describe('the self-test run without a defect', () => {
   it('assumes an effect if a hook would send another request, and sends none', async () => {
     let asked = 0;
     const alter = (): Alteration => ({
-      answer: async (answer, request, ask) => {
+      response: async (response, request, ask) => {
         await ask(request);
         asked += 1;
-        return answer;
+        return response;
       },
     });
     const { affectedCases } = await runBaseline([{ ...defect, alter }], await tinySuite());
@@ -285,22 +291,22 @@ describe('a kill matrix', () => {
     const matrix = await matrixOf([defect, { ...defect, id: 'another' }]);
     expect(matrix.rows.map(({ id }) => id)).toEqual(['configuration-is-empty', 'another']);
     expect(matrix.totals).toMatchObject({ defects: 2, killed: 2, casesRun: 4, untouched: 2 });
-    expect(holds(matrix)).toBe(true);
+    expect(isSuccessful(matrix)).toBe(true);
   });
 
   it('does not hold when a defect is not sound', async () => {
     const matrix = await matrixOf([defect, survivor]);
     expect(matrix.totals).toMatchObject({ killed: 1, unexercised: 1 });
-    expect(holds(matrix)).toBe(false);
+    expect(isSuccessful(matrix)).toBe(false);
   });
 
   it('does not hold with failures without a defect, or after an interruption', async () => {
     const matrix = await matrixOf([defect]);
-    expect(holds({ ...matrix, baselineFailures: ['errors/error-says-why'] })).toBe(false);
+    expect(isSuccessful({ ...matrix, baselineFailures: ['errors/error-says-why'] })).toBe(false);
     const ended = AbortSignal.abort();
     const interrupted = await matrixOf([defect], ended);
     expect(interrupted).toMatchObject({ interrupted: true, rows: [] });
-    expect(holds(interrupted)).toBe(false);
+    expect(isSuccessful(interrupted)).toBe(false);
   });
 
   it('lists the MUSTs that no defect violates', () => {

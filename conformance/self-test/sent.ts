@@ -32,7 +32,7 @@ export function holdsOther(path: string, fits: (value: unknown) => boolean): Req
 }
 
 /** Matches bodies whose member has that value. */
-export function holds(path: string, wanted: unknown): RequestFilter {
+export function hasValue(path: string, wanted: unknown): RequestFilter {
   return (request) => sentAt(request, path) === wanted;
 }
 

@@ -3,7 +3,7 @@
  * authentication
  */
 import { constants, createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
-import { objectOf, ownAnswer } from './alter.ts';
+import { objectOf, ownResponse } from './alter.ts';
 import type { Alteration, ProxiedRequest } from './defect.ts';
 
 /** An authentication request as a server reads it. */
@@ -76,10 +76,11 @@ export function takesSignature(
   isTaken: (request: SignedRequest) => boolean,
 ): () => Alteration {
   return () => ({
-    answer: (answer, request) => {
+    response: (response, request) => {
       const signed = signedRequest(request);
-      if (answer.status !== 401 || signed?.keyType !== keyType || !isTaken(signed)) return answer;
-      return { ...ownAnswer(200), body: Buffer.from('e30.e30.granted') };
+      if (response.status !== 401 || signed?.keyType !== keyType || !isTaken(signed))
+        return response;
+      return { ...ownResponse(200), body: Buffer.from('e30.e30.granted') };
     },
   });
 }

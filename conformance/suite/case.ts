@@ -62,7 +62,7 @@ export interface ScenarioDefinition<Arranged> {
    * When the runner starts the cases, if that matters. `first`: they take seconds. `last`: what they
    * write may spoil the lists of the target, so each runs alone, after all others.
    */
-  readonly turn?: Turn;
+  readonly order?: Turn;
   readonly needs?: readonly Capability[];
   /** Arranges the start state. The context owns the created resources, and removes them. */
   readonly arrange: (context: TestContext) => Promise<Arranged> | Arranged;
@@ -103,7 +103,7 @@ export function defineScenario<Arranged>(
 ): readonly RunnableCase[] {
   return scenario.cases.map((each) => ({
     ...checkedListing(scenario, each),
-    turn: scenario.turn,
+    turn: scenario.order,
     arrange: async (given) => {
       const needs = needsOf(scenario, each);
       const context = needs.some(isControl) ? await given.ofItsOwn(needs) : given;

@@ -1,11 +1,11 @@
 /**
  * Tables of request bodies: a valid body in which one field is missing, null, empty, too long, of
- * another type, or has another value. The tables of the cases state the expected answers literally.
- * They are not derived from the contract's data, so that a mistake there cannot hide.
+ * another type, or has another value. The tables of the cases state the expected responses
+ * literally. They are not derived from the contract's data, so that a mistake there cannot hide.
  */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import type { Answer } from '../target/answer.ts';
-import { expectEach, observed } from '../target/expectations.ts';
+import { expectEach, observationOf } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
 import type { Capability, CoveredStatus, JudgingCase, ObservingCase } from './case.ts';
 
 /** Longer than any text that a real device sends, yet short enough for every body size limit. */
@@ -50,7 +50,7 @@ export const otherThanText = ['null', 'boolean', 'number', 'list', 'object'] as 
 type InputValues = readonly InputKind[] | Readonly<Record<string, unknown>>;
 
 /**
- * The expected answer to the inputs of a row. `refused`: status 400. `accepted`: a success.
+ * The expected response to the inputs of a row. `refused`: status 400. `accepted`: a success.
  * `open`: any, since the contract does not decide.
  */
 type InputExpectation =
@@ -58,7 +58,7 @@ type InputExpectation =
   | { readonly accepted: InputValues }
   | { readonly open: InputValues };
 
-/** One row, which becomes one case: inputs for one field with the same expected answer. */
+/** One row, which becomes one case: inputs for one field with the same expected response. */
 export type InputRow = InputExpectation & {
   readonly title: string;
   readonly requirement: RequirementId;
@@ -100,7 +100,7 @@ export function inputsOf(row: InputRow, body: unknown): readonly InputBody[] {
   }));
 }
 
-/** Returns the name of the answer that a row expects. */
+/** Returns the name of the response that a row expects. */
 export function expectationOf(row: InputRow): 'refused' | 'accepted' | 'open' {
   if ('refused' in row) return 'refused';
   return 'accepted' in row ? 'accepted' : 'open';
@@ -110,7 +110,7 @@ export function expectationOf(row: InputRow): 'refused' | 'accepted' | 'open' {
 interface InputSender<Arranged> {
   /** A valid body; each input is a copy of it with one field changed. */
   readonly body: unknown;
-  readonly send: (arranged: Arranged, input: InputBody) => Promise<Answer>;
+  readonly send: (arranged: Arranged, input: InputBody) => Promise<HttpResponse>;
   /** The statuses with which an accepted input may be answered. */
   readonly accepted: readonly number[];
 }
@@ -128,7 +128,7 @@ export function inputCases<Arranged>(
     if (expectation === 'open') {
       return {
         ...facts,
-        observe: async (arranged) => observed(await seenStatuses(inputs, send, arranged)),
+        observe: async (arranged) => observationOf(await seenStatuses(inputs, send, arranged)),
       };
     }
     const statuses = expectation === 'refused' ? 400 : accepted;
@@ -141,7 +141,7 @@ export function inputCases<Arranged>(
 
 async function seenStatuses<Arranged>(
   inputs: readonly InputBody[],
-  send: (arranged: Arranged, input: InputBody) => Promise<Answer>,
+  send: (arranged: Arranged, input: InputBody) => Promise<HttpResponse>,
   arranged: Arranged,
 ): Promise<string> {
   const seen: string[] = [];

@@ -58,8 +58,8 @@ export const suiteOptions = {
     isReplayed: true,
     ...recordedSwitch,
   },
-  skipUnauthorised: {
-    flag: '--skip-unauthorised',
+  skipUnauthorized: {
+    flag: '--skip-unauthorized',
     group: 'Which cases',
     help: 'skip the cases for which the user lacks a right, instead of ending the run',
     isReplayed: true,
@@ -124,7 +124,7 @@ export const suiteOptions = {
   failOn: {
     flag: '--fail-on <level>',
     group: 'Requirements',
-    help: 'lowest level that fails the run when missed',
+    help: 'fail the run on a missed MUST only, or on a missed SHOULD too',
     cli: { kind: 'choices', of: ['should', 'must'] },
     default: { value: 'should' },
     recorded: { as: v.optional(v.picklist(['should', 'must']), 'should'), absent: 'should' },

@@ -11,6 +11,13 @@ describe('the selection of cases by the beginnings of their ids', () => {
     expect(ids([])).toHaveLength(3);
   });
 
+  it('accepts the former ID of a case that was renamed', () => {
+    const renamed = [{ id: 'inventory/value-changes-its-type' }, { id: 'inventory/value' }];
+    expect(selectedRows(renamed, ['inventory/value-of-another-kind'], 'case')).toEqual([
+      renamed[0],
+    ]);
+  });
+
   it.each([
     [['erors/'], /^no case has an ID that starts with "erors\/" \(nearest: errors\/, /],
     [['errors/', 'monitor/alart'], /starts with "monitor\/alart" \(nearest: monitor\/alert, /],

@@ -1,6 +1,7 @@
 /** Selects cases, or planted defects, by ids and by the beginnings of ids. */
 import { nearestOf } from '../../fixtures/base/nearest.ts';
 import { SetupError } from '../target/setup-error.ts';
+import { presentId } from './former-ids.ts';
 
 /** An id, or the beginning of one, matches nothing. The message has no final period. */
 export class UnknownIdError extends SetupError {
@@ -13,17 +14,19 @@ export class UnknownIdError extends SetupError {
 }
 
 /**
- * Returns the rows whose id starts with one of the beginnings; all rows without beginnings.
+ * Returns the rows whose id starts with one of the given beginnings; all rows if none is given. A
+ * former id selects the case of today.
  * @param noun what the rows are, such as `case`
  * @throws UnknownIdError for each beginning that matches no row, whatever the others match: a typing
  * error would otherwise only make the selection smaller
  */
 export function selectedRows<Row extends { readonly id: string }>(
   rows: readonly Row[],
-  beginnings: readonly string[],
+  given: readonly string[],
   noun: string,
 ): readonly Row[] {
-  if (beginnings.length === 0) return rows;
+  if (given.length === 0) return rows;
+  const beginnings = given.map(presentId);
   if (beginnings.includes('')) {
     throw new UnknownIdError(`the ID of a ${noun} is empty; leave it out to select every ${noun}`);
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { withAlteredSignature, withParameter, withSegment } from './altered-link.ts';
 import { NotObservable } from './expectations.ts';
-import { claimsOf, forged, unsigned, withOtherClaims } from './token-claims.ts';
+import { claimsOf, forgeToken, unsignedToken, withOtherClaims } from './token-claims.ts';
 
 const link = 'http://host/a/board%202%2F%C3%B8/device?x-svc-expire=2026&x-svc-signature=Abc';
 
@@ -37,7 +37,7 @@ describe('an altered link', () => {
 
 describe('an altered token', () => {
   it('has a forged signature with unchanged claims', () => {
-    expect(forged(token)).toBe(token.replace(/Abc$/, 'Bbc'));
+    expect(forgeToken(token)).toBe(token.replace(/Abc$/, 'Bbc'));
   });
 
   it('has a later expiry with an unchanged signature', () => {
@@ -47,7 +47,7 @@ describe('an altered token', () => {
   });
 
   it('has no signature and names the algorithm "none"', () => {
-    const [header = '', claims, signature] = unsigned(token).split('.');
+    const [header = '', claims, signature] = unsignedToken(token).split('.');
     expect(Buffer.from(header, 'base64url').toString()).toContain('"none"');
     expect([claims, signature]).toEqual([token.split('.')[1], '']);
   });

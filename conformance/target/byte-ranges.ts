@@ -1,10 +1,10 @@
 /**
- * The parts in a 206 answer: one, or several in multipart/byteranges. RFC 9110, sections 14 and
+ * The parts in a 206 response: one, or several in multipart/byteranges. RFC 9110, sections 14 and
  * 15.3.7
  */
 
-import type { Answer } from './answer.ts';
-import { ExpectationFailure, shown } from './expectations.ts';
+import { describeValue, ExpectationFailure } from './expectations.ts';
+import type { HttpResponse } from './response.ts';
 
 /** Bytes of a file and the offset of the first. */
 export interface RangePart {
@@ -16,14 +16,14 @@ const contentRange = /^bytes (\d+)-(\d+)\/(?:\d+|\*)$/i;
 const blankLine = '\r\n\r\n';
 
 /**
- * Returns the parts of a 206 answer. Throws an ExpectationFailure when a part has no Content-Range
- * that fits its length, or when a multipart body has no parts.
+ * Returns the parts of a 206 response. Throws an ExpectationFailure when a part has no
+ * Content-Range that fits its length, or when a multipart body has no parts.
  */
-export function partsOf(answer: Answer): readonly RangePart[] {
-  const type = answer.headers['content-type'] ?? '';
+export function partsOf(response: HttpResponse): readonly RangePart[] {
+  const type = response.headers['content-type'] ?? '';
   const boundary = /^multipart\/byteranges\s*;.*\bboundary="?([^";]+)"?/i.exec(type)?.[1];
-  if (boundary === undefined) return [partOf(answer.headers['content-range'], answer.bytes)];
-  const bodies = answer.bytes.toString('latin1').split(`--${boundary}`).slice(1, -1);
+  if (boundary === undefined) return [partOf(response.headers['content-range'], response.bytes)];
+  const bodies = response.bytes.toString('latin1').split(`--${boundary}`).slice(1, -1);
   if (bodies.length === 0) throw new ExpectationFailure('parts between boundaries', 'none');
   return bodies.map(bodyPart);
 }
@@ -41,5 +41,5 @@ function partOf(said: string | undefined, bytes: Buffer): RangePart {
     return { first: Number(first), bytes };
   }
   const wanted = `a Content-Range that fits ${bytes.length} bytes`;
-  throw new ExpectationFailure(wanted, shown(said ?? 'none'));
+  throw new ExpectationFailure(wanted, describeValue(said ?? 'none'));
 }

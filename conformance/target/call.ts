@@ -1,8 +1,8 @@
 /** Calls operations by name: path, query and body are built from the contract's data. */
 import { type Operation, type PathParameter, pathOf } from '../../fixtures/contract/operation.ts';
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
-import type { Answer } from './answer.ts';
 import type { Headers } from './exchange.ts';
+import type { HttpResponse } from './response.ts';
 import type { TargetSession, WireRequest } from './target.ts';
 
 /** Contents of a call besides its path parameters. */
@@ -52,11 +52,11 @@ export class ApiCaller {
     this.#headers = headers;
   }
 
-  /** Calls an operation. Throws a TransportFailure when there is no answer. */
+  /** Calls an operation. Throws a TransportFailure when there is no response. */
   call<Id extends OperationId>(
     id: Id,
     ...given: CallArguments<(typeof operations)[Id]['path']>
-  ): Promise<Answer> {
+  ): Promise<HttpResponse> {
     return this.session.send(this.request(id, ...given));
   }
 

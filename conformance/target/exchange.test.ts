@@ -8,7 +8,7 @@ const times = { startMs: 7.2, elapsedMs: 1.4 };
 const token = 'eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJkZXZpY2UifQ.c2lnbmF0dXJl';
 
 describe('a recorded exchange', () => {
-  const answer = { status: 200, headers: {}, bytes: Buffer.from('{}') };
+  const response = { status: 200, headers: {}, bytes: Buffer.from('{}') };
 
   it('contains the scheme of an Authorization header, without the token', () => {
     const headers = {
@@ -16,7 +16,7 @@ describe('a recorded exchange', () => {
       cookie: 'JWT=opaque-credential; other=other-credential',
     };
     const { request } = new Mask().value(
-      exchangeOf({ method: 'GET', url: '/', headers }, answer, times),
+      exchangeOf({ method: 'GET', url: '/', headers }, response, times),
     );
     expect(request.headers).toEqual({
       authorization: 'Bearer <masked>',
@@ -34,7 +34,7 @@ describe('a recorded exchange', () => {
       { authorization: 'Bearer an-opaque-user-token', cookie: `JWT=${altered}` },
       { authorization: `Bearer ${altered}`, cookie: 'none' },
     ].map((headers) => {
-      const written = exchangeOf({ method: 'GET', url: '/', headers }, answer, times);
+      const written = exchangeOf({ method: 'GET', url: '/', headers }, response, times);
       return Object.values(mask.value(written).request.headers);
     });
     expect(shown).toEqual([
@@ -45,8 +45,8 @@ describe('a recorded exchange', () => {
   });
 
   it('contains no cookie value that the target sets', () => {
-    const set = { ...answer, headers: { 'set-cookie': 'id=1; Path=/, s=2' } };
-    const { answer: written } = exchangeOf({ method: 'GET', url: '/' }, set, times);
+    const set = { ...response, headers: { 'set-cookie': 'id=1; Path=/, s=2' } };
+    const { response: written } = exchangeOf({ method: 'GET', url: '/' }, set, times);
     expect(written?.headers).toEqual({
       'set-cookie': 'id=<masked>; Path=<masked>, s=<masked>',
     });
@@ -54,20 +54,20 @@ describe('a recorded exchange', () => {
 
   it('contains the URL as it was sent', () => {
     const url = 'http://host/a/../b {x}';
-    const { request } = exchangeOf({ method: 'GET', url }, answer, times);
+    const { request } = exchangeOf({ method: 'GET', url }, response, times);
     expect(request.line).toBe('GET http://host/b%20%7Bx%7D');
   });
 
   it('contains its start and duration in whole milliseconds', () => {
-    const written = exchangeOf({ method: 'GET', url: '/' }, answer, times);
+    const written = exchangeOf({ method: 'GET', url: '/' }, response, times);
     expect(written).toMatchObject({ startMs: 7, elapsedMs: 1 });
   });
 
   it('describes a body that is not text', () => {
     const bytes = Buffer.from([0, 255, 1]);
-    const { answer: written } = exchangeOf(
+    const { response: written } = exchangeOf(
       { method: 'GET', url: '/' },
-      { ...answer, bytes },
+      { ...response, bytes },
       times,
     );
     expect(written?.body).toBe('<3 bytes, not text>');
@@ -75,29 +75,29 @@ describe('a recorded exchange', () => {
 
   it('truncates a long body and states the missing length', () => {
     const body = 'ö'.repeat(20_000);
-    const long = { ...answer, bytes: Buffer.from('x'.repeat(5000)) };
+    const long = { ...response, bytes: Buffer.from('x'.repeat(5000)) };
     const written = exchangeOf({ method: 'PUT', url: '/', body }, long, times);
     expect(written.request.body).toMatch(/^ö{16384}<3616 more>$/);
     expect(written.request.bodyBytes).toBe(40_000);
-    expect(reportedExchange(written).answer?.body).toMatch(/^x{4096}<904 more>$/);
+    expect(reportedExchange(written).response?.body).toMatch(/^x{4096}<904 more>$/);
   });
 
   it('contains every byte of a request that is not UTF-8', () => {
     const body = Buffer.from([0, 255, 128, 65]);
-    const { request } = exchangeOf({ method: 'PUT', url: '/', body }, answer, times);
+    const { request } = exchangeOf({ method: 'PUT', url: '/', body }, response, times);
     expect(request).toMatchObject({ body: '\u0000\u00ff\u0080A', bodyForm: 'latin1' });
     expect(request).not.toHaveProperty('bodyBytes');
   });
 
   it('notes that a body was sent in chunks', () => {
-    const { request } = exchangeOf({ method: 'PUT', url: '/', body: ['a', 'b'] }, answer, times);
+    const { request } = exchangeOf({ method: 'PUT', url: '/', body: ['a', 'b'] }, response, times);
     expect(request).toMatchObject({ body: 'ab', headers: { 'transfer-encoding': 'chunked' } });
   });
 
   it('contains the reason when there is no response', () => {
     const written = exchangeOf({ method: 'GET', url: '/' }, new Error('closed'), times);
     expect(written).toMatchObject({ failure: 'closed' });
-    expect(written).not.toHaveProperty('answer');
+    expect(written).not.toHaveProperty('response');
   });
 
   const bytes = Buffer.alloc(20_000, 'a');
@@ -105,7 +105,7 @@ describe('a recorded exchange', () => {
   it('replaces the oldest one when the record is full', () => {
     const record = new ExchangeList();
     for (let count = 0; count < 505; count++) {
-      record.add(exchangeOf({ method: 'GET', url: `/${count}` }, answer, times));
+      record.add(exchangeOf({ method: 'GET', url: `/${count}` }, response, times));
     }
     expect(record.exchanges).toHaveLength(500);
     expect(record.exchanges.at(-1)?.request.line).toBe('GET /504');
@@ -118,8 +118,8 @@ describe('a recorded exchange', () => {
   it('contains the full request for the repro script, but not in reports', () => {
     const form = { fields: {}, file: { field: 'artifact', name: 'a.mender', bytes } };
     const written = [
-      exchangeOf({ method: 'POST', url: '/', form }, answer, times),
-      exchangeOf({ method: 'POST', url: '/', body: bytes.toString() }, answer, times),
+      exchangeOf({ method: 'POST', url: '/', form }, response, times),
+      exchangeOf({ method: 'POST', url: '/', body: bytes.toString() }, response, times),
     ];
     for (const { request } of written) {
       const { content = '' } = request.form ?? request;
@@ -130,7 +130,7 @@ describe('a recorded exchange', () => {
 });
 
 describe('a recorded signed request', () => {
-  const answer = { status: 401, headers: {}, bytes: Buffer.alloc(0) };
+  const response = { status: 401, headers: {}, bytes: Buffer.alloc(0) };
   const keys = {
     rsa: generateKeyPairSync('rsa', { modulusLength: 2048 }),
     ecdsa: generateKeyPairSync('ec', { namedCurve: 'P-256' }),
@@ -142,7 +142,8 @@ describe('a recorded signed request', () => {
     const digest = keyType === 'ed25519' ? null : 'sha256';
     const signature = sign(digest, Buffer.from(signedText), privateKey).toString('base64');
     const headers = { 'x-svc-signature': signature };
-    return exchangeOf({ method: 'POST', url: '/', headers, body }, answer, times).request.signature;
+    return exchangeOf({ method: 'POST', url: '/', headers, body }, response, times).request
+      .signature;
   }
 
   function bodyOf(publicKey: KeyObject): string {

@@ -1,14 +1,14 @@
-/** The record of a request and its answer: bounded, as evidence for a verdict. */
+/** The record of a request and its response: bounded, as evidence for a verdict. */
 import { beginningOf } from '../../fixtures/base/beginning.ts';
 import { MASKED } from './mask.ts';
 import { type RequestSignature, signatureOf } from './signed-request.ts';
-import { packed, type RecordedForm, recordedForm, type UploadForm } from './upload-form.ts';
+import { gzipBase64, type RecordedForm, recordedForm, type UploadForm } from './upload-form.ts';
 
 /** Maximum length of a recorded body; longer for requests, so that a repro script can send them. */
 const REQUEST_BODY_MAX_CHARACTERS = 16_384;
-const ANSWER_BODY_MAX_CHARACTERS = 4096;
-/** Longer limit for the record of a case, since a script reads ids from answers such as lists. */
-const KEPT_ANSWER_MAX_CHARACTERS = 131_072;
+const RESPONSE_BODY_MAX_CHARACTERS = 4096;
+/** Longer limit for the record of a case, since a script reads ids from responses such as lists. */
+const KEPT_RESPONSE_MAX_CHARACTERS = 131_072;
 /** Exchanges recorded per case for its script; the oldest are dropped first. */
 const EXCHANGES_MAX = 500;
 /** Exchanges per case that a report shows, the newest. */
@@ -36,12 +36,12 @@ export interface TargetExchange {
     /** The form that was sent instead of a body. */
     readonly form?: RecordedForm;
   };
-  readonly answer?: {
+  readonly response?: {
     readonly status: number;
     readonly headers: Headers;
     readonly body?: string;
   };
-  /** The reason why there is no answer. */
+  /** The reason why there is no response. */
   readonly failure?: string;
   readonly elapsedMs: number;
 }
@@ -82,14 +82,14 @@ export function reportedExchanges(
 }
 
 /** Returns an exchange as a report shows it. */
-export function reportedExchange({ request, answer, ...rest }: TargetExchange): TargetExchange {
+export function reportedExchange({ request, response, ...rest }: TargetExchange): TargetExchange {
   const { content: _, form, ...shown } = request;
   const body =
-    answer?.body === undefined ? {} : { body: cut(answer.body, ANSWER_BODY_MAX_CHARACTERS) };
+    response?.body === undefined ? {} : { body: cut(response.body, RESPONSE_BODY_MAX_CHARACTERS) };
   return {
     ...rest,
     request: { ...shown, ...(form && { form: withoutFile(form) }) },
-    ...(answer && { answer: { ...answer, ...body } }),
+    ...(response && { response: { ...response, ...body } }),
   };
 }
 
@@ -106,17 +106,17 @@ interface RequestInput {
   readonly form?: UploadForm;
 }
 
-/** Input for the record of an answer. */
-interface ReceivedAnswer {
+/** Input for the record of a response. */
+interface ReceivedResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly bytes: Buffer;
 }
 
-/** Returns the record of a request and of its answer or error. */
+/** Returns the record of a request and of its response or error. */
 export function exchangeOf(
   { method, url, headers = {}, body, form }: RequestInput,
-  outcome: ReceivedAnswer | Error,
+  outcome: ReceivedResponse | Error,
   times: Pick<TargetExchange, 'startMs' | 'elapsedMs'>,
 ): TargetExchange {
   const sent = Array.isArray(body) ? body.join('') : body;
@@ -132,12 +132,12 @@ export function exchangeOf(
   const startMs = Math.round(times.startMs);
   const elapsedMs = Math.round(times.elapsedMs);
   if (outcome instanceof Error) return { startMs, request, failure: outcome.message, elapsedMs };
-  const answer = {
+  const response = {
     status: outcome.status,
     headers: recordedHeaders(outcome.headers),
     ...receivedBody(outcome.bytes),
   };
-  return { startMs, request, answer, elapsedMs };
+  return { startMs, request, response, elapsedMs };
 }
 
 /** Returns the URL as clients send it: with dot segments resolved and characters escaped. */
@@ -158,7 +158,7 @@ function sentBody(body: unknown): Partial<TargetExchange['request']> {
   return {
     body: kept,
     ...(isText ? {} : { bodyForm: 'latin1' }),
-    ...(kept === whole ? {} : { bodyBytes: bytes.length, content: packed(bytes) }),
+    ...(kept === whole ? {} : { bodyBytes: bytes.length, content: gzipBase64(bytes) }),
   };
 }
 
@@ -166,7 +166,9 @@ function receivedBody(bytes: Buffer): { readonly body?: string } {
   if (bytes.length === 0) return {};
   const text = bytes.toString('utf8');
   const isText = !text.includes('\0') && !text.includes('\uFFFD');
-  const body = isText ? cut(text, KEPT_ANSWER_MAX_CHARACTERS) : `<${bytes.length} bytes, not text>`;
+  const body = isText
+    ? cut(text, KEPT_RESPONSE_MAX_CHARACTERS)
+    : `<${bytes.length} bytes, not text>`;
   return { body };
 }
 

@@ -1,6 +1,5 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import type { Answer } from './answer.ts';
 import {
   ExpectationFailure,
   expectEach,
@@ -14,8 +13,9 @@ import {
   expectStatus,
   sorted,
 } from './expectations.ts';
+import type { HttpResponse } from './response.ts';
 
-function answer(status: number, text = ''): Answer {
+function answer(status: number, text = ''): HttpResponse {
   return { status, text, bytes: Buffer.from(text), headers: {} };
 }
 

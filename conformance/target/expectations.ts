@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { beginningOf } from '../../fixtures/base/beginning.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import type { Answer } from './answer.ts';
+import type { HttpResponse } from './response.ts';
 
 /** The target did not do what the case's requirement says. */
 export class ExpectationFailure extends Error {
@@ -38,86 +38,89 @@ export interface CaseObservation {
 const TEXT_MAX_CHARACTERS = 300;
 
 /** Returns a value as text, truncated when long. */
-export function shown(value: unknown): string {
+export function describeValue(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
   return text.length <= TEXT_MAX_CHARACTERS ? text : `${beginningOf(text, TEXT_MAX_CHARACTERS)}…`;
 }
 
-/** Returns an answer in short form: status and the beginning of the body. */
-export function shownAnswer({ status, text, bytes }: Answer): string {
+/** Returns a response in short form: status and the beginning of the body. */
+export function responseSummary({ status, text, bytes }: HttpResponse): string {
   if (text === '') return `${status} without a body`;
   // The bytes of an archive are unreadable, and its timestamps differ from run to run.
   if (text.includes('\0')) return `${status} with ${bytes.length} bytes that are not text`;
-  return `${status} with the body ${shown(text)}`;
+  return `${status} with the body ${describeValue(text)}`;
 }
 
 /** Returns an observation of the text. */
-export function observed(seen: string): CaseObservation {
+export function observationOf(seen: string): CaseObservation {
   return { seen };
 }
 
-/** Returns an observation of the answer. */
-export function observedAnswer(answer: Answer): CaseObservation {
-  return { seen: `answered ${shownAnswer(answer)}` };
+/** Returns an observation of the response. */
+export function observedResponse(response: HttpResponse): CaseObservation {
+  return { seen: `answered ${responseSummary(response)}` };
 }
 
 /** All success statuses, for cases that accept any of them. */
 export const anySuccess = [200, 201, 202, 203, 204] as const;
 
-/** Asserts that the answer has one of these statuses. */
-export function expectStatus(answer: Answer, ...statuses: readonly number[]): void {
-  if (statuses.includes(answer.status)) return;
-  throw new ExpectationFailure(`status ${statuses.join(' or ')}`, shownAnswer(answer));
+/** Asserts that the response has one of these statuses. */
+export function expectStatus(response: HttpResponse, ...statuses: readonly number[]): void {
+  if (statuses.includes(response.status)) return;
+  throw new ExpectationFailure(`status ${statuses.join(' or ')}`, responseSummary(response));
 }
 
 /** Asserts that each of the named requests is answered with the status, or with one of them. */
 export async function expectEach<Row>(
   statuses: number | readonly number[],
   rows: Readonly<Record<string, Row>>,
-  send: (row: Row, name: string) => Promise<Answer>,
+  send: (row: Row, name: string) => Promise<HttpResponse>,
 ): Promise<void> {
   const legal = typeof statuses === 'number' ? [statuses] : statuses;
   for (const [name, row] of Object.entries(rows)) {
-    const answer = await send(row, name);
-    if (legal.includes(answer.status)) continue;
+    const response = await send(row, name);
+    if (legal.includes(response.status)) continue;
     const expected = `status ${legal.join(' or ')} for ${name}`;
-    throw new ExpectationFailure(expected, shownAnswer(answer));
+    throw new ExpectationFailure(expected, responseSummary(response));
   }
 }
 
-/** Asserts that the answer has no body. */
-export function expectNoBody(answer: Answer): void {
-  if (answer.bytes.length > 0) throw new ExpectationFailure('no body', shownAnswer(answer));
+/** Asserts that the response has no body. */
+export function expectNoBody(response: HttpResponse): void {
+  if (response.bytes.length > 0) throw new ExpectationFailure('no body', responseSummary(response));
 }
 
 /** Returns the JSON of the body. */
-export function expectJson(answer: Answer): unknown {
+export function expectJson(response: HttpResponse): unknown {
   try {
-    return JSON.parse(answer.text);
+    return JSON.parse(response.text);
   } catch {
-    throw new ExpectationFailure('a JSON body', shownAnswer(answer));
+    throw new ExpectationFailure('a JSON body', responseSummary(response));
   }
 }
 
 /** Returns the JSON of the body if it has the shape; names the first field that does not fit. */
 export function expectShape<const Shape extends v.GenericSchema>(
-  answer: Answer,
+  response: HttpResponse,
   shape: Shape,
 ): v.InferOutput<Shape> {
-  const parsed = v.safeParse(shape, expectJson(answer), { abortEarly: true });
+  const parsed = v.safeParse(shape, expectJson(response), { abortEarly: true });
   if (parsed.success) return parsed.output;
   const [issue] = parsed.issues;
   const where = v.getDotPath(issue) ?? 'the body';
   throw new ExpectationFailure(
     `${where} as ${issue.expected ?? 'described'}`,
-    `${where}: ${issue.message}, in ${shown(answer.text)}`,
+    `${where}: ${issue.message}, in ${describeValue(response.text)}`,
   );
 }
 
 /** Asserts that the two values are equal, member by member. */
 export function expectEqual(what: string, actual: unknown, expected: unknown): void {
   if (isDeepStrictEqual(actual, expected)) return;
-  throw new ExpectationFailure(`${what} ${shown(expected)}`, `${what} ${shown(actual)}`);
+  throw new ExpectationFailure(
+    `${what} ${describeValue(expected)}`,
+    `${what} ${describeValue(actual)}`,
+  );
 }
 
 /** Asserts that the value is absent or equal, as for an optional field. */
@@ -149,7 +152,7 @@ export function expectThat(truth: boolean, expected: string, actual: string): as
 export function expectUrl(what: string, text: string | undefined): string {
   const protocol = text !== undefined && URL.canParse(text) ? new URL(text).protocol : '';
   if (text !== undefined && /^https?:$/.test(protocol)) return text;
-  throw new ExpectationFailure(`${what} that is an absolute URL`, shown(text ?? 'none'));
+  throw new ExpectationFailure(`${what} that is an absolute URL`, describeValue(text ?? 'none'));
 }
 
 /** Returns the value if it is present. */

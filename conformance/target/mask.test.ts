@@ -87,12 +87,12 @@ describe('the mask of secrets', () => {
     const exchange = {
       observation: 'told ZGV2aWNlOnNlY3JldA==',
       request: { headers: { authorization: 'Basic ZGV2aWNlOnNlY3JldA==' } },
-      answer: { headers: { 'x-told': 'ZGV2aWNlOnNlY3JldA==' }, body: 'Bearer nonsense' },
+      response: { headers: { 'x-told': 'ZGV2aWNlOnNlY3JldA==' }, body: 'Bearer nonsense' },
     };
     expect(new Mask().value(exchange)).toEqual({
       observation: 'told <masked:basic>',
       request: { headers: { authorization: 'Basic <masked:basic>' } },
-      answer: { headers: { 'x-told': '<masked:basic>' }, body: 'Bearer nonsense' },
+      response: { headers: { 'x-told': '<masked:basic>' }, body: 'Bearer nonsense' },
     });
   });
 

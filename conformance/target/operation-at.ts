@@ -48,7 +48,7 @@ const patterns: readonly PathPattern[] = knownRows
   .sort((one, other) => other.fixedLength - one.fixedLength);
 
 /** Returns the rows that match a method and a path below the base URL, encoded as it is sent. */
-export function recognized(method: string, path: string): RecognizedOperation {
+export function recognizeRequest(method: string, path: string): RecognizedOperation {
   const fitting = patterns.filter(({ pattern }) => pattern.test(path));
   const found = fitting.find(({ row }) => row.method === method);
   const groups = (found ?? fitting[0])?.pattern.exec(path)?.groups ?? {};

@@ -19,16 +19,19 @@ class HurriedClock extends ManualClock {
 }
 
 async function targetOn(
-  answers: readonly (readonly [number, Readonly<Record<string, string>>])[],
+  responses: readonly (readonly [number, Readonly<Record<string, string>>])[],
   requestsPerSecondMax?: number,
 ) {
   const clock = new HurriedClock(Date.parse('2026-01-31T12:00:00Z'));
   const moments: number[] = [];
-  const baseUrl = await serve((request, answer) => {
+  const baseUrl = await serve((request, response) => {
     request.resume();
-    const [status, headers] = answers[Math.min(moments.length, answers.length - 1)] ?? [200, {}];
+    const [status, headers] = responses[Math.min(moments.length, responses.length - 1)] ?? [
+      200,
+      {},
+    ];
     moments.push(clock.monotonicMs());
-    answer.writeHead(status, headers).end();
+    response.writeHead(status, headers).end();
   });
   const target = new Target({ baseUrl, clock, requestTimeLimitMs: 900_000, requestsPerSecondMax });
   return { target, session: target.session(), clock, moments };
@@ -39,7 +42,7 @@ const ok = [200, {}] as const;
 
 describe('a rate limit for the requests of a run', () => {
   it('applies to all sessions together', async () => {
-    const baseUrl = await serve((_, answer) => answer.end());
+    const baseUrl = await serve((_, response) => response.end());
     const limits = { requestTimeLimitMs: 5000, requestsPerSecondMax: 50 };
     const target = new Target({ baseUrl, clock: systemClock, ...limits });
     const sessions = Array.from({ length: 3 }, () => target.session());
@@ -133,8 +136,8 @@ describe('a response that asks the client to wait', () => {
 
   it('is retried with a body that is sent in chunks', async () => {
     const { session } = await targetOn([[429, { 'retry-after': '2' }], ok]);
-    const answer = await session.send({ method: 'POST', url: '/', body: ['a', 'b'] });
-    expect(answer.status).toBe(200);
+    const response = await session.send({ method: 'POST', url: '/', body: ['a', 'b'] });
+    expect(response.status).toBe(200);
   });
 });
 

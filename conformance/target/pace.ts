@@ -3,7 +3,7 @@
  * with Retry-After. Both apply to the whole run, however many cases run at a time.
  */
 import type { Clock } from '../../fixtures/base/clock.ts';
-import type { Answer } from './answer.ts';
+import type { HttpResponse } from './response.ts';
 
 /** The suite gives up on a request when the target asks for a longer pause. */
 const PAUSE_MAX_MS = 60_000;
@@ -40,17 +40,17 @@ export class Pace {
   }
 
   /**
-   * Decides on an answer that may ask to slow down: nothing (undefined), give up with a sentence,
+   * Decides on a response that may ask to slow down: nothing (undefined), give up with a sentence,
    * or pause the whole run and repeat.
    * @param repetition how often the request was repeated already
    */
   handleThrottling(
-    answer: Answer,
+    response: HttpResponse,
     repetition: number,
   ): 'repeat' | { readonly giveUp: string } | undefined {
-    const pauseMs = this.#pauseAskedFor(answer, repetition);
+    const pauseMs = this.#pauseAskedFor(response, repetition);
     if (pauseMs === undefined) return undefined;
-    const wish = `the target answers ${answer.status} and asks to wait ${Math.ceil(pauseMs / 1000)} s`;
+    const wish = `the target answers ${response.status} and asks to wait ${Math.ceil(pauseMs / 1000)} s`;
     if (pauseMs > PAUSE_MAX_MS) return { giveUp: `${wish}, which is longer than the suite waits` };
     if (repetition >= REPETITIONS_MAX) {
       return { giveUp: `${wish}, even after three retries` };
@@ -84,7 +84,7 @@ export class Pace {
    * Returns the requested pause in milliseconds, from the seconds or the HTTP date in Retry-After.
    * A 429 without that header gets a default pause.
    */
-  #pauseAskedFor({ status, headers }: Answer, repetition: number): number | undefined {
+  #pauseAskedFor({ status, headers }: HttpResponse, repetition: number): number | undefined {
     if (status !== TOO_MANY_REQUESTS && status !== UNAVAILABLE) return undefined;
     const named = headers['retry-after']?.trim() ?? '';
     if (/^\d{1,9}$/.test(named)) return Number(named) * 1000;

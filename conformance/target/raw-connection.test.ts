@@ -2,15 +2,15 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../fixtures/base/clock.ts';
-import { takenAnswer } from './raw-answer.ts';
 import { RawConnection } from './raw-connection.ts';
+import { parsedResponse } from './raw-response.ts';
 
 function taken(text: string, hasEnded = false) {
-  const found = takenAnswer(Buffer.from(text), hasEnded);
-  return found && [found.answer.status, found.answer.text, found.rest.toString()];
+  const found = parsedResponse(Buffer.from(text), hasEnded);
+  return found && [found.response.status, found.response.text, found.rest.toString()];
 }
 
-describe('takenAnswer', () => {
+describe('parsedResponse', () => {
   it.each([
     ['HTTP/1.1 204 No Content\r\n\r\nHTTP', [204, '', 'HTTP']],
     ['HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcd', [200, 'abc', 'd']],
@@ -74,8 +74,8 @@ describe('a raw connection', () => {
         socket.end('HTTP/1.0 204 No Content\r\n\r\n');
       });
     });
-    const answer = await connection.send(put, { version: '1.0' });
-    expect(answer).toMatchObject({ status: 204, head: { version: '1.0' }, interim: [] });
+    const response = await connection.send(put, { version: '1.0' });
+    expect(response).toMatchObject({ status: 204, head: { version: '1.0' }, interim: [] });
     const head = 'PUT /a?b=1 HTTP/1.0\r\nhost: server.example\r\nx: 1\r\ncontent-length: 2\r\n';
     expect(seen).toBe(`${head}\r\n{}`);
   });
@@ -89,8 +89,8 @@ describe('a raw connection', () => {
         else socket.write('HTTP/1.1 100 Continue\r\n\r\n');
       });
     });
-    const answer = await connection.send(put, { bodyAfterMs: 10_000 });
-    expect(answer).toMatchObject({ status: 204, interim: [100] });
+    const response = await connection.send(put, { bodyAfterMs: 10_000 });
+    expect(response).toMatchObject({ status: 204, interim: [100] });
   });
 
   it('sends the body after a delay when 100 Continue does not come', async () => {
@@ -101,17 +101,17 @@ describe('a raw connection', () => {
         if (seen.endsWith('{}')) socket.end('HTTP/1.1 204 No Content\r\n\r\n');
       });
     });
-    const answer = await connection.send(put, { bodyAfterMs: 1 });
-    expect(answer).toMatchObject({ status: 204, interim: [] });
+    const response = await connection.send(put, { bodyAfterMs: 1 });
+    expect(response).toMatchObject({ status: 204, interim: [] });
   });
 
-  it('assigns answers in order, and rejects the requests without a response', async () => {
+  it('assigns responses in order, and rejects the requests without a response', async () => {
     const connection = await connectionTo((socket) => {
       socket.once('data', () => {
-        const answers = [1, 2].map(
+        const responses = [1, 2].map(
           (number) => `HTTP/1.1 20${number} X\r\nContent-Length: 0\r\n\r\n`,
         );
-        socket.end(answers.join(''));
+        socket.end(responses.join(''));
       });
     });
     const sent = await Promise.allSettled([1, 2, 3].map(() => connection.send(put)));

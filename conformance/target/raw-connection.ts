@@ -2,19 +2,19 @@
 import { connect as connectPlain, type Socket } from 'node:net';
 import { connect as connectSecure } from 'node:tls';
 import type { Clock } from '../../fixtures/base/clock.ts';
-import type { Answer } from './answer.ts';
 import type { Headers } from './exchange.ts';
-import { type RawHead, takenAnswer } from './raw-answer.ts';
+import { parsedResponse, type RawHead } from './raw-response.ts';
+import type { HttpResponse } from './response.ts';
 import { TransportFailure } from './transport-failure.ts';
 
-/** Maximum number of received bytes without a complete answer. */
+/** Maximum number of received bytes without a complete response. */
 const BYTES_MAX = 4 * 1_048_576;
 
 /** Options for the form in which a request is written. */
 export interface RawForm {
   /** The HTTP version of the request; 1.1 by default. */
   readonly version?: '1.0' | '1.1';
-  /** Holds the body back until the server sends an interim answer, or for this time at most. */
+  /** Holds the body back until the server sends an interim response, or for this time at most. */
   readonly bodyAfterMs?: number;
 }
 
@@ -27,15 +27,15 @@ export interface RawRequest {
   readonly body: string;
 }
 
-/** An answer with its HTTP version and the interim answers before it. */
-export interface RawAnswer extends Answer {
+/** A response with its HTTP version and the interim responses before it. */
+export interface RawResponse extends HttpResponse {
   readonly head: RawHead;
-  /** The statuses of the interim answers that preceded this one. */
+  /** The statuses of the interim responses that preceded this one. */
   readonly interim: readonly number[];
 }
 
-interface ExpectedAnswer {
-  readonly resolve: (answer: RawAnswer) => void;
+interface ExpectedResponse {
+  readonly resolve: (response: RawResponse) => void;
   readonly reject: (error: Error) => void;
   readonly onInterim: () => void;
 }
@@ -44,7 +44,7 @@ interface ExpectedAnswer {
 export class RawConnection {
   readonly #socket: Socket;
   readonly #clock: Clock;
-  readonly #expectedAnswers: ExpectedAnswer[] = [];
+  readonly #expectedResponses: ExpectedResponse[] = [];
   #interim: number[] = [];
   #bytes: Buffer = Buffer.alloc(0);
   #over: Error | undefined;
@@ -71,8 +71,8 @@ export class RawConnection {
     this.#socket.on('close', () => this.#end());
   }
 
-  /** Writes a request and resolves with its answer. Answers match requests in their order. */
-  send(request: RawRequest, form: RawForm = {}): Promise<RawAnswer> {
+  /** Writes a request and resolves with its response. Answers match requests in their order. */
+  send(request: RawRequest, form: RawForm = {}): Promise<RawResponse> {
     const { head, body } = written(request, form);
     const { bodyAfterMs } = form;
     const isHeldBack = bodyAfterMs !== undefined && body !== '';
@@ -92,7 +92,7 @@ export class RawConnection {
           settle(value);
         };
       };
-      this.#expectedAnswers.push({
+      this.#expectedResponses.push({
         resolve: over(resolve),
         reject: over(reject),
         onInterim: sendBody,
@@ -109,24 +109,24 @@ export class RawConnection {
     this.#take(false);
     if (this.#bytes.length > BYTES_MAX) {
       const message = `the response is larger than ${BYTES_MAX} bytes; the suite read no further`;
-      this.#end(new TransportFailure('answer-too-large', message));
+      this.#end(new TransportFailure('response-too-large', message));
       this.close();
     }
   }
 
   #take(hasEnded: boolean): void {
     try {
-      for (let taken = takenAnswer(this.#bytes, hasEnded); taken; ) {
-        const { head, answer, rest } = taken;
+      for (let taken = parsedResponse(this.#bytes, hasEnded); taken; ) {
+        const { head, response, rest } = taken;
         this.#bytes = rest;
         if (head.status < 200) {
           this.#interim.push(head.status);
-          this.#expectedAnswers[0]?.onInterim();
+          this.#expectedResponses[0]?.onInterim();
         } else {
-          this.#expectedAnswers.shift()?.resolve({ ...answer, head, interim: this.#interim });
+          this.#expectedResponses.shift()?.resolve({ ...response, head, interim: this.#interim });
           this.#interim = [];
         }
-        taken = takenAnswer(this.#bytes, hasEnded);
+        taken = parsedResponse(this.#bytes, hasEnded);
       }
     } catch (error) {
       this.#end(error instanceof Error ? error : new Error(String(error)));
@@ -139,7 +139,7 @@ export class RawConnection {
     const closed = 'the server closed the connection without a response';
     this.#over = cause ?? new TransportFailure('connection-closed', closed);
     if (!cause) this.#take(true);
-    for (const { reject } of this.#expectedAnswers.splice(0)) reject(this.#over);
+    for (const { reject } of this.#expectedResponses.splice(0)) reject(this.#over);
   }
 }
 

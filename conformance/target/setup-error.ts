@@ -49,7 +49,7 @@ export class UnreachableError extends SetupError {
 
 /** The listener at the base URL does not answer with HTTP. */
 export class SilentTargetError extends SetupError {
-  readonly code = 'no-answer';
+  readonly code = 'no-response';
   override readonly isStarting = true;
 
   constructor(baseUrl: string, cause: Error) {
@@ -67,7 +67,7 @@ export class WrongTargetError extends SetupError {
   readonly code = 'wrong-target';
   override readonly isStarting: boolean;
 
-  /** @param came the answer that was received. @param wayOut the advice for the user */
+  /** @param came the response that was received. @param wayOut the advice for the user */
   constructor(baseUrl: string, came: string, wayOut: string, isStarting = false) {
     super(`${baseUrl} answers ${came}; ${wayOut}`);
     this.name = 'WrongTargetError';
@@ -104,12 +104,12 @@ export class LoginRefusedError extends SetupError {
 
 /** The user may not do what the selected cases do as a user. */
 export class MissingRightsError extends SetupError {
-  readonly code = 'unauthorised';
+  readonly code = 'unauthorized';
 
   constructor(lack: string) {
     super(
       `${lack}; give the user a role with this right, ` +
-        'or add --skip-unauthorised to skip the cases that need it',
+        'or add --skip-unauthorized to skip the cases that need it',
     );
     this.name = 'MissingRightsError';
   }

@@ -32,7 +32,7 @@ describe('the setup error of a run', () => {
     [{ email: 'user@example.com', password: 'wrong' }, 'user@example.com'],
     [{ token: 'stale' }, 'the token'],
   ])('states that the user is refused: %o', async (credentials, who) => {
-    const baseUrl = await serve((_, answer) => answer.writeHead(401).end());
+    const baseUrl = await serve((_, response) => response.writeHead(401).end());
     const run = runAgainst(baseUrl, { credentials });
     await expect(run).rejects.toThrow(LoginRefusedError);
     await expect(run).rejects.toThrow(`refuses ${who} with status 401`);
@@ -49,7 +49,7 @@ describe('the setup error of a run', () => {
 describe('a server with a self-signed certificate', () => {
   it('is trusted only if its certificate is given', async () => {
     const tls = await selfSigned();
-    const baseUrl = await serve((_, answer) => answer.writeHead(400).end(), tls);
+    const baseUrl = await serve((_, response) => response.writeHead(400).end(), tls);
     await expect(runAgainst(baseUrl, { selection })).rejects.toThrow(UntrustedCertificateError);
     const trusting = await runAgainst(baseUrl, { selection, tls: { caPem: tls.cert } });
     expect(trusting.verdicts).toHaveLength(1);
@@ -59,9 +59,9 @@ describe('a server with a self-signed certificate', () => {
 describe('a base URL with a path', () => {
   it('is prepended to every path of the API', async () => {
     const paths: string[] = [];
-    const baseUrl = await serve((request, answer) => {
+    const baseUrl = await serve((request, response) => {
       paths.push(request.url ?? '');
-      answer.writeHead(400).end();
+      response.writeHead(400).end();
     });
     const result = await runAgainst(`${baseUrl}/staging/`, { selection });
     expect(result.target.baseUrl).toBe(`${baseUrl}/staging`);

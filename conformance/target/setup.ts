@@ -1,9 +1,9 @@
 /** The first steps of a run: checks that the server is reachable and that it accepts the user. */
 import { isBearerToken } from '../../fixtures/base/bearer-token.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
-import type { Answer } from './answer.ts';
 import { requestOf } from './call.ts';
 import type { Mask } from './mask.ts';
+import type { HttpResponse } from './response.ts';
 import {
   BaseUrlError,
   gatewayErrors,
@@ -13,7 +13,7 @@ import {
 } from './setup-error.ts';
 import type { TargetSession } from './target.ts';
 import { TransportFailure } from './transport-failure.ts';
-import { describeAnswer, isMarkup } from './unexpected-answer.ts';
+import { describeResponse, isMarkup } from './unexpected-response.ts';
 
 /** The credentials of the suite for the management API; `none` for a run without a user. */
 export type SuiteCredentials =
@@ -85,31 +85,31 @@ async function passwordLogin(
   const basic = Buffer.from(`${email}:${password}`).toString('base64');
   mask.learn(basic, 'basic');
   const headers = { authorization: `Basic ${basic}` };
-  const answer = await session.send(requestOf(managementOperations.login, { headers }));
-  if (answer.status === 401 || answer.status === 403) {
-    throw new LoginRefusedError(email, answer.status);
+  const response = await session.send(requestOf(managementOperations.login, { headers }));
+  if (response.status === 401 || response.status === 403) {
+    throw new LoginRefusedError(email, response.status);
   }
-  if (answer.status !== 200 || answer.text === '' || isMarkup(answer)) {
-    return unusable('the login', answer);
+  if (response.status !== 200 || response.text === '' || isMarkup(response)) {
+    return unusable('the login', response);
   }
   // The text is not shown, since it may contain a token.
-  if (!isBearerToken(answer.text))
-    return unusable('the login', answer, '200 without a plain token');
-  mask.learn(answer.text, 'user-token');
-  return { kind: 'token', token: answer.text };
+  if (!isBearerToken(response.text))
+    return unusable('the login', response, '200 without a plain token');
+  mask.learn(response.text, 'user-token');
+  return { kind: 'token', token: response.text };
 }
 
 async function checkToken(session: TargetSession, token: string): Promise<Login> {
   const headers = { authorization: `Bearer ${token}` };
   const list = managementOperations['list-devices'];
-  const answer = await session.send(requestOf(list, { query: { per_page: 1 }, headers }));
-  if (answer.status === 401) throw new LoginRefusedError('the token', answer.status);
+  const response = await session.send(requestOf(list, { query: { per_page: 1 }, headers }));
+  if (response.status === 401) throw new LoginRefusedError('the token', response.status);
   // With 403, the user may not list devices; that is a matter of rights.
-  if (answer.status === 200 || answer.status === 403) return { kind: 'token', token };
-  return unusable('the list of devices', answer);
+  if (response.status === 200 || response.status === 403) return { kind: 'token', token };
+  return unusable('the list of devices', response);
 }
 
-function unusable(what: string, answer: Answer, came = describeAnswer(answer)): Login {
+function unusable(what: string, response: HttpResponse, came = describeResponse(response)): Login {
   const because = `${what} was answered ${came}`;
-  return { kind: 'unusable', because, isStarting: gatewayErrors.includes(answer.status) };
+  return { kind: 'unusable', because, isStarting: gatewayErrors.includes(response.status) };
 }

@@ -29,14 +29,14 @@ async function speaking(words: string): Promise<string> {
 
 describe('a request to the target', () => {
   it('is recorded with its response', async () => {
-    const baseUrl = await serve((_, answer) => answer.writeHead(404).end('{"error":"no"}'));
+    const baseUrl = await serve((_, response) => response.writeHead(404).end('{"error":"no"}'));
     const session = sessionOn(baseUrl);
-    const answer = await session.send({ method: 'PUT', url: '/x?y=1', body: '{}' });
-    expect(answer).toMatchObject({ status: 404, text: '{"error":"no"}' });
+    const response = await session.send({ method: 'PUT', url: '/x?y=1', body: '{}' });
+    expect(response).toMatchObject({ status: 404, text: '{"error":"no"}' });
     expect(session.record.exchanges).toMatchObject([
       {
         request: { line: `PUT ${baseUrl}/x?y=1`, body: '{}' },
-        answer: { status: 404, body: '{"error":"no"}' },
+        response: { status: 404, body: '{"error":"no"}' },
       },
     ]);
   });
@@ -53,19 +53,19 @@ describe('a request to the target', () => {
 
   it.each(['gzip', 'deflate', 'br'] as const)('decodes the content coding %s', async (coding) => {
     const code = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync }[coding];
-    const baseUrl = await serve((_, answer) =>
-      answer
+    const baseUrl = await serve((_, response) =>
+      response
         .writeHead(200, { 'content-encoding': coding, 'content-type': 'application/json' })
         .end(code('{"a":"ü"}')),
     );
-    const answer = await sessionOn(baseUrl).send({ method: 'GET', url: '/' });
-    expect(answer.text).toBe('{"a":"ü"}');
-    expect(answer.headers).not.toHaveProperty('content-encoding');
+    const response = await sessionOn(baseUrl).send({ method: 'GET', url: '/' });
+    expect(response.text).toBe('{"a":"ü"}');
+    expect(response.headers).not.toHaveProperty('content-encoding');
   });
 
   it('fails when the response is not coded as its header says', async () => {
-    const baseUrl = await serve((_, answer) =>
-      answer.writeHead(200, { 'content-encoding': 'gzip' }).end('plain'),
+    const baseUrl = await serve((_, response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end('plain'),
     );
     const sent = sessionOn(baseUrl).send({ method: 'GET', url: '/' });
     await expect(sent).rejects.toMatchObject({
@@ -74,34 +74,34 @@ describe('a request to the target', () => {
     });
   });
 
-  it('fails when the decoded answer exceeds the size limit', async () => {
+  it('fails when the decoded response exceeds the size limit', async () => {
     const bomb = gzipSync(Buffer.alloc(17 * 1_048_576));
-    const baseUrl = await serve((_, answer) =>
-      answer.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
+    const baseUrl = await serve((_, response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
     );
     const sent = sessionOn(baseUrl).send({ method: 'GET', url: '/' });
-    await expect(sent).rejects.toMatchObject({ code: 'answer-too-large' });
+    await expect(sent).rejects.toMatchObject({ code: 'response-too-large' });
   });
 
   it('accepts a response without a body, even if it names a coding', async () => {
-    const baseUrl = await serve((_, answer) =>
-      answer.writeHead(204, { 'content-encoding': 'gzip' }).end(),
+    const baseUrl = await serve((_, response) =>
+      response.writeHead(204, { 'content-encoding': 'gzip' }).end(),
     );
-    const answer = await sessionOn(baseUrl).send({ method: 'GET', url: '/' });
-    expect(answer).toMatchObject({ status: 204, text: '' });
+    const response = await sessionOn(baseUrl).send({ method: 'GET', url: '/' });
+    expect(response).toMatchObject({ status: 204, text: '' });
   });
 
   it('to a link follows redirects, and sends no token to another origin', async () => {
-    const storage = await serve((request, answer) => {
-      answer.end(`${request.headers.range} ${request.headers.authorization}`);
+    const storage = await serve((request, response) => {
+      response.end(`${request.headers.range} ${request.headers.authorization}`);
     });
-    const baseUrl = await serve((_, answer) =>
-      answer.writeHead(307, { location: `${storage}/file` }).end(),
+    const baseUrl = await serve((_, response) =>
+      response.writeHead(307, { location: `${storage}/file` }).end(),
     );
     const headers = { authorization: 'Bearer x', range: 'bytes=0-' };
     const session = sessionOn(baseUrl);
-    const answer = await session.send({ method: 'GET', url: `${baseUrl}/link`, headers });
-    expect(answer).toMatchObject({ status: 200, text: 'bytes=0- undefined' });
+    const response = await session.send({ method: 'GET', url: `${baseUrl}/link`, headers });
+    expect(response).toMatchObject({ status: 200, text: 'bytes=0- undefined' });
     expect(session.record.exchanges.map(({ request }) => request.line)).toEqual([
       `GET ${baseUrl}/link`,
       `GET ${storage}/file`,
@@ -109,13 +109,13 @@ describe('a request to the target', () => {
   });
 
   it('to a link with endless redirects returns a redirect', async () => {
-    const baseUrl = await serve((_, answer) => answer.writeHead(302, { location: '/' }).end());
-    const answer = await sessionOn(baseUrl).send({ method: 'GET', url: `${baseUrl}/link` });
-    expect(answer.status).toBe(302);
+    const baseUrl = await serve((_, response) => response.writeHead(302, { location: '/' }).end());
+    const response = await sessionOn(baseUrl).send({ method: 'GET', url: `${baseUrl}/link` });
+    expect(response.status).toBe(302);
   });
 
   it('to an operation follows no redirect', async () => {
-    const baseUrl = await serve((_, answer) => answer.writeHead(302, { location: '/' }).end());
+    const baseUrl = await serve((_, response) => response.writeHead(302, { location: '/' }).end());
     const session = sessionOn(baseUrl);
     await session.send({ method: 'GET', url: '/api' });
     expect(session.record.exchanges).toHaveLength(1);
@@ -137,11 +137,11 @@ describe('a request to the target', () => {
 
 describe('a WebSocket upgrade', () => {
   it('that is refused returns an ordinary answer', async () => {
-    const baseUrl = await serve((_, answer) => answer.writeHead(401).end('no'));
+    const baseUrl = await serve((_, response) => response.writeHead(401).end('no'));
     const headers = { connection: 'Upgrade', upgrade: 'websocket' };
-    const answer = await sessionOn(baseUrl).upgrade({ method: 'GET', url: '/', headers });
-    expect(answer).toMatchObject({ status: 401, text: 'no' });
-    expect(answer.socket).toBeUndefined();
+    const response = await sessionOn(baseUrl).upgrade({ method: 'GET', url: '/', headers });
+    expect(response).toMatchObject({ status: 401, text: 'no' });
+    expect(response.socket).toBeUndefined();
   });
 
   it('that is cut off fails with "connection-closed"', async () => {

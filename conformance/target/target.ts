@@ -1,16 +1,16 @@
 /**
  * The server under test: sends requests, limits their time and size, and records each exchange.
- * This module does not know the operations of the API and does not judge answers.
+ * This module does not know the operations of the API and does not judge responses.
  */
 import { Readable } from 'node:stream';
 import { Agent, type Dispatcher, request as send } from 'undici';
 import type { Clock } from '../../fixtures/base/clock.ts';
-import type { Answer, UpgradeAnswer } from './answer.ts';
-import { type AnsweredHeaders, readAnswer } from './answer-body.ts';
 import { ExchangeList, exchangeOf, type Headers, type TargetExchange } from './exchange.ts';
-import { NotObservable, shown } from './expectations.ts';
+import { describeValue, NotObservable } from './expectations.ts';
 import { Pace } from './pace.ts';
-import { type RawAnswer, RawConnection, type RawForm } from './raw-connection.ts';
+import { RawConnection, type RawForm, type RawResponse } from './raw-connection.ts';
+import type { HttpResponse, UpgradeResponse } from './response.ts';
+import { type AnsweredHeaders, readResponse } from './response-body.ts';
 import { RequestTotals } from './traffic.ts';
 import { TransportFailure, transportFailureOf } from './transport-failure.ts';
 import { requestUpgrade } from './upgrade.ts';
@@ -43,12 +43,12 @@ export interface WireRequest {
   readonly form?: UploadForm;
 }
 
-/** A request, its answer or failure, and the record of both. */
+/** A request, its response or failure, and the record of both. */
 export interface SessionExchange {
   readonly request: WireRequest;
   /** The absolute URL of the request; for a command of a hook, the text that names the command. */
   readonly url: string;
-  readonly outcome: Answer | Error;
+  readonly outcome: HttpResponse | Error;
   readonly record: TargetExchange;
   /** The times of the record before they were rounded. */
   readonly exactly?: Pick<TargetExchange, 'startMs' | 'elapsedMs'>;
@@ -58,14 +58,16 @@ export interface SessionExchange {
 export interface SessionOptions {
   /** Aborts every request of the session. */
   readonly signal?: AbortSignal | undefined;
-  /** True to return an answer such as 429 at once, instead of waiting and repeating the request. */
+  /**
+   * True to return a response such as 429 at once, instead of waiting and repeating the request.
+   */
   readonly noRateWait?: boolean;
   /** Called with each exchange as it ends. */
   readonly onExchange?: ((observed: SessionExchange) => void) | undefined;
 }
 
-/** Writes a request on the connection, and resolves with its answer. */
-export type RawSend = (request: WireRequest, form?: RawForm) => Promise<RawAnswer>;
+/** Writes a request on the connection, and resolves with its response. */
+export type RawSend = (request: WireRequest, form?: RawForm) => Promise<RawResponse>;
 
 /** The target of one run. The owner must close it. */
 export class Target {
@@ -75,11 +77,11 @@ export class Target {
   readonly #agent: Agent;
   readonly #pace: Pace;
   /** The monotonic time at which the run started; the times of exchanges are relative to it. */
-  readonly #beganMs: number;
+  readonly #startedMs: number;
 
   constructor(options: TargetOptions) {
     this.options = options;
-    this.#beganMs = options.clock.monotonicMs();
+    this.#startedMs = options.clock.monotonicMs();
     const { caPem, clock, requestsPerSecondMax } = options;
     this.#pace = new Pace(clock, requestsPerSecondMax);
     this.#agent = new Agent({
@@ -91,9 +93,16 @@ export class Target {
 
   /** Opens a session with its own record of exchanges. */
   session(options: SessionOptions = {}): TargetSession {
-    const [beganMs, agent, pace] = [this.#beganMs, this.#agent, this.#pace];
+    const [runStartedMs, agent, pace] = [this.#startedMs, this.#agent, this.#pace];
     const { traffic } = this;
-    return new TargetSession({ ...this.options, ...options, beganMs, agent, pace, traffic });
+    return new TargetSession({
+      ...this.options,
+      ...options,
+      runStartedMs,
+      agent,
+      pace,
+      traffic,
+    });
   }
 
   async close(): Promise<void> {
@@ -103,7 +112,7 @@ export class Target {
 
 /** The options of a session, and the parts that it shares with other sessions of its target. */
 interface SessionParts extends TargetOptions, SessionOptions {
-  readonly beganMs: number;
+  readonly runStartedMs: number;
   readonly agent: Agent;
   readonly pace: Pace;
   readonly traffic: RequestTotals;
@@ -134,29 +143,29 @@ export class TargetSession {
   /**
    * Sends a request, and repeats it after a pause when the target asks to slow down. Follows the
    * redirects of an absolute URL, such as a link to storage, as HTTP clients do. Throws a
-   * TransportFailure when no HTTP answer arrives in time, or the requested pauses are too long.
+   * TransportFailure when no HTTP response arrives in time, or the requested pauses are too long.
    */
-  async send(request: WireRequest): Promise<Answer> {
-    let [answer, at] = [await this.#sendUntilNotThrottled(request), request];
+  async send(request: WireRequest): Promise<HttpResponse> {
+    let [response, at] = [await this.#sendUntilNotThrottled(request), request];
     for (let hops = 0; hops < REDIRECTS_MAX; hops += 1) {
-      const next = redirected(at, answer);
-      if (!next) return answer;
-      [answer, at] = [await this.#sendUntilNotThrottled(next), next];
+      const next = redirected(at, response);
+      if (!next) return response;
+      [response, at] = [await this.#sendUntilNotThrottled(next), next];
     }
-    return answer;
+    return response;
   }
 
-  async #sendUntilNotThrottled(request: WireRequest): Promise<Answer> {
+  async #sendUntilNotThrottled(request: WireRequest): Promise<HttpResponse> {
     const { pace, noRateWait } = this.#parts;
     for (let repetition = 0; ; repetition += 1) {
-      const answer = await this.#sendOnce(request);
-      const reaction = noRateWait ? undefined : pace.handleThrottling(answer, repetition);
-      if (reaction === undefined) return answer;
+      const response = await this.#sendOnce(request);
+      const reaction = noRateWait ? undefined : pace.handleThrottling(response, repetition);
+      if (reaction === undefined) return response;
       if (reaction !== 'repeat') throw new TransportFailure('asked-to-wait', reaction.giveUp);
     }
   }
 
-  #sendOnce(request: WireRequest): Promise<Answer> {
+  #sendOnce(request: WireRequest): Promise<HttpResponse> {
     return this.#recorded(request, async (url, signal) => {
       const { method, headers, form } = request;
       const body = form ? formBody(form) : streamed(request.body);
@@ -170,22 +179,22 @@ export class TargetSession {
         signal,
         dispatcher: this.#parts.agent,
       });
-      const { bytes, headers: seen } = await readAnswer(given.body, given.headers);
-      const answer = answerOf(given.statusCode, seen, bytes);
-      traffic.answered(method, url, answer.status);
-      return { answer, result: answer };
+      const { bytes, headers: seen } = await readResponse(given.body, given.headers);
+      const response = responseOf(given.statusCode, seen, bytes);
+      traffic.answered(method, url, response.status);
+      return { response, result: response };
     });
   }
 
   /** Requests an upgrade with exactly these headers. Throws a TransportFailure as `send` does. */
-  upgrade(request: WireRequest): Promise<UpgradeAnswer> {
+  upgrade(request: WireRequest): Promise<UpgradeResponse> {
     return this.#recorded(request, async (url, signal) => {
       const { caPem, traffic } = this.#parts;
       requireWay(url);
       traffic.sent();
       const given = await requestUpgrade({ url, headers: request.headers ?? {}, signal, caPem });
-      const answer = answerOf(given.status, given.headers, given.body);
-      return { answer, result: given.socket ? { ...answer, socket: given.socket } : answer };
+      const response = responseOf(given.status, given.headers, given.body);
+      return { response, result: given.socket ? { ...response, socket: given.socket } : response };
     });
   }
 
@@ -200,10 +209,10 @@ export class TargetSession {
         const end = (): void => connection.close();
         signal.addEventListener('abort', end, { once: true });
         const written = { method, url, headers, body: String(body) };
-        const answer = await connection.send(written, form);
+        const response = await connection.send(written, form);
         signal.removeEventListener('abort', end);
-        traffic.answered(method, url, answer.status);
-        return { answer, result: answer };
+        traffic.answered(method, url, response.status);
+        return { response, result: response };
       });
     try {
       return await use(send);
@@ -216,19 +225,19 @@ export class TargetSession {
    * Runs an action that is not a request to the target, such as a command, with a time limit and a
    * record: `method` and `url` name the action, and `body` is its input.
    */
-  beside<T>(
+  recordAction<T>(
     { timeLimitMs, ...deed }: WireRequest & { readonly timeLimitMs: number },
-    act: (signal: AbortSignal) => Promise<{ answer: Answer; result: T }>,
+    act: (signal: AbortSignal) => Promise<{ response: HttpResponse; result: T }>,
   ): Promise<T> {
     return this.#recorded(deed, (_, signal) => act(signal), timeLimitMs);
   }
 
   async #recorded<T>(
     request: WireRequest,
-    act: (url: string, signal: AbortSignal) => Promise<{ answer: Answer; result: T }>,
+    act: (url: string, signal: AbortSignal) => Promise<{ response: HttpResponse; result: T }>,
     timeLimitMs = this.#parts.requestTimeLimitMs,
   ): Promise<T> {
-    const { clock, beganMs, signal: ending, onExchange } = this.#parts;
+    const { clock, runStartedMs, signal: ending, onExchange } = this.#parts;
     const url = this.urlOf(request.url);
     await this.#turn();
     const limit = new AbortController();
@@ -238,9 +247,9 @@ export class TargetSession {
     });
     const signal = ending ? AbortSignal.any([limit.signal, ending]) : limit.signal;
     const startedMs = clock.monotonicMs();
-    const record = (outcome: Answer | Error): void => {
+    const record = (outcome: HttpResponse | Error): void => {
       const times = {
-        startMs: startedMs - beganMs,
+        startMs: startedMs - runStartedMs,
         elapsedMs: clock.monotonicMs() - startedMs,
       };
       const exchange = exchangeOf({ ...request, url }, outcome, times);
@@ -248,8 +257,8 @@ export class TargetSession {
       onExchange?.({ request, url, outcome, record: exchange, exactly: times });
     };
     try {
-      const { answer, result } = await act(url, signal);
-      record(answer);
+      const { response, result } = await act(url, signal);
+      record(response);
       return result;
     } catch (error) {
       const failure = signal.aborted
@@ -271,14 +280,14 @@ export class TargetSession {
 }
 
 /**
- * Returns the request that follows a redirect of a link; undefined if the answer is not a redirect,
- * or if the request was for a path below the base URL, whose redirects are not followed.
+ * Returns the request that follows a redirect of a link; undefined if the response is not a
+ * redirect, or if the request was for a path below the base URL, whose redirects are not followed.
  */
-function redirected(request: WireRequest, answer: Answer): WireRequest | undefined {
+function redirected(request: WireRequest, response: HttpResponse): WireRequest | undefined {
   const { method, url, headers = {} } = request;
-  const { location } = answer.headers;
+  const { location } = response.headers;
   const isLink = method === 'GET' && URL.canParse(url);
-  if (!isLink || !redirects.includes(answer.status) || !URL.canParse(location ?? '', url)) {
+  if (!isLink || !redirects.includes(response.status) || !URL.canParse(location ?? '', url)) {
     return undefined;
   }
   const next = new URL(location ?? '', url);
@@ -293,7 +302,7 @@ function streamed(body: WireRequest['body']) {
 
 /** Throws NotObservable for an invalid URL. Another case checks that links are valid. */
 function requireWay(url: string): void {
-  if (!URL.canParse(url)) throw new NotObservable(`cannot reach ${shown(url)}`);
+  if (!URL.canParse(url)) throw new NotObservable(`cannot reach ${describeValue(url)}`);
 }
 
 /** Returns why the suite ended a request. */
@@ -306,7 +315,7 @@ function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
-function answerOf(status: number, headers: AnsweredHeaders, bytes: Buffer): Answer {
+function responseOf(status: number, headers: AnsweredHeaders, bytes: Buffer): HttpResponse {
   const joined = Object.entries(headers).map(([name, value]) => [
     name.toLowerCase(),
     Array.isArray(value) ? value.join(', ') : (value ?? ''),

@@ -1,27 +1,27 @@
 /** Reads and alters the JWT of a device. The suite cannot verify the signature of the server. */
 import * as v from 'valibot';
 import { isBearerToken } from '../../fixtures/base/bearer-token.ts';
-import type { Answer } from './answer.ts';
-import { expectStatus, expectThat, NotObservable, shownAnswer } from './expectations.ts';
+import { expectStatus, expectThat, NotObservable, responseSummary } from './expectations.ts';
+import type { HttpResponse } from './response.ts';
 
 const claimsShape = v.looseObject({ exp: v.number(), iat: v.number() });
 
 /**
- * Returns the token in the answer to a granted request. Throws an ExpectationFailure if the body
+ * Returns the token in the response to a granted request. Throws an ExpectationFailure if the body
  * is no token.
  */
-export function expectToken(answer: Answer): string {
-  expectStatus(answer, 200);
-  expectThat(isBearerToken(answer.text), 'a token as the body', shownAnswer(answer));
-  return answer.text;
+export function expectToken(response: HttpResponse): string {
+  expectStatus(response, 200);
+  expectThat(isBearerToken(response.text), 'a token as the body', responseSummary(response));
+  return response.text;
 }
 
 /**
  * Returns when the token of a granted request was issued and when it expires, in Unix seconds.
  * Throws NotObservable for a token without these claims, since the contract does not require them.
  */
-export function claimsOf(answer: Answer): v.InferOutput<typeof claimsShape> {
-  const [, claims = ''] = expectToken(answer).split('.');
+export function claimsOf(response: HttpResponse): v.InferOutput<typeof claimsShape> {
+  const [, claims = ''] = expectToken(response).split('.');
   const text = Buffer.from(claims, 'base64url').toString('utf8');
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), claimsShape), text);
   if (!parsed.success) throw new NotObservable('the token has no claims exp and iat');
@@ -29,7 +29,7 @@ export function claimsOf(answer: Answer): v.InferOutput<typeof claimsShape> {
 }
 
 /** Returns the token with one character of its signature changed, so that it no longer verifies. */
-export function forged(token: string): string {
+export function forgeToken(token: string): string {
   const [header = '', claims = '', signature = ''] = token.split('.');
   const first = signature.startsWith('A') ? 'B' : 'A';
   return [header, claims, `${first}${signature.slice(1)}`].join('.');
@@ -46,7 +46,7 @@ export function withOtherClaims(token: string): string {
 }
 
 /** Returns the token with a header that asks for no signature, and without its signature. */
-export function unsigned(token: string): string {
+export function unsignedToken(token: string): string {
   const [, claims = ''] = token.split('.');
   const header = Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url');
   return `${header}.${claims}.`;

@@ -1,4 +1,4 @@
-/** Requests without an HTTP answer, by cause. Such a failure is not a verdict on the target. */
+/** Requests without an HTTP response, by cause. Such a failure is not a verdict on the target. */
 
 /** Stable codes; each is also the reason of an inconclusive verdict. */
 export const transportCodes = [
@@ -6,14 +6,14 @@ export const transportCodes = [
   'certificate-not-trusted',
   'connection-closed',
   'not-http',
-  'answer-too-large',
+  'response-too-large',
   'request-time-limit',
   'asked-to-wait',
   'interrupted',
 ] as const;
 export type TransportCode = (typeof transportCodes)[number];
 
-/** A request without an answer. */
+/** A request without a response. */
 export class TransportFailure extends Error {
   readonly code: TransportCode;
 
@@ -46,8 +46,8 @@ const codesOfCauses: Readonly<Record<string, TransportCode>> = {
   UND_ERR_SOCKET: 'connection-closed',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'connection-closed',
   EPROTO: 'not-http',
-  UND_ERR_HEADERS_OVERFLOW: 'answer-too-large',
-  HPE_HEADER_OVERFLOW: 'answer-too-large',
+  UND_ERR_HEADERS_OVERFLOW: 'response-too-large',
+  HPE_HEADER_OVERFLOW: 'response-too-large',
 };
 
 /**

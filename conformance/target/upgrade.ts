@@ -39,26 +39,26 @@ export function requestUpgrade({
       ...(caPem === undefined ? {} : { ca: caPem }),
     });
     request.on('error', reject);
-    request.on('upgrade', (answer, socket, head) => {
+    request.on('upgrade', (response, socket, head) => {
       // A connection that is cut before its frames are read must not end the run.
       socket.on('error', () => socket.destroy());
-      // `head` holds frames that arrived in the same packet as the answer.
+      // `head` holds frames that arrived in the same packet as the response.
       if (head.length > 0) socket.unshift(head);
-      const { statusCode = 0 } = answer;
-      resolve({ status: statusCode, headers: answer.headers, body: Buffer.alloc(0), socket });
+      const { statusCode = 0 } = response;
+      resolve({ status: statusCode, headers: response.headers, body: Buffer.alloc(0), socket });
     });
-    request.on('response', (answer) => {
+    request.on('response', (response) => {
       const chunks: Buffer[] = [];
       let length = 0;
-      answer.on('error', reject);
-      answer.on('data', (chunk: Buffer) => {
+      response.on('error', reject);
+      response.on('data', (chunk: Buffer) => {
         length += chunk.length;
         if (length <= REFUSAL_MAX_BYTES) chunks.push(chunk);
-        else answer.destroy(refusalTooLarge());
+        else response.destroy(refusalTooLarge());
       });
-      answer.on('end', () => {
-        const { statusCode = 0 } = answer;
-        resolve({ status: statusCode, headers: answer.headers, body: Buffer.concat(chunks) });
+      response.on('end', () => {
+        const { statusCode = 0 } = response;
+        resolve({ status: statusCode, headers: response.headers, body: Buffer.concat(chunks) });
       });
     });
     request.end();
@@ -67,5 +67,5 @@ export function requestUpgrade({
 
 function refusalTooLarge(): TransportFailure {
   const message = `the response is larger than ${REFUSAL_MAX_BYTES} bytes; the suite read no further`;
-  return new TransportFailure('answer-too-large', message);
+  return new TransportFailure('response-too-large', message);
 }

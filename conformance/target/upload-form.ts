@@ -29,10 +29,10 @@ export function formBody({ fields, file }: UploadForm): FormData {
 /** Returns the record of a form. */
 export function recordedForm({ fields, file }: UploadForm): RecordedForm {
   const { field, name, bytes } = file;
-  return { fields, field, name, sizeBytes: bytes.length, content: packed(bytes) };
+  return { fields, field, name, sizeBytes: bytes.length, content: gzipBase64(bytes) };
 }
 
 /** Returns bytes as gzip and Base64, for use in a script. */
-export function packed(bytes: Buffer): string {
+export function gzipBase64(bytes: Buffer): string {
   return gzipSync(bytes, { level: 9 }).toString('base64');
 }

@@ -17,7 +17,7 @@ export interface InventedParts {
   readonly plansFaults?: boolean;
 }
 
-/** An exchange that no server had, as a request and its answer. */
+/** An exchange that no server had, as a request and its response. */
 export type InventedExchange = readonly [
   operation: OperationId,
   status: number,

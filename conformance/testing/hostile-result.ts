@@ -9,7 +9,7 @@ import { resultOf, verdictOn } from './results.ts';
 /** Text with a script that would run if a page inserted it as markup. */
 export const hostile = `</script><script>document.title='taken'</script><img src=x onerror="document.title='taken'">'"&\u2028`;
 
-/** An exchange with hostile text in the request and in the answer. */
+/** An exchange with hostile text in the request and in the response. */
 export const exchange = {
   startMs: 3,
   request: {
@@ -17,7 +17,7 @@ export const exchange = {
     headers: { authorization: 'Bearer <masked:device-token>' },
     body: hostile,
   },
-  answer: { status: 204, headers: { 'x-says': hostile }, body: hostile },
+  response: { status: 204, headers: { 'x-says': hostile }, body: hostile },
   elapsedMs: 3,
 };
 

@@ -19,7 +19,7 @@ export interface Step {
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: string;
   readonly sent?: unknown;
-  /** Zero for a request that gets no answer. */
+  /** Zero for a request that gets no response. */
   readonly status: number;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;

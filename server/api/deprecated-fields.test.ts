@@ -63,9 +63,9 @@ function user(): { token: string } {
 }
 
 async function json<Body>(id: Parameters<TestServer['call']>[0], call: TestCall): Promise<Body> {
-  const reply = await server.call(id, call);
-  expect(reply.status).toBe(200);
-  return reply.json<Body>();
+  const response = await server.call(id, call);
+  expect(response.status).toBe(200);
+  return response.json<Body>();
 }
 
 function firstOf(artifacts: readonly Artifact[] = []): NonNullable<Artifact['updates']> {

@@ -66,9 +66,9 @@ describe('the dialect open-source', () => {
     const operation = rows.find((row) => row.id === id);
     if (!operation) throw new Error(`there is no operation ${id}`);
     for (const call of [{}, { token: server.adminToken }]) {
-      const reply = await server.request(operation.method, targetOf(operation), call);
-      expect(reply.status).toBe(404);
-      expect(reply.json().error).toBe('this API has no such path');
+      const response = await server.request(operation.method, targetOf(operation), call);
+      expect(response.status).toBe(404);
+      expect(response.json().error).toBe('this API has no such path');
     }
   });
 
@@ -76,8 +76,8 @@ describe('the dialect open-source', () => {
     const server = await startAs('open-source');
     const refused: string[] = [];
     for (const row of rows) {
-      const reply = await server.request(row.method, targetOf(row));
-      if (reply.text.includes('no such path')) refused.push(row.id);
+      const response = await server.request(row.method, targetOf(row));
+      if (response.text.includes('no such path')) refused.push(row.id);
     }
     expect(refused.toSorted()).toEqual(enterprise.toSorted());
   });
@@ -105,9 +105,9 @@ describe('the dialect open-source', () => {
         pubkey: device.publicKeyPem,
         tenant_token: 'from elsewhere',
       });
-      const reply = await authenticate(server, device, { body });
-      expect(reply.status).toBe(401);
-      expect(reply.json().error).toContain(sentence);
+      const response = await authenticate(server, device, { body });
+      expect(response.status).toBe(401);
+      expect(response.json().error).toContain(sentence);
     }
   });
 });
@@ -152,8 +152,8 @@ describe('the dialect storage-host', () => {
   async function linkOf(server: TestServer): Promise<URL> {
     const { token } = await acceptedDevice(server, 'reader');
     const parameters = { id: await publish(server) };
-    const reply = await server.call('get-artifact-link', { token, parameters });
-    return new URL(reply.json<{ uri: string }>().uri);
+    const response = await server.call('get-artifact-link', { token, parameters });
+    return new URL(response.json<{ uri: string }>().uri);
   }
 
   it('serves artifact files at a separate port, and nothing else there', async () => {
@@ -213,8 +213,8 @@ describe('the dialect storage-host', () => {
     const byName = server.baseUrl.replace('127.0.0.1', 'localhost');
     const path = operations['get-artifact-link'].path.replace('{id}', parameters.id);
     const headers = { Authorization: `Bearer ${token}` };
-    const reply = await fetch(byName + path, { headers });
-    const { uri } = (await reply.json()) as { uri: string };
+    const response = await fetch(byName + path, { headers });
+    const { uri } = (await response.json()) as { uri: string };
     expect(new URL(uri).hostname).toBe('localhost');
     expect(new URL(uri).port).toBe(new URL(server.storageUrl ?? '').port);
   });

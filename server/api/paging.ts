@@ -44,7 +44,7 @@ interface PageSource<Body> {
 }
 
 /** Returns the response with one page of a list, links to the neighbouring pages, and the total. */
-export async function pagedAnswer<Body>(
+export async function pagedResponse<Body>(
   context: RequestWithUrl,
   query: PageQuery,
   { total, list }: PageSource<Body | Promise<Body>>,
@@ -58,7 +58,7 @@ export async function pagedAnswer<Body>(
  * Returns the response with one page of a list and links, but without a total: the reference
  * implementation sends none in some lists.
  */
-export function linkedAnswer<Body>(
+export function linkedResponse<Body>(
   context: RequestWithUrl,
   query: PageQuery,
   { total, list }: PageSource<Body>,

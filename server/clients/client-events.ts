@@ -11,7 +11,7 @@ import type { ExchangeRecord, FlatHeaders } from '../http/exchange-record.ts';
 import { deploymentOf, jsonObject } from '../journal/facts.ts';
 import type { FrameRecord, Opcode } from '../journal/frame.ts';
 
-/** Actions of planned faults that keep a client from reading a whole answer. */
+/** Actions of planned faults that keep a client from reading a whole response. */
 const cuttingActions: ReadonlySet<string> = new Set([
   ...['reset', 'half-close', 'truncated', 'over-long', 'malformed-chunks', 'stall'],
 ]);
@@ -24,18 +24,18 @@ export interface ExchangeFacts {
   readonly baseUrl: string;
   /** Whole bodies; undefined for one that was not kept whole. */
   readonly body: Buffer | undefined;
-  readonly answerBody: string | Buffer | undefined;
+  readonly responseBody: string | Buffer | undefined;
   /** Name of a planned fault that does not excuse the client. */
   readonly ignoredFault?: string;
 }
 
 /** Returns the exchange of a record. Call it in a later round: faults are noted after the end. */
 export function exchangeEvent(record: ExchangeRecord, facts: ExchangeFacts): ClientExchange {
-  const { method, status, answerBytes, isStreamed } = record;
+  const { method, status, responseBytes, isStreamed } = record;
   const { startedMs, atMs, fault, varied = [] } = record;
-  const { sequence, client, baseUrl, body, answerBody, ignoredFault } = facts;
+  const { sequence, client, baseUrl, body, responseBody, ignoredFault } = facts;
   const requestHeaders = pairsOf(record.headers);
-  const answer = isStreamed || answerBody === undefined ? undefined : Buffer.from(answerBody);
+  const response = isStreamed || responseBody === undefined ? undefined : Buffer.from(responseBody);
   const isCut = record.isCut || (fault !== undefined && cuttingActions.has(fault.act));
   const planned = fault && fault.name !== ignoredFault ? [fault.name, fault.act] : [];
   const host = requestHeaders.find(([name]) => /^host$/i.test(name))?.[1];
@@ -46,9 +46,9 @@ export function exchangeEvent(record: ExchangeRecord, facts: ExchangeFacts): Cli
     url: host !== undefined && URL.canParse(url) ? url : baseUrl,
     requestHeaders,
     requestBody: body && Buffer.from(body),
-    responseHeaders: answerHeadersOf(record),
-    responseBody: answer,
-    responseBytes: answer?.length ?? answerBytes,
+    responseHeaders: responseHeadersOf(record),
+    responseBody: response,
+    responseBytes: response?.length ?? responseBytes,
     isDelivered: !isCut && status > 0,
     sentMs: startedMs,
     endedMs: endedMsOf(record),
@@ -58,14 +58,14 @@ export function exchangeEvent(record: ExchangeRecord, facts: ExchangeFacts): Cli
   };
 }
 
-/** Returns when the answer was complete, on the server's monotonic clock. */
+/** Returns when the response was complete, on the server's monotonic clock. */
 export function endedMsOf({ startedMs, isStreamed, streamedMs, tookMs }: ExchangeRecord): number {
   return startedMs + (isStreamed ? streamedMs : tookMs);
 }
 
-/** Returns the headers of the answer, with those that Node adds when it sends them. */
-function answerHeadersOf({ answerHeaders, atMs, varied = [] }: ExchangeRecord): HeaderList {
-  const pairs = pairsOf(answerHeaders);
+/** Returns the headers of the response, with those that Node adds when it sends them. */
+function responseHeadersOf({ responseHeaders, atMs, varied = [] }: ExchangeRecord): HeaderList {
+  const pairs = pairsOf(responseHeaders);
   const has = (name: string): boolean => pairs.some(([known]) => known.toLowerCase() === name);
   const isChunked = varied.some(({ id }) => id === 'chunked') && !has('content-length');
   return [

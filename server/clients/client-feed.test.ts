@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { operations } from '../../fixtures/contract/operations.ts';
 import type { ClientEvent } from '../../fixtures/control/client-event.ts';
-import type { AnswerOf, ControlOperationId } from '../../fixtures/control/operations.ts';
+import type { ControlOperationId, ResponseOf } from '../../fixtures/control/operations.ts';
 import { startTestbed, type Testbed } from '../testbed.ts';
 import { newDevice, signatureOf } from '../testing/test-device.ts';
 import { acceptedIn, authenticateIn } from '../testing/test-testbed.ts';
@@ -25,11 +25,11 @@ function poll(token: string, query = 'artifact_name=a&device_type=b'): Promise<R
   });
 }
 
-/** Returns the answer of the control API once everything that waits was judged. */
+/** Returns the response of the control API once everything that waits was judged. */
 async function control<Id extends ControlOperationId = 'GET /clients'>(path = '/clients') {
   const headers = { Authorization: `Bearer ${testbed.controlToken}` };
-  const answer = await fetch(testbed.controlUrl + path, { headers });
-  return { status: answer.status, body: (await answer.json()) as AnswerOf<Id> };
+  const response = await fetch(testbed.controlUrl + path, { headers });
+  return { status: response.status, body: (await response.json()) as ResponseOf<Id> };
 }
 
 function acts(reader: SeenReader) {
@@ -84,7 +84,7 @@ describe('the feed of device clients', () => {
     await poll(token);
     await control();
     const last = reader.events.findLast((event) => event.kind === 'exchange');
-    expect(last).toMatchObject({ status: 503, interference: ['busy', 'answer'] });
+    expect(last).toMatchObject({ status: 503, interference: ['busy', 'respond'] });
   });
 
   it('only asks whether a poll that is equal to the last one repeats it', async () => {
@@ -130,7 +130,7 @@ describe('the feed of device clients', () => {
     const { token } = await acceptedIn(testbed, testbed, 'one');
     expect((await poll(token)).status).toBe(204);
     const { status, body } = await control();
-    expect({ status, failed: body.failed }).toEqual({ status: 200, failed: 1 });
+    expect([status, body.judgeErrors]).toEqual([200, 1]);
     expect((await poll(token)).status).toBe(204);
   });
 

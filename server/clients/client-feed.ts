@@ -252,11 +252,11 @@ function lost({ name }: WatchedClient, atMs: number, count: number): ClientEvent
 }
 
 /** Returns the bodies of a record that the journal has not cut. */
-function wholeBodies({ body, bodyBytes, answerBody, answerBytes }: ExchangeRecord) {
-  const isWhole = answerBody !== undefined && Buffer.byteLength(answerBody) === answerBytes;
+function wholeBodies({ body, bodyBytes, responseBody, responseBytes }: ExchangeRecord) {
+  const isWhole = responseBody !== undefined && Buffer.byteLength(responseBody) === responseBytes;
   return {
     body: body?.length === bodyBytes ? body : undefined,
-    answerBody: isWhole ? answerBody : undefined,
+    responseBody: isWhole ? responseBody : undefined,
   };
 }
 

@@ -5,25 +5,25 @@
 import type * as v from 'valibot';
 import type { ClientEvent } from '../../fixtures/control/client-event.ts';
 import type {
-  clientDutyAnswer,
+  clientDutyResponse,
   DutyState,
-  judgedDutyAnswer,
+  judgedDutyResponse,
 } from '../../fixtures/control/clients.ts';
 import type { ReadOnly } from '../../fixtures/control/operations.ts';
 
 /** A duty of device clients, as lists show it. */
-export type ClientDuty = ReadOnly<v.InferOutput<typeof clientDutyAnswer>>;
+export type ClientDuty = ReadOnly<v.InferOutput<typeof clientDutyResponse>>;
 
 /** What is known about one duty of one client; times are those of the events. */
 export type JudgedDuty = Omit<
-  ReadOnly<v.InferOutput<typeof judgedDutyAnswer>>,
+  ReadOnly<v.InferOutput<typeof judgedDutyResponse>>,
   'openSeconds' | 'violations'
 > & {
   readonly openSinceMs?: number;
   readonly violations: readonly {
     /** Number of the event in the journal; 0 for what did not happen. */
-    readonly sequence: number;
-    readonly against?: number;
+    readonly journalEntry: number;
+    readonly contradicts?: number;
     readonly operation: string;
     readonly message: string;
     readonly atMs: number;

@@ -34,16 +34,16 @@ export async function openTransfer(session: DeviceSession): Promise<void> {
     typ: 'open',
     body: encodeBody({ versions: [PROTOCOL_VERSION] }),
   });
-  const answer = await session.next().catch((error: unknown) => {
+  const response = await session.next().catch((error: unknown) => {
     // Any other error of the device becomes 502: the negotiation is the server's request, not the
     // user's.
     const isRefusal = error instanceof DeviceSessionError && ![408, 409].includes(error.status);
     throw isRefusal ? new DeviceSessionError(502, error.message) : error;
   });
-  if (answer.proto !== control || answer.typ !== 'accept') {
+  if (response.proto !== control || response.typ !== 'accept') {
     throw new DeviceSessionError(502, 'the device does not support file transfer');
   }
-  const { version, protocols } = readBody(answer, () => decodeBody(acceptShape, answer.body));
+  const { version, protocols } = readBody(response, () => decodeBody(acceptShape, response.body));
   if (version !== PROTOCOL_VERSION) {
     throw new DeviceSessionError(
       502,
@@ -61,8 +61,8 @@ export async function openTransfer(session: DeviceSession): Promise<void> {
  */
 export async function statFile(session: DeviceSession, path: string): Promise<FileInfo> {
   session.send({ proto: fileTransfer, typ: 'stat', body: encodeBody({ path }) });
-  const answer = await nextOfType(session, 'file_info');
-  const info = readBody(answer, () => decodeBody(fileInfoShape, answer.body));
+  const response = await nextOfType(session, 'file_info');
+  const info = readBody(response, () => decodeBody(fileInfoShape, response.body));
   if (info.mode === undefined || !isRegular(info.mode)) {
     throw new DeviceSessionError(400, `path: ${path} is not a regular file`);
   }

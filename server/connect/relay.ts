@@ -109,7 +109,7 @@ export class Relay implements SessionEnd {
 
   /**
    * Sends an error message to the user and keeps the connection: a large paste must not end the
-   * terminal it was pasted into, and without an answer the user would not learn the reason.
+   * terminal it was pasted into, and without a response the user would not learn the reason.
    */
   #refuse({ proto, typ }: ConnectMessage): void {
     const max = limits.connectDeviceMessageMaxBytes;

@@ -65,8 +65,8 @@ describe('the link to an explanation in an error response', () => {
   /** Polls without the required parameters, and returns the address of the explanation. */
   async function refusedAddress(): Promise<string> {
     const device = await acceptedDevice(server, 'FB-1');
-    const answer = await server.call('get-next-deployment', { token: device.token });
-    const { request_id: requestId } = answer.json<{ request_id: string }>();
+    const response = await server.call('get-next-deployment', { token: device.token });
+    const { request_id: requestId } = response.json<{ request_id: string }>();
     return `${server.controlUrl}/#request=${requestId}`;
   }
 
@@ -101,8 +101,8 @@ describe('the signature doctor of the console', () => {
 
   it('finds the mistake of a refused request whose JSON is unchanged', async () => {
     const signature = signatureOf(JSON.stringify(request), device.privateKey);
-    const reply = await authenticate(server, device, { body: sent, signature });
-    expect(reply.status).toBe(401);
+    const response = await authenticate(server, device, { body: sent, signature });
+    expect(response.status).toBe(401);
     await openConsole(page, server, '/doctor');
     await page.getByRole('button', { name: 'Examine' }).nth(1).click();
     await verdict().getByText('answered with 401: signature verification failed').waitFor();

@@ -26,7 +26,7 @@ const RSA_EXPONENT_MAX_BITS = 64;
 
 export const keyAlgorithms: readonly KeyAlgorithm[] = [
   {
-    // RFC 2313: PKCS#1 v1.5 over SHA-256.
+    // RFC 8017, 8.2: RSASSA-PKCS1-v1_5 with SHA-256.
     keyType: 'rsa',
     detects: (key) => key.asymmetricKeyType === 'rsa',
     unfit: (key) => {

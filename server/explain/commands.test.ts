@@ -24,7 +24,7 @@ import {
   type TestDevice,
 } from '../testing/test-device.ts';
 import { correctedOf, explanationOf, runInBash } from '../testing/test-explanations.ts';
-import { type Reply, startTestServer, type TestServer } from '../testing/test-server.ts';
+import { startTestServer, type TestResponse, type TestServer } from '../testing/test-server.ts';
 import { control, secondTenant, signedInUser, testPassword } from '../testing/test-tenants.ts';
 
 let server: TestServer;
@@ -60,8 +60,11 @@ async function bodyFile(json: unknown): Promise<string> {
 }
 
 /** Runs the command of a refusal's explanation with the values that a reader would set. */
-async function commandAfter(reply: Reply, variables: Readonly<Record<string, string>> = {}) {
-  const explanation = await correctedOf(server, reply);
+async function commandAfter(
+  response: TestResponse,
+  variables: Readonly<Record<string, string>> = {},
+) {
+  const explanation = await correctedOf(server, response);
   const known = { URL: server.baseUrl, TOKEN: device.token, PASSWORD: testPassword, ...variables };
   const ran = await runInBash(`set -u\n${explanation.command}`, known);
   const given = new Set([...Object.keys(known), 'KEY', 'ID_DATA', 'FILE', 'EMAIL']);
@@ -70,16 +73,16 @@ async function commandAfter(reply: Reply, variables: Readonly<Record<string, str
 }
 
 async function expectAfter(
-  reply: Reply,
+  response: TestResponse,
   {
     refused,
     answered,
     ...variables
   }: { refused: number; answered: number } & Record<string, unknown>,
 ): Promise<void> {
-  expect([reply.status, reply.text]).toEqual([refused, reply.text]);
+  expect([response.status, response.text]).toEqual([refused, response.text]);
   const { ran, explanation, unset } = await commandAfter(
-    reply,
+    response,
     variables as Readonly<Record<string, string>>,
   );
   expect({ status: ran.status, stderr: ran.stderr, unset, command: explanation.command }).toEqual({
@@ -101,50 +104,50 @@ describe('the proposed command for a malformed request', () => {
     ['text that looks like a variable', [{ name: `$NONE it's "$OTHER"` }]],
     ['an invisible character beside a quote and a variable', [{ name: `\u202eit's $NONE` }]],
   ])('sends a valid body: %s', async (_, json) => {
-    const reply = await server.call('patch-attributes', { token: device.token, json });
-    await expectAfter(reply, { refused: 400, answered: 200, VALUE_0: '"any"' });
+    const response = await server.call('patch-attributes', { token: device.token, json });
+    await expectAfter(response, { refused: 400, answered: 200, VALUE_0: '"any"' });
   });
 
   it.each(['{"a":', 'a=b', ''])('sends a file in place of the body %j', async (body) => {
     const headers = { 'Content-Type': 'application/json' };
-    const reply = await server.call('put-attributes', { token: device.token, headers, body });
+    const response = await server.call('put-attributes', { token: device.token, headers, body });
     const BODY_FILE = await bodyFile([{ name: 'kernel', value: '1' }]);
-    await expectAfter(reply, { refused: 400, answered: 200, BODY_FILE });
+    await expectAfter(response, { refused: 400, answered: 200, BODY_FILE });
   });
 
   it('sends a valid query', async () => {
-    const reply = await server.call('get-next-deployment', {
+    const response = await server.call('get-next-deployment', {
       token: device.token,
       query: { device_type: "b[1-3]{a,b}'&$(x)" },
     });
     const ARTIFACT_NAME = 'release 0&more=[1]';
-    await expectAfter(reply, { refused: 400, answered: 204, ARTIFACT_NAME });
+    await expectAfter(response, { refused: 400, answered: 204, ARTIFACT_NAME });
   });
 
   it('opens a websocket with a complete handshake', async () => {
-    const reply = await server.call('connect', { token: device.token });
-    await expectAfter(reply, { refused: 400, answered: 101 });
+    const response = await server.call('connect', { token: device.token });
+    await expectAfter(response, { refused: 400, answered: 101 });
   }, 15_000);
 
   it('sends JSON with the JSON media type', async () => {
     const headers = { 'Content-Type': 'text/plain' };
     const call = { token: device.token, headers, body: '{"speed":"9600"}' };
-    const reply = await server.call('put-configuration', call);
-    await expectAfter(reply, { refused: 415, answered: 204 });
+    const response = await server.call('put-configuration', call);
+    await expectAfter(response, { refused: 415, answered: 204 });
   });
 
   it('sends a file where the body was too large to record', async () => {
     const body = JSON.stringify({ text: 'x'.repeat(1_048_576) });
     const headers = { 'Content-Type': 'application/json' };
-    const reply = await server.call('put-configuration', { token: device.token, headers, body });
+    const response = await server.call('put-configuration', { token: device.token, headers, body });
     const BODY_FILE = await bodyFile({ text: 'less' });
-    await expectAfter(reply, { refused: 413, answered: 204, BODY_FILE });
+    await expectAfter(response, { refused: 413, answered: 204, BODY_FILE });
   });
 });
 
 it('the command defines all known values and names those that the reader must set', async () => {
-  const reply = await authenticate(server, device, { signature: null });
-  const { command } = await correctedOf(server, reply);
+  const response = await authenticate(server, device, { signature: null });
+  const { command } = await correctedOf(server, response);
   const ran = await runInBash(`set -u; KEY=${await keyFile(device)}\n${command}`);
   expect([ran.status, ran.stderr]).toEqual([200, expect.not.stringMatching(/unbound|error/i)]);
   const wrong = await server.call('put-configuration', { token: device.token, json: { a: 1 } });
@@ -158,11 +161,11 @@ it.each(keyTypes)(
     const own = await acceptedDevice(server, `malformed ${type}`, type);
     const pubkey = own.publicKeyPem.slice(0, -40);
     const body = JSON.stringify({ id_data: own.idData, pubkey });
-    const reply = await authenticate(server, own, { body });
-    const { command, needs } = await correctedOf(server, reply);
+    const response = await authenticate(server, own, { body });
+    const { command, needs } = await correctedOf(server, response);
     expect(needs).toHaveProperty('KEY');
     const ran = await runInBash(`set -u; KEY=${await keyFile(own)}\n${command}`);
-    expect([reply.status, ran.status, ran.stderr]).toEqual([400, 200, '']);
+    expect([response.status, ran.status, ran.stderr]).toEqual([400, 200, '']);
   },
 );
 
@@ -172,8 +175,8 @@ it.each([
   ['{"text":"89490200001234567890","speed":96}', '{"text":"89490200001234567890","speed":"96"}'],
 ])('the command sends numbers with the digits that they came in: %s', async (body, expected) => {
   const headers = { 'Content-Type': 'application/json' };
-  const reply = await server.call('put-configuration', { token: device.token, headers, body });
-  expect((await correctedOf(server, reply)).correctedRequest.body).toBe(expected);
+  const response = await server.call('put-configuration', { token: device.token, headers, body });
+  expect((await correctedOf(server, response)).correctedRequest.body).toBe(expected);
 });
 
 describe('the proposed command for a request that found nothing', () => {
@@ -181,20 +184,20 @@ describe('the proposed command for a request that found nothing', () => {
     const path = operations['put-configuration'].path.replace('deviceconfig', 'device-config');
     const call = { token: device.token, json: { speed: '9600' } };
     const BODY_FILE = await bodyFile(call.json);
-    const reply = await server.request('PUT', path, call);
-    await expectAfter(reply, { refused: 404, answered: 204, BODY_FILE });
+    const response = await server.request('PUT', path, call);
+    await expectAfter(response, { refused: 404, answered: 204, BODY_FILE });
   });
 
   it('uses a method that the path supports', async () => {
-    const reply = await server.request('DELETE', operations['get-configuration'].path);
-    await expectAfter(reply, { refused: 405, answered: 200 });
+    const response = await server.request('DELETE', operations['get-configuration'].path);
+    await expectAfter(response, { refused: 405, answered: 200 });
   });
 
   it('lists the existing resources when an id is unknown', async () => {
     const call = { token: device.token, json: { status: 'success' } };
-    const reply = await server.request('PUT', statusPath('nothing'), call);
+    const response = await server.request('PUT', statusPath('nothing'), call);
     const values = { ARTIFACT_NAME: 'release-0', DEVICE_TYPE: 'board' };
-    await expectAfter(reply, { refused: 404, answered: 204, ...values });
+    await expectAfter(response, { refused: 404, answered: 204, ...values });
     const user = await server.call('get-user', {
       token: server.adminToken,
       parameters: { id: 'nobody' },
@@ -205,26 +208,26 @@ describe('the proposed command for a request that found nothing', () => {
 
 describe('the proposed command for a request without a valid token', () => {
   it('gets a token with the key of the device', async () => {
-    const reply = await server.call('get-configuration');
+    const response = await server.call('get-configuration');
     const KEY = await keyFile(device);
-    await expectAfter(reply, { refused: 401, answered: 200, KEY, ID_DATA: device.idData });
+    await expectAfter(response, { refused: 401, answered: 200, KEY, ID_DATA: device.idData });
   });
 
   it('quotes the identity that the reader sets in the body', async () => {
     const body = JSON.stringify({ id_data: 'mac=1', pubkey: device.publicKeyPem });
-    const reply = await authenticate(server, device, { body });
+    const response = await authenticate(server, device, { body });
     const KEY = await keyFile(device);
-    await expectAfter(reply, { refused: 400, answered: 200, KEY, ID_DATA: device.idData });
+    await expectAfter(response, { refused: 400, answered: 200, KEY, ID_DATA: device.idData });
   });
 
   it.each(['say "hi"', 'a\\b', "it's $(x) & more"])(
     'puts any text safely into a body: %s',
     async (text) => {
-      const reply = await server.call('put-configuration', {
+      const response = await server.call('put-configuration', {
         token: device.token,
         json: { a: null },
       });
-      await expectAfter(reply, { refused: 400, answered: 204, VALUE_A: text });
+      await expectAfter(response, { refused: 400, answered: 204, VALUE_A: text });
       const stored = await server.call('get-configuration', { token: device.token });
       expect(stored.json()).toMatchObject({ a: text });
     },
@@ -234,8 +237,8 @@ describe('the proposed command for a request without a valid token', () => {
     const own = await acceptedDevice(server, `revoked '${type}"\\`, type);
     const parameters = { jti: own.authSetId };
     await server.call('revoke-token', { token: server.adminToken, parameters });
-    const reply = await server.call('get-configuration', { token: own.token });
-    await expectAfter(reply, { refused: 401, answered: 200, KEY: await keyFile(own) });
+    const response = await server.call('get-configuration', { token: own.token });
+    await expectAfter(response, { refused: 401, answered: 200, KEY: await keyFile(own) });
   });
 
   it('gets a token of the same tenant', async () => {
@@ -263,17 +266,17 @@ describe('the proposed command for a request without a valid token', () => {
   it('logs in as a user with the permission', async () => {
     const roles = ['RBAC_ROLE_CI'];
     const user = await signedInUser(server, 'ci@first.example', { roles });
-    const reply = await server.call('list-devices', { token: user.token });
-    const { ran } = await commandAfter(reply);
+    const response = await server.call('list-devices', { token: user.token });
+    const { ran } = await commandAfter(response);
     expect(ran.stderr).toContain('set EMAIL to the e-mail address of a user who may do this');
     const EMAIL = server.adminEmail;
-    await expectAfter(reply, { refused: 403, answered: 200, EMAIL });
+    await expectAfter(response, { refused: 403, answered: 200, EMAIL });
   });
 
   it('logs in with the correct password', async () => {
     const authorization = `Basic ${Buffer.from('admin@example.com:wrong').toString('base64')}`;
-    const reply = await server.call('login', { headers: { Authorization: authorization } });
-    await expectAfter(reply, { refused: 401, answered: 200 });
+    const response = await server.call('login', { headers: { Authorization: authorization } });
+    await expectAfter(response, { refused: 401, answered: 200 });
   });
 });
 
@@ -281,27 +284,27 @@ describe('the proposed command for an authentication request', () => {
   it.each(keyTypes)('signs exactly the bytes of the body: %s', async (type) => {
     const own = await acceptedDevice(server, `signs '${type}" $(x)`, type);
     const body = `{ "id_data": ${JSON.stringify(own.idData)},\r\n\t"pubkey":${JSON.stringify(own.publicKeyPem)} }\n`;
-    const reply = await authenticate(server, own, { body, signature: 'bm90aGluZw==' });
-    await expectAfter(reply, { refused: 401, answered: 200, KEY: await keyFile(own) });
+    const response = await authenticate(server, own, { body, signature: 'bm90aGluZw==' });
+    await expectAfter(response, { refused: 401, answered: 200, KEY: await keyFile(own) });
   });
 
   it('adds a missing signature', async () => {
-    const reply = await authenticate(server, device, { signature: null });
-    await expectAfter(reply, { refused: 400, answered: 200, KEY: await keyFile(device) });
+    const response = await authenticate(server, device, { signature: null });
+    await expectAfter(response, { refused: 400, answered: 200, KEY: await keyFile(device) });
   });
 
   it.each(keyTypes)('sends the public key in the required format: %s', async (type) => {
     const own = await acceptedDevice(server, `form of ${type}`, type);
     const pubkey = own.publicKeyPem.replaceAll('PUBLIC', 'RSA PUBLIC');
     const body = JSON.stringify({ id_data: own.idData, pubkey });
-    const reply = await authenticate(server, own, { body });
-    await expectAfter(reply, { refused: 400, answered: 200, KEY: await keyFile(own) });
+    const response = await authenticate(server, own, { body });
+    await expectAfter(response, { refused: 400, answered: 200, KEY: await keyFile(own) });
   });
 
   it('accepts a device that waits for acceptance', async () => {
     const own = newDevice('waits');
-    const reply = await authenticate(server, own);
-    await expectAfter(reply, { refused: 401, answered: 200, KEY: await keyFile(own) });
+    const response = await authenticate(server, own);
+    await expectAfter(response, { refused: 401, answered: 200, KEY: await keyFile(own) });
   });
 });
 
@@ -319,22 +322,24 @@ describe('the proposed command for a request that the state forbids', () => {
   it('uses another name when the name is taken', async () => {
     const call = { token: server.adminToken, json: { name: 'twice' } };
     await server.call('create-personal-token', call);
-    const reply = await server.call('create-personal-token', call);
+    const response = await server.call('create-personal-token', call);
     const taken = { TOKEN: server.adminToken, VALUE_NAME: 'once' };
-    await expectAfter(reply, { refused: 409, answered: 200, ...taken });
+    await expectAfter(response, { refused: 409, answered: 200, ...taken });
   });
 
   it('lists the deployments when the same one already exists', async () => {
     const own = await acceptedDevice(server, 'deployed');
     await deploy(server, [own]);
-    const reply = await createDeployment(server, [own]);
-    await expectAfter(reply, { refused: 409, answered: 200, TOKEN: server.adminToken });
+    const response = await createDeployment(server, [own]);
+    await expectAfter(response, { refused: 409, answered: 200, TOKEN: server.adminToken });
   });
 
   it('names the devices for a deployment to an unknown device', async () => {
-    const reply = await createDeployment(server, [{ id: '00000000-0000-4000-8000-000000000000' }]);
+    const response = await createDeployment(server, [
+      { id: '00000000-0000-4000-8000-000000000000' },
+    ]);
     const chosen = { TOKEN: server.adminToken, DEVICE_ID: device.id };
-    await expectAfter(reply, { refused: 400, answered: 201, ...chosen });
+    await expectAfter(response, { refused: 400, answered: 201, ...chosen });
   });
 
   it('deploys to a single device named without a list', async () => {
@@ -346,8 +351,8 @@ describe('the proposed command for a request that the state forbids', () => {
       [[], ['$DEVICE_ID']],
       [undefined, ['$DEVICE_ID']],
     ]) {
-      const reply = await server.call('create-deployment', { token, json: body(devices) });
-      const { correctedRequest } = await correctedOf(server, reply);
+      const response = await server.call('create-deployment', { token, json: body(devices) });
+      const { correctedRequest } = await correctedOf(server, response);
       expect(JSON.parse(correctedRequest.body ?? '')).toEqual(body(expected));
     }
   });
@@ -357,26 +362,26 @@ describe('the proposed command for a request that the state forbids', () => {
       roles: ['RBAC_ROLE_OBSERVER'],
     });
     const json = { name: 'kept', artifact_name: 'release-1', devices: [device.id] };
-    const reply = await server.call('create-deployment', { token, json });
-    const { correctedRequest, first } = await correctedOf(server, reply);
-    expect([reply.status, first]).toEqual([403, expect.stringMatching(/another user/)]);
+    const response = await server.call('create-deployment', { token, json });
+    const { correctedRequest, first } = await correctedOf(server, response);
+    expect([response.status, first]).toEqual([403, expect.stringMatching(/another user/)]);
     expect(correctedRequest.body).toBe('@$BODY_FILE');
   });
 
   it('reads a better password from a variable', async () => {
     const json = { email: 'new@first.example', password: 'short' };
-    const reply = await server.call('create-user-v1', { token: server.adminToken, json });
+    const response = await server.call('create-user-v1', { token: server.adminToken, json });
     const chosen = { TOKEN: server.adminToken, USER_PASSWORD: 'a long password of a user' };
-    await expectAfter(reply, { refused: 422, answered: 201, ...chosen });
+    await expectAfter(response, { refused: 422, answered: 201, ...chosen });
   });
 
   it('sends a form where the request had none', async () => {
     const headers = { 'Content-Type': 'application/json' };
     const call = { token: server.adminToken, headers, body: '{}' };
-    const reply = await server.call('upload-artifact', call);
+    const response = await server.call('upload-artifact', call);
     const FILE = join(folder, 'new.mender');
     await writeFile(FILE, await artifactBytes({ name: 'release-of-form' }));
-    await expectAfter(reply, { refused: 415, answered: 201, FILE, TOKEN: server.adminToken });
+    await expectAfter(response, { refused: 415, answered: 201, FILE, TOKEN: server.adminToken });
     const generated = await server.call('generate-artifact', call);
     await expectAfter(generated, {
       refused: 415,
@@ -396,8 +401,8 @@ describe('the proposed command for a request that the state forbids', () => {
     const FILE = join(folder, 'motd');
     await writeFile(FILE, 'hello');
     body.append('file', new Blob(['hello']), 'motd');
-    const reply = await server.call('generate-artifact', { token: server.adminToken, body });
-    await expectAfter(reply, {
+    const response = await server.call('generate-artifact', { token: server.adminToken, body });
+    await expectAfter(response, {
       refused: 400,
       answered: 201,
       FILE,
@@ -409,9 +414,9 @@ describe('the proposed command for a request that the state forbids', () => {
   });
 
   it('sets another status when the requested one does not exist', async () => {
-    const reply = await decide(server, device, 'sleeping');
+    const response = await decide(server, device, 'sleeping');
     const chosen = { TOKEN: server.adminToken, VALUE_STATUS: 'accepted' };
-    await expectAfter(reply, { refused: 400, answered: 204, ...chosen });
+    await expectAfter(response, { refused: 400, answered: 204, ...chosen });
   });
 });
 
@@ -429,9 +434,9 @@ describe('the proposed command for an artifact link', () => {
   it('asks for a new link when the link has expired', async () => {
     const { uri } = await linkTo(server, device.token, artifactId);
     await control(server, 'POST', '/clock', { advanceSeconds: 2 * 86_400 });
-    const reply = await server.request('GET', uri.slice(server.baseUrl.length));
-    await expectAfter(reply, { refused: 403, answered: 200 });
-    const { explanation } = await commandAfter(reply);
+    const response = await server.request('GET', uri.slice(server.baseUrl.length));
+    await expectAfter(response, { refused: 403, answered: 200 });
+    const { explanation } = await commandAfter(response);
     expect(JSON.stringify(explanation)).not.toContain(
       new URL(uri).searchParams.get('x-svc-signature'),
     );
@@ -445,8 +450,8 @@ describe('the proposed command for what has expired', () => {
     const rest = { KEY: await keyFile(own), ID_DATA: own.idData };
     await expectAfter(users, { refused: 401, answered: 200, ...rest });
     await control(server, 'POST', '/clock', { advanceSeconds: 8 * 86_400 });
-    const reply = await server.call('get-configuration', { token: own.token });
-    await expectAfter(reply, { refused: 401, answered: 200, KEY: rest.KEY });
+    const response = await server.call('get-configuration', { token: own.token });
+    await expectAfter(response, { refused: 401, answered: 200, KEY: rest.KEY });
     const user = await server.call('list-users', { token: server.adminToken });
     await expectAfter(user, { refused: 401, answered: 200 });
   });
@@ -455,8 +460,8 @@ describe('the proposed command for what has expired', () => {
     await control(server, 'POST', '/clock', { now: `${endOfLife}T00:00:00Z` });
     const credentials = `Basic ${Buffer.from(`${server.adminEmail}:${testPassword}`).toString('base64')}`;
     const login = await server.call('login', { headers: { Authorization: credentials } });
-    const reply = await server.call('list-deployments-v1', { token: login.text });
-    await expectAfter(reply, { refused: 410, answered: 200, TOKEN: login.text });
+    const response = await server.call('list-deployments-v1', { token: login.text });
+    await expectAfter(response, { refused: 410, answered: 200, TOKEN: login.text });
     const path = `${managementOperations['list-deployments-v1'].path}?search=spring&odd=1`;
     const searched = await server.request('GET', path, { token: login.text });
     const { correctedRequest } = await explanationOf(server, searched);

@@ -38,9 +38,9 @@ function startAs(...dialects: DialectName[]): Promise<TestServer> {
 
 /** Returns the explanation of a request that must be refused with this status. */
 async function refusedWith(server: TestServer, status: number, [method, path, call]: Asked) {
-  const reply = await server.request(method, path, call);
-  expect([path, reply.status]).toEqual([path, status]);
-  const explanation = await explanationOf(server, reply);
+  const response = await server.request(method, path, call);
+  expect([path, response.status]).toEqual([path, status]);
+  const explanation = await explanationOf(server, response);
   expect(contradictionsIn(explanation)).toEqual([]);
   return explanation;
 }
@@ -79,8 +79,8 @@ describe('an operation that the dialect open-source lacks', () => {
     const { path } = operations['post-next-deployment-v2'];
     const provided = { device_type: 'board', artifact_name: 'release-0' };
     const json = { device_provides: provided, update_control_map: true };
-    const reply = await server.request('POST', path, { token: device.token, json });
-    const { correctedRequest, first, command } = await correctedOf(server, reply);
+    const response = await server.request('POST', path, { token: device.token, json });
+    const { correctedRequest, first, command } = await correctedOf(server, response);
     expect(first).toMatch(/^fall back to version 1, with the content of device_provides/);
     expect(correctedRequest).toMatchObject({
       method: 'POST',
@@ -166,8 +166,8 @@ describe('the dialect storage-host', () => {
     const device = await acceptedDevice(server, 'lost');
     const { path } = operations['get-configuration'];
     const headers = { Authorization: `Bearer ${device.token}` };
-    const reply = await fetch(`${server.storageUrl}${path}`, { headers });
-    const { wrong, first, command } = await correctedOf(server, reply);
+    const response = await fetch(`${server.storageUrl}${path}`, { headers });
+    const { wrong, first, command } = await correctedOf(server, response);
     expect(wrong.expected).toContain('serves only artifact files on this port');
     expect(first).toBe(`send the request to ${server.baseUrl}`);
     const ran = await runInBash(command, { TOKEN: device.token });
@@ -221,8 +221,8 @@ it.each(['open-source', 'storage-host'] as const)(
     const server = await startAs(name);
     const dialects = new Set<DialectName>([name]);
     for (const row of rows) {
-      const reply = await server.request(row.method, `${idPath(row.path)}/x`);
-      const { correctedRequest } = await explanationOf(server, reply);
+      const response = await server.request(row.method, `${idPath(row.path)}/x`);
+      const { correctedRequest } = await explanationOf(server, response);
       if (!correctedRequest) continue;
       const { method, path } = correctedRequest;
       const found = rows.find(

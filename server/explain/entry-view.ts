@@ -3,7 +3,7 @@
  * secrets.
  */
 
-import type { AnswerOf } from '../../fixtures/control/operations.ts';
+import type { ResponseOf } from '../../fixtures/control/operations.ts';
 import type { ExchangeRecord } from '../http/exchange-record.ts';
 import { maskHeaders, maskJson, maskText } from '../http/masking.ts';
 import type { Refusal } from '../http/refusal.ts';
@@ -27,7 +27,7 @@ import { wrongIn } from './wrong.ts';
  * A journal entry as JSON. `fleetbed calendar` reads `at`, `method`, `path`, `status` and bodies
  * from it.
  */
-export type EntryView = AnswerOf<'GET /journal/stream'>;
+export type EntryView = ResponseOf<'GET /journal/stream'>;
 
 /** Returns the view of an entry. Headers and bodies are included only if `whole` is true. */
 export function entryView(entry: JournalEntry, tenant: TenantRecords, whole = false): EntryView {
@@ -65,7 +65,7 @@ function exchangeView(record: ExchangeRecord) {
     deployment: deploymentOf(record),
     report: maskJson(reportIn(record)),
     requestBytes: record.bodyBytes,
-    responseBytes: record.answerBytes,
+    responseBytes: record.responseBytes,
     cut: record.isCut || undefined,
     refusal: refusal && refusalView(record, refusal),
     noUpdate: noUpdate && noUpdateView(noUpdate),
@@ -85,12 +85,12 @@ function refusalView(record: ExchangeRecord, refusal: Refusal) {
 }
 
 function exchangeBodiesView(record: ExchangeRecord) {
-  const { headers, body, bodyBytes, answerHeaders, answerBody, answerBytes } = record;
+  const { headers, body, bodyBytes, responseHeaders, responseBody, responseBytes } = record;
   return {
     requestHeaders: maskHeaders(headers),
     ...named('request', viewOf(headers, body, bodyBytes)),
-    responseHeaders: maskHeaders(answerHeaders),
-    ...named('response', viewOf(answerHeaders, answerBody, answerBytes)),
+    responseHeaders: maskHeaders(responseHeaders),
+    ...named('response', viewOf(responseHeaders, responseBody, responseBytes)),
   };
 }
 

@@ -50,9 +50,9 @@ const filled = expect.stringMatching(/\S/);
 /** Sends a request and requires a complete explanation if it is refused. */
 async function ask(method: string, row: Operation, call: TestCall & { path?: string }) {
   const { path = row.path.replace(/\{\w+\}/g, 'nothing'), ...rest } = call;
-  const reply = await server.request(method, path, rest);
-  if (reply.status < 400) return undefined;
-  const explanation = await correctedOf(server, reply);
+  const response = await server.request(method, path, rest);
+  if (response.status < 400) return undefined;
+  const explanation = await correctedOf(server, response);
   commands.push(explanation.command);
   needed.set(explanation.command, Object.keys(explanation.needs));
   expect(explanation).toMatchObject({
@@ -60,8 +60,8 @@ async function ask(method: string, row: Operation, call: TestCall & { path?: str
     tenant: filled,
     at: '2026-11-21T12:00:00.000Z',
     asked: { method, path: filled },
-    status: reply.status,
-    sentence: method === 'HEAD' ? filled : reply.json().error,
+    status: response.status,
+    sentence: method === 'HEAD' ? filled : response.json().error,
     rule: { heading: filled, sentence: filled, requirements: expect.any(Array) },
     wrong: { path: filled },
     correctedRequest: { method: filled, path: expect.stringMatching(/^\//) },
@@ -72,7 +72,7 @@ async function ask(method: string, row: Operation, call: TestCall & { path?: str
   await expectServed(row, explanation);
   // The explanation names at most one rule, and none where the contract has none.
   expect(explanation.rule.requirements.length).toBeLessThanOrEqual(1);
-  return { reply, explanation };
+  return { response, explanation };
 }
 
 /** Requires that the corrected request is not refused for the same reason again. */
@@ -103,7 +103,7 @@ describe.each(rows.map((row) => [row.id, row] as const))('every refusal of %s', 
     const asked = await ask(row.method, row, {});
     const forged = await ask(row.method, row, { token: 'eyJhbGciOiJub25lIn0.e30.' });
     const isOfToken = ['device', 'user', 'socket'].includes(row.authorization);
-    expect([asked?.reply.status, forged?.reply.status]).toEqual(
+    expect([asked?.response.status, forged?.response.status]).toEqual(
       isOfToken ? [401, 401] : [expect.any(Number), expect.any(Number)],
     );
   });
@@ -145,13 +145,13 @@ describe.each(rows.map((row) => [row.id, row] as const))('every refusal of %s', 
 });
 
 it('bytes that are not HTTP are explained too', async () => {
-  const reply = await sendRaw(server, 'GET /api/devices/v1/inventory HTTX/1.1\r\n\r\n');
-  const id = JSON.parse(reply.body).request_id;
+  const response = await sendRaw(server, 'GET /api/devices/v1/inventory HTTX/1.1\r\n\r\n');
+  const id = JSON.parse(response.body).request_id;
   const { status, text } = await control(server, 'GET', `/explanations/${id}`);
   expect([status, JSON.parse(text)]).toEqual([
     200,
     expect.objectContaining({
-      sentence: JSON.parse(reply.body).error,
+      sentence: JSON.parse(response.body).error,
       wrong: {
         path: 'request',
         expected: 'an HTTP/1.1 request (RFC 9112)',

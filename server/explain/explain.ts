@@ -3,7 +3,7 @@
 import type * as v from 'valibot';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
-import type { refusedAnswer } from '../../fixtures/control/explanation-answers.ts';
+import type { refusedResponse } from '../../fixtures/control/explanation-responses.ts';
 import type { ReadOnly } from '../../fixtures/control/operations.ts';
 import { MalformedRequest } from '../http/malformed-request.ts';
 import { maskText } from '../http/masking.ts';
@@ -25,7 +25,7 @@ import {
 } from './wrong.ts';
 
 /** Everything known about a refusal. Secrets are replaced by `$NAME`. */
-export type Explanation = ReadOnly<v.InferOutput<typeof refusedAnswer>>;
+export type Explanation = ReadOnly<v.InferOutput<typeof refusedResponse>>;
 type CorrectedRequest = NonNullable<Explanation['correctedRequest']>;
 
 /** The facts that an explanation needs in addition to the record in the journal. */

@@ -8,7 +8,7 @@ import {
   type TestDevice,
 } from '../testing/test-device.ts';
 import { contradictionsIn, correctedOf } from '../testing/test-explanations.ts';
-import { type Reply, startTestServer, type TestServer } from '../testing/test-server.ts';
+import { startTestServer, type TestResponse, type TestServer } from '../testing/test-server.ts';
 import { testPassword } from '../testing/test-tenants.ts';
 import { explanationText } from './explanation-text.ts';
 
@@ -20,9 +20,9 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-async function explained(reply: Reply) {
-  expect(reply.status).toBe(401);
-  const explanation = await correctedOf(server, reply);
+async function explained(response: TestResponse) {
+  expect(response.status).toBe(401);
+  const explanation = await correctedOf(server, response);
   expect(contradictionsIn(explanation)).toEqual([]);
   expect(explanation.wrong.path).toBe('state');
   expect(explanationText(explanation)).toMatch(/^wrong +the state of the server, not the request/m);
@@ -31,11 +31,11 @@ async function explained(reply: Reply) {
 
 /** Returns the id of the device as a user knows it. */
 async function idOf({ idData }: TestDevice): Promise<string> {
-  const reply = await server.call('list-devices', {
+  const response = await server.call('list-devices', {
     token: server.adminToken,
     query: { per_page: '500' },
   });
-  const devices = reply.json<{ id: string; identity_data: unknown }[]>();
+  const devices = response.json<{ id: string; identity_data: unknown }[]>();
   return devices.find(({ identity_data }) => JSON.stringify(identity_data) === idData)?.id ?? '';
 }
 
@@ -90,10 +90,10 @@ describe('the explanation of a pending auth request', () => {
 
   it('mentions a device that was accepted or decommissioned meanwhile', async () => {
     const device = newDevice('meanwhile');
-    const reply = await authenticate(server, device);
+    const response = await authenticate(server, device);
     const id = await idOf(device);
     await server.call('decommission-device', { token: server.adminToken, parameters: { id } });
-    expect((await explained(reply)).first).toContain('the device was removed: send it again');
+    expect((await explained(response)).first).toContain('the device was removed: send it again');
     const accepted = await acceptedDevice(server, 'accepted meanwhile');
     await decide(server, accepted, 'rejected');
     const refused = await authenticate(server, accepted);
@@ -106,8 +106,8 @@ describe('the explanation of a pending auth request', () => {
 
 it('the explanation of an automatically accepted key says to send the request again', async () => {
   const own = await startTestServer({ autoAccept: true });
-  const reply = await authenticate(own, newDevice('auto'));
-  const { first, isUnchanged } = await correctedOf(own, reply);
+  const response = await authenticate(own, newDevice('auto'));
+  const { first, isUnchanged } = await correctedOf(own, response);
   expect([first, isUnchanged]).toEqual([
     'nothing is wrong with the request: its key has been accepted since, so send it again',
     true,

@@ -70,8 +70,8 @@ describe('a command built from hostile input', () => {
       ];
       const target = `${path}?${encodeURI(query)}`;
       await sendRaw(server, rawRequest(`PUT ${target}`, head, body));
-      const reply = await control(server, 'GET', `/explanations/hostile-${index}`);
-      const { correctedRequest, ...explained } = JSON.parse(reply.text);
+      const response = await control(server, 'GET', `/explanations/hostile-${index}`);
+      const { correctedRequest, ...explained } = JSON.parse(response.text);
       const { words, made, stderr } = await callsOf(explained);
       expect({ made, stderr }).toEqual({ made: '', stderr: '' });
       const data = words.findIndex((word) => /^--data-(raw|binary)$/.test(word));
@@ -90,8 +90,8 @@ describe('a command built from hostile input', () => {
       const idData = JSON.stringify({ mac: text });
       const body = JSON.stringify({ id_data: idData, pubkey: device.publicKeyPem, note: text });
       const headers = { 'Content-Type': 'application/json', 'X-SVC-Signature': 'x' };
-      const reply = await server.call('post-auth-request', { headers, body });
-      const { command, needs } = await correctedOf(server, reply);
+      const response = await server.call('post-auth-request', { headers, body });
+      const { command, needs } = await correctedOf(server, response);
       const { made, stderr } = await callsOf({ command, needs });
       expect({ made, stderr }).toEqual({ made: '', stderr: '' });
       const sent = await runInBash(
@@ -109,8 +109,8 @@ describe('a command built from hostile input', () => {
       token: server.adminToken,
       parameters: { jti: own.authSetId },
     });
-    const reply = await server.call('get-configuration', { token: own.token });
-    const { command } = await correctedOf(server, reply);
+    const response = await server.call('get-configuration', { token: own.token });
+    const { command } = await correctedOf(server, response);
     const sent = await runInBash(
       `mktemp() { echo body; }; openssl() { :; }; curl() { :; }\n${command}\ncat body; ls -A`,
       { URL: 'http://url', KEY: 'key' },
@@ -140,8 +140,8 @@ describe('an explanation of hostile input', () => {
         headers: { Cookie: `JWT=${secret}`, 'X-Api-Key': secret },
       }),
     ];
-    for (const reply of await Promise.all(calls)) {
-      const explanation = await correctedOf(server, reply);
+    for (const response of await Promise.all(calls)) {
+      const explanation = await correctedOf(server, response);
       expect([explanation.status, JSON.stringify(explanation)]).toEqual([
         expect.any(Number),
         expect.not.stringContaining(secret),
@@ -154,9 +154,9 @@ describe('an explanation of hostile input', () => {
     const deep = nested(4_000);
     const headers = { 'Content-Type': 'application/json' };
     for (const body of [nested(9_000), deep, `[{"name":"x","value":${deep}}]`]) {
-      const reply = await server.call('put-attributes', { token: device.token, headers, body });
-      expect(reply.status).toBe(400);
-      const { correctedRequest } = await correctedOf(server, reply);
+      const response = await server.call('put-attributes', { token: device.token, headers, body });
+      expect(response.status).toBe(400);
+      const { correctedRequest } = await correctedOf(server, response);
       // The journal keeps only the beginning of a large body.
       expect(correctedRequest.body).toMatch(/^(\[\{"name"|@\$BODY_FILE)/);
     }

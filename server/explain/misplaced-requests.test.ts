@@ -52,11 +52,11 @@ describe('the explanation of an unknown path', () => {
     const other = await startTestServer({ dialects: new Set([dialect]) });
     try {
       const base = at === 'storage' ? (other.storageUrl ?? '') : other.baseUrl;
-      const reply = await fetch(`${base}${path}`, {
+      const response = await fetch(`${base}${path}`, {
         method: call.body === undefined ? 'GET' : 'POST',
         ...call,
       });
-      return await explanationOf(other, reply);
+      return await explanationOf(other, response);
     } finally {
       await other.close();
     }

@@ -1,7 +1,7 @@
 /** Explains why a device got no update, or would get none now. */
 
 import { operations } from '../../fixtures/contract/operations.ts';
-import type { AnswerOf } from '../../fixtures/control/operations.ts';
+import type { ResponseOf } from '../../fixtures/control/operations.ts';
 import type { ExchangeRecord } from '../http/exchange-record.ts';
 import { maskText } from '../http/masking.ts';
 import { jsonObject } from '../journal/facts.ts';
@@ -31,7 +31,7 @@ import { outcomeOf } from './no-update-view.ts';
 import { passedConditions } from './passed-conditions.ts';
 
 /** The explanation: why a device gets no update, or that it gets one. */
-export type NoUpdateExplanation = AnswerOf<'GET /explanations'>;
+export type NoUpdateExplanation = ResponseOf<'GET /explanations'>;
 
 type PollResult = Pick<NoUpdateExplanation, 'outcome' | 'condition' | 'because' | 'passed'> & {
   readonly deploymentId?: string | undefined;
@@ -50,12 +50,12 @@ export function explainPoll(
   const isWhole = (body?.length ?? 0) === bodyBytes;
   const request = requestOf(operation, isWhole ? pollDataIn(record) : undefined);
   const valid = { condition: 'accepted', sentence: 'the device sent a valid token' };
-  const { passed, ...answer } = answerOf(noUpdate, tenant, request);
+  const { passed, ...result } = resultOf(noUpdate, tenant, request);
   return {
     requestId,
     ...explanationOf(
       { tenant, id: deviceId, nowMs: atMs },
-      { ...answer, passed: [valid, ...passed] },
+      { ...result, passed: [valid, ...passed] },
     ),
     polled: polledText(atMs, request),
     deployments: [],
@@ -67,11 +67,11 @@ export function explainDevice(deviceId: string, tenant: Tenant): NoUpdateExplana
   const device = { tenant, id: deviceId, nowMs: tenant.clock.now() };
   const lastPoll = tenant.store.devices.facts.find(deviceId)?.lastPoll;
   const request = lastPoll && requestOf(lastPoll.operation, lastPoll.content);
-  const answer = answerNow(device, lastPoll, request);
+  const result = resultNow(device, lastPoll, request);
   return {
-    ...explanationOf(device, answer),
+    ...explanationOf(device, result),
     polled: lastPoll ? polledText(lastPoll.atMs, request) : 'not since the server started',
-    deployments: otherDeployments(device, answer.deploymentId),
+    deployments: otherDeployments(device, result.deploymentId),
   };
 }
 
@@ -82,9 +82,9 @@ interface DeviceAtTime {
   readonly nowMs: number;
 }
 
-function explanationOf({ tenant, id, nowMs }: DeviceAtTime, answer: PollResult) {
+function explanationOf({ tenant, id, nowMs }: DeviceAtTime, result: PollResult) {
   const identity = tenant.store.devices.find(id)?.identity;
-  const { outcome, condition, deploymentId, because, remedy, passed } = answer;
+  const { outcome, condition, deploymentId, because, remedy, passed } = result;
   return {
     tenant: tenant.name,
     at: timeText(nowMs),
@@ -98,7 +98,7 @@ function explanationOf({ tenant, id, nowMs }: DeviceAtTime, answer: PollResult) 
   };
 }
 
-function answerNow(device: DeviceAtTime, lastPoll?: LastPoll, request?: NextRequest): PollResult {
+function resultNow(device: DeviceAtTime, lastPoll?: LastPoll, request?: NextRequest): PollResult {
   const { tenant, id } = device;
   const status = tenant.store.devices.find(id)?.status ?? 'unknown';
   if (status !== 'accepted') {
@@ -106,14 +106,14 @@ function answerNow(device: DeviceAtTime, lastPoll?: LastPoll, request?: NextRequ
     return stopped('accepted', because, remedy);
   }
   const accepted = { condition: 'accepted', sentence: 'a user has accepted the device' };
-  const { passed, ...answer } = lastPoll?.refused
+  const { passed, ...result } = lastPoll?.refused
     ? stopped(
         'polling',
         refusedText(lastPoll, lastPoll.refused, tenant),
         'correct the request of the device as the refusal says',
       )
-    : answerToPoll(device, lastPoll, request);
-  return { ...answer, passed: [accepted, ...passed] };
+    : resultOfPoll(device, lastPoll, request);
+  return { ...result, passed: [accepted, ...passed] };
 }
 
 /** Returns why a device of each status cannot poll, and the remedy. */
@@ -135,10 +135,10 @@ function waitingFor(id: string) {
 }
 
 /**
- * Decides by the conditions of the API. Without the poll's data, the conditions that need it cannot be
- * decided.
+ * Decides by the conditions of the API. Without the poll's data, the conditions that need it cannot
+ * be decided.
  */
-function answerToPoll(
+function resultOfPoll(
   device: DeviceAtTime,
   lastPoll?: LastPoll,
   request?: NextRequest,
@@ -147,11 +147,11 @@ function answerToPoll(
   // Stored only if nothing has changed for the device since its last poll.
   const known = tenant.store.deviceDeployments.cachedNoUpdate(id);
   if (known)
-    return answerOf(request ? forInstalledArtifact(known, request.artifactName) : known, tenant);
+    return resultOf(request ? forInstalledArtifact(known, request.artifactName) : known, tenant);
   const open = openDeploymentsOf(device);
   if (!request) {
     const choice = chooseOrExplain(open);
-    if ('noUpdate' in choice) return answerOf(choice.noUpdate, tenant);
+    if ('noUpdate' in choice) return resultOf(choice.noUpdate, tenant);
     const label = labelOf(choice.deviceDeployment.deployment);
     if (!lastPoll) {
       return stopped(
@@ -170,7 +170,7 @@ function answerToPoll(
   const candidatesOf = (deviceDeployment: DeviceDeploymentWithFacts) =>
     candidatesFor(deviceDeployment, tenant);
   const decided = decideInstruction({ ...open, request, candidatesOf });
-  if ('noUpdate' in decided) return answerOf(decided.noUpdate, tenant, request);
+  if ('noUpdate' in decided) return resultOf(decided.noUpdate, tenant, request);
   const { deployment } = decided.deviceDeployment;
   const passed = passedConditions(undefined, deployment, request);
   const deploymentId = deployment.id;
@@ -204,7 +204,7 @@ function offerText(deviceDeployment: DeviceDeploymentWithFacts): string {
   return `the next poll gets ${label} again, because the device has not finished it: ${deviceDeployment.status}`;
 }
 
-function answerOf(noUpdate: NoUpdate, { store }: Tenant, request?: NextRequest): PollResult {
+function resultOf(noUpdate: NoUpdate, { store }: Tenant, request?: NextRequest): PollResult {
   const { condition, deploymentId, because } = noUpdate;
   const deployment = deploymentId === undefined ? undefined : store.deployments.find(deploymentId);
   const passed = passedConditions(condition, deployment, request);

@@ -28,9 +28,9 @@ describe('the proposed correction of a poll', () => {
   ] as const)(
     'of %s takes values from a body of the other version',
     async (name, row, json, expected) => {
-      const reply = await server.request('POST', row.path, { token: device.token, json });
-      const { correctedRequest, first } = await correctedOf(server, reply);
-      expect([reply.status, JSON.parse(correctedRequest.body ?? '')]).toEqual([400, expected]);
+      const response = await server.request('POST', row.path, { token: device.token, json });
+      const { correctedRequest, first } = await correctedOf(server, response);
+      expect([response.status, JSON.parse(correctedRequest.body ?? '')]).toEqual([400, expected]);
       expect(first).toContain(`${name} of this operation`);
     },
   );
@@ -38,8 +38,8 @@ describe('the proposed correction of a poll', () => {
   it.each([{}, { device_provides: 7 }])(
     'of neither version assumes no version: %j',
     async (json) => {
-      const reply = await server.request('POST', second.path, { token: device.token, json });
-      expect((await correctedOf(server, reply)).first ?? '').not.toContain('version');
+      const response = await server.request('POST', second.path, { token: device.token, json });
+      expect((await correctedOf(server, response)).first ?? '').not.toContain('version');
     },
   );
 
@@ -62,13 +62,13 @@ describe('the proposed correction of a poll', () => {
     await server.call('post-next-deployment-v2', { token, json });
     await server.call('post-next-deployment-v2', { token, json: { device_provides: {} } });
     const status = of(operations['put-deployment-status']).replace('{id}', 'nothing');
-    for (const reply of [
+    for (const response of [
       await server.request('PUT', status, { token, json: { status: 'success' } }),
       await server.request('DELETE', of(first), { token }),
       await server.request('GET', `${of(first)}?device_type=board`, { token }),
       await server.call('post-next-deployment-v2', { token, json: { device_provides: {} } }),
     ]) {
-      const { correctedRequest } = await correctedOf(server, reply);
+      const { correctedRequest } = await correctedOf(server, response);
       expect([correctedRequest.path, correctedRequest.body]).toEqual([
         of(second),
         JSON.stringify(json),
@@ -86,8 +86,8 @@ describe('the proposed correction of a poll', () => {
     );
     await server.call('get-next-deployment', { token, query: provides });
     const call = { token, json: { device_provides: provided } };
-    const reply = await server.call('post-next-deployment-v2', call);
-    const { correctedRequest, needs } = await correctedOf(server, reply);
+    const response = await server.call('post-next-deployment-v2', call);
+    const { correctedRequest, needs } = await correctedOf(server, response);
     expect(JSON.parse(correctedRequest.body ?? '')).toEqual({
       device_provides: { ...provided, artifact_name: '$ARTIFACT_NAME' },
     });
@@ -120,7 +120,7 @@ describe('the proposed correction of a poll', () => {
     const headers = { 'Content-Type': 'application/json' };
     const body = '{"device_provides":{"device_type":"board","checksum":"abc"}';
     const call = { token: device.token, headers, body };
-    const reply = await server.call('post-next-deployment-v2', call);
-    expect((await correctedOf(server, reply)).correctedRequest.body).toBe('@$BODY_FILE');
+    const response = await server.call('post-next-deployment-v2', call);
+    expect((await correctedOf(server, response)).correctedRequest.body).toBe('@$BODY_FILE');
   });
 });

@@ -63,7 +63,7 @@ function tokenHeader(alg: string): string {
   return Buffer.from(JSON.stringify({ alg, typ: 'JWT' })).toString('base64url');
 }
 
-describe('the 401 answer for a missing or misplaced token', () => {
+describe('the 401 response for a missing or misplaced token', () => {
   it.each<[string, (token: string) => TestCall, string]>([
     ['cut off', (token) => ({ token: token.slice(0, 60) }), 'it is cut off after 60 characters'],
     ['a word', () => ({ token: 'undefined' }), 'it is the text "undefined"'],
@@ -77,9 +77,9 @@ describe('the 401 answer for a missing or misplaced token', () => {
     ['in a header', (token) => ({ headers: { 'X-Token': token } }), 'in the header X-Token'],
     ['in a cookie', (token) => ({ headers: { Cookie: `t=${token}` } }), 'in the cookie t'],
   ])('names the mistake: %s', async (_, callOf, words) => {
-    const reply = await server.request('GET', setting, callOf(device.token));
-    expect([reply.status, reply.json().error]).toEqual([401, expect.stringContaining(words)]);
-    expect(reply.text).not.toContain(device.token.slice(0, 60));
+    const response = await server.request('GET', setting, callOf(device.token));
+    expect([response.status, response.json().error]).toEqual([401, expect.stringContaining(words)]);
+    expect(response.text).not.toContain(device.token.slice(0, 60));
   });
 
   it('names a token in the query or in a second header', async () => {
@@ -135,9 +135,9 @@ describe('the explanation for a device that lost its acceptance', () => {
 });
 
 it('the explanation of a diagnosed signature gives no contradictory general advice', async () => {
-  const reply = await authenticate(server, device, { signature: '00'.repeat(64) });
-  expect(reply.status).toBe(401);
-  expect(await explanationOf(server, reply)).not.toMatchObject({
+  const response = await authenticate(server, device, { signature: '00'.repeat(64) });
+  expect(response.status).toBe(401);
+  expect(await explanationOf(server, response)).not.toMatchObject({
     diagnosis: expect.anything(),
     first: expect.anything(),
   });
@@ -298,12 +298,12 @@ it('a device that is not connected is explained with the advice to wait', async 
 });
 
 it("a refusal by a planned fault is explained with the fault's name", async () => {
-  const act = { kind: 'answer', status: 502 };
+  const act = { kind: 'respond', status: 502 };
   const rules = [{ id: 'planned', match: { operation: 'get-configuration' }, act, times: 'once' }];
   await control(server, 'POST', '/faults', { rules });
-  const reply = await server.call('get-configuration', { token: device.token });
-  await expect(explanationOf(server, reply)).rejects.toThrow(
-    /met the planned fault \\"planned\\" \(answer\); it was answered with 502/,
+  const response = await server.call('get-configuration', { token: device.token });
+  await expect(explanationOf(server, response)).rejects.toThrow(
+    /met the planned fault \\"planned\\" \(respond\); it was answered with 502/,
   );
 });
 

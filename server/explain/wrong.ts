@@ -4,7 +4,7 @@ import { expectationIn } from '../../fixtures/base/shape-sentences.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { ExchangeRecord } from '../http/exchange-record.ts';
 import { isSecretName, masked, maskText } from '../http/masking.ts';
-import { shown } from '../http/problem-detail.ts';
+import { describeValue } from '../http/problem-detail.ts';
 import type { Refusal } from '../http/refusal.ts';
 import { mountedOperations } from '../pipeline/endpoint.ts';
 import { UnknownPath } from '../pipeline/mounted.ts';
@@ -149,7 +149,7 @@ function bodyAt(asked: ReceivedRequest, keys: readonly string[]): unknown {
 
 function shownValue(name: string, value: unknown): string {
   if (value === undefined) return 'nothing';
-  return isSecretName(name) ? masked : shown(value);
+  return isSecretName(name) ? masked : describeValue(value);
 }
 
 function headerAt({ headers }: ReceivedRequest, name: string): string {
@@ -157,5 +157,5 @@ function headerAt({ headers }: ReceivedRequest, name: string): string {
   if (value === undefined) return 'nothing';
   // The scheme of the credentials is not secret, and shows whether the right one was used.
   if (name === 'Authorization') return `${/^\w+/.exec(value)?.[0] ?? ''} ${masked}`.trim();
-  return shown(value);
+  return describeValue(value);
 }

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { rawRequest, readReply, untilClosed } from '../testing/raw-http.ts';
+import { rawRequest, readResponse, untilClosed } from '../testing/raw-http.ts';
 import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
-import { type Reply, startTestServer, type TestServer } from '../testing/test-server.ts';
+import { startTestServer, type TestResponse, type TestServer } from '../testing/test-server.ts';
 import { control } from '../testing/test-tenants.ts';
 import { hasFired, plan, standing } from './testing/planned.ts';
 
@@ -28,11 +28,11 @@ const match = { operation };
 const configured = { 'connect.timeout': 'x'.repeat(200) };
 
 /** Reads the configuration, which has a body of some 200 bytes. */
-function ask(): Promise<Reply> {
+function ask(): Promise<TestResponse> {
   return server.call('get-configuration', { token: device.token });
 }
 
-async function configure(): Promise<Reply> {
+async function configure(): Promise<TestResponse> {
   return server.call('set-configuration', {
     token: server.adminToken,
     parameters: { id: device.id },
@@ -106,9 +106,9 @@ describe('a delay fault', () => {
       const first = await Promise.race([waiting, control(server, 'GET', '/clock')]);
       expect(first).not.toHaveProperty('headers');
       server.clock.advance(1);
-      const reply = await waiting;
-      expect([reply.status, reply.json()]).toEqual([200, configured]);
-      expect(reply.headers.get('x-svc-testbed-fault')).toBe('fault');
+      const response = await waiting;
+      expect([response.status, response.json()]).toEqual([200, configured]);
+      expect(response.headers.get('x-svc-testbed-fault')).toBe('fault');
     },
   );
 
@@ -205,7 +205,7 @@ describe('a stall fault', () => {
     await plan(server, { match, when: 'body', act: 'stall' });
     const socket = await askRaw();
     const text = await received(socket, /\r\n\r\n.+/s);
-    const { headers, body } = readReply(text);
+    const { headers, body } = readResponse(text);
     expect(body.length).toBe(Math.floor(Number(headers['content-length']) / 2));
   });
 
@@ -213,7 +213,7 @@ describe('a stall fault', () => {
     await configure();
     await plan(server, { match, when: 'body', act: { kind: 'stall', afterBytes: 3 } });
     const socket = await askRaw();
-    const { body } = readReply(await received(socket, /\r\n\r\n.{3}/s));
+    const { body } = readResponse(await received(socket, /\r\n\r\n.{3}/s));
     expect(body).toHaveLength(3);
   });
 
@@ -255,7 +255,7 @@ describe('a reset fault', () => {
     await configure();
     await plan(server, { match, when: 'body', act: { kind: 'reset', afterBytes } });
     const { text, how } = await endOf(await askRaw());
-    const { headers, body } = readReply(text);
+    const { headers, body } = readResponse(text);
     expect([body.length, how]).toEqual([expected(Number(headers['content-length'])), 'reset']);
     expect(headers['x-svc-testbed-fault']).toBe('fault');
   });
@@ -279,7 +279,7 @@ describe('a half-close fault', () => {
     await configure();
     await plan(server, { match, when: 'body', act: 'half-close' });
     const { text, how } = await endOf(await askRaw());
-    const { headers, body } = readReply(text);
+    const { headers, body } = readResponse(text);
     expect([body.length, how]).toEqual([Math.floor(Number(headers['content-length']) / 2), 'end']);
   });
 });
@@ -290,7 +290,7 @@ describe('a body fault', () => {
   it("drips the body at a rate per second of the tenant's clock", async () => {
     await plan(server, { match, act: { kind: 'drip', bytesPerSecond: 100 } });
     const socket = await askRaw();
-    const first = readReply(await received(socket, /\r\n\r\n.+/s));
+    const first = readResponse(await received(socket, /\r\n\r\n.+/s));
     expect(first.body.length).toBe(100);
     const rest = received(socket, /x"}$/);
     expect(first.body + (await passing(rest, 1000))).toBe(JSON.stringify(configured));
@@ -299,7 +299,7 @@ describe('a body fault', () => {
   it('truncates the body below the announced length', async () => {
     await plan(server, { match, act: { kind: 'truncated', missingBytes: 10 } });
     const { text, how } = await endOf(await askRaw());
-    const { headers, body } = readReply(text);
+    const { headers, body } = readResponse(text);
     expect([body.length, how]).toEqual([Number(headers['content-length']) - 10, 'end']);
     await plan(server, { id: 'again', match, act: 'truncated' });
     await expect(ask()).rejects.toThrow();
@@ -308,12 +308,12 @@ describe('a body fault', () => {
   it('extends the body beyond the announced length', async () => {
     await plan(server, { match, act: { kind: 'over-long', extraBytes: 5 } });
     const socket = await askRaw();
-    const { headers, body } = readReply(await received(socket, /!!!!!/));
+    const { headers, body } = readResponse(await received(socket, /!!!!!/));
     expect(body.length).toBe(Number(headers['content-length']) + 5);
     expect(body.slice(0, -5)).toBe(JSON.stringify(configured));
   });
 
-  it('extends even a 204 answer, which has no body, by extra bytes', async () => {
+  it('extends even a 204 response, which has no body, by extra bytes', async () => {
     const put = { operation: 'put-configuration' };
     await plan(server, { match: put, act: { kind: 'over-long', extraBytes: 5 } });
     const headersOf = [
@@ -322,14 +322,14 @@ describe('a body fault', () => {
     ];
     const line = `PUT ${operations['put-configuration'].path}`;
     const socket = await askRaw(rawRequest(line, headersOf, '{}'));
-    const { status, headers, body } = readReply(await received(socket, /!!!!!/));
+    const { status, headers, body } = readResponse(await received(socket, /!!!!!/));
     expect([status, headers['content-length'], body]).toEqual([204, undefined, '!!!!!']);
   });
 
   it('sends the body in malformed chunks', async () => {
     await plan(server, { match, act: 'malformed-chunks' });
     const { text } = await endOf(await askRaw());
-    const { headers, body } = readReply(text);
+    const { headers, body } = readResponse(text);
     expect(headers).not.toHaveProperty('content-length');
     expect(headers['transfer-encoding']).toBe('chunked');
     expect(body).toMatch(/^[0-9a-f]+\r\n\{.*\r\nnot-a-length\r\n/s);
@@ -340,9 +340,9 @@ describe('a body fault', () => {
   it('corrupts the body without changing its length', async () => {
     await plan(server, { match, act: { kind: 'corrupted', atByte: 3, bytes: 2 } });
     const own = Buffer.from(JSON.stringify(configured));
-    const reply = await ask();
-    expect(reply.headers.get('content-length')).toBe(String(own.length));
-    expect(reply.text).not.toBe(own.toString());
+    const response = await ask();
+    expect(response.headers.get('content-length')).toBe(String(own.length));
+    expect(response.text).not.toBe(own.toString());
     expect((await ask()).text).toBe(own.toString());
   });
 
@@ -367,7 +367,7 @@ describe('a server with planned faults', () => {
     expect((await ask()).json()).toEqual(configured);
   });
 
-  it('survives callers that disconnect in mid-answer', async () => {
+  it('survives callers that disconnect in mid-response', async () => {
     await configure();
     const acts = ['stall', 'half-close', { kind: 'drip', bytesPerSecond: 1 }];
     const rules = acts.map((act, index) => ({ id: `r-${index}`, match, when: 'body', act }));

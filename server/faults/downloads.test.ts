@@ -137,15 +137,15 @@ describe('a faulty download', () => {
 
   it('is refused because of its range', async () => {
     await plan(server, { match, act: 'range-refused' });
-    const reply = await fetchFile(url, { headers: { Range: 'bytes=5-' } });
-    expect([reply.status, reply.headers['content-range']]).toEqual([416, 'bytes */0']);
+    const response = await fetchFile(url, { headers: { Range: 'bytes=5-' } });
+    expect([response.status, response.headers['content-range']]).toEqual([416, 'bytes */0']);
   });
 
   it('is redirected to the same URL once and then succeeds', async () => {
     await plan(server, { match, act: 'redirect' });
-    const reply = await fetch(url);
-    expect([reply.status, reply.redirected]).toEqual([200, true]);
-    expect(digestOf(Buffer.from(await reply.arrayBuffer()))).toBe(digestOf(file));
+    const response = await fetch(url);
+    expect([response.status, response.redirected]).toEqual([200, true]);
+    expect(digestOf(Buffer.from(await response.arrayBuffer()))).toBe(digestOf(file));
   });
 
   it('is delayed, dripped and lost like any other response', async () => {
@@ -320,7 +320,7 @@ describe('the journal of faulty requests', () => {
     const { text } = await control(server, 'GET', '/journal?operation=get-configuration');
     expect(JSON.parse(text)).toMatchObject({
       entries: [
-        { status: 502, fault: { name: 'lost', act: 'answer', when: 'after' } },
+        { status: 502, fault: { name: 'lost', act: 'respond', when: 'after' } },
         { status: 0, fault: { name: 'cut', act: 'reset', when: 'before' } },
       ],
     });

@@ -6,7 +6,7 @@
 import { isObject } from '../../fixtures/base/json.ts';
 import { valueText } from '../../fixtures/base/value-text.ts';
 import { timestampMs } from '../../fixtures/contract/text.ts';
-import type { AnswerOf } from '../../fixtures/control/operations.ts';
+import type { ResponseOf } from '../../fixtures/control/operations.ts';
 import type { InjectionPoint } from './actions/action.ts';
 import { type FaultCall, placeOf } from './call.ts';
 import type { ActionWithFields, FaultRule } from './rule.ts';
@@ -30,7 +30,7 @@ export interface RuleState {
 }
 
 /** A planned fault that never fired. */
-export type UnfiredFault = AnswerOf<'GET /faults/check'>['unfired'][number];
+export type UnfiredFault = ResponseOf<'GET /faults/check'>['unfired'][number];
 
 /** The fault chosen for a request. The caller calls either `fired` or `missed`, once. */
 export interface ChosenFault {

@@ -8,7 +8,7 @@ import {
   newDevice,
 } from '../testing/test-device.ts';
 import { attributeOf } from '../testing/test-inventory.ts';
-import { type Reply, startTestServer, type TestServer } from '../testing/test-server.ts';
+import { startTestServer, type TestResponse, type TestServer } from '../testing/test-server.ts';
 import { control, signIn } from '../testing/test-tenants.ts';
 import { check, plan, standing } from './testing/planned.ts';
 
@@ -24,7 +24,7 @@ afterEach(() => server.close());
 
 const attributes = [{ name: 'rack', value: 'r7' }];
 
-function putAttributes(): Promise<Reply> {
+function putAttributes(): Promise<TestResponse> {
   return server.call('patch-attributes', { token: device.token, json: attributes });
 }
 
@@ -32,7 +32,7 @@ function rackOf(): Promise<unknown> {
   return attributeOf(server, device.id, ['inventory', 'rack']);
 }
 
-function poll(token = device.token): Promise<Reply> {
+function poll(token = device.token): Promise<TestResponse> {
   return server.call('get-next-deployment', { token, query: board });
 }
 
@@ -41,11 +41,11 @@ const operation = 'patch-attributes';
 describe('the act unexpected-fault', () => {
   it('is answered like any server error: 500 with an Error body and unchanged state', async () => {
     await plan(server, { match: { operation }, act: 'unexpected-fault' });
-    const reply = await putAttributes();
-    expect(reply.status).toBe(500);
-    expect(reply.json()).toEqual({
+    const response = await putAttributes();
+    expect(response.status).toBe(500);
+    expect(response.json()).toEqual({
       error: 'internal error',
-      request_id: reply.headers.get('x-svc-requestid'),
+      request_id: response.headers.get('x-svc-requestid'),
     });
     expect(await rackOf()).toBeUndefined();
     expect((await putAttributes()).status).toBe(200);
@@ -58,7 +58,7 @@ describe('the act unexpected-fault', () => {
   });
 });
 
-describe('a planned answer in place of the real one', () => {
+describe('a planned response in place of the real one', () => {
   it('before the handler leaves the state unchanged', async () => {
     await plan(server, { match: { operation }, act: 'gateway-502' });
     expect((await putAttributes()).status).toBe(502);
@@ -107,41 +107,45 @@ describe('a planned answer in place of the real one', () => {
     ['captive-portal', 200, 'text/html', expect.stringContaining('<html>')],
   ])('can be the predefined plan %s', async (act, status, type, text) => {
     await plan(server, { act });
-    const reply = await poll();
-    expect([reply.status, reply.headers.get('content-type')]).toEqual([status, type]);
-    expect(reply.text).toEqual(text);
+    const response = await poll();
+    expect([response.status, response.headers.get('content-type')]).toEqual([status, type]);
+    expect(response.text).toEqual(text);
   });
 
   it.each([
     ['wrong-type', 'text/plain'],
     ['gzip', 'application/json; charset=utf-8'],
   ])('can have a body of the kind %s', async (body, type) => {
-    await plan(server, { act: { kind: 'answer', status: 500, body } });
-    const reply = await poll();
-    expect(reply.headers.get('content-type')).toBe(type);
-    expect(reply.json()).toMatchObject({ error: 'a planned fault of the testbed' });
-    expect(reply.headers.get('content-encoding')).toBe(body === 'gzip' ? 'gzip' : null);
+    await plan(server, { act: { kind: 'respond', status: 500, body } });
+    const response = await poll();
+    expect(response.headers.get('content-type')).toBe(type);
+    expect(response.json()).toMatchObject({ error: 'a planned fault of the testbed' });
+    expect(response.headers.get('content-encoding')).toBe(body === 'gzip' ? 'gzip' : null);
   });
 
   it('can have JSON that ends too early', async () => {
-    await plan(server, { act: { kind: 'answer', status: 500, body: 'cut-json' } });
-    const reply = await poll();
-    expect(() => reply.json()).toThrow(SyntaxError);
+    await plan(server, { act: { kind: 'respond', status: 500, body: 'cut-json' } });
+    const response = await poll();
+    expect(() => response.json()).toThrow(SyntaxError);
   });
 
   it('can have its own body and headers instead of the defaults', async () => {
     const body = { text: '[1]', mediaType: 'application/x-odd' };
     const headers = { 'content-type': 'application/odder', 'X-Odd': 'yes' };
-    await plan(server, { act: { kind: 'answer', status: 299, body, headers } });
-    const reply = await poll();
-    expect([reply.status, reply.text, reply.headers.get('x-odd')]).toEqual([299, '[1]', 'yes']);
-    expect(reply.headers.get('content-type')).toBe('application/odder');
+    await plan(server, { act: { kind: 'respond', status: 299, body, headers } });
+    const response = await poll();
+    expect([response.status, response.text, response.headers.get('x-odd')]).toEqual([
+      299,
+      '[1]',
+      'yes',
+    ]);
+    expect(response.headers.get('content-type')).toBe('application/odder');
   });
 
   it('has no body where the status allows none', async () => {
-    await plan(server, { act: { kind: 'answer', status: 204 } });
-    const reply = await poll();
-    expect([reply.status, reply.text, reply.headers.get('content-length')]).toEqual([
+    await plan(server, { act: { kind: 'respond', status: 204 } });
+    const response = await poll();
+    expect([response.status, response.text, response.headers.get('content-length')]).toEqual([
       204,
       '',
       null,
@@ -163,7 +167,7 @@ describe('a planned answer in place of the real one', () => {
   });
 });
 
-describe('a planned answer 429', () => {
+describe('a planned response 429', () => {
   it.each([
     ['seconds', '30'],
     ['date', 'Sat, 21 Nov 2026 12:00:30 GMT'],
@@ -175,9 +179,9 @@ describe('a planned answer 429', () => {
     ['words', 'in a while'],
   ])('states %s in Retry-After as %j', async (retryAfter, value) => {
     await plan(server, { act: { kind: 'rate-limited', retryAfter } });
-    const reply = await poll();
-    expect([reply.status, reply.headers.get('retry-after')]).toEqual([429, value]);
-    expect(reply.json()).toMatchObject({
+    const response = await poll();
+    expect([response.status, response.headers.get('retry-after')]).toEqual([429, value]);
+    expect(response.json()).toMatchObject({
       error: expect.any(String),
       request_id: expect.any(String),
     });
@@ -289,8 +293,10 @@ describe('the match of a fault rule', () => {
       await control(server, 'DELETE', '/faults');
       const match = { operation: 'post-auth-request', fleet: { share: 0.3, seed } };
       await plan(server, { match, times: 'until-cleared', act: 'gateway-502' });
-      const replies = await Promise.all(names.map((name) => authenticate(server, newDevice(name))));
-      return names.filter((_, index) => replies[index]?.status === 502);
+      const responses = await Promise.all(
+        names.map((name) => authenticate(server, newDevice(name))),
+      );
+      return names.filter((_, index) => responses[index]?.status === 502);
     };
     const first = await hit('a');
     expect(first.length).toBeGreaterThan(5);
@@ -334,7 +340,7 @@ describe('a fault script', () => {
     await putAttributes();
     expect(await check(server)).toEqual({
       status: 409,
-      unfired: [{ id: 'fault', act: 'answer', step: 3, matched: 1 }],
+      unfired: [{ id: 'fault', act: 'respond', step: 3, matched: 1 }],
     });
     await putAttributes();
     await putAttributes();

@@ -7,7 +7,7 @@ import type { ActionContext, ActionOutcome } from './actions/action.ts';
 import { writeRest } from './actions/connections.ts';
 import type { FaultCall } from './call.ts';
 import type { ChosenFault } from './fault-plans.ts';
-import { HeldAnswer } from './held-answer.ts';
+import { HeldResponse } from './held-response.ts';
 import { actionOf } from './rule.ts';
 import { type HeaderPairs, ResponseWire } from './wire.ts';
 
@@ -138,41 +138,41 @@ export class Injection implements Interception {
   #hold(): void {
     this.#isHolding = true;
     const { exchange } = this.#context.call;
-    const answer = new HeldAnswer(exchange.response);
-    this.#release(answer).catch((error: unknown) => {
+    const response = new HeldResponse(exchange.response);
+    this.#release(response).catch((error: unknown) => {
       this.#options.log.error(`planned fault ${this.#options.fault.ruleId}`, error);
       exchange.response.destroy();
     });
   }
 
-  async #release(answer: HeldAnswer): Promise<void> {
+  async #release(response: HeldResponse): Promise<void> {
     const { fault, call } = this.#options;
     const { act } = fault;
     const row = actionOf(act);
-    const head = await answer.head;
+    const head = await response.head;
     if (fault.when === 'after') {
       fault.fired();
       const outcome = await row.execute?.(act, this.#context);
-      if (outcome === 'answered') answer.discard();
-      else await this.#pass(answer);
+      if (outcome === 'answered') response.discard();
+      else await this.#pass(response);
     } else if (row.transform && (row.fits?.(act, head, call) ?? true)) {
       fault.fired();
-      await row.transform(act, this.#context, answer);
-      answer.discard();
+      await row.transform(act, this.#context, response);
+      response.discard();
     } else {
       this.#miss();
-      await this.#pass(answer);
+      await this.#pass(response);
     }
     this.#settle(0);
     this.#leave();
   }
 
   /** Sends the handler's response unchanged. */
-  async #pass(answer: HeldAnswer): Promise<void> {
+  async #pass(response: HeldResponse): Promise<void> {
     const { wire } = this.#context;
-    const { status, headers } = await answer.head;
+    const { status, headers } = await response.head;
     wire.head(status, headers);
-    await writeRest({ wire }, answer);
+    await writeRest({ wire }, response);
     await wire.end();
   }
 }

@@ -122,7 +122,7 @@ describe('an invalid fault plan', () => {
     [
       'an unknown kind',
       'rules:\n  - id: a\n    act: { kind: explode }',
-      'line 3, column 18: rules.0.act.kind: must be a known name (the nearest ones are delay, stall, over-long), not "explode"',
+      'line 3, column 18: rules.0.act.kind: must be a known name (the nearest ones are respond, delay, stall), not "explode"',
     ],
     [
       'a field that the act lacks',
@@ -136,17 +136,17 @@ describe('an invalid fault plan', () => {
     ],
     [
       'a status out of range',
-      'rules:\n  - id: a\n    act: { kind: answer, status: 42 }',
-      'line 3, column 34: rules.0.act.status: must be a whole number from 200 to 599',
+      'rules:\n  - id: a\n    act: { kind: respond, status: 42 }',
+      'line 3, column 35: rules.0.act.status: must be a whole number from 200 to 599',
     ],
     [
       'a header with a line end',
-      'rules:\n  - id: a\n    act: { kind: answer, status: 200, headers: { A: "b\\r\\nC: d" } }',
-      'line 3, column 53: rules.0.act.headers.A: holds a character',
+      'rules:\n  - id: a\n    act: { kind: respond, status: 200, headers: { A: "b\\r\\nC: d" } }',
+      'line 3, column 54: rules.0.act.headers.A: holds a character',
     ],
     [
       'a header that frames',
-      'rules:\n  - id: a\n    act: { kind: answer, status: 200, headers: { Content-Length: "1" } }',
+      'rules:\n  - id: a\n    act: { kind: respond, status: 200, headers: { Content-Length: "1" } }',
       'rules.0.act.headers.Content-Length: cannot be set, because it frames the body',
     ],
     [
@@ -181,7 +181,7 @@ describe('an invalid fault plan', () => {
     ],
     [
       'a misspelt field of a step',
-      'rules:\n  - id: a\n    script: [{ kind: answer, sttus: 503 }]',
+      'rules:\n  - id: a\n    script: [{ kind: respond, sttus: 503 }]',
       'rules.0.script.0.sttus: is unknown; the nearest fields are status, ',
     ],
     [

@@ -192,11 +192,11 @@ describe('an open websocket with a planned fault', () => {
     peer.socket.ping();
     server.clock.advance(119_999);
     const parameters = { id: device.id };
-    const reply = await server.call('check-device-update', {
+    const response = await server.call('check-device-update', {
       token: server.adminToken,
       parameters,
     });
-    expect([reply.status, heard]).toEqual([202, []]);
+    expect([response.status, heard]).toEqual([202, []]);
     peer.socket.on('error', () => undefined);
     const end = endOf(peer.socket);
     server.clock.advance(1);

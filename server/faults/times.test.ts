@@ -13,7 +13,7 @@ afterEach(() => server.close());
 
 const at = (seconds: number): string => new Date(startOfTest + seconds * 1000).toISOString();
 const match = { operation: 'count-devices' };
-const act = { kind: 'answer', status: 503 };
+const act = { kind: 'respond', status: 503 };
 
 async function statusAfter(seconds: number): Promise<number> {
   server.clock.advance(seconds * 1000);

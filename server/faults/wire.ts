@@ -63,7 +63,7 @@ export class ResponseWire {
   head(status: number, headers: HeaderPairs): void {
     for (const name of this.#response.getHeaderNames()) this.#response.removeHeader(name);
     const all = [...headers, ...this.#mark];
-    this.#exchange.record.answerHeaders = all.flat();
+    this.#exchange.record.responseHeaders = all.flat();
     this.#own.writeHead(status, all.flat());
     this.#settled(status);
   }
@@ -91,7 +91,7 @@ export class ResponseWire {
   ): Promise<void> {
     const isEmpty = status === 204 || status === 304;
     const length = isEmpty ? [] : [['Content-Length', String(body.length)] as const];
-    this.#exchange.record.answerBody = body;
+    this.#exchange.record.responseBody = body;
     this.head(status, [...headers, ...length]);
     await this.write(body);
     await this.end();

@@ -5,7 +5,7 @@ import { operations } from '../../fixtures/contract/operations.ts';
 import {
   openConnection,
   rawRequest,
-  readReply,
+  readResponse,
   sendRaw,
   untilClosed,
 } from '../testing/raw-http.ts';
@@ -72,9 +72,9 @@ describe('a chunked request body', () => {
 
   it('is 413 beyond the limit, without a change of state', async () => {
     const before = await configuration();
-    const reply = await putChunked(configurationOf(max + 1), 65_536);
-    expect(reply.status).toBe(413);
-    expect(JSON.parse(reply.body).error).toContain('1048576 bytes');
+    const response = await putChunked(configurationOf(max + 1), 65_536);
+    expect(response.status).toBe(413);
+    expect(JSON.parse(response.body).error).toContain('1048576 bytes');
     expect(await configuration()).toEqual(before);
   });
 
@@ -84,26 +84,29 @@ describe('a chunked request body', () => {
       `POST ${operations['post-alerts'].path}`,
       headersOf('Transfer-Encoding: chunked'),
     );
-    const reply = await sendRaw(server, `${head}0\r\n\r\n`);
-    expect(reply.status).toBe(400);
-    expect(JSON.parse(reply.body).error).toBe('body: is required');
+    const response = await sendRaw(server, `${head}0\r\n\r\n`);
+    expect(response.status).toBe(400);
+    expect(JSON.parse(response.body).error).toBe('body: is required');
   });
 });
 
 describe('a request body of known length', () => {
   it('is read up to the size limit', async () => {
     const head = rawRequest(`PUT ${path}`, headersOf(`Content-Length: ${max}`));
-    const reply = await sendRaw(server, Buffer.concat([Buffer.from(head), configurationOf(max)]));
-    expect(reply.status).toBe(204);
+    const response = await sendRaw(
+      server,
+      Buffer.concat([Buffer.from(head), configurationOf(max)]),
+    );
+    expect(response.status).toBe(204);
   });
 
   it.each([String(max + 1), '99999999999'])(
     'is 413 by its announced length, before any byte: %s',
     async (length) => {
       const text = rawRequest(`PUT ${path}`, headersOf(`Content-Length: ${length}`));
-      const reply = await sendRaw(server, text);
-      expect(reply.status).toBe(413);
-      expect(reply.headers.connection).toBe('close');
+      const response = await sendRaw(server, text);
+      expect(response.status).toBe(413);
+      expect(response.headers.connection).toBe('close');
     },
   );
 
@@ -132,7 +135,7 @@ describe('a request body that is cut off', () => {
       ]) + body,
     );
     socket.end();
-    expect(readReply(await untilClosed(socket)).status).toBe(400);
+    expect(readResponse(await untilClosed(socket)).status).toBe(400);
     const devices = await server.call('list-devices', { token: server.adminToken });
     const identities = devices.json<Device[]>().map(({ identity_data: data }) => data.mac);
     expect(identities).toEqual(['body']);
@@ -144,8 +147,8 @@ describe('a keep-alive connection', () => {
     const socket = await openConnection(server);
     const refused = `PUT ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n{"a":`;
     socket.write(refused + rawRequest('GET /nowhere'));
-    const answers = (await untilClosed(socket)).split(/(?=HTTP\/1\.1 )/);
-    expect(answers.map((answer) => readReply(answer).status)).toEqual([401, 404]);
+    const responses = (await untilClosed(socket)).split(/(?=HTTP\/1\.1 )/);
+    expect(responses.map((response) => readResponse(response).status)).toEqual([401, 404]);
   });
 
   it('accepts a body that the client sends only after 100 Continue', async () => {
@@ -154,19 +157,23 @@ describe('a keep-alive connection', () => {
     const [first] = (await once(socket, 'data')) as [Buffer];
     expect(first.toString()).toBe('HTTP/1.1 100 Continue\r\n\r\n');
     socket.write('{}');
-    expect(readReply(await untilClosed(socket)).status).toBe(204);
+    expect(readResponse(await untilClosed(socket)).status).toBe(204);
   });
 });
 
 describe('a request body with a content coding', () => {
   it.each(['gzip', 'br', 'GZIP, identity'])('is 415 with a remedy: %s', async (coding) => {
     const headers = { 'Content-Type': 'application/json', 'Content-Encoding': coding };
-    const reply = await server.call('put-configuration', {
+    const response = await server.call('put-configuration', {
       token: device.token,
       headers,
       body: '{}',
     });
-    expect([reply.status, reply.headers.get('accept-encoding'), reply.json().error]).toEqual([
+    expect([
+      response.status,
+      response.headers.get('accept-encoding'),
+      response.json().error,
+    ]).toEqual([
       415,
       'identity',
       `Content-Encoding "${coding}" is not supported in requests; send the body uncompressed`,
@@ -192,9 +199,9 @@ describe('the text of a request body', () => {
     ['JSON behind a byte order mark', Buffer.from('\ufeff{}')],
   ])('is 400 when it is malformed: %s', async (_, body) => {
     const head = rawRequest(`PUT ${path}`, headersOf(`Content-Length: ${body.length}`));
-    const reply = await sendRaw(server, Buffer.concat([Buffer.from(head), body]));
-    expect(reply.status).toBe(400);
-    expect(JSON.parse(reply.body).error).toMatch(
+    const response = await sendRaw(server, Buffer.concat([Buffer.from(head), body]));
+    expect(response.status).toBe(400);
+    expect(JSON.parse(response.body).error).toMatch(
       /^body: is not JSON text in UTF-8(?:: it |, but )/,
     );
   });
@@ -203,16 +210,20 @@ describe('the text of a request body', () => {
     'is 400 when it is JSON of another kind: %s',
     async (body) => {
       const headers = { 'Content-Type': 'application/json' };
-      const reply = await server.call('put-configuration', { token: device.token, headers, body });
-      expect(reply.status).toBe(400);
-      expect(reply.json().error).toBe('body: must be an object');
+      const response = await server.call('put-configuration', {
+        token: device.token,
+        headers,
+        body,
+      });
+      expect(response.status).toBe(400);
+      expect(response.json().error).toBe('body: must be an object');
     },
   );
 
   it('is 400 and not 500 when its JSON is nested too deeply', async () => {
     const body = `${'['.repeat(9_000)}${']'.repeat(9_000)}`;
     const headers = { 'Content-Type': 'application/json' };
-    const reply = await server.call('put-configuration', { token: device.token, headers, body });
-    expect(reply.status).toBe(400);
+    const response = await server.call('put-configuration', { token: device.token, headers, body });
+    expect(response.status).toBe(400);
   });
 });

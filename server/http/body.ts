@@ -1,7 +1,7 @@
 /** Reads a request's body up to a size limit, and checks its media type. */
 import type { IncomingMessage } from 'node:http';
 import type { ByteBudget, HeldBytes } from './byte-budget.ts';
-import { shown } from './problem-detail.ts';
+import { describeValue } from './problem-detail.ts';
 import { type Refusal, refuse } from './refusal.ts';
 
 const mediaTypePattern = /^\s*([A-Za-z0-9!#$&^_.+-]+\/[A-Za-z0-9!#$&^_.+-]+)\s*(;.*)?$/;
@@ -180,7 +180,11 @@ export function checkMediaType(
   }
   const mediaType = mediaTypePattern.exec(given)?.[1]?.toLowerCase();
   if (mediaType === undefined) {
-    const detail = { path: mediaTypePath, expected: types.join(' or '), actual: shown(given) };
+    const detail = {
+      path: mediaTypePath,
+      expected: types.join(' or '),
+      actual: describeValue(given),
+    };
     return refuse.malformed(`the Content-Type header is malformed; send "${wanted}"`, detail);
   }
   return types.includes(mediaType) ? undefined : refuse.unsupportedMediaType(mediaType, types);

@@ -6,7 +6,7 @@ import { managementOperations } from '../../fixtures/contract/management/index.t
 import { operations } from '../../fixtures/contract/operations.ts';
 import { type OpenServer, openServer } from '../server.ts';
 import { LookedAtClock } from '../testing/looked-at-clock.ts';
-import { readReply } from '../testing/raw-http.ts';
+import { readResponse } from '../testing/raw-http.ts';
 import { acceptedDevice } from '../testing/test-device.ts';
 import { callsTo, startOfTest, type TestServer } from '../testing/test-server.ts';
 import { openSocket } from '../testing/test-sockets.ts';
@@ -73,9 +73,9 @@ function stalled(head: string, body: Buffer): Socket {
   return socket;
 }
 
-async function answerOn(socket: Socket) {
-  const [answer] = (await once(socket, 'data')) as [Buffer];
-  return readReply(answer.toString());
+async function responseOn(socket: Socket) {
+  const [response] = (await once(socket, 'data')) as [Buffer];
+  return readResponse(response.toString());
 }
 
 const ask = `POST ${operations['post-auth-request'].path}`;
@@ -88,7 +88,7 @@ describe('incomplete bodies at the byte limit', () => {
       await untilHeld(count * PIECE.length, MOST);
     }
     const [oldest, newer] = bodies as [Socket, Socket];
-    const refused = answerOn(oldest);
+    const refused = responseOn(oldest);
     stalled(ask, PIECE);
     const { status, headers, body } = await refused;
     expect([status, headers['retry-after'], headers.connection]).toEqual([503, '5', 'close']);
@@ -118,13 +118,13 @@ describe('incomplete bodies at the byte limit', () => {
     const sockets = Array.from({ length: 120 }, reach);
     // The server has accepted these connections before; otherwise it would read them one by one.
     for (const socket of sockets) socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
-    await Promise.all(sockets.map(answerOn));
+    await Promise.all(sockets.map(responseOn));
     for (const socket of sockets) {
       socket.write(`${ask} HTTP/1.1\r\nHost: a\r\nContent-Length: 10000\r\n\r\n${body}`);
     }
-    const answers = await Promise.all(sockets.map(answerOn));
-    const refused = answers.filter(({ status }) => status === 503).length;
-    expect(answers.filter(({ status }) => status === 400)).toHaveLength(120 - refused);
+    const responses = await Promise.all(sockets.map(responseOn));
+    const refused = responses.filter(({ status }) => status === 503).length;
+    expect(responses.filter(({ status }) => status === 400)).toHaveLength(120 - refused);
     // Some requests start at once, and 40 of the others fit into the limit.
     expect(refused).toBeGreaterThan(0);
     expect(refused).toBeLessThanOrEqual(80);
@@ -138,7 +138,7 @@ describe('incomplete bodies at the byte limit', () => {
     socket.write(chunks);
     await untilHeld(200_000, MOST);
     socket.write(chunks);
-    expect((await answerOn(socket)).status).toBe(503);
+    expect((await responseOn(socket)).status).toBe(503);
     await untilHeld(0);
   });
 
@@ -164,7 +164,7 @@ describe('incomplete bodies at the byte limit', () => {
     const tooMuch = reach();
     tooMuch.write(field);
     tooMuch.write(Buffer.concat([PIECE, PIECE, PIECE]));
-    expect((await answerOn(tooMuch)).status).toBe(503);
+    expect((await responseOn(tooMuch)).status).toBe(503);
     await untilHeld(0);
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { type Reply, startTestServer, type TestServer } from '../testing/test-server.ts';
+import { startTestServer, type TestResponse, type TestServer } from '../testing/test-server.ts';
 
 let server: TestServer;
 
@@ -14,7 +14,7 @@ afterAll(() => server.close());
 const path = operations['post-auth-request'].path;
 const Origin = 'https://console.example';
 
-function preflight(asked?: string): Promise<Reply> {
+function preflight(asked?: string): Promise<TestResponse> {
   const headers = {
     Origin,
     'Access-Control-Request-Method': 'POST',
@@ -23,16 +23,16 @@ function preflight(asked?: string): Promise<Reply> {
   return server.request('OPTIONS', path, { headers });
 }
 
-function namesIn(reply: Reply, header: string): readonly string[] {
-  return (reply.headers.get(header) ?? '').toLowerCase().split(', ');
+function namesIn(response: TestResponse, header: string): readonly string[] {
+  return (response.headers.get(header) ?? '').toLowerCase().split(', ');
 }
 
 describe('a CORS preflight', () => {
   it('needs neither token nor origin, and allows every origin', async () => {
-    for (const reply of [await preflight(), await server.request('OPTIONS', path)]) {
-      expect([reply.status, reply.text]).toEqual([204, '']);
-      expect(reply.headers.get('access-control-allow-origin')).toBe('*');
-      expect(reply.headers.get('access-control-max-age')).toBe('600');
+    for (const response of [await preflight(), await server.request('OPTIONS', path)]) {
+      expect([response.status, response.text]).toEqual([204, '']);
+      expect(response.headers.get('access-control-allow-origin')).toBe('*');
+      expect(response.headers.get('access-control-max-age')).toBe('600');
     }
   });
 
@@ -47,8 +47,8 @@ describe('a CORS preflight', () => {
   });
 
   it('allows any other requested vendor header', async () => {
-    const reply = await preflight('x-svc-anything, X-SVC-Signature, authorization');
-    const allowed = namesIn(reply, 'access-control-allow-headers');
+    const response = await preflight('x-svc-anything, X-SVC-Signature, authorization');
+    const allowed = namesIn(response, 'access-control-allow-headers');
     expect(allowed).toContain('x-svc-anything');
     expect(allowed.filter((name) => name === 'x-svc-signature')).toHaveLength(1);
   });
@@ -56,8 +56,8 @@ describe('a CORS preflight', () => {
   it.each(['x-men-signature', 'x-custom', 'cookie', 'x-svcsignature', 'x-svc-a b', 'x-svc-\u00e9'])(
     'refuses any other header: %s',
     async (name) => {
-      const reply = await preflight(`${name}, authorization`);
-      expect(namesIn(reply, 'access-control-allow-headers')).not.toContain(name);
+      const response = await preflight(`${name}, authorization`);
+      expect(namesIn(response, 'access-control-allow-headers')).not.toContain(name);
     },
   );
 
@@ -69,19 +69,19 @@ describe('a CORS preflight', () => {
   });
 
   it('lists exactly the methods of the path', async () => {
-    const reply = await server.request('OPTIONS', operations['put-configuration'].path);
-    expect(reply.headers.get('access-control-allow-methods')).toBe('GET, PUT, OPTIONS');
+    const response = await server.request('OPTIONS', operations['put-configuration'].path);
+    expect(response.headers.get('access-control-allow-methods')).toBe('GET, PUT, OPTIONS');
   });
 
   it('is 404 for a path outside the API', async () => {
-    const reply = await server.request('OPTIONS', `${path}/more`, { headers: { Origin } });
-    expect(reply.status).toBe(404);
-    expect(reply.headers.get('access-control-allow-methods')).toBeNull();
+    const response = await server.request('OPTIONS', `${path}/more`, { headers: { Origin } });
+    expect(response.status).toBe(404);
+    expect(response.headers.get('access-control-allow-methods')).toBeNull();
   });
 });
 
 describe('a response to a page of another origin', () => {
-  it.each<[string, () => Promise<Reply>, number]>([
+  it.each<[string, () => Promise<TestResponse>, number]>([
     ['a refusal', () => server.request('GET', '/nowhere', { headers: { Origin } }), 404],
     [
       'a success',
@@ -89,19 +89,19 @@ describe('a response to a page of another origin', () => {
       200,
     ],
   ])('may be read by the page with its headers: %s', async (_, ask, status) => {
-    const reply = await ask();
-    expect(reply.status).toBe(status);
-    expect(reply.headers.get('access-control-allow-origin')).toBe('*');
-    expect(namesIn(reply, 'access-control-expose-headers')).toContain('x-svc-requestid');
+    const response = await ask();
+    expect(response.status).toBe(status);
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    expect(namesIn(response, 'access-control-expose-headers')).toContain('x-svc-requestid');
   });
 
   it('never allows browser credentials', async () => {
-    const reply = await preflight();
-    expect(reply.headers.get('access-control-allow-credentials')).toBeNull();
+    const response = await preflight();
+    expect(response.headers.get('access-control-allow-credentials')).toBeNull();
   });
 
   it('has no CORS headers for a request without an origin', async () => {
-    const reply = await server.request('GET', managementOperations['list-devices'].path);
-    expect(reply.headers.get('access-control-allow-origin')).toBeNull();
+    const response = await server.request('GET', managementOperations['list-devices'].path);
+    expect(response.headers.get('access-control-allow-origin')).toBeNull();
   });
 });

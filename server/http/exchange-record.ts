@@ -1,5 +1,6 @@
 /**
- * The record of one exchange: a request and its answer. Its fields are filled in during processing.
+ * The record of one exchange: a request and its response. Its fields are filled in during
+ * processing.
  */
 import type { IncomingMessage } from 'node:http';
 import type { NoUpdate } from '../rules/no-update.ts';
@@ -12,11 +13,11 @@ export type FlatHeaders = readonly (string | readonly string[])[];
 export interface AppliedFault {
   readonly name: string;
   readonly act: string;
-  /** When the fault acts: before the handler, after it, or inside the body of the answer. */
+  /** When the fault acts: before the handler, after it, or inside the body of the response. */
   readonly when: 'before' | 'after' | 'body';
 }
 
-/** A variation of the answer that took effect, and the rule of the contract that allows it. */
+/** A variation of the response that took effect, and the rule of the contract that allows it. */
 export interface AppliedVariation {
   readonly id: string;
   readonly rule: string;
@@ -43,15 +44,15 @@ export class ExchangeRecord {
   isComplete = false;
   countedBytes = 0;
   /**
-   * The tenant's time, in milliseconds since the Unix epoch, when the answer or the last byte of a
-   * file or stream was sent.
+   * The tenant's time, in milliseconds since the Unix epoch, when the response or the last byte of
+   * a file or stream was sent.
    */
   atMs = 0;
-  /** System time from the first byte read to the start of the answer, in milliseconds. */
+  /** System time from the first byte read to the start of the response, in milliseconds. */
   tookMs = 0;
   /**
-   * System time from the first byte read to the end of a file or stream, in milliseconds; 0 for an
-   * answer in one piece.
+   * System time from the first byte read to the end of a file or stream, in milliseconds; 0 for a
+   * response in one piece.
    */
   streamedMs = 0;
   /** Monotonic system time at the first byte read, in milliseconds; the basis of `tookMs`. */
@@ -65,20 +66,21 @@ export class ExchangeRecord {
   /** Length of the whole request body, in bytes. */
   bodyBytes = 0;
   /**
-   * Status code of the answer; 0 until it is sent, or when the connection was cut without an
-   * answer.
+   * Status code of the response; 0 until it is sent, or when the connection was cut without a
+   * response.
    */
   status = 0;
-  answerHeaders: FlatHeaders = [];
+  responseHeaders: FlatHeaders = [];
   /**
-   * The body of the answer, or the beginning of a long list, truncated as `body` is; undefined for
-   * other streams.
+   * The body of the response, or the beginning of a long list, truncated as `body` is; undefined
+   * for other streams.
    */
-  answerBody: string | Buffer | undefined;
+  responseBody: string | Buffer | undefined;
   /**
-   * Length of the whole answer in bytes; for a file or stream, the bytes passed to the connection.
+   * Length of the whole response in bytes; for a file or stream, the bytes passed to the
+   * connection.
    */
-  answerBytes = 0;
+  responseBytes = 0;
   /** Number of bytes of the body that a planned fault has sent; undefined without such a fault. */
   faultyBytes: number | undefined;
   /** True for a file or stream; its record enters the journal after its last byte was sent. */
@@ -89,7 +91,7 @@ export class ExchangeRecord {
   /** The reason why a device that requested an update received none. */
   noUpdate: NoUpdate | undefined;
   fault: AppliedFault | undefined;
-  /** The variations that were applied to the answer. */
+  /** The variations that were applied to the response. */
   varied: readonly AppliedVariation[] | undefined;
 
   constructor(request: Pick<IncomingMessage, 'method' | 'url' | 'rawHeaders'>, requestId: string) {
@@ -105,7 +107,7 @@ export class ExchangeRecord {
       this.url.length +
       this.headers.length * CHARACTERS_OF_HEADER +
       (this.body?.length ?? 0) +
-      (this.answerBody?.length ?? 0)
+      (this.responseBody?.length ?? 0)
     );
   }
 
@@ -115,12 +117,13 @@ export class ExchangeRecord {
       this.body = keptBytes(this.body);
     }
     // The handler has written more than what the fault let through.
-    if (this.isStreamed) this.answerBytes = this.faultyBytes ?? this.answerBytes;
-    const { answerBody } = this;
-    if (answerBody === undefined) return;
+    if (this.isStreamed) this.responseBytes = this.faultyBytes ?? this.responseBytes;
+    const { responseBody } = this;
+    if (responseBody === undefined) return;
     // The bytes of a stream were counted while they were sent.
-    if (!this.isStreamed) this.answerBytes = Buffer.byteLength(answerBody);
-    this.answerBody = typeof answerBody === 'string' ? keptText(answerBody) : keptBytes(answerBody);
+    if (!this.isStreamed) this.responseBytes = Buffer.byteLength(responseBody);
+    this.responseBody =
+      typeof responseBody === 'string' ? keptText(responseBody) : keptBytes(responseBody);
   }
 }
 

@@ -1,4 +1,4 @@
-/** One request with its answer. */
+/** One request with its response. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { SteeredClock } from '../../fixtures/base/steered-clock.ts';
@@ -17,9 +17,9 @@ export interface Exchange {
   parameters: Record<string, string>;
   /** The record of this exchange, complete when the exchange is over. */
   readonly record: ExchangeRecord;
-  /** The clock of the answer's Date header; the answer writer's clock when absent. */
+  /** The clock of the response's Date header; the response writer's clock when absent. */
   clock?: SteeredClock;
-  /** Headers that are added to every answer of this exchange. */
+  /** Headers that are added to every response of this exchange. */
   notices?: readonly (readonly [string, string])[];
   /** The raw connection of an upgrade request, and the bytes already read from it. */
   readonly upgrade?: { readonly socket: Duplex; readonly head: Buffer };

@@ -90,11 +90,11 @@ export function sendFile(
   });
   stream.stream = (path: string, part: FilePart = { start: 0, end: 0 }) => {
     const file = new FileStream(path, part, response);
-    // The connection may close while this answer waits behind another one.
+    // The connection may close while this response waits behind another one.
     response.once('close', () => file.destroy());
     if (response.destroyed) file.destroy();
     file.on('data', (chunk: Buffer) => {
-      record.answerBytes += chunk.length;
+      record.responseBytes += chunk.length;
     });
     file.on('error', (error) => {
       if (response.headersSent) response.destroy();

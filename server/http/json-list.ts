@@ -1,10 +1,12 @@
 /**
- * A list of any length as the body of an answer. Its JSON is generated in turns while the client
+ * A list of any length as the body of a response. Its JSON is generated in turns while the client
  * reads.
  */
 import { inTurns, type LongTaskOf } from '../../fixtures/base/clock.ts';
 
-/** An answer up to this length is sent in one piece with Content-Length; a longer one in chunks. */
+/**
+ * A response up to this length is sent in one piece with Content-Length; a longer one in chunks.
+ */
 const ONE_PIECE_CHARACTERS = 262_144;
 /** Minimum length of a chunk of a longer list. */
 const PIECE_CHARACTERS = 65_536;

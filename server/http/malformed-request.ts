@@ -37,7 +37,7 @@ export class MalformedRequest {
     this.remedy = typeof remedy === 'string' ? remedy : remedy(input);
   }
 
-  /** The text of the answer. */
+  /** The text of the response. */
   get error(): string {
     return `${this.#start}${this.what}; ${this.remedy}`;
   }

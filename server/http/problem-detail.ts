@@ -51,7 +51,7 @@ export function shapeDetail(
   return {
     path: placeAt(place, keys, names),
     ...(expected !== undefined && { expected: firstCharacters(expected, SHOWN_MAX_CHARACTERS) }),
-    actual: isAbsent ? absentOf(issue, schema) : isSecret ? masked : shown(value),
+    actual: isAbsent ? absentOf(issue, schema) : isSecret ? masked : describeValue(value),
   };
 }
 
@@ -66,7 +66,7 @@ function placeAt(
 
 function absentOf(issue: v.BaseIssue<unknown>, schema: v.GenericSchema): string {
   const sent = misspeltIn(issue, schema);
-  return sent === undefined ? 'nothing' : `nothing of this name, but ${shown(sent)}`;
+  return sent === undefined ? 'nothing' : `nothing of this name, but ${describeValue(sent)}`;
 }
 
 /**
@@ -82,7 +82,7 @@ function missingIssue(schema: v.GenericSchema, keys: readonly Key[]) {
  * Returns a value as JSON on one line, secrets masked. Reads only the beginning of a large or deep
  * value.
  */
-export function shown(value: unknown): string {
+export function describeValue(value: unknown): string {
   const text = maskText(JSON.stringify(beginningOf(value, SHOWN_LEVELS)) ?? String(value));
   return shortened(text, SHOWN_MAX_CHARACTERS);
 }

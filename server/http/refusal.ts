@@ -115,7 +115,7 @@ export const refuse = {
       `Content-Type "${given}" is not supported here; send "${expected.join('" or "')}"`,
       { detail: { path: 'header.Content-Type', expected: expected.join(' or '), actual: given } },
     ),
-  /** The answer lists the accepted codings, as RFC 9110, section 15.5.16 requires. */
+  /** The response lists the accepted codings, as RFC 9110, section 15.5.16 requires. */
   unsupportedCoding: (given: string) =>
     new Refusal(
       415,

@@ -1,5 +1,5 @@
 /**
- * A successful answer as a value. The answer writer writes it, or the code that takes over the
+ * A successful response as a value. The response writer writes it, or the code that takes over the
  * connection does.
  */
 import type { NoUpdate } from '../rules/no-update.ts';
@@ -21,7 +21,7 @@ export interface ProtocolUpgrade {
   readonly upgrade: (request: UpgradeRequest) => void;
 }
 
-/** A successful answer of any operation. */
+/** A successful response of any operation. */
 export interface Success {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;

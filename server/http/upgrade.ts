@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { limits } from '../../fixtures/contract/limits.ts';
-import { shown } from './problem-detail.ts';
+import { describeValue } from './problem-detail.ts';
 import { type Refusal, type RefusalDetail, refuse } from './refusal.ts';
 
 const keyPattern = /^[A-Za-z0-9+/]{22}==$/;
@@ -47,7 +47,7 @@ function handshakeDetail(name: string, expected: string, given: string | undefin
   return {
     path: `header.${name}`,
     expected,
-    actual: given === undefined ? 'nothing' : shown(given),
+    actual: given === undefined ? 'nothing' : describeValue(given),
     rule: 'A websocket begins with the handshake of RFC 6455, section 4.2.1.',
   };
 }

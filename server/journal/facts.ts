@@ -66,7 +66,7 @@ export function deploymentOf(record: ExchangeRecord): string | undefined {
   const row = operationsById.get(record.operation ?? '');
   if (!row) return undefined;
   if (isPollOperation(row)) {
-    const { id } = record.status === 200 ? jsonObject(record.answerBody) : {};
+    const { id } = record.status === 200 ? jsonObject(record.responseBody) : {};
     return typeof id === 'string' ? id : undefined;
   }
   if (row.deploymentRole === 'makes') return madeBy(record);
@@ -86,15 +86,15 @@ export function reportIn(entry: JournalEntry): string | undefined {
 }
 
 /** Returns the id of the new deployment, from Location or from the body. */
-function madeBy({ answerHeaders, answerBody }: ExchangeRecord): string | undefined {
-  const at = answerHeaders.findIndex(
+function madeBy({ responseHeaders, responseBody }: ExchangeRecord): string | undefined {
+  const at = responseHeaders.findIndex(
     (text, index) => index % 2 === 0 && String(text).toLowerCase() === 'location',
   );
   if (at >= 0)
-    return String(answerHeaders[at + 1])
+    return String(responseHeaders[at + 1])
       .split('/')
       .at(-1);
-  const { deployment_id: id } = jsonObject(answerBody);
+  const { deployment_id: id } = jsonObject(responseBody);
   return typeof id === 'string' ? id : undefined;
 }
 

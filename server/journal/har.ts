@@ -80,23 +80,23 @@ function harRequest(record: ExchangeRecord) {
 }
 
 function harResponse(record: ExchangeRecord) {
-  const { status, answerHeaders, answerBody, answerBytes } = record;
-  const view = viewOf(answerHeaders, answerBody, answerBytes);
+  const { status, responseHeaders, responseBody, responseBytes } = record;
+  const view = viewOf(responseHeaders, responseBody, responseBytes);
   const encoding = view?.form === 'base64' ? { encoding: 'base64' } : {};
   return {
     status,
     statusText: '',
     httpVersion: 'HTTP/1.1',
     cookies: [],
-    headers: harHeaders(answerHeaders),
+    headers: harHeaders(responseHeaders),
     content: {
-      size: answerBytes,
-      mimeType: maskText(headerOf(answerHeaders, 'content-type')),
+      size: responseBytes,
+      mimeType: maskText(headerOf(responseHeaders, 'content-type')),
       ...(view && { text: textOf(view), ...encoding, ...cutComment(view) }),
     },
-    redirectURL: maskText(headerOf(answerHeaders, 'location')),
+    redirectURL: maskText(headerOf(responseHeaders, 'location')),
     headersSize: -1,
-    bodySize: answerBytes,
+    bodySize: responseBytes,
     ...(record.isCut && { comment: 'the connection ended before the end' }),
   };
 }

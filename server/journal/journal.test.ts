@@ -137,8 +137,8 @@ describe('an exchange in the journal', () => {
       deviceId: 'device-1',
       userId: 'user-1',
       status: 409,
-      answerHeaders: ['Content-Type', 'text/plain', 'X-Of', 'Zürich', 'X-Empty', ''],
-      answerBytes: 12,
+      responseHeaders: ['Content-Type', 'text/plain', 'X-Of', 'Zürich', 'X-Empty', ''],
+      responseBytes: 12,
       isStreamed: true,
       isCut: true,
       isComplete: true,
@@ -151,22 +151,22 @@ describe('an exchange in the journal', () => {
   it('with a changed answer reads back as it was recorded', () => {
     const fault = { name: 'f', act: 'status', when: 'before' } as const;
     const varied = [{ id: 'v', rule: 'r' }];
-    const answerHeaders = ['X-Odd', 'one\ntwo'];
-    const changed = Object.assign(record('changed'), { fault, varied, answerHeaders });
+    const responseHeaders = ['X-Odd', 'one\ntwo'];
+    const changed = Object.assign(record('changed'), { fault, varied, responseHeaders });
     expect(kept(changed)).toEqual(changed);
   });
 
   it('keeps one header per value when a name repeats', () => {
-    const answerHeaders = ['Link', ['<a>', '<b>'], 'X-None', [], 'X-Last', 'c'];
-    const { answerHeaders: read } = kept(Object.assign(record('links'), { answerHeaders }));
+    const responseHeaders = ['Link', ['<a>', '<b>'], 'X-None', [], 'X-Last', 'c'];
+    const { responseHeaders: read } = kept(Object.assign(record('links'), { responseHeaders }));
     expect(read).toEqual(['Link', '<a>', 'Link', '<b>', 'X-Last', 'c']);
   });
 
   it('may have no headers, and empty or absent bodies', () => {
     const bare = new ExchangeRecord({ method: 'GET', url: '/', rawHeaders: [] }, 'bare');
     bare.body = Buffer.alloc(0);
-    expect(kept(bare)).toMatchObject({ headers: [], answerHeaders: [], body: Buffer.alloc(0) });
-    expect(kept(bare).answerBody).toBeUndefined();
+    expect(kept(bare)).toMatchObject({ headers: [], responseHeaders: [], body: Buffer.alloc(0) });
+    expect(kept(bare).responseBody).toBeUndefined();
   });
 
   it('that a reader holds is unaffected by later entries', () => {
@@ -182,18 +182,18 @@ describe('an exchange in the journal', () => {
 
   it('keeps 16 KiB of each body, and the full lengths', () => {
     const large = record('large', Buffer.alloc(1_000_000, 'a'));
-    large.answerBody = 'é'.repeat(10_000);
+    large.responseBody = 'é'.repeat(10_000);
     const read = kept(large);
     expect(read.body).toEqual(Buffer.alloc(16_384, 'a'));
     expect(read.bodyBytes).toBe(1_000_000);
-    expect(read.answerBody).toEqual(Buffer.from('é'.repeat(8192)));
-    expect(read.answerBytes).toBe(20_000);
+    expect(read.responseBody).toEqual(Buffer.from('é'.repeat(8192)));
+    expect(read.responseBytes).toBe(20_000);
   });
 
   it('keeps a text as its bytes', () => {
-    const read = kept(Object.assign(record('text'), { answerBody: '{"error":"é"}' }));
-    expect(String(read.answerBody)).toBe('{"error":"é"}');
-    expect(read.answerBytes).toBe(14);
+    const read = kept(Object.assign(record('text'), { responseBody: '{"error":"é"}' }));
+    expect(String(read.responseBody)).toBe('{"error":"é"}');
+    expect(read.responseBytes).toBe(14);
   });
 });
 

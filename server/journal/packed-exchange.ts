@@ -25,7 +25,7 @@ type UnchangedFields = Pick<
   | 'userId'
   | 'bodyBytes'
   | 'status'
-  | 'answerBytes'
+  | 'responseBytes'
   | 'isStreamed'
   | 'isCut'
   | 'refusal'
@@ -45,7 +45,7 @@ export class PackedExchange implements UnchangedFields {
   userId: string | undefined;
   bodyBytes = 0;
   status = 0;
-  answerBytes = 0;
+  responseBytes = 0;
   isStreamed = false;
   isCut = false;
   refusal: ExchangeRecord['refusal'];
@@ -55,9 +55,9 @@ export class PackedExchange implements UnchangedFields {
   #start = 0;
   #textEnd = 0;
   #bodyEnd = 0;
-  #answerEnd = 0;
+  #responseEnd = 0;
   #hasBody = false;
-  #hasAnswer = false;
+  #hasResponse = false;
   #requestIdLength = 0;
   /** Number of header names and values of the request. Those of the response follow in the text. */
   #requestHeaders = 0;
@@ -65,19 +65,19 @@ export class PackedExchange implements UnchangedFields {
   /** Stores a settled record whose response was neither varied nor changed by a fault. */
   pack(record: ExchangeRecord, slabs: Slabs): void {
     copyFacts(record, this);
-    const { requestId, headers, body, answerBody } = record;
+    const { requestId, headers, body, responseBody } = record;
     const text = textOf(record);
-    const slab = slabs.slabFor(mostBytesOf(text) + mostBytesOf(body) + mostBytesOf(answerBody));
+    const slab = slabs.slabFor(mostBytesOf(text) + mostBytesOf(body) + mostBytesOf(responseBody));
     this.#slab = slab;
     this.#requestIdLength = requestId.length;
     this.#requestHeaders = headers.length;
     this.#hasBody = body !== undefined;
-    this.#hasAnswer = answerBody !== undefined;
+    this.#hasResponse = responseBody !== undefined;
     this.#start = slab.used;
     this.#textEnd = written(slab, text);
     this.#bodyEnd = written(slab, body);
-    this.#answerEnd = written(slab, answerBody);
-    this.countedBytes = PLACE_BYTES + this.#answerEnd - this.#start;
+    this.#responseEnd = written(slab, responseBody);
+    this.countedBytes = PLACE_BYTES + this.#responseEnd - this.#start;
   }
 
   /** Returns a copy of the exchange, which later exchanges do not overwrite. */
@@ -89,10 +89,10 @@ export class PackedExchange implements UnchangedFields {
     const record = new ExchangeRecord({ method, url, rawHeaders }, requestId);
     copyFacts(this, record);
     record.isComplete = true;
-    record.answerHeaders = headers.slice(this.#requestHeaders);
+    record.responseHeaders = headers.slice(this.#requestHeaders);
     if (this.#hasBody) record.body = Buffer.from(bytes.subarray(this.#textEnd, this.#bodyEnd));
-    if (this.#hasAnswer)
-      record.answerBody = Buffer.from(bytes.subarray(this.#bodyEnd, this.#answerEnd));
+    if (this.#hasResponse)
+      record.responseBody = Buffer.from(bytes.subarray(this.#bodyEnd, this.#responseEnd));
     return record;
   }
 
@@ -126,7 +126,7 @@ function copyFacts(
   to.userId = from.userId;
   to.bodyBytes = from.bodyBytes;
   to.status = from.status;
-  to.answerBytes = from.answerBytes;
+  to.responseBytes = from.responseBytes;
   to.isStreamed = from.isStreamed;
   to.isCut = from.isCut;
   to.refusal = from.refusal;
@@ -134,10 +134,10 @@ function copyFacts(
 }
 
 /** Joins the texts by concatenation, which is faster than `join`. */
-function textOf({ requestId, method, url, headers, answerHeaders }: ExchangeRecord): string {
+function textOf({ requestId, method, url, headers, responseHeaders }: ExchangeRecord): string {
   let text = requestId + SEPARATOR + method + SEPARATOR + url;
   for (const part of headers) text += SEPARATOR + part;
-  for (const part of singleValues(answerHeaders)) text += SEPARATOR + part;
+  for (const part of singleValues(responseHeaders)) text += SEPARATOR + part;
   return text;
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { openConnection, readReply, sendRaw, untilClosed } from '../testing/raw-http.ts';
+import { openConnection, readResponse, sendRaw, untilClosed } from '../testing/raw-http.ts';
 import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
 
@@ -18,13 +18,13 @@ const { path } = operations['put-configuration'];
 const host = 'Host: a\r\n';
 const put = `PUT ${path} HTTP/1.1\r\n${host}`;
 
-/** Sends the bytes, ends the client's side, and returns the last answer. */
-async function lastAnswer(bytes: string | Buffer) {
+/** Sends the bytes, ends the client's side, and returns the last response. */
+async function lastResponse(bytes: string | Buffer) {
   const socket = await openConnection(server);
   socket.end(bytes);
-  const answers = (await untilClosed(socket)).split(/(?=HTTP\/1\.1 \d)/);
-  const { body, ...reply } = readReply(answers.at(-1) ?? '');
-  return { ...reply, body: Buffer.from(body, 'latin1').toString() };
+  const responses = (await untilClosed(socket)).split(/(?=HTTP\/1\.1 \d)/);
+  const { body, ...response } = readResponse(responses.at(-1) ?? '');
+  return { ...response, body: Buffer.from(body, 'latin1').toString() };
 }
 
 function withBody(framing: string, body: string): string {
@@ -92,9 +92,9 @@ describe('a body that does not fit its framing', () => {
       /Transfer-Encoding is not chunked alone/,
     ],
   ])('is a 400 of its own request that names %s', async (_, framing, body, what) => {
-    const reply = await lastAnswer(withBody(`X-SVC-RequestID: framing\r\n${framing}`, body));
-    expect([reply.status, reply.headers.connection]).toEqual([400, 'close']);
-    expect(JSON.parse(reply.body)).toEqual({
+    const response = await lastResponse(withBody(`X-SVC-RequestID: framing\r\n${framing}`, body));
+    expect([response.status, response.headers.connection]).toEqual([400, 'close']);
+    expect(JSON.parse(response.body)).toEqual({
       error: expect.stringMatching(what),
       request_id: 'framing',
     });
@@ -120,7 +120,7 @@ describe('a body that does not fit its framing', () => {
       /5 bytes follow the last chunk of PUT/,
     ],
   ])('leaves bytes that are answered with 400 and named: %s', async (_, framing, body, what) => {
-    const { status, body: text } = await lastAnswer(withBody(framing, body));
+    const { status, body: text } = await lastResponse(withBody(framing, body));
     expect([status, JSON.parse(text).error]).toEqual([400, expect.stringMatching(what)]);
   });
 
@@ -128,8 +128,8 @@ describe('a body that does not fit its framing', () => {
     const text = withBody('Connection: close\r\n', '')
       .replace(path, operations['post-auth-request'].path)
       .replace('PUT', 'POST');
-    const reply = await sendRaw(server, text);
-    expect(JSON.parse(reply.body).error).toMatch(
+    const response = await sendRaw(server, text);
+    expect(JSON.parse(response.body).error).toMatch(
       /body: is required; .* neither Content-Length nor/,
     );
   });

@@ -1,5 +1,5 @@
 /**
- * Limits on slow clients of a listener: headers, bodies, unread answers, connections. Websockets
+ * Limits on slow clients of a listener: headers, bodies, unread responses, connections. Websockets
  * are exempt, because they have their own pings.
  */
 import type { Server, ServerOptions } from 'node:http';
@@ -32,14 +32,14 @@ export function connectionOptions({
   };
 }
 
-/** Closes connections whose clients stall while sending a body or reading an answer. */
+/** Closes connections whose clients stall while sending a body or reading a response. */
 export function enforceConnectionLimits(server: Server, limits: ConnectionLimits): void {
   const { transferIdleMs, checkMs } = limits;
   server.timeout = transferIdleMs;
   server.on('timeout', (socket: Socket) => {
     // While a connection is idle, Node sets its timeout to the keep-alive timeout. A request in
     // progress may be silent for long, for example while a device reads a file; only an unread
-    // answer is the client's fault.
+    // response is the client's fault.
     const isIdle = socket.timeout !== server.timeout;
     if (isIdle || socket.writableLength > 0) socket.destroy();
   });

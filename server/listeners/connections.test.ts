@@ -6,7 +6,7 @@ import { systemClock } from '../../fixtures/base/clock.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { openFilesLimit, shareOpenFiles } from '../http/open-files.ts';
 import { openServer, type RunningServer, type ServerOptions } from '../server.ts';
-import { readReply } from '../testing/raw-http.ts';
+import { readResponse } from '../testing/raw-http.ts';
 import { linkTo, publish } from '../testing/test-artifacts.ts';
 import { acceptedDevice } from '../testing/test-device.ts';
 import { startTestServer } from '../testing/test-server.ts';
@@ -36,12 +36,12 @@ async function reach(url: string): Promise<Socket> {
 }
 
 /** Returns everything the server sends until it closes the connection. */
-async function answerOn(socket: Socket, request = '') {
+async function responseOn(socket: Socket, request = '') {
   if (request !== '') socket.write(request);
   const chunks: Buffer[] = [];
   socket.on('data', (chunk) => chunks.push(chunk));
   await once(socket, 'end');
-  return readReply(Buffer.concat(chunks).toString());
+  return readResponse(Buffer.concat(chunks).toString());
 }
 
 function listenersOf({ baseUrl, controlUrl, storageUrl, tls }: RunningServer, inside: string) {
@@ -75,7 +75,7 @@ describe('a refused upgrade whose client never closes', () => {
     const server = await startTestServer({ connectionLimits: { discardMaxMs: 200 } });
     const socket = await reach(server.baseUrl);
     const request = `GET ${operations.connect.path} HTTP/1.1\r\n${refusedUpgrade}`;
-    expect((await answerOn(socket, request)).status).toBe(401);
+    expect((await responseOn(socket, request)).status).toBe(401);
     // Only a client that keeps writing notices that the connection is gone.
     const writing = systemClock.every(10, () => socket.write('x'));
     await new Promise((resolve) => socket.once('close', resolve));
@@ -98,9 +98,9 @@ describe('a connection beyond the limit', () => {
       'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n',
     ]) {
       const surplus = await reach(server.baseUrl);
-      const reply = await answerOn(surplus, `${request}X-SVC-RequestID: surplus\r\n\r\n`);
-      expect([reply.status, reply.headers['retry-after']]).toEqual([503, '5']);
-      expect(JSON.parse(reply.body)).toEqual({
+      const response = await responseOn(surplus, `${request}X-SVC-RequestID: surplus\r\n\r\n`);
+      expect([response.status, response.headers['retry-after']]).toEqual([503, '5']);
+      expect(JSON.parse(response.body)).toEqual({
         error: expect.stringContaining('reached its limit of open connections'),
         request_id: 'surplus',
       });
@@ -108,7 +108,7 @@ describe('a connection beyond the limit', () => {
     }
     const silent = await reach(server.baseUrl);
     if (server.tls) await once(silent, 'end');
-    else expect((await answerOn(silent)).status).toBe(503);
+    else expect((await responseOn(silent)).status).toBe(503);
     expect((await fetch(`${server.controlUrl}/ready`)).status).toBe(200);
     await server.close();
   });
@@ -120,7 +120,7 @@ describe('a connection beyond the limit', () => {
     const server = await startTestServer({ connectionLimits: { connectionsMax: 1 } });
     await reach(server.baseUrl);
     const many = 2 * shareOpenFiles(openFilesLimit(), 1).refused + 1;
-    const answers = Array.from({ length: many }, async () => {
+    const responses = Array.from({ length: many }, async () => {
       const socket = await reach(server.baseUrl);
       let text = '';
       socket.on('data', (piece) => {
@@ -131,7 +131,7 @@ describe('a connection beyond the limit', () => {
       await new Promise((resolve) => socket.once('close', resolve));
       return text.slice(0, 'HTTP/1.1 503'.length);
     });
-    expect(new Set(await Promise.all(answers))).toEqual(new Set(['HTTP/1.1 503']));
+    expect(new Set(await Promise.all(responses))).toEqual(new Set(['HTTP/1.1 503']));
     await server.close();
   });
 
@@ -154,7 +154,7 @@ describe('a connection beyond the limit', () => {
   it('is answered 503 on the control listener too', async () => {
     const server = await startTestServer({ connectionLimits: { connectionsMax: 1 } });
     await reach(server.controlUrl);
-    const { status, body } = await answerOn(
+    const { status, body } = await responseOn(
       await reach(server.controlUrl),
       'GET /ready HTTP/1.1\r\nHost: a\r\n\r\n',
     );
@@ -179,9 +179,9 @@ describe('the shares of the listeners in open files', () => {
 /** Repeats a request until the server has noticed that other clients disconnected. */
 async function fetchUntil(url: string, status: number): Promise<Response> {
   for (let trip = 0; trip < 1000; trip += 1) {
-    const answer = await fetch(url);
-    await answer.arrayBuffer();
-    if (answer.status === status) return answer;
+    const response = await fetch(url);
+    await response.arrayBuffer();
+    if (response.status === status) return response;
   }
   throw new Error(`the response never became ${status}`);
 }

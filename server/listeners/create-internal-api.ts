@@ -8,7 +8,7 @@ import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { openExchange } from '../http/exchange.ts';
 import type { Routes } from '../pipeline/routes.ts';
 import type { InternalApi } from './internal-api.ts';
-import { opensSocket, responseOn, routed } from './protocol.ts';
+import { opensSocket, responseOn, routeExchanges } from './protocol.ts';
 
 interface InternalApiOptions {
   readonly routes: Routes;
@@ -18,7 +18,7 @@ interface InternalApiOptions {
 
 /** Creates an internal API over these routes. */
 export function createInternalApi(options: InternalApiOptions): InternalApi {
-  const route = routed(options.routes);
+  const route = routeExchanges(options.routes);
   return {
     pass: (request, response) => route(openExchange(request, response, options)),
     opensSocket: (request) => opensSocket(options.routes, request),

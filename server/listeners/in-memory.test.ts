@@ -18,15 +18,15 @@ beforeAll(async () => {
 });
 afterAll(() => open.server.close());
 
-interface Answer {
+interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
 }
 
-function inMemory(request: Omit<MemoryRequest, 'host'>): Promise<Answer> {
+function inMemory(request: Omit<MemoryRequest, 'host'>): Promise<HttpResponse> {
   return new Promise((resolve) => {
-    let head: Pick<Answer, 'status' | 'headers'> = { status: 0, headers: {} };
+    let head: Pick<HttpResponse, 'status' | 'headers'> = { status: 0, headers: {} };
     const chunks: Buffer[] = [];
     listener(
       { host, ...request },
@@ -41,13 +41,18 @@ function inMemory(request: Omit<MemoryRequest, 'host'>): Promise<Answer> {
   });
 }
 
-function overHttp({ method, target, headers, body }: Omit<MemoryRequest, 'host'>): Promise<Answer> {
+function overHttp({
+  method,
+  target,
+  headers,
+  body,
+}: Omit<MemoryRequest, 'host'>): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     const url = open.server.baseUrl + target;
-    const request = send(url, { method, headers, agent: false }, async (answer) => {
+    const request = send(url, { method, headers, agent: false }, async (response) => {
       const chunks: Buffer[] = [];
-      for await (const chunk of answer) chunks.push(chunk);
-      const { statusCode: status = 0, headers: given } = answer;
+      for await (const chunk of response) chunks.push(chunk);
+      const { statusCode: status = 0, headers: given } = response;
       // These headers belong to a connection, which a request in memory does not have.
       const { connection: _, 'transfer-encoding': __, ...rest } = given;
       resolve({ status, headers: rest, body: Buffer.concat(chunks).toString() });
@@ -131,11 +136,11 @@ describe('the API called in memory', () => {
       target: pathname + search,
       headers: { ...json, Range: 'bytes=0-99' },
     });
-    const answer = await inMemory(part());
-    expect(answer).toMatchObject({
+    const response = await inMemory(part());
+    expect(response).toMatchObject({
       status: 206,
       headers: { 'content-length': '100', 'content-range': `bytes 0-99/${artifact.length}` },
     });
-    expect(answer).toEqual(await overHttp(part()));
+    expect(response).toEqual(await overHttp(part()));
   });
 });

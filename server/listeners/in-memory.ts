@@ -1,7 +1,7 @@
 /**
  * Serves the API without sockets: a caller in the same process passes a whole request and receives
- * the answer in chunks. Routes, stages and handlers are those of every other listener; features of
- * a connection (limits, TLS, websockets, cuts) are absent.
+ * the response in chunks. Routes, stages and handlers are those of every other listener; features
+ * of a connection (limits, TLS, websockets, cuts) are absent.
  */
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
@@ -10,12 +10,12 @@ import type { WholeRequest } from '../http/body.ts';
 import { openExchange } from '../http/exchange.ts';
 import type { Routes } from '../pipeline/routes.ts';
 import type {
-  AnswerHeaders,
-  MemoryAnswerReader,
   MemoryListener,
   MemoryRequest,
+  MemoryResponseReader,
+  ResponseHeaders,
 } from './memory-listener.ts';
-import { makeOwn, routed } from './protocol.ts';
+import { makeOwn, routeExchanges } from './protocol.ts';
 
 /** The parts of a server that an in-memory listener needs. */
 interface MemoryListenerOptions {
@@ -27,7 +27,7 @@ interface MemoryListenerOptions {
 /** Creates an in-memory listener over these routes. */
 export function createMemoryListener(options: MemoryListenerOptions): MemoryListener {
   const { Request, Response } = messagesOf(options.routes.app);
-  const route = routed(options.routes);
+  const route = routeExchanges(options.routes);
   return (asked, reader) => {
     const request = new Request(asked);
     route(openExchange(request, new Response(request, reader), options));
@@ -76,10 +76,10 @@ function messagesOf(app: Routes['app']) {
   }
 
   class Response extends ServerResponse {
-    readonly #reader: MemoryAnswerReader;
+    readonly #reader: MemoryResponseReader;
     isHeadSent = false;
 
-    constructor(request: IncomingMessage, reader: MemoryAnswerReader) {
+    constructor(request: IncomingMessage, reader: MemoryResponseReader) {
       super(request);
       this.#reader = reader;
     }
@@ -87,9 +87,9 @@ function messagesOf(app: Routes['app']) {
     override writeHead(status: number, ...more: unknown[]): this {
       this.statusCode = status;
       this.isHeadSent = true;
-      const named: AnswerHeaders = {};
-      // Headers that were set one by one. Most answers pass all headers to writeHead, and have none
-      // here.
+      const named: ResponseHeaders = {};
+      // Headers that were set one by one. Most responses pass all headers to writeHead, and have
+      // none here.
       const own = this.getHeaderNames();
       for (const name of own) addHeader(named, name, this.getHeader(name));
       const given = more.at(-1);
@@ -125,7 +125,7 @@ function messagesOf(app: Routes['app']) {
 
     #data(chunk: unknown): void {
       const bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk));
-      // The answer to HEAD describes a body, but contains none.
+      // The response to HEAD describes a body, but contains none.
       if (bytes.length > 0 && this.req.method !== 'HEAD') this.#reader.onData(bytes);
     }
   }
@@ -141,7 +141,7 @@ function messagesOf(app: Routes['app']) {
   return { Request, Response };
 }
 
-function addHeader(headers: AnswerHeaders, name: string, value: unknown): void {
+function addHeader(headers: ResponseHeaders, name: string, value: unknown): void {
   const known = headers[name];
   if (known === undefined && !Array.isArray(value)) {
     headers[name] = String(value);

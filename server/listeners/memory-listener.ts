@@ -1,4 +1,4 @@
-/** Types of requests and answers that are passed within one process. */
+/** Types of requests and responses that are passed within one process. */
 
 /** A request with its whole body. */
 export interface MemoryRequest {
@@ -13,15 +13,15 @@ export interface MemoryRequest {
 }
 
 /** Header values by name; a list for a header that occurs more than once. */
-export type AnswerHeaders = Record<string, string | string[]>;
+export type ResponseHeaders = Record<string, string | string[]>;
 
-/** Receives an answer: `onHead`, any number of `onData`, then `onEnd`. */
-export interface MemoryAnswerReader {
+/** Receives a response: `onHead`, any number of `onData`, then `onEnd`. */
+export interface MemoryResponseReader {
   /** @param headers values by header name in lower case */
-  onHead(status: number, headers: AnswerHeaders): void;
+  onHead(status: number, headers: ResponseHeaders): void;
   onData(chunk: Buffer): void;
   onEnd(): void;
 }
 
 /** Answers one request. The reader may be called before this function returns. */
-export type MemoryListener = (request: MemoryRequest, reader: MemoryAnswerReader) => void;
+export type MemoryListener = (request: MemoryRequest, reader: MemoryResponseReader) => void;

@@ -1,5 +1,6 @@
 /**
- * Orders pipelined requests: those that a client sends on one connection before it has the answers.
+ * Orders pipelined requests: those that a client sends on one connection before it has the
+ * responses.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';

@@ -4,7 +4,7 @@ import { operations } from '../../fixtures/contract/operations.ts';
 import {
   openConnection,
   rawRequest,
-  readReply,
+  readResponse,
   sendRaw,
   untilClosed,
 } from '../testing/raw-http.ts';
@@ -74,24 +74,24 @@ describe('a readable but unusual request', () => {
   it.each(['CONNECT fleet.example:443', 'OPTIONS *', 'GET *', 'TRACE /'])(
     'is 404 with an Error body for a target outside the API: %s',
     async (line) => {
-      const reply = await sendRaw(server, rawRequest(line));
-      expect(reply.status).toBe(404);
-      expect(JSON.parse(reply.body).request_id).toBe(reply.headers['x-svc-requestid']);
+      const response = await sendRaw(server, rawRequest(line));
+      expect(response.status).toBe(404);
+      expect(JSON.parse(response.body).request_id).toBe(response.headers['x-svc-requestid']);
     },
   );
 
   it('may have an unknown Expect header', async () => {
-    const reply = await sendRaw(server, rawRequest(`GET ${path}`, ['Expect: tea']));
-    expect(reply.status).toBe(401);
-    expect(reply.headers).toHaveProperty('x-svc-requestid');
+    const response = await sendRaw(server, rawRequest(`GET ${path}`, ['Expect: tea']));
+    expect(response.status).toBe(401);
+    expect(response.headers).toHaveProperty('x-svc-requestid');
   });
 
   it('may share a packet with others, and the responses keep their order', async () => {
     const socket = await openConnection(server);
     const get = `GET ${path} HTTP/1.1\r\nHost: a\r\n`;
     socket.write(`${get}${authorization()}\r\n\r\n${get}\r\n${rawRequest('GET /nowhere')}`);
-    const answers = (await untilClosed(socket)).split(/(?=HTTP\/1\.1 \d)/);
-    expect(answers.map((answer) => readReply(answer).status)).toEqual([200, 401, 404]);
+    const responses = (await untilClosed(socket)).split(/(?=HTTP\/1\.1 \d)/);
+    expect(responses.map((response) => readResponse(response).status)).toEqual([200, 401, 404]);
   });
 
   it('may arrive in several pieces', async () => {
@@ -100,7 +100,7 @@ describe('a readable but unusual request', () => {
     for (const piece of [text.slice(0, 3), text.slice(3, 40), text.slice(40)]) {
       if (!socket.write(piece)) await once(socket, 'drain');
     }
-    expect(readReply(await untilClosed(socket)).status).toBe(200);
+    expect(readResponse(await untilClosed(socket)).status).toBe(200);
   });
 
   it('is authorized by its first Authorization header alone', async () => {
@@ -118,8 +118,8 @@ describe('an Upgrade header on a path without upgrades', () => {
 
   it('is ignored in a request without a body', async () => {
     const text = rawRequest(`GET ${path}`, [...closing, authorization()]);
-    const reply = await sendRaw(server, text);
-    expect([reply.status, reply.body]).toEqual([200, '{}']);
+    const response = await sendRaw(server, text);
+    expect([response.status, response.body]).toEqual([200, '{}']);
   });
 
   it.each<[string, string, boolean, number]>([
@@ -130,16 +130,19 @@ describe('an Upgrade header on a path without upgrades', () => {
   ])('does not change the order of rules: %s', async (_, line, signedIn, status) => {
     const headers = [...closing, 'Content-Type: application/json', 'Content-Length: 11'];
     if (signedIn) headers.push(authorization());
-    const reply = await sendRaw(server, rawRequest(line, headers, '{"wrong":1}'));
-    expect(reply.status).toBe(status);
-    expect(JSON.parse(reply.body).request_id).toBe(reply.headers['x-svc-requestid']);
+    const response = await sendRaw(server, rawRequest(line, headers, '{"wrong":1}'));
+    expect(response.status).toBe(status);
+    expect(JSON.parse(response.body).request_id).toBe(response.headers['x-svc-requestid']);
   });
 
   it('keeps the body of an authentication request', async () => {
     const line = `POST ${operations['post-auth-request'].path}`;
-    const reply = await sendRaw(server, rawRequest(line, [...closing, 'Content-Length: 2'], '{}'));
-    expect(reply.status).toBe(400);
-    expect(JSON.parse(reply.body).error).toContain('Content-Type');
+    const response = await sendRaw(
+      server,
+      rawRequest(line, [...closing, 'Content-Length: 2'], '{}'),
+    );
+    expect(response.status).toBe(400);
+    expect(JSON.parse(response.body).error).toContain('Content-Type');
   });
 });
 
@@ -158,9 +161,9 @@ describe('a request with many headers', () => {
     ['that is a handshake', ['Upgrade: websocket']],
   ])('is 431 beyond 100, and the connection ends: one %s', async (_, more) => {
     const asked = ['Connection: keep-alive, Upgrade', authorization(), ...more, ...headers(2000)];
-    const reply = await sendRaw(server, rawRequest(`GET ${path}`, asked));
-    expect([reply.status, reply.headers.connection]).toEqual([431, 'close']);
-    expect(JSON.parse(reply.body)).toEqual({
+    const response = await sendRaw(server, rawRequest(`GET ${path}`, asked));
+    expect([response.status, response.headers.connection]).toEqual([431, 'close']);
+    expect(JSON.parse(response.body)).toEqual({
       error: 'the request has more than 100 headers; send fewer',
       request_id: expect.any(String),
     });
@@ -173,7 +176,7 @@ describe('a path outside the API', () => {
     ['of thousands of escaped segments', `${path}${'/%41'.repeat(3500)}`],
     ['of one long escaped segment', `${path}/${'%41'.repeat(5000)}`],
   ])('is 404: %s', async (_, target) => {
-    const reply = await sendRaw(server, rawRequest(`GET ${target}`, [authorization()]));
-    expect(reply.status).toBe(404);
+    const response = await sendRaw(server, rawRequest(`GET ${target}`, [authorization()]));
+    expect(response.status).toBe(404);
   });
 });

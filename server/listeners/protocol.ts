@@ -27,7 +27,7 @@ import type { Connections } from './connections.ts';
 import { inOrder } from './pipelining.ts';
 import { spreadHandshakes } from './tls/handshake-turns.ts';
 import type { TlsIdentity } from './tls/identity.ts';
-import { answerUnreadable, bareAnswer } from './unreadable.ts';
+import { answerUnreadable, bareResponse } from './unreadable.ts';
 import { onUpgrade, restoreHeaders } from './upgrades.ts';
 
 interface ListenerOptions {
@@ -60,7 +60,7 @@ export function createListener(options: ListenerOptions): Server {
   const classes = classesOf(options.routes.app);
   const open = (request: IncomingMessage, response: ServerResponse): Exchange =>
     openExchange(request, response, { names, newRequestId });
-  const route = routed(options.routes);
+  const route = routeExchanges(options.routes);
   const dispatch = (request: IncomingMessage, begin: () => Exchange): void => {
     // A surplus connection is refused without waiting for a turn, because the next one needs its
     // slot.
@@ -81,7 +81,7 @@ export function createListener(options: ListenerOptions): Server {
     if (options.tls) return '';
     const { status, error, headers } = tooManyConnections;
     const { body, headers: own } = refusalWith(error);
-    return bareAnswer(`${status} Service Unavailable`, body, { ...own, ...headers });
+    return bareResponse(`${status} Service Unavailable`, body, { ...own, ...headers });
   });
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     restoreHeaders(request);
@@ -108,7 +108,7 @@ export function createListener(options: ListenerOptions): Server {
       log.info(unreadableLine(request));
       options.onUnreadable?.(request);
     }
-    return bareAnswer(status, body, headers);
+    return bareResponse(status, body, headers);
   });
   return server;
 }
@@ -117,7 +117,7 @@ export function createListener(options: ListenerOptions): Server {
  * Returns a function that routes exchanges: by the tables where possible, otherwise through
  * Express.
  */
-export function routed(routes: Routes): (exchange: Exchange) => void {
+export function routeExchanges(routes: Routes): (exchange: Exchange) => void {
   const { app, find, unknown } = routes;
   return (exchange) => {
     const { request, response, path } = exchange;
@@ -273,7 +273,7 @@ export function responseOn(
   // Node no longer forwards this event to the response, which may wait for it.
   socket.on('drain', () => response.emit('drain'));
   // Node no longer applies its timeout to this connection; it is for clients that do not read the
-  // answer.
+  // response.
   socket.on('timeout', () => {
     if (socket.writableLength > 0) socket.destroy();
   });

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../fixtures/base/clock.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { readReply } from '../testing/raw-http.ts';
+import { readResponse } from '../testing/raw-http.ts';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
 
 const { path } = operations['put-configuration'];
@@ -50,11 +50,11 @@ function drip(socket: Socket, beginning: string, piece: string): void {
 }
 
 /** Returns what the server sends until it has ended its side of the connection. */
-async function answerOn(socket: Socket) {
+async function responseOn(socket: Socket) {
   const chunks: Buffer[] = [];
   socket.on('data', (chunk) => chunks.push(chunk));
   await once(socket, 'end');
-  return readReply(Buffer.concat(chunks).toString());
+  return readResponse(Buffer.concat(chunks).toString());
 }
 
 async function expectAnswersOthers(): Promise<void> {
@@ -78,10 +78,10 @@ describe.each(['baseUrl', 'controlUrl'] as const)('a misbehaving client at %s', 
   ])('that %s is refused with %i and cut', async (_, status, beginning, piece) => {
     const socket = stubborn(server[url]);
     drip(socket, beginning, piece);
-    const text = await answerOn(socket);
-    // The first of two requests on a connection gets its own answer.
+    const text = await responseOn(socket);
+    // The first of two requests on a connection gets its own response.
     const last = text.body.includes('HTTP/1.1 4')
-      ? readReply(text.body.slice(text.body.lastIndexOf('HTTP/1.1 4')))
+      ? readResponse(text.body.slice(text.body.lastIndexOf('HTTP/1.1 4')))
       : text;
     expect(last.status).toBe(status);
     expect(last.headers.connection).toBe('close');
@@ -107,7 +107,7 @@ describe('a client that has sent its headers', () => {
     const socket = stubborn();
     const closed = new Promise((resolve) => socket.once('close', resolve));
     drip(socket, beginning(), piece);
-    const { status } = await answerOn(socket);
+    const { status } = await responseOn(socket);
     // A client without a token is refused at once; the others time out.
     expect([401, 408]).toContain(status);
     // The client keeps writing until the connection is gone.
@@ -130,7 +130,7 @@ describe('a client that has sent its headers', () => {
   ])('and %s in the body gets 408 with the reason', async (_, piece, sentence) => {
     const socket = stubborn();
     drip(socket, `POST ${authRequests} HTTP/1.1\r\nHost: a\r\n${json}${length}\r\n{`, piece);
-    const { status, body } = await answerOn(socket);
+    const { status, body } = await responseOn(socket);
     expect([status, JSON.parse(body).error]).toEqual([408, expect.stringMatching(sentence)]);
   });
 
@@ -140,11 +140,11 @@ describe('a client that has sent its headers', () => {
     drip(socket, `POST ${authRequests} HTTP/1.1\r\nHost: a\r\n${json}${length}\r\n`, piece);
     const startMs = systemClock.monotonicMs();
     // The whole body has arrived, but it is not JSON.
-    expect((await answerOn(socket)).status).toBe(400);
+    expect((await responseOn(socket)).status).toBe(400);
     expect(systemClock.monotonicMs() - startMs).toBeGreaterThan(3 * TRANSFER_IDLE_MS);
   });
 
-  it('is cut when it does not read its answers', async () => {
+  it('is cut when it does not read its responses', async () => {
     const socket = stubborn();
     socket.pause();
     const { path: list } = managementOperations['list-permission-sets'];
@@ -166,20 +166,20 @@ describe('idle connections', () => {
     await Promise.all(idle.map((socket) => once(socket, 'connect')));
     const surplus = stubborn(small.baseUrl);
     surplus.write(`GET ${path} HTTP/1.1\r\nHost: a\r\nX-SVC-RequestID: too-many\r\n\r\n`);
-    const { status, headers, body } = await answerOn(surplus);
+    const { status, headers, body } = await responseOn(surplus);
     expect([status, headers['retry-after'], headers.connection]).toEqual([503, '5', 'close']);
     expect(JSON.parse(body)).toEqual({
       error: expect.stringContaining('reached its limit of open connections'),
       request_id: 'too-many',
     });
-    const refused = await Promise.all(idle.map(answerOn));
+    const refused = await Promise.all(idle.map(responseOn));
     expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([408]));
     for (const socket of idle) socket.destroy();
     const count = () => small.call('count-devices', { token: small.adminToken });
-    let reply = await count();
+    let response = await count();
     // The server notices the end of these connections slightly later.
-    for (let trip = 0; reply.status === 503 && trip < 1000; trip += 1) reply = await count();
-    expect(reply.status).toBe(200);
+    for (let trip = 0; response.status === 503 && trip < 1000; trip += 1) response = await count();
+    expect(response.status).toBe(200);
     await small.close();
   });
 });
@@ -192,5 +192,5 @@ it('the server waits patiently for the next request of a healthy keep-alive clie
   await systemClock.sleep(3 * TRANSFER_IDLE_MS);
   socket.write(request);
   const [again] = await once(socket, 'data');
-  expect(readReply(String(again)).status).toBe(401);
+  expect(readResponse(String(again)).status).toBe(401);
 });

@@ -7,7 +7,7 @@ import { managementOperations } from '../../fixtures/contract/management/index.t
 import { operations } from '../../fixtures/contract/operations.ts';
 import { type OpenServer, openServer, type ServerOptions } from '../server.ts';
 import { reach } from '../testing/raw-connection.ts';
-import { readReply, untilClosed } from '../testing/raw-http.ts';
+import { readResponse, untilClosed } from '../testing/raw-http.ts';
 import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
 import { journalPage } from '../testing/test-journal.ts';
 import { callsTo, startOfTest, type TestServer } from '../testing/test-server.ts';
@@ -65,7 +65,7 @@ async function refused(more: readonly string[] = []): Promise<Socket> {
   const chunks: Buffer[] = [];
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));
   await once(socket, 'end');
-  expect(readReply(Buffer.concat(chunks).toString()).status).toBe(401);
+  expect(readResponse(Buffer.concat(chunks).toString()).status).toBe(401);
   return socket;
 }
 
@@ -109,7 +109,7 @@ describe('a client that sends its body first gets the early answer', () => {
 
   it('when a planned fault answers an upload', async () => {
     await start();
-    const act = '{ kind: answer, status: 502 }';
+    const act = '{ kind: respond, status: 502 }';
     const plan = `rules: [{ id: a, match: { operation: upload-artifact }, times: until-cleared, act: ${act} }]`;
     const headers = { Authorization: `Bearer ${server.controlToken}` };
     await fetch(`${server.controlUrl}/faults`, { method: 'POST', headers, body: plan });

@@ -1,5 +1,5 @@
 /**
- * Closes connections in stages, so that a client that is still sending receives the answer: the
+ * Closes connections in stages, so that a client that is still sending receives the response: the
  * server ends its side, discards what arrives up to a time and a byte limit, then cuts the
  * connection. RFC 9112, section 9.6
  */
@@ -28,7 +28,7 @@ export class StagedClosing {
   }
 
   /**
-   * Makes `destroySoon`, which HTTP calls after the last answer of a connection, close in stages.
+   * Makes `destroySoon`, which HTTP calls after the last response of a connection, close in stages.
    */
   watch(server: Server): void {
     const close = (socket: Socket): void => this.close(socket);
@@ -86,7 +86,7 @@ export class StagedClosing {
   }
 }
 
-/** Returns true when the client may send more after the request whose answer is the last one. */
+/** Returns true when the client may send more after the request whose response is the last one. */
 function mayStillSend(socket: Socket): boolean {
   const { parser } = socket as SocketWithParser;
   if (!parser) return true;

@@ -1,5 +1,5 @@
 /**
- * Detects stalled connections: a request body that does not arrive, or an answer that is not read.
+ * Detects stalled connections: a request body that does not arrive, or a response that is not read.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -37,7 +37,7 @@ interface TransferSocket extends Pick<Socket, 'bytesRead' | 'bytesWritten' | 'wr
 
 type IncomingState = Pick<IncomingMessage, 'complete' | 'readableFlowing' | 'readableLength'>;
 
-type Direction = 'body' | 'answer';
+type Direction = 'body' | 'response';
 
 /** Measures the transfer rate of one connection while the server waits for its client. */
 export class TransferRate {
@@ -62,7 +62,8 @@ export class TransferRate {
   stallAt(momentMs: number): BodyStalled | 'unread' | undefined {
     const nowMs = Math.round(momentMs);
     const direction = this.#waitsFor();
-    const bytes = direction === 'answer' ? readBytes(this.#connection) : this.#connection.bytesRead;
+    const bytes =
+      direction === 'response' ? readBytes(this.#connection) : this.#connection.bytesRead;
     if (direction === undefined || direction !== this.#direction) {
       this.#direction = direction;
       this.#measureFrom(nowMs, bytes);
@@ -74,7 +75,7 @@ export class TransferRate {
       this.#lastMs = nowMs;
     }
     const { transferIdleMs, transferRateMin } = this.#limits;
-    // Node's own timeout detects an answer that is not read at all.
+    // Node's own timeout detects a response that is not read at all.
     if (direction === 'body' && nowMs - this.#lastMs >= transferIdleMs) {
       return new BodyStalled(
         `none of it arrived for ${nowMs - this.#lastMs} ms`,
@@ -108,7 +109,7 @@ export class TransferRate {
 
   /** Returns what the server waits for; undefined while the client waits for the server. */
   #waitsFor(): Direction | undefined {
-    if (this.#connection.writableLength > 0) return 'answer';
+    if (this.#connection.writableLength > 0) return 'response';
     const request = this.#connection.parser?.incoming;
     const waits = request && !request.complete && request.readableFlowing === true;
     return waits && request.readableLength === 0 ? 'body' : undefined;

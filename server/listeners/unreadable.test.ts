@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { openConnection, readReply, untilClosed } from '../testing/raw-http.ts';
+import { openConnection, readResponse, untilClosed } from '../testing/raw-http.ts';
 import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
 import { journalPage } from '../testing/test-journal.ts';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
@@ -22,13 +22,13 @@ const get = `GET ${path} HTTP/1.1\r\n`;
 const put = `PUT ${path} HTTP/1.1\r\n${host}`;
 const chunked = 'Transfer-Encoding: chunked\r\n';
 
-/** Sends the bytes, ends the client's side, and returns the last answer. */
-async function lastAnswer(bytes: string | Buffer) {
+/** Sends the bytes, ends the client's side, and returns the last response. */
+async function lastResponse(bytes: string | Buffer) {
   const socket = await openConnection(server);
   socket.end(bytes);
-  const answers = (await untilClosed(socket)).split(/(?=HTTP\/1\.1 \d)/);
-  const { body, ...reply } = readReply(answers.at(-1) ?? '');
-  return { ...reply, body: Buffer.from(body, 'latin1').toString() };
+  const responses = (await untilClosed(socket)).split(/(?=HTTP\/1\.1 \d)/);
+  const { body, ...response } = readResponse(responses.at(-1) ?? '');
+  return { ...response, body: Buffer.from(body, 'latin1').toString() };
 }
 
 const headerMistakes: [name: string, bytes: string, what: RegExp][] = [
@@ -239,17 +239,17 @@ const headerMistakes: [name: string, bytes: string, what: RegExp][] = [
 
 describe('a request that cannot be read as HTTP', () => {
   it.each(headerMistakes)('is 400 with a sentence that names %s', async (_, bytes, what) => {
-    const reply = await lastAnswer(bytes);
-    expect([reply.status, reply.headers.connection]).toEqual([400, 'close']);
-    const { error, request_id } = JSON.parse(reply.body);
+    const response = await lastResponse(bytes);
+    expect([response.status, response.headers.connection]).toEqual([400, 'close']);
+    const { error, request_id } = JSON.parse(response.body);
     expect(error).toMatch(what);
     expect(error).not.toMatch(/HPE_|undefined|\[object/);
-    expect(request_id).toBe(reply.headers['x-svc-requestid']);
+    expect(request_id).toBe(response.headers['x-svc-requestid']);
   });
 
   it('is 400 with the first bytes in hexadecimal when it is a TLS handshake', async () => {
     const hello = Buffer.from([0x16, 3, 1, 0, 200, 1, 0, 0, 196, 3, 3]);
-    expect(JSON.parse((await lastAnswer(hello)).body).error).toMatch(
+    expect(JSON.parse((await lastResponse(hello)).body).error).toMatch(
       /TLS handshake was sent to the port for plain HTTP; it begins with the bytes 16 03 01 .*http:\/\//,
     );
   });
@@ -278,8 +278,8 @@ describe('the responses of a connection', () => {
 
 describe('the record of input that cannot be read', () => {
   it('is in the journal and in its explanation, without a corrected request', async () => {
-    const reply = await lastAnswer('GET /api/devices/v1/download b HTTP/1.1\r\n\r\n');
-    const { error, request_id: id } = JSON.parse(reply.body);
+    const response = await lastResponse('GET /api/devices/v1/download b HTTP/1.1\r\n\r\n');
+    const { error, request_id: id } = JSON.parse(response.body);
     const { entries } = await journalPage(server, 'kind=unreadable&status=400');
     expect(entries.at(-1)).toMatchObject({
       requestId: id,
@@ -308,8 +308,8 @@ describe('the record of input that cannot be read', () => {
     ['in the rest of a body', `${put}Content-Length: 18\r\n\r\n{"tenant_token":"asesame-open"}`],
     ['in a body that is not in chunks', `${put}${chunked}\r\n{"tenant_token":"sesame-open"}`],
   ])('never shows a secret %s', async (_, bytes) => {
-    const reply = await lastAnswer(bytes);
-    expect(JSON.parse(reply.body).error).not.toContain('sesame');
+    const response = await lastResponse(bytes);
+    expect(JSON.parse(response.body).error).not.toContain('sesame');
     const { entries } = await journalPage(server, 'kind=unreadable&limit=500');
     expect(JSON.stringify(entries)).not.toContain('sesame');
   });
@@ -321,7 +321,7 @@ describe('the record of input that cannot be read', () => {
       socket.write(piece);
       await server.call('get-configuration');
     }
-    const { error } = JSON.parse(readReply(await untilClosed(socket)).body);
+    const { error } = JSON.parse(readResponse(await untilClosed(socket)).body);
     expect(error).toMatch(/contains the byte 0x00/);
     expect(error).not.toContain('sesame');
   });

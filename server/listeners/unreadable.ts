@@ -1,10 +1,10 @@
 /** Answers input that is not valid HTTP, and connections that send no request in time. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { jsonType } from '../http/answer.ts';
 import { type FailBody, nothingReceived, type ReceivedPart } from '../http/body.ts';
 import { MalformedRequest } from '../http/malformed-request.ts';
 import type { Refusal } from '../http/refusal.ts';
+import { jsonType } from '../http/response.ts';
 import type { Framing, ReadStop } from '../http/unread-input.ts';
 import type { Turns } from '../pipeline/turns.ts';
 import type { StagedClosing } from './staged-closing.ts';
@@ -47,7 +47,7 @@ interface FramedRequest {
 /** Unreadable input, and how it is answered. */
 export interface UnreadableInput {
   readonly malformed: MalformedRequest;
-  /** Status code with its reason phrase; `0` if no answer can be sent. */
+  /** Status code with its reason phrase; `0` if no response can be sent. */
   readonly status: string;
   /** True when the client closed the connection. */
   readonly isReset: boolean;
@@ -59,16 +59,16 @@ interface UnreadableOptions {
   readonly closing: StagedClosing;
   readonly turns: Turns;
   /**
-   * Lets the reader of an incomplete body refuse it; returns false if nobody reads the body. Without
-   * it, the request is answered as bytes without a request.
+   * Lets the reader of an incomplete body refuse it; returns false if nobody reads the body.
+   * Without it, the request is answered as bytes without a request.
    */
   readonly failBody?: FailBody;
 }
 
 /**
  * Answers unreadable input with the text that `answer` returns, even if the client does not speak
- * HTTP, after the answers to earlier requests of the connection. Only closes the connection where no
- * answer can be sent.
+ * HTTP, after the responses to earlier requests of the connection. Only closes the connection where
+ * no response can be sent.
  */
 export function answerUnreadable(
   server: Server,
@@ -84,11 +84,11 @@ export function answerUnreadable(
     const socket = stream as Socket;
     const { code = '' } = cause;
     if (closing.isClosing(socket)) {
-      // The connection has its last answer, and the staged closing applies its own time limit.
+      // The connection has its last response, and the staged closing applies its own time limit.
       if (code !== 'ERR_HTTP_REQUEST_TIMEOUT') socket.destroy();
       return;
     }
-    // Further errors of the same connection may follow before the answer is sent.
+    // Further errors of the same connection may follow before the response is sent.
     if (waiting.has(socket)) {
       if (cause instanceof BodyStalled) socket.destroy();
       return;
@@ -118,15 +118,15 @@ export function answerUnreadable(
     const refusal = (received: ReceivedPart): Refusal =>
       named(received).refusalWith(Number.parseInt(status, 10));
     if (unfinished && fail(unfinished, refusal)) {
-      afterEarlierAnswers(socket, unfinished, (answering) => {
+      afterEarlierResponses(socket, unfinished, (answering) => {
         if (answering) answering.shouldKeepAlive = false;
       });
       return;
     }
-    afterEarlierAnswers(socket, unfinished, (answering) =>
+    afterEarlierResponses(socket, unfinished, (answering) =>
       turns.start('', () => {
-        const hasAnswer = unfinished !== undefined && (!answering || answering.headersSent);
-        const mayAnswer = socket.writable && !closing.isClosing(socket) && !hasAnswer;
+        const hasResponse = unfinished !== undefined && (!answering || answering.headersSent);
+        const mayAnswer = socket.writable && !closing.isClosing(socket) && !hasResponse;
         const text = textOf(mayAnswer);
         closing.close(socket, mayAnswer ? text : '');
       }),
@@ -143,14 +143,14 @@ function isLost(code: string): boolean {
  * Calls `act` once all requests before the unfinished one are answered, or all requests if there is
  * none, with the response to the unfinished one unless it was sent.
  */
-function afterEarlierAnswers(
+function afterEarlierResponses(
   socket: Socket,
   unfinished: IncomingMessage | undefined,
   act: (answering: ServerResponse | undefined) => void,
 ): void {
   const answering = answeringOn(socket) ?? undefined;
   if (!answering || (answering.req === unfinished && !answering.headersSent)) act(answering);
-  else answering.once('close', () => afterEarlierAnswers(socket, unfinished, act));
+  else answering.once('close', () => afterEarlierResponses(socket, unfinished, act));
 }
 
 /** Returns the request whose body has not arrived completely. */
@@ -189,8 +189,8 @@ function stopOf(cause: ReadError, socket: Socket, before: Framing | undefined): 
   };
 }
 
-/** Returns an answer with a JSON body, for a connection without a request. */
-export function bareAnswer(
+/** Returns a response with a JSON body, for a connection without a request. */
+export function bareResponse(
   status: string,
   body: object,
   headers: Readonly<Record<string, string>>,

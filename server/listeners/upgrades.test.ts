@@ -6,7 +6,7 @@ import { limits } from '../../fixtures/contract/limits.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { openSockets, reach } from '../testing/raw-connection.ts';
-import { readReply, untilClosed } from '../testing/raw-http.ts';
+import { readResponse, untilClosed } from '../testing/raw-http.ts';
 import { linkTo, publish } from '../testing/test-artifacts.ts';
 import {
   type AcceptedDevice,
@@ -97,7 +97,7 @@ describe.each([
     const [first] = (await once(socket, 'data')) as [Buffer];
     expect(String(first)).toBe('HTTP/1.1 100 Continue\r\n\r\n');
     socket.write('{}');
-    expect(readReply(await untilClosed(socket)).status).toBe(204);
+    expect(readResponse(await untilClosed(socket)).status).toBe(204);
   });
 
   it('is answered in order when several share a packet', async () => {
@@ -138,7 +138,7 @@ describe.each([
     expect(statusesOf(text)).toEqual([...requests.map(() => 401), 404, 200]);
   });
 
-  it('waits for long earlier answers, and later packets wait for it', async () => {
+  it('waits for long earlier responses, and later packets wait for it', async () => {
     const socket = await reach(server.baseUrl);
     const ask = textOf('GET /behind', asking('h2c'));
     const early = textOf(`GET ${file}`).repeat(3);

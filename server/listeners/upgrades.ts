@@ -24,7 +24,8 @@ interface SocketWithResponse {
 }
 
 /**
- * Bytes kept of what arrives behind a request that waits for earlier answers; reading pauses above.
+ * Bytes kept of what arrives behind a request that waits for earlier responses; reading pauses
+ * above.
  */
 const KEPT_MAX_BYTES = 65_536;
 /** Original requests of connections whose request is parsed a second time, without its upgrade. */
@@ -33,14 +34,14 @@ const readAgain = new WeakMap<Duplex, IncomingMessage>();
 /** Takes over connections that HTTP releases for an upgrade, or returns them to HTTP. */
 export function onUpgrade(server: Server, { isAccepted, accept }: UpgradeOptions): void {
   const acceptInTurn = (request: IncomingMessage, socket: Duplex, head: Buffer): void =>
-    afterAnswers(socket, [head], (read) => accept(request, socket, read));
+    afterResponses(socket, [head], (read) => accept(request, socket, read));
   server.on('connect', acceptInTurn);
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     if (isAccepted(request)) {
       acceptInTurn(request, socket, head);
       return;
     }
-    afterAnswers(socket, [headWithoutUpgrade(request), head], (read) => {
+    afterResponses(socket, [headWithoutUpgrade(request), head], (read) => {
       readAgain.set(socket, request);
       socket.unshift(read);
       server.emit(socket instanceof TLSSocket ? 'secureConnection' : 'connection', socket);
@@ -71,12 +72,12 @@ function headWithoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMe
  * Calls `act` once the earlier requests of the connection are answered, with all bytes read since;
  * never if the connection closes first.
  */
-function afterAnswers(socket: Duplex, read: Buffer[], act: (read: Buffer) => void): void {
+function afterResponses(socket: Duplex, read: Buffer[], act: (read: Buffer) => void): void {
   if (!answeringOn(socket)) {
     act(Buffer.concat(read));
     return;
   }
-  // Node has removed its own listeners, but an answer in progress needs some of them.
+  // Node has removed its own listeners, but a response in progress needs some of them.
   let keptBytes = 0;
   const listeners = {
     data: (chunk: Buffer): void => {
@@ -90,7 +91,7 @@ function afterAnswers(socket: Duplex, read: Buffer[], act: (read: Buffer) => voi
     timeout: () => socket.writableLength > 0 && socket.destroy(),
   };
   for (const [event, listener] of Object.entries(listeners)) socket.on(event, listener);
-  // Node stops reading while the client does not read its answers, and would not start again by
+  // Node stops reading while the client does not read its responses, and would not start again by
   // itself.
   socket.push('');
   const check = (): void => {

@@ -22,28 +22,28 @@ describe('a JSON body with more values than the limit', () => {
   it('is 413 from a device, and the connection stays open', async () => {
     const body = `{${members(max + 1)}}`;
     const call = { token: device.token, headers, body };
-    const reply = await server.call('put-configuration', call);
-    expect([reply.status, reply.json().error]).toEqual([413, sentence]);
-    expect(reply.headers.get('connection')).not.toBe('close');
+    const response = await server.call('put-configuration', call);
+    expect([response.status, response.json().error]).toEqual([413, sentence]);
+    expect(response.headers.get('connection')).not.toBe('close');
   });
 
   it('is 413 without a token, before its signature is checked', async () => {
     const body = `{"id_data":"{}","pubkey":"x",${members(max + 1)}}`;
-    const reply = await server.call('post-auth-request', { headers, body });
-    expect([reply.status, reply.json().error]).toEqual([413, sentence]);
+    const response = await server.call('post-auth-request', { headers, body });
+    expect([response.status, response.json().error]).toEqual([413, sentence]);
   });
 
   it('is measured by values, so brackets in strings do not count', async () => {
     const body = JSON.stringify({ key: '[{,'.repeat(max) });
-    const reply = await server.call('put-configuration', { token: device.token, headers, body });
-    expect(reply.status).toBe(400);
-    expect(reply.json().error).not.toBe(sentence);
+    const response = await server.call('put-configuration', { token: device.token, headers, body });
+    expect(response.status).toBe(400);
+    expect(response.json().error).not.toBe(sentence);
   });
 });
 
 it('an oversized id_data is refused before its JSON is parsed', async () => {
   const idData = `{${members(10_000)}`;
   const body = JSON.stringify({ id_data: idData, pubkey: device.publicKeyPem });
-  const reply = await server.call('post-auth-request', { headers, body });
-  expect(reply.json().error).toBe('body: id_data: must have at most 4096 bytes');
+  const response = await server.call('post-auth-request', { headers, body });
+  expect(response.json().error).toBe('body: id_data: must have at most 4096 bytes');
 });

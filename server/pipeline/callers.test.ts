@@ -35,31 +35,31 @@ function idsOf(...kinds: readonly Operation['authorization'][]) {
 
 describe('an operation for devices', () => {
   it.each(idsOf('device', 'socket'))('is 401 without a token: %s', async (_, method, path) => {
-    const reply = await server.request(method, path);
-    expect(reply.status).toBe(401);
-    expect(reply.headers.get('www-authenticate')).toBe('Bearer');
-    expect(reply.json().error).toBe('the Authorization header is missing');
+    const response = await server.request(method, path);
+    expect(response.status).toBe(401);
+    expect(response.headers.get('www-authenticate')).toBe('Bearer');
+    expect(response.json().error).toBe('the Authorization header is missing');
   });
 
   it.each(idsOf('device', 'socket'))("is 401 with a user's token: %s", async (_, method, path) => {
-    const reply = await server.request(method, path, { token: server.adminToken });
-    expect(reply.status).toBe(401);
-    expect(reply.json().error).toBe("the token is a user's; this operation is for devices");
+    const response = await server.request(method, path, { token: server.adminToken });
+    expect(response.status).toBe(401);
+    expect(response.json().error).toBe("the token is a user's; this operation is for devices");
   });
 });
 
 describe('an operation for users', () => {
   it.each(idsOf('user'))('is 401 without a token: %s', async (_, method, path) => {
-    const reply = await server.request(method, path);
-    expect(reply.status).toBe(401);
-    expect(reply.headers.get('www-authenticate')).toBe('Bearer');
+    const response = await server.request(method, path);
+    expect(response.status).toBe(401);
+    expect(response.headers.get('www-authenticate')).toBe('Bearer');
   });
 
   it.each(idsOf('user'))("is 401 with a device's token: %s", async (_, method, path) => {
-    const reply = await server.request(method, path, { token: device.token });
-    expect(reply.status).toBe(401);
-    if (method === 'HEAD') expect(reply.text).toBe('');
-    else expect(reply.json().error).toBe("the token is a device's; this operation is for users");
+    const response = await server.request(method, path, { token: device.token });
+    expect(response.status).toBe(401);
+    if (method === 'HEAD') expect(response.text).toBe('');
+    else expect(response.json().error).toBe("the token is a device's; this operation is for users");
   });
 });
 
@@ -88,14 +88,14 @@ describe('the Authorization header', () => {
     ['four parts', (token) => `Bearer ${token}.x`],
     ['a token of this form but not ours', () => 'Bearer eyJhbGciOiJub25lIn0.e30.AAAA'],
   ])('is refused with 401 for %s', async (_, header) => {
-    const reply = await configurationWith({ Authorization: header(device.token) });
-    expect(reply.status).toBe(401);
-    expect(reply.json().error).toMatch(/^the (Authorization header must be|token) /);
+    const response = await configurationWith({ Authorization: header(device.token) });
+    expect(response.status).toBe(401);
+    expect(response.json().error).toMatch(/^the (Authorization header must be|token) /);
   });
 
   it.each(['Bearer', 'bearer', 'BEARER', 'Bearer  '])('accepts the scheme %j', async (scheme) => {
-    const reply = await configurationWith({ Authorization: `${scheme} ${device.token}` });
-    expect(reply.status).toBe(200);
+    const response = await configurationWith({ Authorization: `${scheme} ${device.token}` });
+    expect(response.status).toBe(200);
   });
 });
 
@@ -122,8 +122,8 @@ describe('a token from another server', () => {
     const other = await startTestServer({ random: seededRandom('another server') });
     try {
       const foreignDevice = await acceptedDevice(other, 'callers');
-      const reply = await server.call('get-configuration', { token: foreignDevice.token });
-      expect(reply.json().error).toBe('the token has a signature that does not verify');
+      const response = await server.call('get-configuration', { token: foreignDevice.token });
+      expect(response.json().error).toBe('the token has a signature that does not verify');
       const list = await server.call('list-devices', { token: other.adminToken });
       expect(list.status).toBe(401);
     } finally {
@@ -141,9 +141,9 @@ describe('a token of a device that lost its acceptance', () => {
     const lost = await acceptedDevice(server, `lost-${status}`);
     expect(await rightsOf(lost)).toBe(200);
     await decide(server, lost, status);
-    const reply = await server.call('get-configuration', { token: lost.token });
-    expect(reply.status).toBe(401);
-    expect(reply.json().error).toBe('the device of this token is no longer accepted');
+    const response = await server.call('get-configuration', { token: lost.token });
+    expect(response.status).toBe(401);
+    expect(response.json().error).toBe('the device of this token is no longer accepted');
   });
 
   it('stays 401 after a new acceptance, but a new token works', async () => {

@@ -64,7 +64,7 @@ export class RequestContext implements HandlerContext {
   /** Query and body after validation. */
   query: object = {};
   body: unknown;
-  answer: Success | undefined;
+  response: Success | undefined;
   interception: Interception | undefined;
   readonly #addresses: Readonly<Addresses>;
 

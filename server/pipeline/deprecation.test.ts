@@ -50,10 +50,10 @@ describe('a deprecated operation before its announcement', () => {
   afterAll(() => server.close());
 
   it.each(deprecated)('has no deprecation headers: %s', async (_, operation) => {
-    const reply = await callAt(server, operation);
-    expect(reply.status).not.toBe(410);
-    for (const name of ['deprecation', 'sunset']) expect(reply.headers.get(name)).toBeNull();
-    expect(reply.headers.get('link') ?? '').not.toContain('successor-version');
+    const response = await callAt(server, operation);
+    expect(response.status).not.toBe(410);
+    for (const name of ['deprecation', 'sunset']) expect(response.headers.get(name)).toBeNull();
+    expect(response.headers.get('link') ?? '').not.toContain('successor-version');
   });
 });
 
@@ -83,17 +83,17 @@ describe('a deprecated operation after its announcement', () => {
     const operation = (managementOperations as Record<string, Operation>)[id];
     if (!operation) throw new Error(`there is no operation ${id}`);
     const target = operation.path.replace(/\{\w+\}/g, 'a%2Fb');
-    const reply = await server.request(operation.method, target, { token: server.adminToken });
+    const response = await server.request(operation.method, target, { token: server.adminToken });
     await server.close();
-    expect(reply.headers.get('link')).toContain(`<${successor}>; rel="successor-version"`);
+    expect(response.headers.get('link')).toContain(`<${successor}>; rel="successor-version"`);
   });
 
   it.each(deprecated)('has the headers on a 401 too: %s', async (_, operation) => {
     const server = await startAt('2026-11-21T12:00:00Z');
-    const reply = await callAt(server, operation, '');
+    const response = await callAt(server, operation, '');
     await server.close();
-    expect(reply.status).toBe(401);
-    expect(reply.headers.get('sunset')).toBe(sunset);
+    expect(response.status).toBe(401);
+    expect(response.headers.get('sunset')).toBe(sunset);
   });
 });
 
@@ -127,10 +127,10 @@ describe('an operation at its retirement date', () => {
     const server = await startAt('2027-08-26T00:00:00Z');
     const operation = (managementOperations as Record<string, Operation>)[id];
     if (!operation) throw new Error(`there is no operation ${id}`);
-    const reply = await callAt(server, operation);
+    const response = await callAt(server, operation);
     await server.close();
-    expect(reply.status).toBe(status);
-    for (const name of ['deprecation', 'sunset']) expect(reply.headers.get(name)).toBeNull();
+    expect(response.status).toBe(status);
+    for (const name of ['deprecation', 'sunset']) expect(response.headers.get(name)).toBeNull();
   });
 
   it('keeps its path reserved, so that no id can replace it', async () => {
@@ -153,8 +153,8 @@ describe('an operation at its retirement date', () => {
 describe('the Date header of a response', () => {
   it("is the server's own time, not the machine's", async () => {
     const server = await startAt('2031-01-02T03:04:05Z');
-    const reply = await server.request('GET', '/nowhere');
+    const response = await server.request('GET', '/nowhere');
     await server.close();
-    expect(reply.headers.get('date')).toBe('Thu, 02 Jan 2031 03:04:05 GMT');
+    expect(response.headers.get('date')).toBe('Thu, 02 Jan 2031 03:04:05 GMT');
   });
 });

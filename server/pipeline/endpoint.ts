@@ -11,7 +11,7 @@ import type {
   Authorization,
   Operation,
   PathParameter,
-  SuccessAnswer,
+  SuccessResponse,
 } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import type { JsonList } from '../http/json-list.ts';
@@ -72,7 +72,7 @@ export interface HandlerContext extends Omit<Services, 'storageErrors' | 'unread
 
 type ListOf<Body> = Body extends readonly (infer Item)[] ? JsonList<Item> : never;
 
-type SuccessBody<Success extends SuccessAnswer> = Success extends { shape: infer Shape }
+type SuccessBody<Success extends SuccessResponse> = Success extends { shape: infer Shape }
   ? Shape extends v.GenericSchema
     ? { readonly body: v.InferInput<Shape> | ListOf<v.InferInput<Shape>> }
     : never
@@ -81,7 +81,7 @@ type SuccessBody<Success extends SuccessAnswer> = Success extends { shape: infer
     : object;
 
 type SuccessOf<Row extends Operation> = {
-  [Status in keyof Row['success']]: Row['success'][Status] extends SuccessAnswer
+  [Status in keyof Row['success']]: Row['success'][Status] extends SuccessResponse
     ? {
         readonly status: Status;
         readonly headers?: Readonly<Record<string, string | readonly string[]>>;
@@ -108,7 +108,7 @@ export interface InputOf<Row extends Operation> {
   readonly body: EndpointBody<Row>;
 }
 
-type EndpointAnswer<Row extends Operation> =
+type EndpointResponse<Row extends Operation> =
   | (SuccessOf<Row> & Pick<Success, 'noUpdate'>)
   | { status: 200; fileBody: FileBody }
   | Refusal;
@@ -125,9 +125,9 @@ export interface Endpoint {
 }
 
 /** A handler of a GET only reads and needs no transaction, so it may return a promise. */
-type MaybePromise<Row extends Operation, Answer> = Row['method'] extends 'GET' | 'HEAD'
-  ? Answer | Promise<Answer>
-  : Answer;
+type MaybePromise<Row extends Operation, HttpResponse> = Row['method'] extends 'GET' | 'HEAD'
+  ? HttpResponse | Promise<HttpResponse>
+  : HttpResponse;
 
 /**
  * Combines an operation with its handler. The handler runs in one transaction of the caller's
@@ -139,7 +139,7 @@ export function defineEndpoint<Id extends EndpointId>(
   handle: (
     input: InputOf<EndpointRows[Id]>,
     context: HandlerContext & CallerOf<EndpointRows[Id]['authorization']>,
-  ) => MaybePromise<EndpointRows[Id], EndpointAnswer<EndpointRows[Id]>>,
+  ) => MaybePromise<EndpointRows[Id], EndpointResponse<EndpointRows[Id]>>,
 ): Endpoint {
   return { operation: rows[id], handle: handle as unknown as Endpoint['handle'] };
 }
@@ -153,7 +153,7 @@ export function defineEndpointWithOwnTransactions<Id extends EndpointId>(
   handle: (
     input: InputOf<EndpointRows[Id]>,
     context: HandlerContext & CallerOf<EndpointRows[Id]['authorization']>,
-  ) => EndpointAnswer<EndpointRows[Id]> | Promise<EndpointAnswer<EndpointRows[Id]>>,
+  ) => EndpointResponse<EndpointRows[Id]> | Promise<EndpointResponse<EndpointRows[Id]>>,
 ): Endpoint {
   const endpoint = { operation: rows[id], handle: handle as unknown as Endpoint['handle'] };
   return { ...endpoint, ownTransactions: true };

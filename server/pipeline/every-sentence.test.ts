@@ -85,14 +85,14 @@ function unplain(sentence: string, key: string | number | undefined): string[] {
 describe('the sentence about a wrong body', () => {
   it.each(bodies)('is in plain words and names the field: %s', (_, schema) => {
     const example = wholeExample(schema);
-    const answers = placesIn(example).flatMap((place) =>
+    const responses = placesIn(example).flatMap((place) =>
       wrongValues.map((wrong) => {
         const text = JSON.stringify(withValue(example, place, wrong)) ?? '';
-        return { place, answer: readJson(schema, Buffer.from(text)) };
+        return { place, response: readJson(schema, Buffer.from(text)) };
       }),
     );
-    const refused = answers.flatMap(({ place, answer }) =>
-      answer instanceof Refusal ? [{ key: place.at(-1), sentence: answer.error }] : [],
+    const refused = responses.flatMap(({ place, response }) =>
+      response instanceof Refusal ? [{ key: place.at(-1), sentence: response.error }] : [],
     );
     expect(refused.length).toBeGreaterThan(0);
     expect(refused.flatMap(({ key, sentence }) => unplain(sentence, key))).toEqual([]);
@@ -100,9 +100,9 @@ describe('the sentence about a wrong body', () => {
   });
 
   it.each(bodies)('says object when an array was sent: %s', (_, schema) => {
-    const answer = readJson(schema, Buffer.from('[]'));
-    if (Array.isArray(exampleOf(schema)) || !(answer instanceof Refusal)) return;
-    expect(answer.error).toMatch(/^body: must be an object/);
+    const response = readJson(schema, Buffer.from('[]'));
+    if (Array.isArray(exampleOf(schema)) || !(response instanceof Refusal)) return;
+    expect(response.error).toMatch(/^body: must be an object/);
   });
 });
 
@@ -110,10 +110,10 @@ describe('the sentence about a wrong query', () => {
   it.each(queries)('is in plain words and names the parameter: %s', (_, row) => {
     for (const name of Object.keys(row.query ?? {})) {
       for (const search of [name, `${name}=x`, `${name}=-1.5`, `${name}=a&${name}=b`]) {
-        const answer = readQuery(row, search);
-        if (!(answer instanceof Refusal)) continue;
-        expect(unplain(answer.error, undefined)).toEqual([]);
-        expect(answer.error).toMatch(/^query: \w+: /);
+        const response = readQuery(row, search);
+        if (!(response instanceof Refusal)) continue;
+        expect(unplain(response.error, undefined)).toEqual([]);
+        expect(response.error).toMatch(/^query: \w+: /);
       }
     }
   });

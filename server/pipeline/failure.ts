@@ -1,8 +1,8 @@
-/** Turns exceptions of a stage into answers. */
+/** Turns exceptions of a stage into responses. */
 import { TooManySignIns } from '../crypto/passwords.ts';
-import { AnswerCutOff } from '../http/answer.ts';
 import { RequestCutOff } from '../http/body.ts';
 import { refuse } from '../http/refusal.ts';
+import { ResponseCutOff } from '../http/response.ts';
 import { StateError } from '../store/engine/state-error.ts';
 import type { RequestContext } from './context.ts';
 import type { Recorder } from './record.ts';
@@ -14,7 +14,7 @@ export class DeliberateFailure extends Error {
   override readonly name = 'DeliberateFailure';
 }
 
-/** The answer to a failure that is logged where it occurs. */
+/** The response to a failure that is logged where it occurs. */
 export const internalError = refuse.internal();
 
 const passwordsBusy = refuse.tooManyRequests(1, undefined, {
@@ -31,7 +31,7 @@ interface FailureServices {
   readonly recorder: Recorder;
 }
 
-/** Returns the refusal of a failed request; `answered` when no answer can be sent any more. */
+/** Returns the refusal of a failed request; `answered` when no response can be sent any more. */
 export function outcomeOfFailure(
   context: RequestContext,
   error: unknown,
@@ -45,7 +45,7 @@ export function outcomeOfFailure(
     recorder.end(exchange, 0, knownTenant);
     return 'answered';
   }
-  if (error instanceof AnswerCutOff) {
+  if (error instanceof ResponseCutOff) {
     log.warn(`${request.method} ${path}: ${error.message} (${requestId})`);
     exchange.response.destroy();
     return 'answered';

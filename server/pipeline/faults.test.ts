@@ -54,8 +54,8 @@ async function serve(
 
 async function post(url: string, init: RequestInit = {}) {
   const headers = { 'X-SVC-RequestID': 'call-1', ...init.headers };
-  const answer = await fetch(url, { method: 'POST', ...init, headers });
-  return { status: answer.status, headers: answer.headers, text: await answer.text() };
+  const response = await fetch(url, { method: 'POST', ...init, headers });
+  return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
 const handlers: readonly (readonly [string, Endpoint['handle']])[] = [
@@ -78,10 +78,10 @@ describe('a handler that throws', () => {
   it.each(handlers)(
     'is answered 500 with a fixed text, and the detail is logged: %s',
     async (name, h) => {
-      const reply = await post(await serve(h, {}, name === 'rejects'));
-      expect(reply.status).toBe(500);
-      expect(JSON.parse(reply.text)).toEqual({ error: 'internal error', request_id: 'call-1' });
-      expect(reply.headers.get('x-svc-requestid')).toBe('call-1');
+      const response = await post(await serve(h, {}, name === 'rejects'));
+      expect(response.status).toBe(500);
+      expect(JSON.parse(response.text)).toEqual({ error: 'internal error', request_id: 'call-1' });
+      expect(response.headers.get('x-svc-requestid')).toBe('call-1');
       expect(test.lines).toEqual([
         { level: 'error', line: '500 POST /faulty (call-1)', cause: expect.anything() },
       ]);
@@ -145,8 +145,8 @@ describe('a handler that refuses a request', () => {
 
   it('may extend the Error body but not replace its fields', async () => {
     const body = { id: 'd', error: 'other', request_id: 'other' };
-    const reply = await post(await serve(() => refuse.conflict('it is so', body)));
-    expect(JSON.parse(reply.text)).toEqual({ id: 'd', error: 'it is so', request_id: 'call-1' });
+    const response = await post(await serve(() => refuse.conflict('it is so', body)));
+    expect(JSON.parse(response.text)).toEqual({ id: 'd', error: 'it is so', request_id: 'call-1' });
   });
 });
 
@@ -209,8 +209,8 @@ describe('a transaction around a handler', () => {
     const signature = signatureOf(body, privateKey);
     const headers = { 'Content-Type': 'application/json', 'X-SVC-Signature': signature };
     const url = baseUrl + postAuthRequest.operation.path;
-    const reply = await fetch(url, { method: 'POST', headers, body });
-    expect(reply.status).toBe(401);
+    const response = await fetch(url, { method: 'POST', headers, body });
+    expect(response.status).toBe(401);
     expect(added.tenant.store.devices.count({ status: ['pending'] })).toBe(1);
     expect(opened).toBe(0);
   });

@@ -35,9 +35,9 @@ describe.each(names)('a server with the header prefix %s', (prefix) => {
     const signature = signatureOf(body, device.privateKey);
     for (const other of others) {
       const headers = { [`${other}-Signature`]: signature };
-      const reply = await authenticate(server, device, { signature: null, headers });
-      expect(reply.status).toBe(400);
-      expect(reply.json().error).toContain(`${prefix}-Signature`);
+      const response = await authenticate(server, device, { signature: null, headers });
+      expect(response.status).toBe(400);
+      expect(response.json().error).toContain(`${prefix}-Signature`);
     }
   });
 
@@ -50,23 +50,23 @@ describe.each(names)('a server with the header prefix %s', (prefix) => {
     const good = signatureOf(body, unknownDevice.privateKey);
     const headers = Object.fromEntries(others.map((other) => [`${other}-Signature`, good]));
     const wrong = signatureOf(`${body} `, unknownDevice.privateKey);
-    const reply = await authenticate(server, unknownDevice, { body, signature: wrong, headers });
-    expect(reply.json().error).toBe('signature verification failed');
+    const response = await authenticate(server, unknownDevice, { body, signature: wrong, headers });
+    expect(response.json().error).toBe('signature verification failed');
   });
 
   it('reads and writes the request id under its own prefix only', async () => {
     const headers = Object.fromEntries(names.map((name) => [`${name}-RequestID`, `of ${name}`]));
-    const reply = await server.request('GET', '/nowhere', { headers });
-    expect(reply.headers.get(`${prefix}-RequestID`)).toBe(`of ${prefix}`);
-    expect(reply.json().request_id).toBe(`of ${prefix}`);
-    for (const other of others) expect(reply.headers.get(`${other}-RequestID`)).toBeNull();
+    const response = await server.request('GET', '/nowhere', { headers });
+    expect(response.headers.get(`${prefix}-RequestID`)).toBe(`of ${prefix}`);
+    expect(response.json().request_id).toBe(`of ${prefix}`);
+    for (const other of others) expect(response.headers.get(`${other}-RequestID`)).toBeNull();
   });
 
   it('signs and reads links only under its own prefix, in lower case', async () => {
     const parameters = { id: await publish(server) };
     const { token } = device;
-    const reply = await server.call('get-artifact-link', { token, parameters });
-    const link = new URL(reply.json<{ uri: string }>().uri);
+    const response = await server.call('get-artifact-link', { token, parameters });
+    const link = new URL(response.json<{ uri: string }>().uri);
     const small = prefix.toLowerCase();
     expect([...link.searchParams.keys()].toSorted()).toEqual(
       ['device_id', 'tenant_id', `${small}-expire`, `${small}-signature`].toSorted(),
@@ -84,19 +84,19 @@ describe.each(names)('a server with the header prefix %s', (prefix) => {
       'Access-Control-Request-Headers': names.map((name) => `${name}-more`).join(','),
     };
     const { path } = operations['post-auth-request'];
-    const reply = await server.request('OPTIONS', path, { headers });
-    const allowed = reply.headers.get('access-control-allow-headers') ?? '';
+    const response = await server.request('OPTIONS', path, { headers });
+    const allowed = response.headers.get('access-control-allow-headers') ?? '';
     expect(allowed).toContain(`${prefix}-Signature`);
     expect(allowed).toContain(`${prefix}-more`);
-    expect(reply.headers.get('access-control-expose-headers')).toContain(`${prefix}-RequestID`);
+    expect(response.headers.get('access-control-expose-headers')).toContain(`${prefix}-RequestID`);
     for (const other of others) expect(allowed).not.toContain(other);
   });
 
   it('keeps the paths and fields of its API whatever the prefix', async () => {
-    const reply = await server.request('GET', managementOperations['count-devices'].path, {
+    const response = await server.request('GET', managementOperations['count-devices'].path, {
       token: server.adminToken,
     });
-    expect(reply.json()).toEqual({ count: 1 });
+    expect(response.json()).toEqual({ count: 1 });
   });
 });
 

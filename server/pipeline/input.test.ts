@@ -5,10 +5,10 @@ import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
 import { readJson, readQuery } from './input.ts';
 
-function problemOf(answer: object): string {
-  if (!(answer instanceof Refusal)) throw new Error('it was taken');
-  expect(answer.status).toBe(400);
-  return answer.error;
+function problemOf(response: object): string {
+  if (!(response instanceof Refusal)) throw new Error('it was taken');
+  expect(response.status).toBe(400);
+  return response.error;
 }
 
 function bodyProblem(id: keyof typeof operations, body: unknown): string {
@@ -220,9 +220,12 @@ describe('a call over HTTP', () => {
 
   it('returns the sentence as the error with status 400', async () => {
     const { token } = device;
-    const reply = await server.call('get-next-deployment', { token, query: { device_type: 'b' } });
-    expect(reply.status).toBe(400);
-    expect(reply.json().error).toBe('query: artifact_name: is required');
+    const response = await server.call('get-next-deployment', {
+      token,
+      query: { device_type: 'b' },
+    });
+    expect(response.status).toBe(400);
+    expect(response.json().error).toBe('query: artifact_name: is required');
   });
 
   it('ignores body members that the contract does not know', async () => {

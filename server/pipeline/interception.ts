@@ -3,17 +3,17 @@ import type { UpgradeRequest } from '../http/upgrade-request.ts';
 
 export interface Interception {
   /**
-   * True while the transform holds back the pipeline's answer; the transform then reports the
+   * True while the transform holds back the pipeline's response; the transform then reports the
    * status that the caller sees.
    */
   readonly isHolding: boolean;
-  /** Headers that are added to the handler's answer. */
+  /** Headers that are added to the handler's response. */
   readonly notices: readonly (readonly [string, string])[];
   /**
    * Runs before the handler; resolves to `answered` when the transform has answered the request.
    */
   begin(): Promise<'answered' | 'go-on'>;
-  /** Called with the status of the pipeline's answer. */
+  /** Called with the status of the pipeline's response. */
   answered(status: number): void;
   /** Returns additions to an accepted websocket handshake. */
   onUpgrade(): Pick<UpgradeRequest, 'headers' | 'opened'>;

@@ -147,8 +147,8 @@ describe('the origin of an artifact link', () => {
     try {
       const { token } = await acceptedDevice(server, 'links');
       const parameters = { id: await publish(server) };
-      const reply = await server.call('get-artifact-link', { token, parameters, headers });
-      const { origin, pathname } = new URL(reply.json<{ uri: string }>().uri);
+      const response = await server.call('get-artifact-link', { token, parameters, headers });
+      const { origin, pathname } = new URL(response.json<{ uri: string }>().uri);
       return { link: origin, path: pathname, own: server.baseUrl };
     } finally {
       await server.close();

@@ -71,7 +71,7 @@ export function refusalLine(exchange: Exchange, { status, error, detail }: Refus
 /** Returns the log line of input that is not HTTP. */
 export function unreadableLine(unreadable: {
   readonly requestId: string;
-  /** Status of the answer; 0 without an answer. */
+  /** Status of the response; 0 without a response. */
   readonly status: number;
   readonly malformed: Pick<MalformedRequest, 'error'>;
 }): string {
@@ -80,8 +80,8 @@ export function unreadableLine(unreadable: {
   return `${answered}: ${malformed.error} (${requestId}); explain with: npx fleetbed explain ${shellWord(requestId)}`;
 }
 
-/** Returns the log line of an answer, with the reason why a device received no update. */
-export function answerLine(exchange: Exchange, { status, noUpdate }: Success): string {
+/** Returns the log line of a response, with the reason why a device received no update. */
+export function responseLine(exchange: Exchange, { status, noUpdate }: Success): string {
   const { request, path, requestId } = exchange;
   const why = noUpdate ? `: no update: ${noUpdate.because}` : '';
   return `${status} ${request.method} ${path}${why} (${requestId})`;

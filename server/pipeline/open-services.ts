@@ -40,7 +40,7 @@ interface ServiceInputs {
   readonly openFiles?: Semaphore;
   /** Limit shared by all incomplete transfers; unlimited when absent. */
   readonly incompleteTransfers?: ByteBudget;
-  /** Limit shared by all unread answers; unlimited when absent. */
+  /** Limit shared by all unread responses; unlimited when absent. */
   readonly unread?: ByteBudget;
 }
 
@@ -102,7 +102,10 @@ export async function openServices({
   };
 }
 
-/** Returns the secret of this name; creates it when it is missing, and stores it if there is a data folder. */
+/**
+ * Returns the secret of this name; creates it when it is missing, and stores it if there is a data
+ * folder.
+ */
 type SecretSource = (
   name: string,
   make: () => Buffer | Promise<Buffer>,

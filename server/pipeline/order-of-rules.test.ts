@@ -8,9 +8,9 @@ import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
 import { startTestServer, type TestCall, type TestServer } from '../testing/test-server.ts';
 
 /**
- * Every rule answers one problem. A request with the problems of several rules must get the answer
- * of the first of them; a request with only the last problem must get its own answer, so that the
- * pair shows the order and not the absence of a rule.
+ * Every rule answers one problem. A request with the problems of several rules must get the
+ * response of the first of them; a request with only the last problem must get its own response, so
+ * that the pair shows the order and not the absence of a rule.
  */
 interface Problem {
   readonly status: number;
@@ -85,7 +85,7 @@ const pairs = names.flatMap((first, index) =>
 );
 
 /** Sends a status report to the aborted deployment, with the given problems. */
-async function answerTo(...chosen: readonly ProblemName[]): Promise<number> {
+async function responseTo(...chosen: readonly ProblemName[]): Promise<number> {
   const headers = { 'Content-Type': 'application/json' };
   const call = { token: device.token, headers };
   let asked: Asked = { method: 'PUT', path: statusPath(abortedId), call };
@@ -98,13 +98,13 @@ async function answerTo(...chosen: readonly ProblemName[]): Promise<number> {
 
 describe('a request with one problem', () => {
   it.each(names)('is answered by its rule: %s', async (name) => {
-    expect(await answerTo(name)).toBe(problems[name].status);
+    expect(await responseTo(name)).toBe(problems[name].status);
   });
 });
 
 describe('a request with two problems', () => {
   it.each(pairs)('is answered by the first rule: %s before %s', async (first, second) => {
-    expect(await answerTo(first, second)).toBe(problems[first].status);
+    expect(await responseTo(first, second)).toBe(problems[first].status);
   });
 });
 
@@ -112,7 +112,7 @@ describe('a request with every remaining problem', () => {
   it.each(names.map((name, index) => [name, index] as const))(
     'is answered by the first remaining rule: %s',
     async (name, index) => {
-      expect(await answerTo(...names.slice(index))).toBe(problems[name].status);
+      expect(await responseTo(...names.slice(index))).toBe(problems[name].status);
     },
   );
 });
@@ -127,9 +127,14 @@ describe('the media type of a body', () => {
   ])('is 400 when malformed or missing, before the body is read: %s', async (_, given) => {
     const authorization = `Authorization: Bearer ${device.token}`;
     const headers = [authorization, ...given, 'Content-Length: 1'];
-    const reply = await sendRaw(server, rawRequest(`PUT ${statusPath(abortedId)}`, headers, '{'));
-    expect(reply.status).toBe(400);
-    expect(JSON.parse(reply.body).error).toMatch(/^the Content-Type header is (missing|malformed)/);
+    const response = await sendRaw(
+      server,
+      rawRequest(`PUT ${statusPath(abortedId)}`, headers, '{'),
+    );
+    expect(response.status).toBe(400);
+    expect(JSON.parse(response.body).error).toMatch(
+      /^the Content-Type header is (missing|malformed)/,
+    );
   });
 
   it.each(['text/json', 'application/jsonx', 'application/x-www-form-urlencoded', 'x/y; a=b'])(
@@ -137,10 +142,10 @@ describe('the media type of a body', () => {
     async (mediaType) => {
       const headers = { 'Content-Type': mediaType };
       const call = { token: device.token, headers, body: '{' };
-      const reply = await server.request('PUT', statusPath(abortedId), call);
-      expect(reply.status).toBe(415);
-      expect(reply.json().error).toContain('"application/json"');
-      expect(reply.json().error).toContain(mediaType.split(';')[0]);
+      const response = await server.request('PUT', statusPath(abortedId), call);
+      expect(response.status).toBe(415);
+      expect(response.json().error).toContain('"application/json"');
+      expect(response.json().error).toContain(mediaType.split(';')[0]);
     },
   );
 
@@ -156,8 +161,8 @@ describe('the media type of a body', () => {
   it('is ignored without a body, whether optional or required', async () => {
     const call = { token: device.token, headers: { 'Content-Type': 'text/plain' } };
     expect((await server.call('put-configuration', call)).status).toBe(204);
-    const reply = await server.request('PUT', statusPath(abortedId), call);
-    expect(reply.json()).toMatchObject({ error: 'body: is required' });
+    const response = await server.request('PUT', statusPath(abortedId), call);
+    expect(response.json()).toMatchObject({ error: 'body: is required' });
   });
 });
 

@@ -31,8 +31,8 @@ function filledIn(path: string): string {
 }
 
 it('the root path answers 404 with the addresses of API and console', async () => {
-  const reply = await server.request('GET', '/');
-  expect([reply.status, reply.json().error]).toEqual([
+  const response = await server.request('GET', '/');
+  expect([response.status, response.json().error]).toEqual([
     404,
     expect.stringMatching(
       /^there is no page at \/: devices call \/api\/devices\/\S+, users \/api\/management\/\S+; the console is at http:\/\/127\.0\.0\.1:\d+\/$/,
@@ -51,9 +51,9 @@ describe('a path outside the API', () => {
     '/api/0.1.0/attributes',
   ])('is 404 with and without a token: %s', async (path) => {
     for (const token of [device.token, server.adminToken, undefined]) {
-      const reply = await server.request('GET', path, { ...(token && { token }) });
-      expect(reply.status).toBe(404);
-      expect(reply.json()).toEqual({
+      const response = await server.request('GET', path, { ...(token && { token }) });
+      expect(response.status).toBe(404);
+      expect(response.json()).toEqual({
         error: 'this API has no such path',
         request_id: expect.any(String),
       });
@@ -80,8 +80,8 @@ describe('a path outside the API', () => {
     '/api/internal/v2/devauth/health',
   ])('is 404 for internal paths with any method and token: %s', async (path) => {
     for (const method of ['GET', 'POST', 'OPTIONS']) {
-      const reply = await server.request(method, path, { token: server.adminToken });
-      expect(reply.status).toBe(404);
+      const response = await server.request(method, path, { token: server.adminToken });
+      expect(response.status).toBe(404);
     }
   });
 });
@@ -94,19 +94,19 @@ describe.each(everyPath)('the known path %s', (path) => {
 
   it('answers 405 with its methods to any other method, also without a token', async () => {
     for (const method of others) {
-      const reply = await server.request(method, filledIn(path));
-      expect([method, reply.status]).toEqual([method, 405]);
-      expect(reply.headers.get('allow')?.split(', ')).toEqual([...known, 'OPTIONS']);
-      if (method === 'HEAD') expect(reply.text).toBe('');
-      else expect(reply.json().error).toBe(`method not allowed; use ${allowed(known)}`);
+      const response = await server.request(method, filledIn(path));
+      expect([method, response.status]).toEqual([method, 405]);
+      expect(response.headers.get('allow')?.split(', ')).toEqual([...known, 'OPTIONS']);
+      if (method === 'HEAD') expect(response.text).toBe('');
+      else expect(response.json().error).toBe(`method not allowed; use ${allowed(known)}`);
     }
   });
 
   it('answers 204 with its methods and no body to OPTIONS', async () => {
-    const reply = await server.request('OPTIONS', filledIn(path));
-    expect([reply.status, reply.text]).toEqual([204, '']);
-    expect(reply.headers.get('allow')).toBe(allowed(known));
-    expect(reply.headers.get('access-control-allow-methods')).toBe(allowed(known));
+    const response = await server.request('OPTIONS', filledIn(path));
+    expect([response.status, response.text]).toEqual([204, '']);
+    expect(response.headers.get('allow')).toBe(allowed(known));
+    expect(response.headers.get('access-control-allow-methods')).toBe(allowed(known));
   });
 });
 
@@ -133,16 +133,16 @@ describe('a percent escape in a path', () => {
     operations['get-artifact'].path.replace('artifacts', 'artifact%73').replace('{id}', '%7e%41'),
   ])('for a plain letter names the same path: %s', async (path) => {
     const headers = [`Authorization: Bearer ${device.token}`];
-    const reply = await sendRaw(server, rawRequest(`GET ${path}`, headers));
-    expect(reply.body).not.toContain('this API has no such path');
+    const response = await sendRaw(server, rawRequest(`GET ${path}`, headers));
+    expect(response.body).not.toContain('this API has no such path');
   });
 
   it.each(['a%2Fb', 'a%20b', '%00', '%C3%A9', '..', '%2e%2e', "';DROP TABLE devices"])(
     'in an id is decoded, and the id is looked up as usual: %s',
     async (id) => {
-      const reply = await report(id.replaceAll(' ', '%20'));
-      expect(reply.status).toBe(404);
-      expect(JSON.parse(reply.body).error).toBe(
+      const response = await report(id.replaceAll(' ', '%20'));
+      expect(response.status).toBe(404);
+      expect(JSON.parse(response.body).error).toBe(
         'this device was not offered a deployment with this id',
       );
     },
@@ -151,9 +151,9 @@ describe('a percent escape in a path', () => {
   it.each(['%', '%z', '%zz', '%2', '%ff', '%C3', '%C3%28'])(
     'is 400 when it cannot be decoded: %s',
     async (id) => {
-      const reply = await report(id);
-      expect(reply.status).toBe(400);
-      expect(JSON.parse(reply.body).error).toBe(
+      const response = await report(id);
+      expect(response.status).toBe(400);
+      expect(JSON.parse(response.body).error).toBe(
         'path: contains a percent escape that cannot be decoded',
       );
     },
@@ -168,7 +168,7 @@ describe('a percent escape in a path', () => {
 
   it('for a slash belongs to the parameter and separates nothing', async () => {
     const path = operations['get-artifact'].path.replace('{id}', 'x%2Fdownload');
-    const reply = await server.request('GET', path, { token: device.token });
-    expect(reply.json().error).toBe('no artifact has this id');
+    const response = await server.request('GET', path, { token: device.token });
+    expect(response.json().error).toBe('no artifact has this id');
   });
 });

@@ -2,16 +2,16 @@
 import type { Socket } from 'node:net';
 import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
 import type { Addresses } from '../http/addresses.ts';
-import { AnswerWriter } from '../http/answer.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { Refusal } from '../http/refusal.ts';
+import { ResponseWriter } from '../http/response.ts';
 import type { Success } from '../http/success.ts';
 import type { Watchdog } from '../watchdog.ts';
 import { Callers } from './callers.ts';
 import { RequestContext } from './context.ts';
 import type { Endpoint } from './endpoint.ts';
 import { internalError, outcomeOfFailure } from './failure.ts';
-import { answerLine, refusalLine } from './log.ts';
+import { refusalLine, responseLine } from './log.ts';
 import type { MountedServer } from './mounted.ts';
 import type { ExchangeObserver, ResponseTransform } from './plug-ins.ts';
 import { Recorder } from './record.ts';
@@ -43,7 +43,7 @@ export class Pipeline {
   readonly #options: PipelineOptions;
   readonly #callers: Callers;
   readonly #recorder: Recorder;
-  readonly #writer: AnswerWriter;
+  readonly #writer: ResponseWriter;
   readonly #lists = new WeakMap<Endpoint, StageLists>();
 
   constructor(services: Services, options: PipelineOptions) {
@@ -57,7 +57,7 @@ export class Pipeline {
     const explainedAt = settings.explainHeader ? addresses : undefined;
     const { clock: firstClock } = tenants.first;
     const own = { names, clock: firstClock, openFiles, unread };
-    this.#writer = new AnswerWriter({ ...own, rewriter: () => rewriting?.rewrite, explainedAt });
+    this.#writer = new ResponseWriter({ ...own, rewriter: () => rewriting?.rewrite, explainedAt });
     const renaming = transforms.find((transform) => transform.newRequestId);
     this.newRequestId = () => renaming?.newRequestId?.(random.uuid()) ?? random.uuid();
   }
@@ -119,11 +119,11 @@ export class Pipeline {
 
   #finish(context: RequestContext, outcome: StageOutcome): void {
     if (outcome === 'answered') return;
-    const answer = outcome ?? context.answer;
-    if (!answer) throw new Error('no stage has given a response');
-    if (answer instanceof Refusal) this.#refuse(context, answer);
-    else this.#succeed(context, answer);
-    this.#recorder.answered(context, answer.status);
+    const response = outcome ?? context.response;
+    if (!response) throw new Error('no stage has given a response');
+    if (response instanceof Refusal) this.#refuse(context, response);
+    else this.#succeed(context, response);
+    this.#recorder.answered(context, response.status);
   }
 
   #refuse({ exchange, log }: RequestContext, refusal: Refusal): void {
@@ -131,15 +131,15 @@ export class Pipeline {
     if (refusal !== internalError) log.info(refusalLine(exchange, refusal));
   }
 
-  #succeed(context: RequestContext, answer: Success): void {
+  #succeed(context: RequestContext, response: Success): void {
     const { exchange, endpoint, log } = context;
-    if (log.debugOn) log.debug(answerLine(exchange, answer));
-    if (answer.status === 101) {
-      upgrade(context, answer);
+    if (log.debugOn) log.debug(responseLine(exchange, response));
+    if (response.status === 101) {
+      upgrade(context, response);
       return;
     }
-    const { mediaType } = endpoint.operation.success[answer.status] ?? {};
-    const written = this.#writer.succeed(exchange, answer, mediaType);
+    const { mediaType } = endpoint.operation.success[response.status] ?? {};
+    const written = this.#writer.succeed(exchange, response, mediaType);
     // A body that is generated in parts may fail after its beginning was sent.
     written?.catch((error: unknown) => this.#fail(context, error));
   }
@@ -212,15 +212,15 @@ export class Pipeline {
   }
 }
 
-/** Passes the connection to the upgrade function of the endpoint's 101 answer. */
-function upgrade({ exchange, interception }: RequestContext, answer: Success): void {
+/** Passes the connection to the upgrade function of the endpoint's 101 response. */
+function upgrade({ exchange, interception }: RequestContext, success: Success): void {
   const { request, response, requestId, upgrade: pendingUpgrade } = exchange;
-  if (!pendingUpgrade || !answer.upgrade) throw new Error('101 for a request without an upgrade');
+  if (!pendingUpgrade || !success.upgrade) throw new Error('101 for a request without an upgrade');
   // Node types the connection as any Duplex; an upgrade of this server always has a TCP socket.
   const socket = pendingUpgrade.socket as Socket;
   response.detachSocket(socket);
   const { head } = pendingUpgrade;
-  answer.upgrade({ request, socket, head, requestId, ...interception?.onUpgrade() });
+  success.upgrade({ request, socket, head, requestId, ...interception?.onUpgrade() });
 }
 
 /** Returns the kind of token that a gateway would require for this path. */

@@ -4,9 +4,9 @@
  */
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { SocketObserver } from '../connect/socket-observer.ts';
-import type { AnswerRewriter } from '../http/answer.ts';
 import type { ExchangeRecord } from '../http/exchange-record.ts';
 import type { MalformedRequest } from '../http/malformed-request.ts';
+import type { ResponseRewriter } from '../http/response.ts';
 import type { Tenant } from '../tenants/tenants.ts';
 import type { Caller } from './callers.ts';
 import type { RequestContext } from './context.ts';
@@ -16,7 +16,7 @@ import type { Interception } from './interception.ts';
 export interface UnreadableRequest {
   readonly requestId: string;
   readonly malformed: MalformedRequest;
-  /** Status of the answer; 0 without an answer. */
+  /** Status of the response; 0 without a response. */
   readonly status: number;
   /** The last chunk that was read. */
   readonly piece: Buffer | undefined;
@@ -24,8 +24,8 @@ export interface UnreadableRequest {
 
 /** Observes exchanges without changing them. Its methods must not throw. */
 export interface ExchangeObserver extends SocketObserver {
-  /** Called when an operation was answered or refused; the answer may not be fully sent. */
-  onAnswer?(context: RequestContext, status: number): void;
+  /** Called when an operation was answered or refused; the response may not be fully sent. */
+  onResponse?(context: RequestContext, status: number): void;
   /**
    * Called when an exchange is over; its record is complete except for its position in a journal.
    */
@@ -33,7 +33,7 @@ export interface ExchangeObserver extends SocketObserver {
   onUnreadable?(request: UnreadableRequest, tenant: Tenant): void;
 }
 
-/** Changes, delays or cuts answers. */
+/** Changes, delays or cuts responses. */
 export interface ResponseTransform {
   /** False while the transform affects no request; read for each request. */
   readonly isArmed?: boolean;
@@ -47,8 +47,8 @@ export interface ResponseTransform {
     caller: Caller,
     settled: (status: number) => void,
   ): Interception | undefined;
-  /** Writes answers in another form that the contract allows; read for each answer. */
-  readonly rewrite?: AnswerRewriter | undefined;
+  /** Writes responses in another form that the contract allows; read for each response. */
+  readonly rewrite?: ResponseRewriter | undefined;
   /** Returns the id of a request that brings none, derived from a new UUID. */
   newRequestId?(uuid: string): string;
   /** Returns the path parameters with ids in the form that the store uses, if they change. */

@@ -28,9 +28,9 @@ export class Recorder {
   answered(context: RequestContext, status: number): void {
     const { interception, exchange } = context;
     interception?.answered(status);
-    // A transform that holds back the answer reports later which status the caller saw.
+    // A transform that holds back the response reports later which status the caller saw.
     if (!interception?.isHolding) this.end(exchange, status, context.knownTenant);
-    for (const observer of this.#options.observers) observer.onAnswer?.(context, status);
+    for (const observer of this.#options.observers) observer.onResponse?.(context, status);
   }
 
   /** Completes the record; for a file or stream after its last byte was sent. */
@@ -55,8 +55,8 @@ export class Recorder {
       record.streamedMs = clock.monotonicMs() - record.startedMs;
       record.isCut = !response.writableFinished;
       const sent = Object.entries(response.getHeaders());
-      if (record.answerHeaders.length === 0)
-        record.answerHeaders = sent.flatMap(([name, value]) => [name, headerText(value)]);
+      if (record.responseHeaders.length === 0)
+        record.responseHeaders = sent.flatMap(([name, value]) => [name, headerText(value)]);
     }
     for (const observer of observers) observer.onEnd?.(record, tenant);
   }

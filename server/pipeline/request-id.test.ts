@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { type RawReply, rawRequest, sendRaw } from '../testing/raw-http.ts';
+import { type RawResponse, rawRequest, sendRaw } from '../testing/raw-http.ts';
 import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
-import { type Reply, startTestServer, type TestServer } from '../testing/test-server.ts';
+import { startTestServer, type TestResponse, type TestServer } from '../testing/test-server.ts';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const configuration = operations['get-configuration'].path;
@@ -17,11 +17,11 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-function idOf(reply: Reply): string | null {
-  return reply.headers.get('X-SVC-RequestID');
+function idOf(response: TestResponse): string | null {
+  return response.headers.get('X-SVC-RequestID');
 }
 
-function askWith(id: string): Promise<Reply> {
+function askWith(id: string): Promise<TestResponse> {
   return server.request('GET', configuration, { headers: { 'X-SVC-RequestID': id } });
 }
 
@@ -32,9 +32,9 @@ describe('the request id of the caller', () => {
     ['every kind of printable character', 'a B-9!"#$%&\'()*+,/:;<=>?@[\\]^_`{|}~'],
     ['what looks like markup', '<script>alert(1)</script>'],
   ])('is accepted unchanged: %s', async (_, id) => {
-    const reply = await askWith(id);
-    expect(idOf(reply)).toBe(id);
-    expect(reply.json()).toEqual({ error: expect.any(String), request_id: id });
+    const response = await askWith(id);
+    expect(idOf(response)).toBe(id);
+    expect(response.json()).toEqual({ error: expect.any(String), request_id: id });
   });
 
   it.each([
@@ -44,9 +44,9 @@ describe('the request id of the caller', () => {
     ['a tab inside', 'a\tb'],
     ['a character beyond ASCII', 'caf\u00e9'],
   ])('is replaced by a new UUID: %s', async (_, id) => {
-    const reply = await askWith(id);
-    expect(idOf(reply)).toMatch(uuid);
-    expect(reply.json().request_id).toBe(idOf(reply));
+    const response = await askWith(id);
+    expect(idOf(response)).toMatch(uuid);
+    expect(response.json().request_id).toBe(idOf(response));
   });
 
   it('is a new UUID for each request without one', async () => {
@@ -60,7 +60,7 @@ describe('the request id of the caller', () => {
 });
 
 describe('the request id of a response', () => {
-  it.each<[string, () => Promise<Reply>, number]>([
+  it.each<[string, () => Promise<TestResponse>, number]>([
     [
       'success with a body',
       () => server.call('get-configuration', { token: device.token, headers }),
@@ -89,9 +89,9 @@ describe('the request id of a response', () => {
       404,
     ],
   ])('appears in the header: %s', async (_, ask, status) => {
-    const reply = await ask();
-    expect(reply.status).toBe(status);
-    expect(idOf(reply)).toBe('call-7');
+    const response = await ask();
+    expect(response.status).toBe(status);
+    expect(idOf(response)).toBe('call-7');
   });
 
   it.each<[string, string, number]>([
@@ -100,9 +100,9 @@ describe('the request id of a response', () => {
   ])('appears in header and body of a refused websocket %s', async (_, suffix, status) => {
     const path = operations.connect.path + suffix;
     const upgrade = ['Connection: Upgrade, close', 'Upgrade: websocket', 'X-SVC-RequestID: call-7'];
-    const reply = await sendRaw(server, rawRequest(`GET ${path}`, upgrade));
-    expect(reply.status).toBe(status);
-    expectErrorBody(reply, 'call-7');
+    const response = await sendRaw(server, rawRequest(`GET ${path}`, upgrade));
+    expect(response.status).toBe(status);
+    expectErrorBody(response, 'call-7');
   });
 
   it.each<[string, string, number]>([
@@ -112,17 +112,17 @@ describe('the request id of a response', () => {
     ['headers beyond the limit', `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
     ['a path beyond the limit', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\n\r\n`, 431],
   ])('appears in header and body for an unreadable request: %s', async (_, text, status) => {
-    const reply = await sendRaw(server, text);
-    expect(reply.status).toBe(status);
-    expect(reply.headers['x-svc-requestid']).toMatch(uuid);
-    expectErrorBody(reply, reply.headers['x-svc-requestid'] ?? '');
+    const response = await sendRaw(server, text);
+    expect(response.status).toBe(status);
+    expect(response.headers['x-svc-requestid']).toMatch(uuid);
+    expectErrorBody(response, response.headers['x-svc-requestid'] ?? '');
   });
 });
 
 const headers = { 'X-SVC-RequestID': 'call-7' };
 
-function expectErrorBody(reply: RawReply, id: string): void {
-  expect(reply.headers['x-svc-requestid']).toBe(id);
-  expect(reply.headers['content-type']).toBe('application/json; charset=utf-8');
-  expect(JSON.parse(reply.body)).toEqual({ error: expect.any(String), request_id: id });
+function expectErrorBody(response: RawResponse, id: string): void {
+  expect(response.headers['x-svc-requestid']).toBe(id);
+  expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
+  expect(JSON.parse(response.body)).toEqual({ error: expect.any(String), request_id: id });
 }

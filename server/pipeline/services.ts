@@ -31,7 +31,7 @@ export interface Services {
   /** Limits the bytes of incomplete bodies and messages. */
   readonly incompleteTransfers: ByteBudget;
   readonly storageErrors: StorageErrors;
-  /** Limits the bytes of answers that clients have not read. */
+  /** Limits the bytes of responses that clients have not read. */
   readonly unread: ByteBudget;
   /** Orders requests that arrive at the same time. */
   readonly turns: Turns;

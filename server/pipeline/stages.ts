@@ -21,8 +21,8 @@ import type { ResponseTransform } from './plug-ins.ts';
 import type { Recorder } from './record.ts';
 
 /**
- * The result of a stage: undefined to continue, a refusal, or `answered` when the answer is already
- * written.
+ * The result of a stage: undefined to continue, a refusal, or `answered` when the response is
+ * already written.
  */
 export type StageOutcome = Refusal | 'answered' | undefined;
 
@@ -293,16 +293,16 @@ const handle: Stage = (context) => {
   const { operation, ownTransactions } = context.endpoint;
   // A GET writes in one statement at most, so only other methods need a transaction.
   const needsNone = operation.method === 'GET' || operation.method === 'HEAD';
-  const answer =
+  const response =
     ownTransactions || needsNone
-      ? answerOf(context)
-      : context.store.atomically(() => answerOf(context));
-  return answer instanceof Promise
-    ? answer.then((later) => keepAnswer(context, later))
-    : keepAnswer(context, answer);
+      ? responseOf(context)
+      : context.store.atomically(() => responseOf(context));
+  return response instanceof Promise
+    ? response.then((later) => keepResponse(context, later))
+    : keepResponse(context, response);
 };
 
-function answerOf(context: RequestContext): ReturnType<Endpoint['handle']> {
+function responseOf(context: RequestContext): ReturnType<Endpoint['handle']> {
   const { endpoint, exchange, query, body } = context;
   const input = { parameters: exchange.parameters, query, body };
   // The authorization in the operation's row guarantees the caller that the handler's type
@@ -310,9 +310,9 @@ function answerOf(context: RequestContext): ReturnType<Endpoint['handle']> {
   return endpoint.handle(input, context as Parameters<Endpoint['handle']>[1]);
 }
 
-function keepAnswer(context: RequestContext, answer: Success | Refusal): Refusal | undefined {
-  if (answer instanceof Refusal) return answer;
-  context.answer = answer;
-  context.exchange.record.noUpdate = answer.noUpdate;
+function keepResponse(context: RequestContext, response: Success | Refusal): Refusal | undefined {
+  if (response instanceof Refusal) return response;
+  context.response = response;
+  context.exchange.record.noUpdate = response.noUpdate;
   return undefined;
 }

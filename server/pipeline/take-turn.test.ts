@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { LookedAtClock } from '../testing/looked-at-clock.ts';
-import { openConnection, rawRequest, readReply, untilClosed } from '../testing/raw-http.ts';
+import { openConnection, rawRequest, readResponse, untilClosed } from '../testing/raw-http.ts';
 import {
   type AcceptedDevice,
   acceptedDevice,
@@ -101,11 +101,11 @@ describe('many simultaneous sign-ins', () => {
   it('are all answered in order of arrival', async () => {
     const answered: number[] = [];
     const sockets = await signInAll();
-    const replies = sockets.map(async (socket, at) => {
+    const responses = sockets.map(async (socket, at) => {
       socket.once('data', () => answered.push(at));
-      return readReply(await untilClosed(socket)).status;
+      return readResponse(await untilClosed(socket)).status;
     });
-    expect(new Set(await Promise.all(replies))).toEqual(new Set([401]));
+    expect(new Set(await Promise.all(responses))).toEqual(new Set([401]));
     expect(answered).toEqual(names.map((_, at) => at));
   });
 
@@ -115,18 +115,18 @@ describe('many simultaneous sign-ins', () => {
   ])('%s do not delay a poll that comes after them', async (_, writeAll) => {
     const [polling] = await acceptedConnections(1);
     const sockets = await acceptedConnections(names.length);
-    let answers = 0;
+    let answered = 0;
     await writeAll(sockets);
     polling?.write(poll());
-    const replies = sockets.map(async (socket) => {
+    const responses = sockets.map(async (socket) => {
       socket.once('data', () => {
-        answers += 1;
+        answered += 1;
       });
       return untilClosed(socket);
     });
     await once(polling as Socket, 'data');
-    expect(answers).toBeLessThan(names.length / 2);
-    await Promise.all(replies);
+    expect(answered).toBeLessThan(names.length / 2);
+    await Promise.all(responses);
   });
 
   it('skip a caller that disconnected, whose exchange the journal shows as cut', async () => {
@@ -144,7 +144,7 @@ describe('many simultaneous sign-ins', () => {
     const [large] = await acceptedConnections(1);
     const announced = ['Content-Length: 9999999'];
     large?.write(rawRequest(`POST ${signInPath}`, announced, 'x'.repeat(100_000)));
-    expect(readReply(await untilClosed(large as Socket)).status).toBe(413);
+    expect(readResponse(await untilClosed(large as Socket)).status).toBe(413);
     await Promise.all(sockets.map(untilClosed));
   });
 
@@ -153,8 +153,8 @@ describe('many simultaneous sign-ins', () => {
     const [pipelining] = await acceptedConnections(1);
     const [first, second] = ['piped-1', 'piped-2'];
     pipelining?.write(signIn(first, 'Connection: keep-alive') + signIn(second));
-    const answers = await untilClosed(pipelining as Socket);
-    expect(answers.match(/piped-\d(?=\r)/g)).toEqual([first, second]);
+    const responses = await untilClosed(pipelining as Socket);
+    expect(responses.match(/piped-\d(?=\r)/g)).toEqual([first, second]);
     await Promise.all(sockets.map(untilClosed));
     const known = await identities();
     expect(known.indexOf(first)).toBeLessThan(known.indexOf(second));
@@ -171,18 +171,18 @@ describe('many unauthorized requests at once', () => {
   ])('%s do not delay a poll that comes after them: %s', async (_, status, request) => {
     const [polling] = await acceptedConnections(1);
     const sockets = await acceptedConnections(names.length);
-    let answers = 0;
-    const replies = sockets.map(async (socket) => {
+    let answered = 0;
+    const responses = sockets.map(async (socket) => {
       socket.once('data', () => {
-        answers += 1;
+        answered += 1;
       });
-      return readReply(await untilClosed(socket)).status;
+      return readResponse(await untilClosed(socket)).status;
     });
     for (const socket of sockets) socket.write(request());
     polling?.write(poll());
     await once(polling as Socket, 'data');
-    expect(answers).toBeLessThan(names.length / 2);
-    expect(new Set(await Promise.all(replies))).toEqual(new Set([status]));
+    expect(answered).toBeLessThan(names.length / 2);
+    expect(new Set(await Promise.all(responses))).toEqual(new Set([status]));
   });
 });
 
@@ -191,18 +191,18 @@ describe('a caller with many simultaneous requests', () => {
     const other = await acceptedDevice(server, 'other');
     const [polling] = await acceptedConnections(1);
     const sockets = await acceptedConnections(names.length);
-    let answers = 0;
+    let answered = 0;
     for (const socket of sockets) {
       socket.once('data', () => {
-        answers += 1;
+        answered += 1;
       });
       socket.write(rawRequest(pollLine, [`Authorization: Bearer ${other.token}`]));
     }
     polling?.write(poll());
     await once(polling as Socket, 'data');
-    expect(answers).toBeLessThan(names.length / 2);
+    expect(answered).toBeLessThan(names.length / 2);
     await Promise.all(sockets.map(untilClosed));
-    expect(answers).toBe(names.length);
+    expect(answered).toBe(names.length);
   });
 });
 
@@ -211,10 +211,10 @@ describe('a server that stops while sign-ins wait', () => {
     const logged = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
     onTestFinished(() => logged.mockRestore());
     const sockets = await signInAll();
-    const answers = sockets.map((socket) => untilClosed(socket).catch(() => ''));
+    const responses = sockets.map((socket) => untilClosed(socket).catch(() => ''));
     await once(sockets[0] as Socket, 'data');
     await server.close();
-    expect(await Promise.all(answers)).toContain('');
+    expect(await Promise.all(responses)).toContain('');
     expect(logged).not.toHaveBeenCalled();
   });
 });

@@ -10,7 +10,7 @@ import type { AuthSetStatus, DeviceStatus } from '../../fixtures/contract/vocabu
  * tenant.
  */
 export type AuthFacts =
-  | { readonly hasValidSignature: false }
+  | { readonly hasValidSignature: false; readonly detail?: AuthRefusalDetail }
   | { readonly hasValidSignature: true; readonly tenant: 'unknown' | 'suspended' }
   | ({ readonly hasValidSignature: true; readonly tenant: 'active' } & KnownFacts);
 
@@ -30,22 +30,25 @@ interface KnownFacts {
   readonly autoAccept: boolean;
 }
 
+/** The detail of a refusal; see `RefusalDetail`. */
+interface AuthRefusalDetail {
+  readonly path?: string;
+  readonly expected?: string;
+  readonly actual?: string;
+  readonly requirement?: string;
+  readonly remedy?: string;
+  readonly evidence?: object;
+}
+
 interface AuthOutcome {
   readonly status: 200 | 401 | 403 | 429;
   /**
-   * The writes that precede the answer: a new auth set, an acceptance, or both. Absent for none.
+   * The writes that precede the response: a new auth set, an acceptance, or both. Absent for none.
    */
   readonly effect?: 'record' | 'record-and-accept' | 'accept';
   /** The reason; in a refusal it is the error text for the device. */
   readonly because: string;
-  /** Detail of a refusal; see `RefusalDetail`. */
-  readonly detail?: {
-    readonly path: string;
-    readonly expected: string;
-    readonly actual?: string;
-    readonly requirement?: string;
-    readonly remedy?: string;
-  };
+  readonly detail?: AuthRefusalDetail;
 }
 
 export interface AuthDecision extends AuthOutcome {
@@ -186,7 +189,13 @@ export type AuthOutcomeName = keyof typeof authOutcomes;
  */
 export function decideAuthRequest(facts: AuthFacts): AuthDecision {
   const outcome: AuthOutcome = authOutcomes[outcomeOf(facts)];
-  return { ...outcome, takesExternalId: takesExternalId(facts, outcome) };
+  // The detail of a wrong signature is about the request, and holds evidence for the explanation.
+  const detail = facts.hasValidSignature ? outcome.detail : facts.detail;
+  return {
+    ...outcome,
+    ...(detail !== undefined && { detail }),
+    takesExternalId: takesExternalId(facts, outcome),
+  };
 }
 
 function outcomeOf(facts: AuthFacts): AuthOutcomeName {

@@ -5,20 +5,22 @@ import {
   reportableStatuses,
 } from '../../fixtures/contract/vocabulary.ts';
 import {
+  afterEnd,
+  afterOffer,
   afterReport,
+  afterRetry,
   type DeviceDeployment,
-  ended,
   historyDeletion,
   initialState,
   isFinal,
   mayTryAgain,
-  offered,
-  retried,
   statusGroups,
   withStatus,
 } from './device-deployment.ts';
 
-/** Every status is written by hand: whether it is final, and the answer to any of nine reports. */
+/**
+ * Every status is written by hand: whether it is final, and the response to any of nine reports.
+ */
 const cells = [
   ['pending', 'open', 'accept'],
   ['installing', 'open', 'accept'],
@@ -90,7 +92,7 @@ describe("a device's status report", () => {
   });
 
   it('marks the start of the attempt when it is the first', () => {
-    const fresh = offered(initialState(0), { request: 'r', nowMs: 20 });
+    const fresh = afterOffer(initialState(0), { request: 'r', nowMs: 20 });
     expect(afterReport(fresh, { status: 'downloading' }, 30)).toMatchObject({ startedMs: 30 });
   });
 
@@ -108,10 +110,10 @@ describe('an offer to a device', () => {
   const offer = { request: 'r', artifactId: 'art', nowMs: 20 };
 
   it('counts as the first attempt, and its time never changes', () => {
-    const first = offered(initialState(3), offer);
+    const first = afterOffer(initialState(3), offer);
     expect(first).toEqual({ ...initialState(3), attempts: 1, offeredMs: 20, ...of(offer) });
     const again = { request: 'r2', nowMs: 99 };
-    expect(offered(first, again)).toEqual({
+    expect(afterOffer(first, again)).toEqual({
       ...initialState(3),
       attempts: 1,
       offeredMs: 20,
@@ -120,7 +122,7 @@ describe('an offer to a device', () => {
   });
 
   it.each(statuses)('does not change the status %s', (status) => {
-    expect(offered(started(status), offer)).toEqual(started(status));
+    expect(afterOffer(started(status), offer)).toEqual(started(status));
   });
 
   function of({ request, artifactId }: typeof offer) {
@@ -130,7 +132,7 @@ describe('an offer to a device', () => {
 
 describe('a retry of a device deployment', () => {
   it("resets and counts the attempt, but keeps the first offer's time", () => {
-    expect(retried(started('failure', 2))).toEqual({
+    expect(afterRetry(started('failure', 2))).toEqual({
       status: 'pending',
       attempts: 3,
       retriesLeft: 1,
@@ -153,11 +155,11 @@ describe('a status that the server sets', () => {
 describe.each(['aborted', 'decommissioned'] as const)('ending a device deployment as %s', (end) => {
   it.each(open)('changes the open status %s', (status) => {
     const expected = { ...started(status), status: end, finishedMs: 90, retriesLeft: 0 };
-    expect(ended(started(status), end, 90)).toEqual(expected);
+    expect(afterEnd(started(status), end, 90)).toEqual(expected);
   });
 
   it.each(over)('keeps the final status %s and removes its retries', (status) => {
-    expect(ended(started(status), end, 90)).toEqual({ ...started(status), retriesLeft: 0 });
+    expect(afterEnd(started(status), end, 90)).toEqual({ ...started(status), retriesLeft: 0 });
   });
 });
 

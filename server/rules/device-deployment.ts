@@ -83,7 +83,10 @@ export function initialState(retries: number): DeviceDeployment {
 /**
  * Returns the state after an offer. Only the first offer counts as an attempt and sets `offeredMs`.
  */
-export function offered<State extends DeviceDeployment>(current: State, offer: OfferFacts): State {
+export function afterOffer<State extends DeviceDeployment>(
+  current: State,
+  offer: OfferFacts,
+): State {
   return {
     ...current,
     request: offer.request,
@@ -94,7 +97,7 @@ export function offered<State extends DeviceDeployment>(current: State, offer: O
 }
 
 /** Returns the state at the start of a retry: pending, without request and artifact. */
-export function retried<State extends DeviceDeployment>(current: State): State {
+export function afterRetry<State extends DeviceDeployment>(current: State): State {
   return {
     ...current,
     status: initialStatus,
@@ -143,7 +146,7 @@ export function afterReport<State extends DeviceDeployment>(
  * Returns the state after the server ended the deployment for the device: it ends now unless it is
  * over, and has no retries left.
  */
-export function ended<State extends CompletionFields & Pick<DeviceDeployment, 'finishedMs'>>(
+export function afterEnd<State extends CompletionFields & Pick<DeviceDeployment, 'finishedMs'>>(
   current: State,
   status: 'aborted' | 'decommissioned',
   nowMs: number,

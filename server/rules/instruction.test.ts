@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { afterReport, offered } from './device-deployment.ts';
+import { afterOffer, afterReport } from './device-deployment.ts';
 import { decideInstruction, type InstructedDeviceDeployment } from './instruction.ts';
 import { type Candidate, type NextRequest, requestText } from './next-deployment.ts';
 
@@ -35,7 +35,7 @@ function deviceDeployment(
 }
 
 const offer = { request: requestText(request), artifactId: 'art', nowMs: 20 };
-const served = offered(deviceDeployment(), offer);
+const served = afterOffer(deviceDeployment(), offer);
 
 function after(
   status: 'downloading' | 'failure' | 'success',
@@ -67,7 +67,7 @@ describe('a device that gets an update', () => {
       deviceDeployment: started,
       artifactId: 'art',
       beginsAttempt: true,
-      changed: offered(started, { ...offer, nowMs }),
+      changed: afterOffer(started, { ...offer, nowMs }),
     });
   });
 

@@ -2,7 +2,7 @@
  * Decides which instruction a poll receives, or why it receives none.
  * Spec: Device deployments, GET and POST next
  */
-import { offered, retried, withStatus } from './device-deployment.ts';
+import { afterOffer, afterRetry, withStatus } from './device-deployment.ts';
 import { chooseDeviceDeployment, heldBackBy } from './device-deployment-choice.ts';
 import {
   type Candidate,
@@ -47,8 +47,8 @@ export interface PollingDevice<Of> extends OpenDeviceDeployments<Of> {
 }
 
 /**
- * The answer to the device. `changed` is the new state of the device deployment; absent when it is
- * unchanged.
+ * The response to the device. `changed` is the new state of the device deployment; absent when it
+ * is unchanged.
  */
 export type Instruction<Of> =
   | {
@@ -81,7 +81,7 @@ export function decideInstruction<Of extends InstructedDeviceDeployment>(
   const choice = chooseOrExplain(asking);
   if ('noUpdate' in choice) return choice;
   const { deviceDeployment } = choice;
-  const asked = choice.decision === 'retry' ? retried(deviceDeployment) : deviceDeployment;
+  const asked = choice.decision === 'retry' ? afterRetry(deviceDeployment) : deviceDeployment;
   const decided = decideNext(asked, request, asking.candidatesOf(deviceDeployment));
   if (decided.decision === 'conflict') {
     return { decision: 'conflict', deviceDeployment, changed: withStatus(asked, 'failure', nowMs) };
@@ -90,7 +90,7 @@ export function decideInstruction<Of extends InstructedDeviceDeployment>(
   const beginsAttempt = asked.request === undefined;
   const isOffer = beginsAttempt || asked.artifactId !== artifactId;
   const offer = isOffer && { request: requestText(request), artifactId, nowMs };
-  const changed = offer ? offered(asked, offer) : undefined;
+  const changed = offer ? afterOffer(asked, offer) : undefined;
   if (decided.decision === 'serve') {
     return { decision: 'serve', deviceDeployment, changed, artifactId, beginsAttempt };
   }

@@ -5,7 +5,7 @@ import { initialStatus } from '../rules/deployment-progress.ts';
 import { initialState } from '../rules/device-deployment.ts';
 import type { Phase } from '../rules/phases.ts';
 import type { DevicesInDeployments } from './devices-in-deployments.ts';
-import { compared, equal, filterBy, oneOf, type SqlCondition } from './engine/filter.ts';
+import { comparison, equal, filterBy, oneOf, type SqlCondition } from './engine/filter.ts';
 import { bounds, type Page } from './engine/page.ts';
 import { document, number, numberIn, numberOrNothing, text, textOrNothing } from './engine/row.ts';
 import type { Sql, SqlRow, SqlValue } from './engine/sql.ts';
@@ -254,8 +254,8 @@ function deploymentFilter(filter: DeploymentFilter) {
     oneOf('name', filter.name),
     filter.status && statusConditions[filter.status],
     equal('type', type),
-    compared('created_ms', '<=', createdBeforeMs),
-    compared('created_ms', '>=', createdAfterMs),
+    comparison('created_ms', '<=', createdBeforeMs),
+    comparison('created_ms', '>=', createdAfterMs),
     search === undefined
       ? undefined
       : [

@@ -1,7 +1,7 @@
 /** Stores the state of each device in a deployment. Spec: States and transitions */
 import type { DeviceDeploymentStatus } from '../../fixtures/contract/vocabulary.ts';
 import { completedMs } from '../rules/deployment-progress.ts';
-import { type DeviceDeployment, ended, isFinal } from '../rules/device-deployment.ts';
+import { afterEnd, type DeviceDeployment, isFinal } from '../rules/device-deployment.ts';
 import { type NoUpdate, noDeployment } from '../rules/no-update.ts';
 import type { StoredDeployment } from './deployments.ts';
 import {
@@ -321,7 +321,7 @@ export class DeviceDeploymentStore {
         status: text(row, 'status') as DeviceDeploymentStatus,
         retriesLeft: number(row, 'retries_left'),
       };
-      const to = ended(from, status, nowMs);
+      const to = afterEnd(from, status, nowMs);
       this.#sql.run(
         `UPDATE deployment_devices
          SET status = ?, retries_left = ?, finished_ms = coalesce(?, finished_ms)

@@ -1,6 +1,6 @@
 /** Filters lists and counts of devices. */
 import type { DeviceStatus } from '../../fixtures/contract/vocabulary.ts';
-import { compared, filterBy, oneOf, type SqlCondition, type SqlFilter } from './engine/filter.ts';
+import { comparison, filterBy, oneOf, type SqlCondition, type SqlFilter } from './engine/filter.ts';
 
 /** A device must meet all given conditions; an empty list of statuses or ids is no condition. */
 export interface DeviceFilter {
@@ -38,8 +38,8 @@ export function deviceFilter(filter: DeviceFilter): SqlFilter {
     inGroups(groups),
     group === undefined ? undefined : inGroups([group]),
     hasGroup === undefined ? undefined : grouped(hasGroup),
-    compared('accepted_ms', '<=', acceptedByMs),
-    compared('seq', '>', afterSeq),
+    comparison('accepted_ms', '<=', acceptedByMs),
+    comparison('seq', '>', afterSeq),
     identityHas && [identityHas.map(() => 'instr(identity, ?)').join(' OR '), ...identityHas],
   );
 }

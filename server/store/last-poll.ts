@@ -12,7 +12,7 @@ export interface Poll {
 /** A device's last poll, with the facts that an explanation needs. */
 export interface LastPoll extends Poll {
   atMs: number;
-  /** Status of the answer; 0 when the connection was cut instead. */
+  /** Status of the response; 0 when the connection was cut instead. */
   status: number;
   /** The error of the refusal; undefined if the poll was not refused. */
   refused: { readonly error: string; readonly requestId: string } | undefined;

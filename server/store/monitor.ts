@@ -2,7 +2,7 @@
  * Alerts and monitor configurations of devices. Only the newest alerts of each device are stored.
  */
 import type { Alert, MonitorConfiguration } from '../../fixtures/contract/resources.ts';
-import { compared, equal, filterBy } from './engine/filter.ts';
+import { comparison, equal, filterBy } from './engine/filter.ts';
 import { bounds, type Page } from './engine/page.ts';
 import { document, number, numberIn, text } from './engine/row.ts';
 import type { Sql, SqlRow } from './engine/sql.ts';
@@ -153,8 +153,8 @@ export class MonitorStore {
 function alertFilter(deviceId: string, { issuedAfterMs, issuedBeforeMs }: AlertFilter) {
   return filterBy(
     ['device_id = ?', deviceId],
-    compared('issued_ms', '>=', issuedAfterMs),
-    compared('issued_ms', '<=', issuedBeforeMs),
+    comparison('issued_ms', '>=', issuedAfterMs),
+    comparison('issued_ms', '<=', issuedBeforeMs),
   );
 }
 

@@ -1,5 +1,5 @@
 /** The users of the management API. E-mail addresses are case-insensitive. */
-import { compared, filterBy, oneOf, type SqlFilter } from './engine/filter.ts';
+import { comparison, filterBy, oneOf, type SqlFilter } from './engine/filter.ts';
 import { bounds, type Page } from './engine/page.ts';
 import { document, number, numberIn, numberOrNothing, text, textOrNothing } from './engine/row.ts';
 import type { Sql, SqlRow } from './engine/sql.ts';
@@ -117,10 +117,10 @@ function conditions(filter: UserFilter): SqlFilter {
   return filterBy(
     oneOf('id', filter.id),
     oneOf('email', emails),
-    compared('created_ms', '>', filter.createdAfterMs),
-    compared('created_ms', '<', filter.createdBeforeMs),
-    compared('updated_ms', '>', filter.updatedAfterMs),
-    compared('updated_ms', '<', filter.updatedBeforeMs),
+    comparison('created_ms', '>', filter.createdAfterMs),
+    comparison('created_ms', '<', filter.createdBeforeMs),
+    comparison('updated_ms', '>', filter.updatedAfterMs),
+    comparison('updated_ms', '<', filter.updatedBeforeMs),
   );
 }
 

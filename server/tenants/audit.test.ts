@@ -194,8 +194,8 @@ describe('the audit log entry for artifacts and deployments', () => {
   it('is create of a deployment for deploying a configuration', async () => {
     let id = '';
     const written = await writtenBy(async () => {
-      const reply = await server.call('deploy-configuration', asUser({}));
-      id = reply.json<{ deployment_id: string }>().deployment_id;
+      const response = await server.call('deploy-configuration', asUser({}));
+      id = response.json<{ deployment_id: string }>().deployment_id;
     });
     const name = `configuration-${id}`;
     const object = { id, type: 'deployment', deployment: { name, artifact_name: name } };

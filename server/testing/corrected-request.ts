@@ -8,7 +8,7 @@ import { operationAt } from '../explain/nearest.ts';
 import { exampleOf } from './example.ts';
 import { artifactBytes } from './test-artifacts.ts';
 import { type AcceptedDevice, signatureOf } from './test-device.ts';
-import type { Reply, TestServer } from './test-server.ts';
+import type { TestResponse, TestServer } from './test-server.ts';
 import { testPassword } from './test-tenants.ts';
 
 type CorrectedRequest = NonNullable<Explanation['correctedRequest']>;
@@ -46,7 +46,7 @@ export async function sendCorrected(
   server: TestServer,
   request: CorrectedRequest,
   sender: RequestSender,
-): Promise<Reply> {
+): Promise<TestResponse> {
   const { method } = request;
   const operation = operationAt(request.path.split('?')[0] ?? '', [method], rows);
   if (!operation) throw new Error(`the corrected request is of no operation: ${request.path}`);

@@ -4,11 +4,11 @@
  */
 import type { DeviceDeploymentStatus } from '../../fixtures/contract/vocabulary.ts';
 import {
+  afterOffer,
   afterReport,
+  afterRetry,
   type DeviceDeployment,
   type OfferFacts,
-  offered,
-  retried,
   type StatusReport,
   withStatus,
 } from '../rules/device-deployment.ts';
@@ -22,7 +22,7 @@ export function recordOffer(
   offer: OfferFacts,
 ): StoredDeviceDeployment {
   return record(deviceDeployments, deviceDeployment, {
-    changed: offered(deviceDeployment, offer),
+    changed: afterOffer(deviceDeployment, offer),
     nowMs: offer.nowMs,
   });
 }
@@ -56,7 +56,7 @@ export function recordRetry(
   deviceDeployment: StoredDeviceDeployment,
 ): StoredDeviceDeployment {
   return record(deviceDeployments, deviceDeployment, {
-    changed: retried(deviceDeployment),
+    changed: afterRetry(deviceDeployment),
     nowMs: 0,
   });
 }

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { TestServer } from './test-server.ts';
 
-/** An answer as received on the connection. */
-export interface RawReply {
+/** A response as received on the connection. */
+export interface RawResponse {
   readonly status: number;
   /** The header names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
@@ -27,14 +27,14 @@ export async function untilClosed(socket: Socket): Promise<string> {
   return Buffer.concat(chunks).toString('latin1');
 }
 
-/** Writes the bytes and reads the one answer; the request must make the server close. */
-export async function sendRaw(server: TestServer, request: string | Buffer): Promise<RawReply> {
+/** Writes the bytes and reads the one response; the request must make the server close. */
+export async function sendRaw(server: TestServer, request: string | Buffer): Promise<RawResponse> {
   const socket = await openConnection(server);
   socket.write(request);
-  return readReply(await untilClosed(socket));
+  return readResponse(await untilClosed(socket));
 }
 
-/** Returns the text of a request that makes the server close, so that the answer has an end. */
+/** Returns the text of a request that makes the server close, so that the response has an end. */
 export function rawRequest(line: string, headers: readonly string[] = [], body = ''): string {
   const host = headers.some((header) => /^host:/i.test(header)) ? [] : ['Host: test'];
   const closing = headers.some((header) => /^connection:/i.test(header))
@@ -43,12 +43,12 @@ export function rawRequest(line: string, headers: readonly string[] = [], body =
   return `${[`${line} HTTP/1.1`, ...host, ...headers, ...closing].join('\r\n')}\r\n\r\n${body}`;
 }
 
-/** Parses one answer. @throws Error when the text is not one */
-export function readReply(text: string): RawReply {
+/** Parses one response. @throws Error when the text is not one */
+export function readResponse(text: string): RawResponse {
   const [head = '', ...rest] = text.split('\r\n\r\n');
   const [line = '', ...fields] = head.split('\r\n');
   const status = /^HTTP\/1\.1 (\d{3}) /.exec(line)?.[1];
-  if (status === undefined) throw new Error(`this is no HTTP answer: ${JSON.stringify(text)}`);
+  if (status === undefined) throw new Error(`this is no HTTP response: ${JSON.stringify(text)}`);
   const headers = Object.fromEntries(
     fields.map((field) => {
       const colon = field.indexOf(':');

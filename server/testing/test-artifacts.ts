@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http';
 import type { Artifact, ArtifactLink } from '../../fixtures/contract/resources.ts';
 import { writeArtifact } from '../../fixtures/formats/mender-artifact.ts';
-import { type Reply, startOfTest, type TestServer } from './test-server.ts';
+import { startOfTest, type TestResponse, type TestServer } from './test-server.ts';
 
 /** What `writeArtifact` writes: names, device types, payloads. */
 type ArtifactSpec = Parameters<typeof writeArtifact>[0];
 
-/** The answer to a link's file. */
-export interface FileReply {
+/** The response to a link's file. */
+export interface FileResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly bytes: Buffer;
@@ -38,7 +38,7 @@ export function uploadArtifact(
   server: TestServer,
   file: Buffer,
   fields: Readonly<Record<string, string>> = {},
-): Promise<Reply> {
+): Promise<TestResponse> {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.append(name, value);
   form.append('artifact', new Blob([new Uint8Array(file)]), 'release.mender');
@@ -51,25 +51,26 @@ export async function publish(
   file: Buffer | Partial<ArtifactSpec> = {},
 ): Promise<string> {
   const bytes = Buffer.isBuffer(file) ? file : await artifactBytes(file);
-  const reply = await uploadArtifact(server, bytes);
-  const id = reply.headers.get('location')?.split('/').at(-1);
-  if (reply.status !== 201 || id === undefined) throw new Error(`not published: ${reply.text}`);
+  const response = await uploadArtifact(server, bytes);
+  const id = response.headers.get('location')?.split('/').at(-1);
+  if (response.status !== 201 || id === undefined)
+    throw new Error(`not published: ${response.text}`);
   return id;
 }
 
 /** Returns the artifact as users see it. */
 export async function shownArtifact(server: TestServer, id: string): Promise<Artifact> {
-  const reply = await server.call('show-artifact', {
+  const response = await server.call('show-artifact', {
     token: server.adminToken,
     parameters: { id },
   });
-  return reply.json<Artifact>();
+  return response.json<Artifact>();
 }
 
 /** Returns a device's link to the artifact's file. */
 export async function linkTo(server: TestServer, token: string, id: string): Promise<ArtifactLink> {
-  const reply = await server.call('get-artifact-link', { token, parameters: { id } });
-  return reply.json<ArtifactLink>();
+  const response = await server.call('get-artifact-link', { token, parameters: { id } });
+  return response.json<ArtifactLink>();
 }
 
 /**
@@ -79,7 +80,7 @@ export async function linkTo(server: TestServer, token: string, id: string): Pro
 export function fetchFile(
   url: string,
   { method = 'GET', headers = {} }: { method?: string; headers?: OutgoingHttpHeaders } = {},
-): Promise<FileReply> {
+): Promise<FileResponse> {
   return new Promise((resolve, reject) => {
     const asking = request(url, { method, headers });
     asking.on('error', reject);

@@ -2,13 +2,13 @@
 import * as v from 'valibot';
 import { type AuditLog, auditLogsShape } from '../../fixtures/contract/resources.ts';
 import { authenticate, newDevice } from './test-device.ts';
-import type { Reply, TestServer } from './test-server.ts';
+import type { TestResponse, TestServer } from './test-server.ts';
 
 /** Lists the audit log as a user. */
 export function listLogs(
   server: TestServer,
   query: Readonly<Record<string, string>> | URLSearchParams = {},
-): Promise<Reply> {
+): Promise<TestResponse> {
   return server.call('list-audit-logs', { token: server.adminToken, query });
 }
 
@@ -16,7 +16,7 @@ export function listLogs(
 export function exportLogs(
   server: TestServer,
   query: Readonly<Record<string, string>> | URLSearchParams = {},
-): Promise<Reply> {
+): Promise<TestResponse> {
   return server.call('export-audit-logs', { token: server.adminToken, query });
 }
 
@@ -25,8 +25,8 @@ export async function entries(
   server: TestServer,
   query: Readonly<Record<string, string>> = {},
 ): Promise<AuditLog[]> {
-  const reply = await listLogs(server, { per_page: '500', ...query });
-  return v.parse(auditLogsShape, reply.json<unknown>());
+  const response = await listLogs(server, { per_page: '500', ...query });
+  return v.parse(auditLogsShape, response.json<unknown>());
 }
 
 /** Creates one entry by the first contact of each device. */

@@ -4,7 +4,7 @@ import { publish } from './test-artifacts.ts';
 import { board, deploy, nextRequests, report } from './test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from './test-device.ts';
 import { setGroup } from './test-inventory.ts';
-import type { Reply, TestCall, TestServer } from './test-server.ts';
+import type { TestCall, TestResponse, TestServer } from './test-server.ts';
 import { testPassword } from './test-tenants.ts';
 
 type ManagementRows = typeof managementOperations;
@@ -19,7 +19,9 @@ export type NamingId = {
 type ResourceMaker = (server: TestServer, round: number) => Promise<ResourceNames>;
 type ResourceNames = Readonly<Record<string, string>>;
 
-/** How a test calls an operation on its resource, and the answer when there is no such resource. */
+/**
+ * How a test calls an operation on its resource, and the response when there is no such resource.
+ */
 interface ResourceCall {
   /** This member is absent where the resource is the same for all tenants. */
   readonly make?: ResourceMaker;
@@ -86,7 +88,7 @@ const personalToken: ResourceMaker = async (server, round) => {
   return { id: list.json<{ id: string }[]>().at(-1)?.id ?? '' };
 };
 
-function idIn(made: Reply): string {
+function idIn(made: TestResponse): string {
   if (made.status !== 201) throw new Error(`not made: ${made.status} ${made.text}`);
   return made.headers.get('location')?.split('/').at(-1) ?? '';
 }

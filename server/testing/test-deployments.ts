@@ -3,7 +3,7 @@ import type { DeploymentDevice } from '../../fixtures/contract/management/deploy
 import type { DeploymentInstructionsV1 } from '../../fixtures/contract/resources.ts';
 import type { DeviceDeploymentStatus } from '../../fixtures/contract/vocabulary.ts';
 import type { AcceptedDevice } from './test-device.ts';
-import type { Reply, TestServer } from './test-server.ts';
+import type { TestResponse, TestServer } from './test-server.ts';
 
 /** What a device reports about itself. */
 export type Provides = Readonly<Record<string, string>>;
@@ -13,7 +13,7 @@ export type NextRequestCall = (
   server: TestServer,
   token: string,
   provides: Provides,
-) => Promise<Reply>;
+) => Promise<TestResponse>;
 
 /** The three operations that request the next deployment, by name. */
 export const nextRequests = {
@@ -33,7 +33,7 @@ export function createDeployment(
   server: TestServer,
   devices: readonly Pick<AcceptedDevice, 'id'>[],
   overrides: Readonly<Record<string, unknown>> = {},
-): Promise<Reply> {
+): Promise<TestResponse> {
   return server.call('create-deployment', {
     token: server.adminToken,
     json: {
@@ -51,16 +51,18 @@ export async function deploy(
   devices: readonly Pick<AcceptedDevice, 'id'>[],
   overrides: Readonly<Record<string, unknown>> = {},
 ): Promise<string> {
-  const reply = await createDeployment(server, devices, overrides);
-  const id = reply.headers.get('location')?.split('/').at(-1);
-  if (reply.status !== 201 || id === undefined) throw new Error(`not deployed: ${reply.text}`);
+  const response = await createDeployment(server, devices, overrides);
+  const id = response.headers.get('location')?.split('/').at(-1);
+  if (response.status !== 201 || id === undefined)
+    throw new Error(`not deployed: ${response.text}`);
   return id;
 }
 
-/** Returns the instructions in an answer. @throws Error when there are none */
-export function instructionsIn(reply: Reply): DeploymentInstructionsV1 {
-  if (reply.status !== 200) throw new Error(`no instructions: ${reply.status} ${reply.text}`);
-  return reply.json<DeploymentInstructionsV1>();
+/** Returns the instructions in a response. @throws Error when there are none */
+export function instructionsIn(response: TestResponse): DeploymentInstructionsV1 {
+  if (response.status !== 200)
+    throw new Error(`no instructions: ${response.status} ${response.text}`);
+  return response.json<DeploymentInstructionsV1>();
 }
 
 /** Reports a status as the device. */
@@ -68,7 +70,7 @@ export function report(
   server: TestServer,
   { token }: Pick<AcceptedDevice, 'token'>,
   { id, ...json }: { id: string; status: string; substate?: string },
-): Promise<Reply> {
+): Promise<TestResponse> {
   return server.call('put-deployment-status', { token, parameters: { id }, json });
 }
 
@@ -78,12 +80,12 @@ export async function deviceDeploymentOf(
   deploymentId: string,
   device: Pick<AcceptedDevice, 'id'>,
 ): Promise<DeploymentDevice | undefined> {
-  const reply = await server.call('list-deployment-devices', {
+  const response = await server.call('list-deployment-devices', {
     token: server.adminToken,
     parameters: { id: deploymentId },
     query: { per_page: '500' },
   });
-  return reply.json<DeploymentDevice[]>().find(({ id }) => id === device.id);
+  return response.json<DeploymentDevice[]>().find(({ id }) => id === device.id);
 }
 
 /** Returns the status of a device deployment. */
@@ -96,7 +98,7 @@ export async function statusOf(
 }
 
 /** Aborts a deployment as a user. */
-export function abort(server: TestServer, id: string): Promise<Reply> {
+export function abort(server: TestServer, id: string): Promise<TestResponse> {
   const json = { status: 'aborted' };
   return server.call('abort-deployment', { token: server.adminToken, parameters: { id }, json });
 }

@@ -2,7 +2,7 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import type { Device } from '../../fixtures/contract/management/devices.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
-import type { Reply, TestCall, TestServer } from './test-server.ts';
+import type { TestCall, TestResponse, TestServer } from './test-server.ts';
 
 export interface TestDevice {
   readonly privateKey: KeyObject;
@@ -53,7 +53,7 @@ export function authenticate(
   server: TestServer,
   device: TestDevice,
   overrides: AuthOverrides = {},
-): Promise<Reply> {
+): Promise<TestResponse> {
   const body =
     overrides.body ?? JSON.stringify({ id_data: device.idData, pubkey: device.publicKeyPem });
   const signature =
@@ -103,7 +103,7 @@ export function decide(
   server: TestServer,
   { id, authSetId }: Pick<AcceptedDevice, 'id' | 'authSetId'>,
   status: string,
-): Promise<Reply> {
+): Promise<TestResponse> {
   const parameters = { id, aid: authSetId };
   const call = { token: server.adminToken, parameters, json: { status } };
   return server.call('set-auth-set-status', call);

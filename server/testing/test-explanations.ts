@@ -4,15 +4,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Explanation } from '../explain/explain.ts';
-import type { Reply, TestServer } from './test-server.ts';
+import type { TestResponse, TestServer } from './test-server.ts';
 import { control } from './test-tenants.ts';
 
-/** Returns the explanation of a refused answer. */
+/** Returns the explanation of a refused response. */
 export async function explanationOf(
   server: TestServer,
-  reply: Pick<Reply, 'headers'>,
+  response: Pick<TestResponse, 'headers'>,
 ): Promise<Explanation> {
-  const id = reply.headers.get(`${server.headerPrefix}-RequestID`) ?? '';
+  const id = response.headers.get(`${server.headerPrefix}-RequestID`) ?? '';
   const { status, text } = await control(server, 'GET', `/explanations/${encodeURIComponent(id)}`);
   if (status !== 200) throw new Error(`no explanation of ${id}: ${status} ${text}`);
   return JSON.parse(text) as Explanation;
@@ -22,12 +22,12 @@ export async function explanationOf(
 export type CorrectedExplanation = Explanation &
   Required<Pick<Explanation, 'command' | 'correctedRequest'>>;
 
-/** Returns the explanation of a refused answer; fails the test without a corrected request. */
+/** Returns the explanation of a refused response; fails the test without a corrected request. */
 export async function correctedOf(
   server: TestServer,
-  reply: Pick<Reply, 'headers'>,
+  response: Pick<TestResponse, 'headers'>,
 ): Promise<CorrectedExplanation> {
-  const explanation = await explanationOf(server, reply);
+  const explanation = await explanationOf(server, response);
   const { command, correctedRequest } = explanation;
   if (command === undefined || !correctedRequest) {
     throw new Error(`no corrected request for ${explanation.sentence}`);
@@ -64,7 +64,7 @@ export function contradictionsIn(explanation: Explanation): string[] {
 interface CommandOutput {
   readonly stdout: string;
   readonly stderr: string;
-  /** The status of the last answer. */
+  /** The status of the last response. */
   readonly status: number | undefined;
 }
 

@@ -2,7 +2,7 @@
 import type { InventoryDevice } from '../../fixtures/contract/management/inventory.ts';
 import type { AcceptedDevice } from './test-device.ts';
 import { acceptedDevice } from './test-device.ts';
-import type { Reply, TestServer } from './test-server.ts';
+import type { TestResponse, TestServer } from './test-server.ts';
 
 /** Creates an accepted device that reports these attributes. */
 export async function reportingDevice(
@@ -12,21 +12,21 @@ export async function reportingDevice(
 ): Promise<AcceptedDevice> {
   const device = await acceptedDevice(server, name);
   const json = Object.entries(attributes).map(([key, value]) => ({ name: key, value }));
-  const reply = await server.call('put-attributes', { token: device.token, json });
-  if (reply.status !== 200) throw new Error(`not told: ${reply.status} ${reply.text}`);
+  const response = await server.call('put-attributes', { token: device.token, json });
+  if (response.status !== 200) throw new Error(`not told: ${response.status} ${response.text}`);
   return device;
 }
 
 /** Puts a device into a group, as a user. */
-export function setGroup(server: TestServer, id: string, group: string): Promise<Reply> {
+export function setGroup(server: TestServer, id: string, group: string): Promise<TestResponse> {
   const call = { token: server.adminToken, parameters: { id }, json: { group } };
   return server.call('set-device-group', call);
 }
 
-/** Returns the names (`{"mac": name}`) of the devices in an answer, in its order. */
-export function namesIn(reply: Reply): unknown[] {
-  if (reply.status !== 200) throw new Error(`no devices: ${reply.status} ${reply.text}`);
-  return reply.json<InventoryDevice[]>().map((device) => valueIn(device, 'identity', 'mac'));
+/** Returns the names (`{"mac": name}`) of the devices in a response, in its order. */
+export function namesIn(response: TestResponse): unknown[] {
+  if (response.status !== 200) throw new Error(`no devices: ${response.status} ${response.text}`);
+  return response.json<InventoryDevice[]>().map((device) => valueIn(device, 'identity', 'mac'));
 }
 
 /** Returns the value of an attribute, as a user sees it. */

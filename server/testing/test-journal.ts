@@ -34,16 +34,16 @@ export interface ShownPage {
 
 /** Reads a path of the journal that must answer 200. @throws Error when it does not */
 export async function journalPage(server: TestServer, query = '', path = '/journal') {
-  const reply = await control(server, 'GET', `${path}?${query}`);
-  if (reply.status !== 200) throw new Error(`${path}: ${reply.status} ${reply.text}`);
-  return JSON.parse(reply.text) as ShownPage;
+  const response = await control(server, 'GET', `${path}?${query}`);
+  if (response.status !== 200) throw new Error(`${path}: ${response.status} ${response.text}`);
+  return JSON.parse(response.text) as ShownPage;
 }
 
-/** Waits for entries; resolves with the status and the body of the answer. */
+/** Waits for entries; resolves with the status and the body of the response. */
 export async function awaited(
   server: TestServer,
   query: string,
 ): Promise<{ readonly status: number; readonly page: ShownPage }> {
-  const reply = await control(server, 'GET', `/await?${query}`);
-  return { status: reply.status, page: JSON.parse(reply.text) as ShownPage };
+  const response = await control(server, 'GET', `/await?${query}`);
+  return { status: response.status, page: JSON.parse(response.text) as ShownPage };
 }

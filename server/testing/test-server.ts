@@ -21,8 +21,8 @@ export interface TestCall {
   readonly body?: string | Buffer | FormData;
 }
 
-/** An answer, read to its end. */
-export interface Reply {
+/** A response, read to its end. */
+export interface TestResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -33,15 +33,15 @@ export interface Reply {
 export interface TestServer extends Omit<RunningServer, 'faults'> {
   readonly clock: ManualClock;
   /** Calls an operation of the contract or of the management API by its id. */
-  call(id: keyof typeof rows, call?: TestCall): Promise<Reply>;
+  call(id: keyof typeof rows, call?: TestCall): Promise<TestResponse>;
   /** Calls any path. */
-  request(method: string, path: string, call?: TestCall): Promise<Reply>;
+  request(method: string, path: string, call?: TestCall): Promise<TestResponse>;
 }
 
 const rows = { ...operations, ...managementOperations };
 
-/** Sends a request to a URL and reads the whole answer. */
-export type TestTransport = (url: string, method: string, call: TestCall) => Promise<Reply>;
+/** Sends a request to a URL and reads the whole response. */
+export type TestTransport = (url: string, method: string, call: TestCall) => Promise<TestResponse>;
 
 /** Starts a server with the seed `test`, quiet, on a stopped clock. */
 export async function startTestServer(
@@ -60,7 +60,7 @@ export function callsTo(
   baseUrl: string,
   transport: TestTransport = send,
 ): Pick<TestServer, 'call' | 'request'> {
-  const request = (method: string, path: string, call: TestCall = {}): Promise<Reply> =>
+  const request = (method: string, path: string, call: TestCall = {}): Promise<TestResponse> =>
     transport(baseUrl + path, method, call);
   return {
     request,
@@ -78,7 +78,7 @@ export function targetOf(operation: Operation, { parameters = {}, query = {} }: 
 }
 
 /** Sends a call unchanged. */
-export async function send(url: string, method: string, call: TestCall): Promise<Reply> {
+export async function send(url: string, method: string, call: TestCall): Promise<TestResponse> {
   const headers = new Headers(call.headers);
   if (call.token !== undefined) headers.set('Authorization', `Bearer ${call.token}`);
   if (call.json !== undefined) headers.set('Content-Type', 'application/json');

@@ -10,8 +10,8 @@ import type { TestServer } from './test-server.ts';
 
 type ShownConnection = v.InferOutput<typeof connectionShape>;
 
-/** The answer to an upgrade request. */
-export interface HandshakeReply {
+/** The response to an upgrade request. */
+export interface HandshakeResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
@@ -36,7 +36,7 @@ const goodHeaders = {
 };
 
 /** Requests an upgrade; an upgraded connection is cut at once. */
-export function sendUpgrade(server: TestServer, asked: Handshake = {}): Promise<HandshakeReply> {
+export function sendUpgrade(server: TestServer, asked: Handshake = {}): Promise<HandshakeResponse> {
   const { method = 'GET', path = operations.connect.path } = asked;
   const headers = Object.fromEntries(
     Object.entries({ ...goodHeaders, ...asked.headers }).filter(([, value]) => value !== null),

@@ -1,6 +1,6 @@
 /** Creates tenants with their users and roles in tests. */
 import type { ScopedSet } from '../../fixtures/contract/management/roles.ts';
-import type { Reply, TestServer } from './test-server.ts';
+import type { TestResponse, TestServer } from './test-server.ts';
 
 /** A tenant besides the first one, with its admin signed in. */
 export interface TestTenant {
@@ -17,14 +17,15 @@ export interface TestTenant {
 /** Creates another tenant through the control listener, and signs its admin in. */
 export async function secondTenant(server: TestServer, name = 'Second'): Promise<TestTenant> {
   const adminEmail = `admin@${name.toLowerCase()}.example`;
-  const reply = await control(server, 'POST', '/tenants', { name, adminEmail });
-  if (reply.status !== 201) throw new Error(`no second tenant: ${reply.status} ${reply.text}`);
-  const made = JSON.parse(reply.text) as Omit<TestTenant, 'token'>;
+  const response = await control(server, 'POST', '/tenants', { name, adminEmail });
+  if (response.status !== 201)
+    throw new Error(`no second tenant: ${response.status} ${response.text}`);
+  const made = JSON.parse(response.text) as Omit<TestTenant, 'token'>;
   return { ...made, token: (await signIn(server, adminEmail, made.adminPassword)).text };
 }
 
 /** Signs in with e-mail and password. */
-export function signIn(server: TestServer, email: string, password: string): Promise<Reply> {
+export function signIn(server: TestServer, email: string, password: string): Promise<TestResponse> {
   const credentials = Buffer.from(`${email}:${password}`).toString('base64');
   return server.call('login', { headers: { Authorization: `Basic ${credentials}` } });
 }
@@ -39,8 +40,8 @@ export async function control(
   const headers = new Headers({ Authorization: `Bearer ${server.controlToken}` });
   if (json !== undefined) headers.set('Content-Type', 'application/json');
   const body = json === undefined ? null : JSON.stringify(json);
-  const reply = await fetch(server.controlUrl + path, { method, headers, body });
-  return { status: reply.status, text: await reply.text() };
+  const response = await fetch(server.controlUrl + path, { method, headers, body });
+  return { status: response.status, text: await response.text() };
 }
 
 /** Suspends or reactivates a tenant. */
@@ -49,8 +50,9 @@ export async function setTenantStatus(
   id: string,
   status: 'active' | 'suspended',
 ): Promise<void> {
-  const reply = await control(server, 'PUT', `/tenants/${id}/status`, { status });
-  if (reply.status !== 200) throw new Error(`tenant status: ${reply.status} ${reply.text}`);
+  const response = await control(server, 'PUT', `/tenants/${id}/status`, { status });
+  if (response.status !== 200)
+    throw new Error(`tenant status: ${response.status} ${response.text}`);
 }
 
 /** A message as the control listener shows it. */

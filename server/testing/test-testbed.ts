@@ -45,8 +45,8 @@ export async function statusFor({ baseUrl }: Testbed, token: string): Promise<nu
 
 /** Returns the names of the devices that a tenant's admin sees. */
 export function namesIn(tenant: TestbedTenant): Promise<unknown[]> {
-  const answer = tenant.admin.call('list-devices');
-  return answer.then(({ body }) => body.map(({ identity_data: data }) => data.mac));
+  const response = tenant.admin.call('list-devices');
+  return response.then(({ body }) => body.map(({ identity_data: data }) => data.mac));
 }
 
 /** Returns 200, or the status of the refusal. */

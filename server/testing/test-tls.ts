@@ -5,7 +5,12 @@ import { type ConnectionOptions, connect } from 'node:tls';
 import { promisify } from 'node:util';
 import type { ServerOptions } from '../server.ts';
 import type { TlsSettings } from '../tls-settings.ts';
-import { type Reply, startTestServer, type TestCall, type TestServer } from './test-server.ts';
+import {
+  startTestServer,
+  type TestCall,
+  type TestResponse,
+  type TestServer,
+} from './test-server.ts';
 
 /** What a client trusts, presents and tolerates. */
 export type ClientTls = Pick<
@@ -47,7 +52,7 @@ export async function sendSecurely(
     call = {},
     tls = {},
   }: { method?: string; call?: TestCall; tls?: ClientTls } = {},
-): Promise<Reply> {
+): Promise<TestResponse> {
   const headers = new Headers(call.headers);
   if (call.token !== undefined) headers.set('Authorization', `Bearer ${call.token}`);
   if (call.json !== undefined) headers.set('Content-Type', 'application/json');

@@ -12,7 +12,7 @@ import {
 import { type ConnectMessage, connectProtocols } from '../../fixtures/formats/connect-message.ts';
 import { type AcceptedDevice, acceptedDevice } from './test-device.ts';
 import { connectPeer, type Peer } from './test-peer.ts';
-import { type Reply, startTestServer, type TestServer } from './test-server.ts';
+import { startTestServer, type TestResponse, type TestServer } from './test-server.ts';
 import { presenceOf } from './test-sockets.ts';
 
 const { control, fileTransfer } = connectProtocols;
@@ -36,9 +36,9 @@ export async function openStage(
   return { server, identity, device: await connectPeer(server, identity) };
 }
 
-/** Returns status and error of a refused answer. */
-export async function errorOf(reply: Promise<Reply>): Promise<[number, unknown]> {
-  const { status, json } = await reply;
+/** Returns status and error of a refused response. */
+export async function errorOf(response: Promise<TestResponse>): Promise<[number, unknown]> {
+  const { status, json } = await response;
   return [status, json().error];
 }
 
@@ -47,12 +47,12 @@ export function askFile(
   { server, identity }: TransferStage,
   path = '/etc/motd',
   id: 'download-device-file' | 'describe-device-file' = 'download-device-file',
-): Promise<Reply> {
+): Promise<TestResponse> {
   const parameters = { id: identity.id };
   return server.call(id, { token: server.adminToken, parameters, query: { path } });
 }
 
-/** Requests /etc/motd; the caller decides how to read the answer. */
+/** Requests /etc/motd; the caller decides how to read the response. */
 export function askUnread({ server, identity }: TransferStage): ClientRequest {
   const path = pathOf(managementOperations['download-device-file'], { id: identity.id });
   const headers = { Authorization: `Bearer ${server.adminToken}` };
@@ -74,7 +74,7 @@ export function filePart(content: string | Buffer = 'hello', name = 'motd'): Upl
 export function uploadParts(
   { server, identity }: TransferStage,
   ...parts: readonly UploadPart[]
-): Promise<Reply> {
+): Promise<TestResponse> {
   const form = new FormData();
   for (const [name, value, fileName] of parts) {
     if (typeof value === 'string') form.append(name, value);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
 import { systemClock } from '../../fixtures/base/clock.ts';
-import { readReply } from './raw-http.ts';
+import { readResponse } from './raw-http.ts';
 
 /** The size and timing of the pieces that a client sends. */
 export interface WritePace {
@@ -13,7 +13,7 @@ export interface WritePace {
 }
 
 /**
- * Returns the status of the answer, or `lost` if the connection breaks before all of it is read.
+ * Returns the status of the response, or `lost` if the connection breaks before all of it is read.
  */
 export async function writeFirst(
   url: string,
@@ -37,7 +37,7 @@ export async function writeFirst(
   socket.resume();
   if (!isBroken) await once(socket, 'close').catch(() => undefined);
   socket.destroy();
-  return isBroken ? 'lost' : readReply(Buffer.concat(chunks).toString()).status;
+  return isBroken ? 'lost' : readResponse(Buffer.concat(chunks).toString()).status;
 }
 
 /** Opens a connection that nobody reads, not even Node, unless it is encrypted. */

@@ -1,7 +1,7 @@
 /** Equivalent spellings of header lines. See RFC 9110, section 5. */
 import type { Random } from '../../fixtures/base/random.ts';
-import type { HeaderLine } from './answer.ts';
 import { pick, shuffled } from './order.ts';
+import type { HeaderLine } from './response.ts';
 
 const utf8Types = [
   'application/json;charset=UTF-8',
@@ -12,12 +12,12 @@ const utf8Types = [
 ] as const;
 
 /** Returns the headers with their names in lower case, upper case or mixed case. */
-export function recased(headers: readonly HeaderLine[], random: Random): HeaderLine[] {
+export function withOtherCase(headers: readonly HeaderLine[], random: Random): HeaderLine[] {
   return headers.map(([name, value]) => [recasedName(name, random), value]);
 }
 
 /** Returns the lines in another order. Lines with the same name keep their order. */
-export function reordered(headers: readonly HeaderLine[], random: Random): HeaderLine[] {
+export function withOtherOrder(headers: readonly HeaderLine[], random: Random): HeaderLine[] {
   const groups = new Map<string, HeaderLine[]>();
   for (const line of headers) {
     const name = line[0].toLowerCase();

@@ -29,7 +29,7 @@ const writers: Readonly<Record<IdShape, (id: string) => string>> = {
 export function withReshapedIds(operation: Operation | undefined, body: unknown, shape: IdShape) {
   const reshape = (id: unknown): unknown =>
     typeof id === 'string' && uuid.test(id) ? writers[shape](id) : id;
-  const places = operation?.answer?.deploymentIds ?? [];
+  const places = operation?.response?.deploymentIds ?? [];
   return isObject(body)
     ? places.reduce((so, place) => changedAt(so, place, reshape), body as unknown)
     : body;

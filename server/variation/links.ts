@@ -1,7 +1,7 @@
 /** Equivalent spellings of links. See RFC 3986 and RFC 8288. */
 import type { Random } from '../../fixtures/base/random.ts';
-import type { HeaderLine } from './answer.ts';
 import { pick, shuffled } from './order.ts';
+import type { HeaderLine } from './response.ts';
 
 /** A query parameter without effect: no signature covers it, and no operation reads it. */
 export const unknownName = 'x_fleetbed_unknown';

@@ -44,7 +44,7 @@ const known = new WeakMap<v.GenericSchema, ShapePlaces>();
  * and only within the requested page.
  */
 export function freeLists(operation: Operation | undefined): readonly MemberPath[] {
-  const orders = operation?.answer?.lists ?? {};
+  const orders = operation?.response?.lists ?? {};
   return Object.keys(orders).filter((place) => orders[place] === 'free');
 }
 

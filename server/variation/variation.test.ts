@@ -8,11 +8,10 @@ import { operations } from '../../fixtures/contract/operations.ts';
 import { errorShape } from '../../fixtures/contract/resources.ts';
 import { timestampMs } from '../../fixtures/contract/text.ts';
 import { variationNames } from '../../fixtures/contract/variation-names.ts';
-
-import type { PendingResponse } from './answer.ts';
 import { readId } from './ids.ts';
 import { unknownName } from './links.ts';
 import { changedAt, freeLists, isObject, placesOf, withoutMember } from './places.ts';
+import type { PendingResponse } from './response.ts';
 import { bodiesOf } from './testing/bodies-of.ts';
 import { openVariation } from './variation.ts';
 import { legalVariations, removable } from './variations.ts';
@@ -38,15 +37,15 @@ const headers = [
 
 const seeds = fc.string({ maxLength: 6 });
 
-/** Returns the meaning of an answer, without everything that a variation may change. */
+/** Returns the meaning of a response, without everything that a variation may change. */
 function meaning(
   body: unknown,
-  answer: Pick<PendingResponse, 'operation' | 'status'>,
+  response: Pick<PendingResponse, 'operation' | 'status'>,
   shape: v.GenericSchema,
 ) {
   const { open, timestamps } = placesOf(shape);
-  const id = answer.operation?.id;
-  let remaining = removable(answer).reduce(withoutMember, body);
+  const id = response.operation?.id;
+  let remaining = removable(response).reduce(withoutMember, body);
   for (const place of open) {
     remaining = changedAt(remaining, place, (object) =>
       isObject(object) ? withoutMember(object, unknownName) : object,
@@ -57,8 +56,8 @@ function meaning(
       typeof time === 'string' ? timestampMs(time) : time,
     );
   }
-  const link = answer.operation?.answer?.link;
-  if (link !== undefined && answer.status < 400) {
+  const link = response.operation?.response?.link;
+  if (link !== undefined && response.status < 400) {
     remaining = changedAt(remaining, link, (uri) => (typeof uri === 'string' ? leadsTo(uri) : uri));
   }
   if (id === 'post-next-deployment-v2' || id === 'get-update-control-map') {
@@ -68,7 +67,7 @@ function meaning(
       );
     }
   }
-  const lists = answer.status < 400 ? freeLists(answer.operation) : [];
+  const lists = response.status < 400 ? freeLists(response.operation) : [];
   const deepFirst = lists.toSorted((one, other) => other.length - one.length);
   for (const place of deepFirst) {
     remaining = changedAt(remaining, place, (list) =>
@@ -115,11 +114,11 @@ describe('a varied response', () => {
     ({ operation, status, shape }) => {
       const property = fc.property(bodiesOf(shape), seeds, (made, seed) => {
         const body: unknown = JSON.parse(JSON.stringify(made));
-        const answer: PendingResponse = { operation, requestId, status, headers, body };
-        const varied = openVariation(seed).vary(answer);
+        const response: PendingResponse = { operation, requestId, status, headers, body };
+        const varied = openVariation(seed).vary(response);
         const read: unknown = JSON.parse(varied.text ?? '');
         expect(v.safeParse(shape, read).issues).toBeUndefined();
-        expect(meaning(read, answer, shape)).toBe(meaning(body, answer, shape));
+        expect(meaning(read, response, shape)).toBe(meaning(body, response, shape));
         expect(canonicalHeaders(varied.headers)).toEqual(canonicalHeaders(headers));
       });
       fc.assert(property, { numRuns: RUNS, seed: 4 });
@@ -216,31 +215,31 @@ describe('a variation seed', () => {
     uri: 'http://h/storage/artifacts/1?a=1&b=2&c=3',
     expire: '2026-01-01T00:00:00.000Z',
   };
-  const answer: PendingResponse = {
+  const response: PendingResponse = {
     operation: operations['get-artifact-link'],
     requestId,
     status: 200,
     headers,
     body,
   };
-  const answersOf = (seed: string) => {
+  const responsesOf = (seed: string) => {
     const { vary, newRequestId } = openVariation(seed);
-    return Array.from({ length: 5 }, () => [vary(answer), newRequestId(requestId)]);
+    return Array.from({ length: 5 }, () => [vary(response), newRequestId(requestId)]);
   };
 
-  it('produces the same answers to the same requests', () => {
-    expect(answersOf('one')).toEqual(answersOf('one'));
+  it('produces the same responses to the same requests', () => {
+    expect(responsesOf('one')).toEqual(responsesOf('one'));
   });
 
   it('produces other responses than another seed, different each time', () => {
-    expect(answersOf('one')).not.toEqual(answersOf('two'));
-    expect(new Set(answersOf('one').map((given) => JSON.stringify(given))).size).toBe(5);
+    expect(responsesOf('one')).not.toEqual(responsesOf('two'));
+    expect(new Set(responsesOf('one').map((given) => JSON.stringify(given))).size).toBe(5);
   });
 
   it('keeps the responses of one operation independent of others', () => {
     const disturbed = openVariation('one');
-    disturbed.vary({ ...answer, operation: operations['get-configuration'], body: {} });
-    expect(disturbed.vary(answer)).toEqual(openVariation('one').vary(answer));
+    disturbed.vary({ ...response, operation: operations['get-configuration'], body: {} });
+    expect(disturbed.vary(response)).toEqual(openVariation('one').vary(response));
   });
 
   it('gives a deployment the same id in each response', () => {
@@ -279,9 +278,15 @@ describe('a variation seed', () => {
 
 describe('a choice of variations', () => {
   const operation = operations['list-artifacts'];
-  const answer = { operation, requestId, status: 200, headers, body: [{ id: 'one', name: 'two' }] };
+  const response = {
+    operation,
+    requestId,
+    status: 200,
+    headers,
+    body: [{ id: 'one', name: 'two' }],
+  };
   const appliedBy = (variation: ReturnType<typeof openVariation>): string[] =>
-    variation.vary(answer).applied.map(({ id }) => id);
+    variation.vary(response).applied.map(({ id }) => id);
 
   it.each([undefined, 'one'])(
     'is applied alone and to every response, with the seed %s',
@@ -331,7 +336,7 @@ describe('a choice of variations', () => {
 describe('the tables of legal variations', () => {
   it('define the order of every list in a response', () => {
     for (const { operation, shape } of answered) {
-      const decided = Object.keys(operation.answer?.lists ?? {});
+      const decided = Object.keys(operation.response?.lists ?? {});
       const inMaps = decided.filter((place) => place.endsWith('artifact_depends.*'));
       const missing = placesOf(shape).lists.filter(
         (place) => !decided.includes(place) && !place.includes('meta_data'),
@@ -345,10 +350,10 @@ describe('the tables of legal variations', () => {
   });
 
   it('permit no removal of a member that a shape requires', () => {
-    const rows = [...operationsById.values()].filter(({ answer }) => answer?.removable);
+    const rows = [...operationsById.values()].filter(({ response }) => response?.removable);
     expect(rows.length).toBeGreaterThan(5);
-    for (const { id, answer } of rows) {
-      const places = answer?.removable ?? [];
+    for (const { id, response } of rows) {
+      const places = response?.removable ?? [];
       const { shape } = answered.find(({ operation }) => operation.id === id) ?? {};
       const optional = shape ? placesOf(shape).optional : [];
       expect(places.filter((place) => !optional.includes(place))).toEqual([]);
@@ -375,12 +380,12 @@ describe('the tables of legal variations', () => {
     const v2 = operations['post-next-deployment-v2'];
     made.forEach((body, seed) => {
       const { vary } = openVariation(String(seed));
-      const answers: PendingResponse[] = [
+      const responses: PendingResponse[] = [
         { ...list, body, ownRequestId: true },
         { ...list, operation: operations['get-artifact-link'], body: link },
         { ...list, operation: v2, body: { id: requestId, artifact: {} } },
       ];
-      for (const { id } of answers.flatMap((answer) => vary(answer).applied)) seen.add(id);
+      for (const { id } of responses.flatMap((response) => vary(response).applied)) seen.add(id);
     });
     expect([...seen].sort()).toEqual(legalVariations.map(({ id }) => id).sort());
   });

@@ -8,9 +8,9 @@ import { type Random, seededRandom } from '../../fixtures/base/random.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { VariationName } from '../../fixtures/contract/variation-names.ts';
 import type { AppliedVariation } from '../http/exchange-record.ts';
-import type { HeaderLine, PendingResponse, ResponseDraft, VariedAnswer } from './answer.ts';
 import { idShapes, readParameters, requestIdFrom } from './ids.ts';
 import { jsonText } from './json-text.ts';
+import type { HeaderLine, PendingResponse, ResponseDraft, VariedResponse } from './response.ts';
 import { legalVariations, type VariationChoices } from './variations.ts';
 
 /** The names of variations; undefined if the seed chooses them for each response. */
@@ -27,7 +27,7 @@ export interface Variation {
   /** Applies only these variations, to every response that they fit; undefined: as at the start. */
   choose(names: VariationChoice): void;
   /** Returns the response in another form with the same meaning. */
-  vary(answer: PendingResponse): VariedAnswer;
+  vary(response: PendingResponse): VariedResponse;
   /** Returns an id for a request that was sent without one, made from a new UUID. */
   newRequestId(uuid: string): string;
   /** Returns path parameters with ids in the store's format; undefined if none are varied. */
@@ -67,10 +67,10 @@ export function openVariation(seed: string | undefined, names?: VariationChoice)
       wasOn ||= isOn();
       chosen = wanted ?? atStart;
     },
-    vary: (answer) => {
+    vary: (response) => {
       const [named] = idShapes;
       const idShape = chosen ? (seedShape ?? named) : seedShape;
-      return varied(answer, { random: nextOf(answer.operation?.id ?? ''), idShape, chosen });
+      return varied(response, { random: nextOf(response.operation?.id ?? ''), idShape, chosen });
     },
     newRequestId: (uuid) =>
       has('request-ids') ? requestIdFrom(uuid, nextOf('request-ids')) : uuid,
@@ -84,8 +84,8 @@ interface Choices extends VariationChoices {
   readonly chosen: VariationChoice;
 }
 
-function varied(answer: PendingResponse, { random, idShape, chosen }: Choices): VariedAnswer {
-  let draft: ResponseDraft = { ...answer, form: {}, chunked: false };
+function varied(response: PendingResponse, { random, idShape, chosen }: Choices): VariedResponse {
+  let draft: ResponseDraft = { ...response, form: {}, chunked: false };
   let looks = looksOf(draft);
   const applied: AppliedVariation[] = [];
   for (const { id, rule, always, appliesTo, apply } of legalVariations) {

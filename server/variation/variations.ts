@@ -6,14 +6,14 @@ import type { Random } from '../../fixtures/base/random.ts';
 import { errorShape } from '../../fixtures/contract/resources.ts';
 import { isTimestamp } from '../../fixtures/contract/text.ts';
 import type { VariationName } from '../../fixtures/contract/variation-names.ts';
-import type { HeaderLine, ResponseDraft } from './answer.ts';
-import { recased, reordered, withOtherMediaType } from './headers.ts';
+import { withOtherCase, withOtherMediaType, withOtherOrder } from './headers.ts';
 import { type IdShape, withReshapedIds } from './ids.ts';
 import type { TextForm } from './json-text.ts';
 import * as links from './links.ts';
 import { linkLinesVaried, unknownName } from './links.ts';
 import { pick, shuffled } from './order.ts';
 import { changedAt, freeLists, isObject, type Place, placesOf, withoutMember } from './places.ts';
+import type { HeaderLine, ResponseDraft } from './response.ts';
 
 /** The random choices that decide how a response is varied. */
 export interface VariationChoices {
@@ -172,14 +172,14 @@ export const legalVariations: readonly LegalVariation[] = [
     varies: 'names of headers are in lowercase, uppercase or mixed case',
     rule: 'RFC 9110, section 5.1: field names are case-insensitive.',
     appliesTo: ({ headers }) => headers.length > 0,
-    apply: (draft, { random }) => ({ ...draft, headers: recased(draft.headers, random) }),
+    apply: (draft, { random }) => ({ ...draft, headers: withOtherCase(draft.headers, random) }),
   },
   {
     id: 'header-order',
     varies: 'headers have another order',
     rule: 'RFC 9110, section 5.3: the order of fields of different names does not matter.',
     appliesTo: ({ headers }) => headers.length > 1,
-    apply: (draft, { random }) => ({ ...draft, headers: reordered(draft.headers, random) }),
+    apply: (draft, { random }) => ({ ...draft, headers: withOtherOrder(draft.headers, random) }),
   },
   {
     id: 'chunked',
@@ -213,7 +213,7 @@ export function removable({
   operation,
   status,
 }: Pick<ResponseDraft, 'operation' | 'status'>): readonly Place[] {
-  return status >= 400 ? ofRefusals : (operation?.answer?.removable ?? []);
+  return status >= 400 ? ofRefusals : (operation?.response?.removable ?? []);
 }
 
 function shapeOf(draft: ResponseDraft): ReturnType<typeof placesOf> | undefined {
@@ -265,7 +265,7 @@ interface LinkRow extends Pick<LegalVariation, 'id' | 'varies' | 'rule'> {
 }
 
 function linkRows(rows: readonly LinkRow[]): LegalVariation[] {
-  const placeOf = ({ operation }: ResponseDraft): Place | undefined => operation?.answer?.link;
+  const placeOf = ({ operation }: ResponseDraft): Place | undefined => operation?.response?.link;
   return rows.map(({ respell, ...row }) => ({
     ...row,
     appliesTo: (draft) => isSuccess(draft) && placeOf(draft) !== undefined,

@@ -1,7 +1,7 @@
 /** Loads a world into a tenant. Each step runs at its own time on the tenant's clock. */
 import { limits } from '../../fixtures/contract/limits.ts';
 import { timestampMs } from '../../fixtures/contract/text.ts';
-import type { AnswerOf } from '../../fixtures/control/operations.ts';
+import type { ResponseOf } from '../../fixtures/control/operations.ts';
 import { journalOf } from '../journal/tenant-journal.ts';
 import type { Services } from '../pipeline/services.ts';
 import type { Tenant } from '../tenants/tenants.ts';
@@ -11,7 +11,7 @@ import { timelineOf, WorldError } from './timeline.ts';
 import type { World } from './world-shape.ts';
 
 /** The ids of the created resources, by their names in the file. */
-export type LoadedWorld = AnswerOf<'POST /world'>;
+export type LoadedWorld = ResponseOf<'POST /world'>;
 
 /**
  * Loads a world. Afterwards the clock shows the world's time or is reset, the rate limit is that of

@@ -7,7 +7,7 @@ import { managementOperations } from '../../fixtures/contract/management/index.t
 import { type Operation, pathOf } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import type { DeviceDeploymentStatus } from '../../fixtures/contract/vocabulary.ts';
-import type { AnswerOf } from '../../fixtures/control/operations.ts';
+import type { ResponseOf } from '../../fixtures/control/operations.ts';
 import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts';
 import { singleFilePayload } from '../../fixtures/formats/update-modules.ts';
 import { hashPassword } from '../crypto/passwords.ts';
@@ -21,7 +21,7 @@ import { absent, type TimelineStep, WorldError } from './timeline.ts';
 import type { World, WorldDeployment, WorldDevice } from './world-shape.ts';
 
 /** A response of the API. */
-interface ApiAnswer {
+interface ApiResponse {
   readonly status: number;
   readonly text: string;
   readonly location: string | null;
@@ -32,10 +32,10 @@ export type CallApi = (
   operation: Pick<Operation, 'method'>,
   path: string,
   call: { readonly token: string; readonly json?: unknown; readonly form?: FormData },
-) => Promise<ApiAnswer>;
+) => Promise<ApiResponse>;
 
 /** A loaded device, as `POST /world` returns it. */
-type LoadedDevice = AnswerOf<'POST /world'>['devices'][number];
+type LoadedDevice = ResponseOf<'POST /world'>['devices'][number];
 
 /** The context of the steps, and the resources created so far, by their names in the file. */
 export interface LoadContext {
@@ -110,8 +110,8 @@ async function addArtifact(
   const form = new FormData();
   form.append('artifact', new Blob([new Uint8Array(bytes)]), `${name}.mender`);
   const row = managementOperations['upload-artifact'];
-  const answer = await must(loading, `artifacts: ${name}`, [row, pathOf(row), { form }]);
-  loading.artifacts.set(name, idIn(answer));
+  const response = await must(loading, `artifacts: ${name}`, [row, pathOf(row), { form }]);
+  loading.artifacts.set(name, idIn(response));
 }
 
 async function addDevice(loading: LoadContext, device: WorldDevice): Promise<void> {
@@ -283,14 +283,14 @@ async function must(
   { ask, userToken }: LoadContext,
   place: string,
   [operation, path, { token = userToken, ...call }]: [Pick<Operation, 'method'>, string, ApiCall],
-): Promise<ApiAnswer> {
-  const answer = await ask(operation, path, { token, ...call });
-  if (answer.status < 300) return answer;
-  const { error } = JSON.parse(answer.text) as { error?: string };
-  throw new WorldError(`${place}: ${answer.status}: ${error ?? answer.text}`);
+): Promise<ApiResponse> {
+  const response = await ask(operation, path, { token, ...call });
+  if (response.status < 300) return response;
+  const { error } = JSON.parse(response.text) as { error?: string };
+  throw new WorldError(`${place}: ${response.status}: ${error ?? response.text}`);
 }
 
-function idIn({ location }: ApiAnswer): string {
+function idIn({ location }: ApiResponse): string {
   return location?.split('/').at(-1) ?? '';
 }
 

@@ -277,11 +277,11 @@ function askAt(url: string): CallApi {
     const headers = new Headers({ Authorization: `Bearer ${token}` });
     if (json !== undefined) headers.set('Content-Type', 'application/json');
     const body = form ?? (json === undefined ? null : JSON.stringify(json));
-    const answer = await fetch(url + path, { method, headers, body });
+    const response = await fetch(url + path, { method, headers, body });
     return {
-      status: answer.status,
-      text: await answer.text(),
-      location: answer.headers.get('location'),
+      status: response.status,
+      text: await response.text(),
+      location: response.headers.get('location'),
     };
   };
 }

@@ -37,7 +37,7 @@ function written(text: string, ending = '.mjs'): string {
 }
 
 const row = (change = '', name = `mine-${files + 1}`) => `export default {
-  name: '${name}', description: 'A device of mine.', expectedServerBehavior: 'Takes it as it is.',
+  name: '${name}', description: 'A device of mine.', expectedServerBehaviour: 'Takes it as it is.',
   parameters: { installMs: 10, rebootMs: 10 }, hooks: {}, ${change} };`;
 
 async function refusal(path: string, readsTypeScript?: boolean): Promise<string> {
@@ -77,8 +77,8 @@ describe('a behaviour file', () => {
     ['has another ending', () => written(row(), '.json'), /must end in one of \.js, \.mjs, \.ts/],
     [
       'lacks a sentence',
-      () => written(row('expectedServerBehavior: undefined')),
-      /expectedServerBehavior is missing/,
+      () => written(row('expectedServerBehaviour: undefined')),
+      /expectedServerBehaviour is missing/,
     ],
     [
       'has a name with spaces',

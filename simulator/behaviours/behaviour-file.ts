@@ -66,8 +66,8 @@ export async function readBehaviourFile(
 }
 
 /**
- * Adds behaviours that were written in code to the catalogue. One that was added before is not added
- * again.
+ * Adds behaviours that were written in code to the catalogue. One that was added before is not
+ * added again.
  * @throws BehaviourFileError
  */
 export function addOwnBehaviours(behaviours: readonly Behaviour[]): void {
@@ -159,7 +159,7 @@ const rowShape = v.strictObject(
       v.maxCodePoints(64, 'must have at most 64 characters'),
     ),
     description: sentence,
-    expectedServerBehavior: sentence,
+    expectedServerBehaviour: sentence,
     parameters: v.looseObject(
       {
         installMs: v.number('must be a number of milliseconds'),
@@ -172,7 +172,7 @@ const rowShape = v.strictObject(
       'must be an object whose values are functions',
     ),
   },
-  'must be a behaviour: name, description, expectedServerBehavior, parameters and hooks',
+  'must be a behaviour: name, description, expectedServerBehaviour, parameters and hooks',
 );
 
 function checked(row: unknown, source: string): Behaviour {
@@ -222,11 +222,11 @@ interface Guard {
 
 function run(act: AnyFunction | undefined, given: unknown[], { name, blame }: Guard): unknown {
   try {
-    const answer = act?.(...given);
-    if (numericHooks.includes(name) && !Number.isFinite(answer)) {
-      throw new TypeError(`it must return a number, not ${String(answer)}`);
+    const response = act?.(...given);
+    if (numericHooks.includes(name) && !Number.isFinite(response)) {
+      throw new TypeError(`it must return a number, not ${String(response)}`);
     }
-    return answer instanceof Promise ? answer.catch(blame) : answer;
+    return response instanceof Promise ? response.catch(blame) : response;
   } catch (error) {
     return blame(error);
   }

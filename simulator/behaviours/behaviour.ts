@@ -182,7 +182,7 @@ export interface Behaviour<Parameters extends BehaviourParameters = BehaviourPar
   /** One sentence about the real device that behaves like this. */
   readonly description: string;
   /** One sentence about how a correct server treats such a device. */
-  readonly expectedServerBehavior: string;
+  readonly expectedServerBehaviour: string;
   readonly parameters: Parameters;
   readonly hooks: BehaviourHooks<Parameters>;
 }

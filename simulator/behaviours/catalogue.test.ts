@@ -41,10 +41,10 @@ describe('the catalogue of behaviours', () => {
 
   it.each([...behaviours.values()])(
     'describes $name and how a good server treats it',
-    ({ name, description, expectedServerBehavior }) => {
+    ({ name, description, expectedServerBehaviour }) => {
       expect(name).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
       expect(description).toMatch(/^[A-Z].{20,}\.$/);
-      expect(expectedServerBehavior).toMatch(/^[A-Z].{20,}\.$/);
+      expect(expectedServerBehaviour).toMatch(/^[A-Z].{20,}\.$/);
     },
   );
 

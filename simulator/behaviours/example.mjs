@@ -9,7 +9,7 @@ const doubtfulBattery = {
   name: 'doubtful-battery',
   description:
     'A device on a battery that postpones an installation once while the battery is cold.',
-  expectedServerBehavior:
+  expectedServerBehaviour:
     'Offers the same deployment again when the device is back, and counts one success.',
   parameters: { installMs: 200, rebootMs: 300, warmUpMs: 500, coldShare: 0.5 },
   hooks: {

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type KeyType, keyTypes } from '../../fixtures/contract/vocabulary.ts';
 import { StatusError } from '../network/errors.ts';
 import { Bench, sessionOf, token } from '../testing/bench.ts';
-import { type Answers, PretendServer } from '../testing/pretend-server.ts';
+import { PretendServer, type Responses } from '../testing/pretend-server.ts';
 import { type ClientSession, tokenSubject } from './session.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -14,8 +14,8 @@ afterEach(async () => {
 const granted = () => ({ status: 200, body: token });
 const provides = { device_type: 'board', artifact_name: 'r-1', 'rootfs-image.version': 'r-1' };
 
-async function started(answers: Answers, options = {}, keyType: KeyType = 'ed25519') {
-  const server = await PretendServer.start({ 'post-auth-request': granted, ...answers });
+async function started(responses: Responses, options = {}, keyType: KeyType = 'ed25519') {
+  const server = await PretendServer.start({ 'post-auth-request': granted, ...responses });
   const bench = new Bench(server.baseUrl, options);
   closers.push(
     () => server.close(),
@@ -88,7 +88,7 @@ describe('the sign-in of a device', () => {
       'post-auth-request': () => ({ status: 200, body }),
     });
     const thrown = await errorOf(client.signIn(session));
-    expect(thrown).toMatchObject({ code: 'answer', label: 'answer/not-a-token' });
+    expect(thrown).toMatchObject({ code: 'response', label: 'response/not-a-token' });
     expect(session.token).toBeUndefined();
   });
 
@@ -166,11 +166,11 @@ describe('a request with a token', () => {
   });
 
   it.each([
-    ['HTML', '<html></html>', 'answer/not-json'],
-    ['nothing', '', 'answer/not-json'],
-    ['JSON too deep to be parsed', `${'['.repeat(101)}${']'.repeat(101)}`, 'answer/not-json'],
-    ['another kind of JSON', '"a"', 'answer/shape'],
-    ['a number where a text belongs', '{"a":1}', 'answer/shape'],
+    ['HTML', '<html></html>', 'response/not-json'],
+    ['nothing', '', 'response/not-json'],
+    ['JSON too deep to be parsed', `${'['.repeat(101)}${']'.repeat(101)}`, 'response/not-json'],
+    ['another kind of JSON', '"a"', 'response/shape'],
+    ['a number where a text belongs', '{"a":1}', 'response/shape'],
   ])('answered with %s fails with a response error', async (_what, body, label) => {
     const { client, session } = await started({
       'get-configuration': () => ({ status: 200, body }),
@@ -254,7 +254,7 @@ describe('the request for the next deployment', () => {
       'post-next-deployment-v2': () => ({ status: 200, body }),
     });
     const thrown = await errorOf(client.nextDeployment(session, provides));
-    expect(thrown).toMatchObject({ label: 'answer/shape' });
+    expect(thrown).toMatchObject({ label: 'response/shape' });
   });
 });
 
@@ -332,8 +332,8 @@ describe('the update control map', () => {
     ['the map', { status: 200, body: { update_control_map: map } }, map],
     ['undefined when there is none', { status: 200, body: {} }, undefined],
     ['gone when the deployment is over', { status: 404 }, 'gone'],
-  ])('returns the response as %s', async (_what, answer, wanted) => {
-    const { client, session } = await started({ 'get-update-control-map': () => answer });
+  ])('returns the response as %s', async (_what, response, wanted) => {
+    const { client, session } = await started({ 'get-update-control-map': () => response });
     expect(await client.controlMap(session, 'd')).toEqual(wanted);
   });
 
@@ -342,6 +342,8 @@ describe('the update control map', () => {
     const { client, session } = await started({
       'get-update-control-map': () => ({ status: 200, body }),
     });
-    expect(await errorOf(client.controlMap(session, 'd'))).toMatchObject({ label: 'answer/shape' });
+    expect(await errorOf(client.controlMap(session, 'd'))).toMatchObject({
+      label: 'response/shape',
+    });
   });
 });

@@ -22,15 +22,15 @@ import {
 } from '../../fixtures/contract/resources.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { signatureOf } from '../identity/key-types.ts';
-import { AnswerError } from '../network/errors.ts';
-import type { HttpAnswer, Transport } from '../network/transport.ts';
+import { ResponseError } from '../network/errors.ts';
+import type { HttpResponse, Transport } from '../network/transport.ts';
 import {
-  type AnswerContext,
   bodyOf,
   circumstancesOf,
   expectSuccess,
+  type ResponseContext,
   statusError,
-} from './answers.ts';
+} from './responses.ts';
 import {
   type ClientSession,
   exchangerOf,
@@ -89,7 +89,7 @@ export class DeviceClient {
       ...(tenantToken === undefined ? {} : { tenant_token: tenantToken }),
     };
     const body = Buffer.from(JSON.stringify(request));
-    const answer = await exchangerOf(session, this.#options.transport).exchange({
+    const response = await exchangerOf(session, this.#options.transport).exchange({
       operation: operation.id,
       caller: session.caller,
       method: operation.method,
@@ -102,11 +102,11 @@ export class DeviceClient {
       body,
       plannedMs: takePlannedMs(session),
     });
-    if (answer.status === 401 && saysSignature(answer)) {
+    if (response.status === 401 && saysSignature(response)) {
       this.#options.transport.observer.signatureRefused(operation.id);
     }
     const context = this.#context(operation, session);
-    session.token = tokenIn(expectSuccess(answer, context), context);
+    session.token = tokenIn(expectSuccess(response, context), context);
     session.renewAtMs = undefined;
   }
 
@@ -122,12 +122,12 @@ export class DeviceClient {
   ): Promise<DeploymentInstructionsV2 | undefined> {
     for (const endpoint of nextEndpoints.slice(nextEndpoints.indexOf(session.nextEndpoint))) {
       const { sending, shape } = nextRequests[endpoint](provides);
-      const answer = await this.#authorized(session, sending);
-      if (answer.status === 404 && endpoint !== 'get-v1') continue;
+      const response = await this.#authorized(session, sending);
+      if (response.status === 404 && endpoint !== 'get-v1') continue;
       const context = this.#context(sending.operation, session);
-      expectSuccess(answer, context);
+      expectSuccess(response, context);
       session.nextEndpoint = endpoint;
-      return answer.status === 204 ? undefined : bodyOf(shape, answer, context);
+      return response.status === 204 ? undefined : bodyOf(shape, response, context);
     }
     return undefined;
   }
@@ -143,9 +143,9 @@ export class DeviceClient {
   ): Promise<'recorded' | 'aborted'> {
     const operation = operations['put-deployment-status'];
     const path = pathOf(operation, { id: deploymentId });
-    const answer = await this.#authorized(session, { operation, path, body: report });
-    if (answer.status === 409) return 'aborted';
-    expectSuccess(answer, this.#context(operation, session));
+    const response = await this.#authorized(session, { operation, path, body: report });
+    if (response.status === 409) return 'aborted';
+    expectSuccess(response, this.#context(operation, session));
     return 'recorded';
   }
 
@@ -170,18 +170,18 @@ export class DeviceClient {
   ): Promise<UpdateControlMap | 'gone' | undefined> {
     const operation = operations['get-update-control-map'];
     const path = pathOf(operation, { id: deploymentId });
-    const answer = await this.#authorized(session, { operation, path });
-    if (answer.status === 404) return 'gone';
+    const response = await this.#authorized(session, { operation, path });
+    if (response.status === 404) return 'gone';
     const context = this.#context(operation, session);
-    return bodyOf(wrappedControlMapShape, expectSuccess(answer, context), context)
+    return bodyOf(wrappedControlMapShape, expectSuccess(response, context), context)
       .update_control_map;
   }
 
   /** Returns the configuration that the device should apply. Spec: GET /configuration */
   async configuration(session: ClientSession): Promise<DeviceConfiguration> {
     const operation = operations['get-configuration'];
-    const answer = await this.#send(session, { operation, path: pathOf(operation) });
-    return bodyOf(deviceConfigurationShape, answer, this.#context(operation, session));
+    const response = await this.#send(session, { operation, path: pathOf(operation) });
+    return bodyOf(deviceConfigurationShape, response, this.#context(operation, session));
   }
 
   /** Reports the configuration that the device has applied. Spec: PUT /configuration */
@@ -212,9 +212,9 @@ export class DeviceClient {
   async sendInventory(session: ClientSession, attributes: readonly Attribute[]): Promise<void> {
     const operation = operations['put-attributes'];
     const sending = { operation, path: pathOf(operation), body: attributes };
-    const answer = await this.#authorized(session, sending);
-    if (answer.status === 405) return this.#patchInventory(session, attributes);
-    expectSuccess(answer, this.#context(operation, session));
+    const response = await this.#authorized(session, sending);
+    if (response.status === 405) return this.#patchInventory(session, attributes);
+    expectSuccess(response, this.#context(operation, session));
   }
 
   async #patchInventory(session: ClientSession, attributes: readonly Attribute[]): Promise<void> {
@@ -222,18 +222,18 @@ export class DeviceClient {
     await this.#send(session, { operation, path: pathOf(operation), body: attributes });
   }
 
-  async #send(session: ClientSession, sending: DeviceRequest): Promise<HttpAnswer> {
-    const answer = await this.#authorized(session, sending);
-    return expectSuccess(answer, this.#context(sending.operation, session));
+  async #send(session: ClientSession, sending: DeviceRequest): Promise<HttpResponse> {
+    const response = await this.#authorized(session, sending);
+    return expectSuccess(response, this.#context(sending.operation, session));
   }
 
   /**
    * Sends a request with the session's token. Signs in first when there is no token, and signs in
    * and repeats the request once when the server answers 401.
    */
-  async #authorized(session: ClientSession, sending: DeviceRequest): Promise<HttpAnswer> {
-    const answer = await this.#exchange(session, sending);
-    if (answer.status !== 401 || !session.renewsToken) return answer;
+  async #authorized(session: ClientSession, sending: DeviceRequest): Promise<HttpResponse> {
+    const response = await this.#exchange(session, sending);
+    if (response.status !== 401 || !session.renewsToken) return response;
     session.token = undefined;
     const second = await this.#exchange(session, sending);
     if (second.status !== 401) return second;
@@ -241,7 +241,7 @@ export class DeviceClient {
     throw statusError(second, this.#context(sending.operation, session));
   }
 
-  async #exchange(session: ClientSession, sending: DeviceRequest): Promise<HttpAnswer> {
+  async #exchange(session: ClientSession, sending: DeviceRequest): Promise<HttpResponse> {
     if (session.token === undefined) await this.signIn(session);
     const { operation, path, body } = sending;
     const json = body === undefined ? undefined : JSON.stringify(body);
@@ -260,7 +260,7 @@ export class DeviceClient {
     });
   }
 
-  #context(operation: ContractOperation, session: ClientSession): AnswerContext {
+  #context(operation: ContractOperation, session: ClientSession): ResponseContext {
     return { operation, caller: session.caller, clock: this.#options.clock };
   }
 }
@@ -300,7 +300,7 @@ const nextRequests: Readonly<Record<NextEndpoint, (provides: DeviceProvides) => 
  * Returns true when the response names the signature as its reason. A pending device gets the same
  * status 401, so only the text of the error identifies a rejected signature.
  */
-function saysSignature({ body }: HttpAnswer): boolean {
+function saysSignature({ body }: HttpResponse): boolean {
   return /signature/i.test(body.subarray(0, REASON_MAX_BYTES).toString('latin1'));
 }
 
@@ -311,9 +311,9 @@ const TOKEN_MAX_CHARACTERS = 16_384;
  * Returns the token of a response. The device sends the token back in a header unchanged, where
  * quotes or a line break would break every request, so anything but a JWT is rejected here.
  */
-function tokenIn(answer: HttpAnswer, context: AnswerContext): string {
-  const token = answer.body.toString('latin1');
+function tokenIn(response: HttpResponse, context: ResponseContext): string {
+  const token = response.body.toString('latin1');
   if (token.length <= TOKEN_MAX_CHARACTERS && /^[\w-]+(\.[\w-]*){2}$/.test(token)) return token;
   const message = 'the response is not a JWT (three base64url parts joined by dots)';
-  throw new AnswerError('not-a-token', message, circumstancesOf(answer, context));
+  throw new ResponseError('not-a-token', message, circumstancesOf(response, context));
 }

@@ -11,7 +11,7 @@ import {
   encodeConnectMessage,
 } from '../../fixtures/formats/connect-message.ts';
 import { type ConnectionFiles, tlsSettings } from '../network/connections.ts';
-import { noAnswerKindOf } from '../network/errors.ts';
+import { noResponseKindOf } from '../network/errors.ts';
 import type { FrameNetwork } from '../network/frame-network.ts';
 import type { ExchangeMeter } from '../network/transport.ts';
 
@@ -216,7 +216,7 @@ export class DeviceSocket {
     this.#endFrames();
     if (this.state === 'closed') return;
     if (this.state === 'opening' && this.refusedWith === undefined) {
-      const silence = noAnswerKindOf(this.#error ?? cause);
+      const silence = noResponseKindOf(this.#error ?? cause);
       this.#options.observer.unanswered({ operation: operation.id, silence });
     }
     this.state = 'closed';

@@ -4,8 +4,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { DownloadError, StatusError } from '../network/errors.ts';
 import { Bench } from '../testing/bench.ts';
 import {
-  type PretendAnswer,
   type PretendRequest,
+  type PretendResponse,
   PretendServer,
 } from '../testing/pretend-server.ts';
 import { downloadedBytes, REDIRECTS_MAX, RESUMPTIONS_MAX } from './download.ts';
@@ -21,13 +21,13 @@ const pause = async (): Promise<void> => undefined;
 const file = Buffer.from(Array.from({ length: 5000 }, (_, index) => index % 251));
 
 interface Given {
-  readonly answers: readonly ((asked: PretendRequest) => PretendAnswer)[];
+  readonly responses: readonly ((asked: PretendRequest) => PretendResponse)[];
   readonly fileMaxBytes?: number;
 }
 
 /** Downloads from a server that sends these responses in order. */
-async function download({ answers, fileMaxBytes = 10_000 }: Given) {
-  const left = [...answers];
+async function download({ responses, fileMaxBytes = 10_000 }: Given) {
+  const left = [...responses];
   const server = await PretendServer.start({
     'download-artifact': (asked) => left.shift()?.(asked) ?? { status: 500 },
   });
@@ -66,14 +66,14 @@ async function errorOf(work: Promise<unknown>): Promise<unknown> {
   );
 }
 
-const whole = (): PretendAnswer => ({ status: 200, body: file });
-const cutAt = (bytes: number) => (): PretendAnswer => ({
+const whole = (): PretendResponse => ({ status: 200, body: file });
+const cutAt = (bytes: number) => (): PretendResponse => ({
   status: 200,
   body: file,
   cutAfterBytes: bytes,
 });
 
-function rest({ headers }: PretendRequest): Exclude<PretendAnswer, string> {
+function rest({ headers }: PretendRequest): Exclude<PretendResponse, string> {
   const from = Number(/^bytes=(\d+)-$/.exec(headers.range ?? '')?.[1]);
   const range = `bytes ${from}-${file.length - 1}/${file.length}`;
   return { status: 206, body: file.subarray(from), headers: { 'content-range': range } };
@@ -81,7 +81,7 @@ function rest({ headers }: PretendRequest): Exclude<PretendAnswer, string> {
 
 describe('a download', () => {
   it('returns every byte, with the query of the link and without a token', async () => {
-    const { server, bytes } = await download({ answers: [whole] });
+    const { server, bytes } = await download({ responses: [whole] });
     expect((await bytes).equals(file)).toBe(true);
     const [asked] = server.requestsFor('download-artifact');
     expect(asked?.headers.authorization).toBeUndefined();
@@ -90,18 +90,18 @@ describe('a download', () => {
   });
 
   it('that breaks off resumes at the byte where it broke', async () => {
-    const { server, bytes } = await download({ answers: [cutAt(2000), rest] });
+    const { server, bytes } = await download({ responses: [cutAt(2000), rest] });
     expect((await bytes).equals(file)).toBe(true);
     expect(server.requestsFor('download-artifact')[1]?.headers.range).toBe('bytes=2000-');
   });
 
   it('that breaks off several times resumes each time, after a pause', async () => {
-    const again = (asked: PretendRequest): PretendAnswer => ({
+    const again = (asked: PretendRequest): PretendResponse => ({
       ...rest(asked),
       cutAfterBytes: 500,
     });
     const { server, bytes, pauses } = await download({
-      answers: [cutAt(2000), again, again, rest],
+      responses: [cutAt(2000), again, again, rest],
     });
     expect((await bytes).equals(file)).toBe(true);
     const ranges = server.requestsFor('download-artifact').map(({ headers }) => headers.range);
@@ -110,12 +110,12 @@ describe('a download', () => {
   });
 
   it('that breaks off again and again fails after a limited number of tries', async () => {
-    const again = (asked: PretendRequest): PretendAnswer => ({
+    const again = (asked: PretendRequest): PretendResponse => ({
       ...rest(asked),
       cutAfterBytes: 100,
     });
     const { server, bytes } = await download({
-      answers: [cutAt(2000), ...Array(RESUMPTIONS_MAX + 5).fill(again)],
+      responses: [cutAt(2000), ...Array(RESUMPTIONS_MAX + 5).fill(again)],
     });
     const error = await errorOf(bytes);
     expect(error).toBeInstanceOf(DownloadError);
@@ -125,20 +125,20 @@ describe('a download', () => {
   });
 
   it('that breaks off before its first byte starts again without a range', async () => {
-    const { server, bytes } = await download({ answers: [() => 'cut', whole] });
+    const { server, bytes } = await download({ responses: [() => 'cut', whole] });
     expect((await bytes).equals(file)).toBe(true);
     expect(server.requestsFor('download-artifact')[1]?.headers.range).toBeUndefined();
   });
 
   it('waits and retries when the server is busy', async () => {
-    const busy = (): PretendAnswer => ({ status: 503 });
-    const { bytes, pauses } = await download({ answers: [busy, cutAt(100), busy, rest] });
+    const busy = (): PretendResponse => ({ status: 503 });
+    const { bytes, pauses } = await download({ responses: [busy, cutAt(100), busy, rest] });
     expect((await bytes).equals(file)).toBe(true);
     expect(pauses).toEqual([1, 2, 3]);
   });
 
   it('fails with the last error when no byte ever arrived', async () => {
-    const { server, bytes } = await download({ answers: [] });
+    const { server, bytes } = await download({ responses: [] });
     expect(await errorOf(bytes)).toMatchObject({ code: 'status', status: 500 });
     expect(server.requestsFor('download-artifact')).toHaveLength(RESUMPTIONS_MAX + 1);
   });
@@ -146,7 +146,7 @@ describe('a download', () => {
   it('follows a redirect to the file, and sends the range again', async () => {
     const redirect = () => ({ status: 307, headers: { location: '/storage/artifacts/a1?to=2' } });
     const { bytes, server } = await download({
-      answers: [redirect, () => ({ status: 200, body: file })],
+      responses: [redirect, () => ({ status: 200, body: file })],
     });
     expect(await bytes).toEqual(file);
     expect(server.requests.map(({ query }) => query.get('to'))).toEqual([null, '2']);
@@ -154,7 +154,7 @@ describe('a download', () => {
 
   it('fails at a redirect that leads to no end of redirects', async () => {
     const redirect = () => ({ status: 302, headers: { location: '/storage/artifacts/a1' } });
-    const { bytes, server } = await download({ answers: Array(20).fill(redirect) });
+    const { bytes, server } = await download({ responses: Array(20).fill(redirect) });
     await expect(bytes).rejects.toThrow(StatusError);
     expect(server.requests).toHaveLength(REDIRECTS_MAX + 1);
   });
@@ -163,13 +163,13 @@ describe('a download', () => {
     'fails at a redirect to %j',
     async (location) => {
       const headers = location === undefined ? {} : { location };
-      const { bytes } = await download({ answers: [() => ({ status: 302, headers })] });
+      const { bytes } = await download({ responses: [() => ({ status: 302, headers })] });
       await expect(bytes).rejects.toThrow(StatusError);
     },
   );
 
   it('is complete when the connection breaks after the last byte', async () => {
-    const { server, bytes } = await download({ answers: [cutAt(file.length), () => 'cut'] });
+    const { server, bytes } = await download({ responses: [cutAt(file.length), () => 'cut'] });
     expect((await bytes).equals(file)).toBe(true);
     expect(server.requestsFor('download-artifact')).toHaveLength(1);
   });
@@ -183,17 +183,27 @@ describe('a download', () => {
     ],
     ['nothing where the server gives nothing', {}, undefined],
   ])('requests the rest of the same file by %s', async (_what, headers, wanted) => {
-    const first = (): PretendAnswer => ({ status: 200, body: file, cutAfterBytes: 2000, headers });
-    const { server, bytes } = await download({ answers: [first, rest] });
+    const first = (): PretendResponse => ({
+      status: 200,
+      body: file,
+      cutAfterBytes: 2000,
+      headers,
+    });
+    const { server, bytes } = await download({ responses: [first, rest] });
     expect((await bytes).equals(file)).toBe(true);
     expect(server.requestsFor('download-artifact')[1]?.headers['if-range']).toBe(wanted);
   });
 
   it('skips known bytes when a server without range support sends the whole file', async () => {
     const headers = { etag: '"v1"' };
-    const first = (): PretendAnswer => ({ status: 200, body: file, cutAfterBytes: 2000, headers });
+    const first = (): PretendResponse => ({
+      status: 200,
+      body: file,
+      cutAfterBytes: 2000,
+      headers,
+    });
     const { bytes } = await download({
-      answers: [first, () => ({ status: 200, body: file, headers })],
+      responses: [first, () => ({ status: 200, body: file, headers })],
     });
     expect((await bytes).equals(file)).toBe(true);
   });
@@ -202,10 +212,15 @@ describe('a download', () => {
     ['another ETag', { status: 200, body: Buffer.alloc(5000), headers: { etag: '"v2"' } }],
     ['no ETag', { status: 200, body: Buffer.alloc(5000) }],
     ['416, because it is shorter', { status: 416 }],
-  ] as const)('never joins parts of different files: %s', async (_what, answer) => {
+  ] as const)('never joins parts of different files: %s', async (_what, response) => {
     const headers = { etag: '"v1"' };
-    const first = (): PretendAnswer => ({ status: 200, body: file, cutAfterBytes: 2000, headers });
-    const { bytes } = await download({ answers: [first, () => answer] });
+    const first = (): PretendResponse => ({
+      status: 200,
+      body: file,
+      cutAfterBytes: 2000,
+      headers,
+    });
+    const { bytes } = await download({ responses: [first, () => response] });
     expect(await errorOf(bytes)).toMatchObject({ label: 'download/changed', passing: false });
   });
 
@@ -215,17 +230,17 @@ describe('a download', () => {
     ['says nothing of its range', undefined],
     ['says nonsense of its range', 'bytes */5000'],
   ])('does not accept a partial response that %s', async (_what, range) => {
-    const part = (): PretendAnswer => ({
+    const part = (): PretendResponse => ({
       status: 206,
       body: file.subarray(2000),
       headers: range === undefined ? {} : { 'content-range': range },
     });
-    const { bytes } = await download({ answers: [cutAt(2000), part] });
+    const { bytes } = await download({ responses: [cutAt(2000), part] });
     expect(await errorOf(bytes)).toMatchObject({ label: 'download/range' });
   });
 
   it.each([403, 404, 302, 206])('answered with %i fails with that status', async (status) => {
-    const { bytes } = await download({ answers: [() => ({ status })] });
+    const { bytes } = await download({ responses: [() => ({ status })] });
     const error = await errorOf(bytes);
     expect(error).toBeInstanceOf(StatusError);
     expect(error).toMatchObject({ status, operation: 'download-artifact' });
@@ -261,28 +276,28 @@ describe('a download', () => {
   });
 
   it('is refused before its first byte when the stated size is too large', async () => {
-    const { bytes } = await download({ answers: [whole], fileMaxBytes: 4999 });
+    const { bytes } = await download({ responses: [whole], fileMaxBytes: 4999 });
     const error = await errorOf(bytes);
     expect(error).toMatchObject({ label: 'download/too-large', passing: false });
     expect(String(error)).toContain('larger than the limit of 4999 bytes');
   });
 
   it('is aborted when the file is too large and its size was not stated', async () => {
-    const chunked = (): PretendAnswer => ({
+    const chunked = (): PretendResponse => ({
       status: 200,
       body: file,
       headers: { 'transfer-encoding': 'chunked' },
     });
-    const { bytes } = await download({ answers: [chunked], fileMaxBytes: 4999 });
+    const { bytes } = await download({ responses: [chunked], fileMaxBytes: 4999 });
     expect(await errorOf(bytes)).toMatchObject({ label: 'download/too-large' });
   });
 
   it('that stalls is abandoned at the time limit and started again', async () => {
-    const { server, bench, bytes } = await download({ answers: [() => 'silence', whole] });
+    const { server, bench, bytes } = await download({ responses: [() => 'silence', whole] });
     await server.untilAsked('download-artifact');
     bench.clock.advance(5000);
     expect((await bytes).equals(file)).toBe(true);
-    expect(bench.metrics.operations()).toMatchObject([{ answers: { '2xx': 1 } }]);
+    expect(bench.metrics.operations()).toMatchObject([{ responses: { '2xx': 1 } }]);
   });
 
   it.each(['ftp://host/file', '/relative', 'javascript:1', 'http://', ''])(
@@ -293,7 +308,7 @@ describe('a download', () => {
       const { transport, clock } = bench;
       const link = { transport, clock, caller: 'device 0', uri, fileMaxBytes: 1, pause };
       expect(await errorOf(collected(downloadedBytes(link)))).toMatchObject({
-        label: 'answer/link',
+        label: 'response/link',
       });
     },
   );

@@ -6,10 +6,10 @@
 
 import type { Clock } from '../../fixtures/base/clock.ts';
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
-import { AnswerError, ClientError, DownloadError, type ErrorContext } from '../network/errors.ts';
+import { ClientError, DownloadError, type ErrorContext, ResponseError } from '../network/errors.ts';
 import type { Exchanger } from '../network/simulated-network.ts';
-import type { OpenAnswer } from '../network/transport.ts';
-import { statusError } from './answers.ts';
+import type { OpenResponse } from '../network/transport.ts';
+import { statusError } from './responses.ts';
 
 /** A file to download and how to fetch it. */
 export interface DownloadRequest {
@@ -106,12 +106,12 @@ async function* onePart(
   url: URL,
   progress: DownloadProgress,
 ): AsyncGenerator<Buffer> {
-  const answer = await openedPart(download, url, rangeHeaders(progress));
+  const response = await openedPart(download, url, rangeHeaders(progress));
   const { caller } = download;
-  const circumstances = { operation: operation.id, caller, elapsedMs: answer.elapsedMs() };
-  const skippedBytes = checkedHead(answer, { download, progress, circumstances });
+  const circumstances = { operation: operation.id, caller, elapsedMs: response.elapsedMs() };
+  const skippedBytes = checkedHead(response, { download, progress, circumstances });
   let toSkip = skippedBytes;
-  for await (const chunk of answer.chunks()) {
+  for await (const chunk of response.chunks()) {
     const fresh = chunk.subarray(Math.min(toSkip, chunk.length));
     toSkip -= chunk.length - fresh.length;
     progress.receivedBytes += fresh.length;
@@ -133,18 +133,18 @@ async function openedPart(
   { transport, caller }: DownloadRequest,
   url: URL,
   headers: Readonly<Record<string, string>>,
-): Promise<OpenAnswer> {
+): Promise<OpenResponse> {
   const { id, method } = operation;
   let target = url;
   for (let followed = 0; ; followed++) {
-    const answer = await transport.open({ operation: id, caller, method, target, headers });
-    const { location } = answer.headers;
-    const isRedirect = redirectStatuses.has(answer.status) && location !== undefined;
+    const response = await transport.open({ operation: id, caller, method, target, headers });
+    const { location } = response.headers;
+    const isRedirect = redirectStatuses.has(response.status) && location !== undefined;
     if (!isRedirect || followed === REDIRECTS_MAX || !URL.canParse(location, target.href))
-      return answer;
+      return response;
     const next = new URL(location, target);
-    if (!/^https?:$/.test(next.protocol)) return answer;
-    answer.discard();
+    if (!/^https?:$/.test(next.protocol)) return response;
+    response.discard();
     target = next;
   }
 }
@@ -165,43 +165,45 @@ interface DownloadPart {
  * Checks the head of a response and returns the number of its leading bytes to skip because they
  * were received before.
  */
-function checkedHead(answer: OpenAnswer, part: DownloadPart): number {
+function checkedHead(response: OpenResponse, part: DownloadPart): number {
   try {
-    return part.progress.receivedBytes === 0 ? expectWhole(answer, part) : expectRest(answer, part);
+    return part.progress.receivedBytes === 0
+      ? expectWhole(response, part)
+      : expectRest(response, part);
   } catch (error) {
-    answer.discard();
+    response.discard();
     throw error;
   }
 }
 
-function refusal(answer: OpenAnswer, { download, circumstances }: DownloadPart): ClientError {
+function refusal(response: OpenResponse, { download, circumstances }: DownloadPart): ClientError {
   const { caller, clock } = download;
-  const head = { ...answer, body: Buffer.alloc(0), elapsedMs: circumstances.elapsedMs };
+  const head = { ...response, body: Buffer.alloc(0), elapsedMs: circumstances.elapsedMs };
   return statusError(head, { operation, caller, clock });
 }
 
-function expectWhole(answer: OpenAnswer, part: DownloadPart): 0 {
+function expectWhole(response: OpenResponse, part: DownloadPart): 0 {
   const { download, progress, circumstances } = part;
-  if (answer.status !== 200) throw refusal(answer, part);
-  const length = Number(answer.headers['content-length'] ?? Number.NaN);
+  if (response.status !== 200) throw refusal(response, part);
+  const length = Number(response.headers['content-length'] ?? Number.NaN);
   progress.totalBytes = Number.isNaN(length) ? undefined : length;
-  progress.validator = validatorOf(answer);
+  progress.validator = validatorOf(response);
   if (length > download.fileMaxBytes) throw tooLarge(download, circumstances);
   return 0;
 }
 
-function expectRest(answer: OpenAnswer, part: DownloadPart): number {
+function expectRest(response: OpenResponse, part: DownloadPart): number {
   const { progress, circumstances } = part;
-  const isSame = progress.validator !== undefined && validatorOf(answer) === progress.validator;
+  const isSame = progress.validator !== undefined && validatorOf(response) === progress.validator;
   // A server without range support sends the whole file again, so the bytes already received are
   // skipped.
-  if (answer.status === 200 && isSame) return progress.receivedBytes;
-  if (answer.status === 200 || answer.status === 416) {
+  if (response.status === 200 && isSame) return progress.receivedBytes;
+  if (response.status === 200 || response.status === 416) {
     const message = 'the file changed on the server during the download';
     throw new DownloadError('changed', message, circumstances);
   }
-  if (answer.status !== 206) throw refusal(answer, part);
-  expectRange(answer, part);
+  if (response.status !== 206) throw refusal(response, part);
+  expectRange(response, part);
   return 0;
 }
 
@@ -209,20 +211,20 @@ function expectRest(answer: OpenAnswer, part: DownloadPart): number {
  * Returns the validator of a response. A weak ETag is not used: it does not guarantee identical
  * bytes, and If-Range does not allow it.
  */
-function validatorOf({ headers }: OpenAnswer): string | undefined {
+function validatorOf({ headers }: OpenResponse): string | undefined {
   const { etag, 'last-modified': lastModified } = headers;
   return etag !== undefined && !etag.startsWith('W/') ? etag : lastModified;
 }
 
 async function onlyHead(download: DownloadRequest, url: URL) {
   const { caller } = download;
-  const answer = await openedPart(download, url, { range: `bytes=0-${HEAD_BYTES - 1}` });
-  const circumstances = { operation: operation.id, caller, elapsedMs: answer.elapsedMs() };
+  const response = await openedPart(download, url, { range: `bytes=0-${HEAD_BYTES - 1}` });
+  const circumstances = { operation: operation.id, caller, elapsedMs: response.elapsedMs() };
   const progress = noProgress();
-  const totalBytes = checkedTotal(answer, { download, progress, circumstances });
+  const totalBytes = checkedTotal(response, { download, progress, circumstances });
   const pieces: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of answer.chunks()) {
+  for await (const chunk of response.chunks()) {
     pieces.push(chunk);
     bytes += chunk.length;
     if (bytes >= HEAD_BYTES) break;
@@ -234,10 +236,10 @@ async function onlyHead(download: DownloadRequest, url: URL) {
  * Returns the size of the file. A server without range support answers with the whole file, whose
  * Content-Length is the size.
  */
-function checkedTotal(answer: OpenAnswer, part: DownloadPart): number {
+function checkedTotal(response: OpenResponse, part: DownloadPart): number {
   try {
-    if (answer.status === 206) expectRange(answer, part);
-    else expectWhole(answer, part);
+    if (response.status === 206) expectRange(response, part);
+    else expectWhole(response, part);
     const { totalBytes } = part.progress;
     if (totalBytes !== undefined && totalBytes > part.download.fileMaxBytes) {
       throw tooLarge(part.download, part.circumstances);
@@ -245,7 +247,7 @@ function checkedTotal(answer: OpenAnswer, part: DownloadPart): number {
     if (totalBytes !== undefined) return totalBytes;
     throw new DownloadError('length', 'the server does not state the size', part.circumstances);
   } catch (error) {
-    answer.discard();
+    response.discard();
     throw error;
   }
 }
@@ -254,8 +256,8 @@ function checkedTotal(answer: OpenAnswer, part: DownloadPart): number {
  * Checks that the response continues the file. A range with another start, or of a file with
  * another size, would corrupt the file.
  */
-function expectRange(answer: OpenAnswer, { progress, circumstances }: DownloadPart): void {
-  const contentRange = String(answer.headers['content-range'] ?? '');
+function expectRange(response: OpenResponse, { progress, circumstances }: DownloadPart): void {
+  const contentRange = String(response.headers['content-range'] ?? '');
   const [, first, total] = /^bytes (\d+)-\d+\/(\d+)$/.exec(contentRange) ?? [];
   progress.totalBytes ??= Number(total);
   if (Number(first) === progress.receivedBytes && Number(total) === progress.totalBytes) return;
@@ -272,5 +274,5 @@ function tooLarge(download: DownloadRequest, circumstances: ErrorContext): Downl
 function linkUrl({ uri, caller }: DownloadRequest): URL {
   if (/^https?:/i.test(uri) && URL.canParse(uri)) return new URL(uri);
   const circumstances = { operation: operation.id, caller, elapsedMs: 0 };
-  throw new AnswerError('link', `"${uri}" is not an absolute http or https URL`, circumstances);
+  throw new ResponseError('link', `"${uri}" is not an absolute http or https URL`, circumstances);
 }

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { Bench, token } from '../testing/bench.ts';
-import { type Answers, type PretendRequest, PretendServer } from '../testing/pretend-server.ts';
+import { type PretendRequest, PretendServer, type Responses } from '../testing/pretend-server.ts';
 import { ManagementClient } from './management.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -8,10 +8,10 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-async function started(answers: Answers) {
+async function started(responses: Responses) {
   const server = await PretendServer.start({
     login: () => ({ status: 200, body: token }),
-    ...answers,
+    ...responses,
   });
   const { transport, clock, ...bench } = new Bench(server.baseUrl);
   closers.push(
@@ -72,7 +72,7 @@ describe('the management client of the operator', () => {
     async (body) => {
       const { management } = await started({ login: () => ({ status: 200, body }) });
       const error = await errorOf(management.login());
-      expect(error).toMatchObject({ label: 'answer/not-a-token', operation: 'login' });
+      expect(error).toMatchObject({ label: 'response/not-a-token', operation: 'login' });
       expect(String(error)).toMatch(/answered 200 without a plain token; check --url$/);
     },
   );
@@ -131,7 +131,7 @@ describe('the management client of the operator', () => {
   ])('does not accept %s as a list of devices', async (_what, body) => {
     const { management } = await started({ 'list-devices': () => ({ status: 200, body }) });
     const error = await errorOf(all(management.devices('pending')));
-    expect(error).toMatchObject({ label: 'answer/shape' });
+    expect(error).toMatchObject({ label: 'response/shape' });
   });
 
   it('finds the id of a new deployment in the Location header', async () => {
@@ -149,10 +149,10 @@ describe('the management client of the operator', () => {
       { status: 422, body: { error: 'no artifact' } },
       { status: 422, serverSays: 'no artifact' },
     ],
-    [{ status: 201 }, { label: 'answer/shape' }],
+    [{ status: 201 }, { label: 'response/shape' }],
     [{ status: 200 }, { status: 200 }],
-  ])('does not accept %o as a new deployment', async (answer, wanted) => {
-    const { management } = await started({ 'create-deployment': () => answer });
+  ])('does not accept %o as a new deployment', async (response, wanted) => {
+    const { management } = await started({ 'create-deployment': () => response });
     const made = management.createDeployment({ name: 'n', artifact_name: 'r-1', devices: ['d'] });
     expect(await errorOf(made)).toMatchObject(wanted);
   });

@@ -23,9 +23,9 @@ import {
   auditLogsShape,
 } from '../../fixtures/contract/resources.ts';
 import type { AuthSetStatus } from '../../fixtures/contract/vocabulary.ts';
-import { AnswerError, ClientError, StatusError } from '../network/errors.ts';
-import type { HttpAnswer, Transport } from '../network/transport.ts';
-import { type AnswerContext, bodyOf, circumstancesOf, expectSuccess } from './answers.ts';
+import { ClientError, ResponseError, StatusError } from '../network/errors.ts';
+import type { HttpResponse, Transport } from '../network/transport.ts';
+import { bodyOf, circumstancesOf, expectSuccess, type ResponseContext } from './responses.ts';
 
 /** A deployment that the run creates or joins. */
 export interface RunDeployment {
@@ -86,12 +86,12 @@ export class ManagementClient {
     const { email, password } = credentials;
     const basic = Buffer.from(`${email}:${password}`).toString('base64');
     const sending = { operation, path: pathOf(operation) };
-    const answer = await this.#exchange(sending, `Basic ${basic}`);
+    const response = await this.#exchange(sending, `Basic ${basic}`);
     const context = this.#context(operation);
-    const token = expectSuccess(answer, context).body.toString('latin1');
+    const token = expectSuccess(response, context).body.toString('latin1');
     if (!isBearerToken(token)) {
-      const said = `the server answered ${answer.status} without a plain token; check --url`;
-      throw new AnswerError('not-a-token', said, circumstancesOf(answer, context));
+      const said = `the server answered ${response.status} without a plain token; check --url`;
+      throw new ResponseError('not-a-token', said, circumstancesOf(response, context));
     }
     this.#token = token;
   }
@@ -99,11 +99,11 @@ export class ManagementClient {
   async #tryToken(token: string): Promise<void> {
     this.#token = token;
     const operation = managementOperations['list-devices'];
-    const answer = await this.#exchange(
+    const response = await this.#exchange(
       { operation, path: `${pathOf(operation)}?per_page=1` },
       `Bearer ${token}`,
     );
-    expectSuccess(answer, this.#context(operation));
+    expectSuccess(response, this.#context(operation));
   }
 
   /** Returns the operator's token, after a login when there is none yet. */
@@ -142,19 +142,19 @@ export class ManagementClient {
   async createDeployment(deployment: NewDeployment): Promise<string> {
     const operation = managementOperations['create-deployment'];
     const path = pathOf(operation);
-    const answer = await this.#send({ operation, path, body: deployment });
-    const location = String(answer.headers.location ?? '');
+    const response = await this.#send({ operation, path, body: deployment });
+    const location = String(response.headers.location ?? '');
     const id = /(?<![0-9A-Za-z-])([0-9A-Za-z-]+)\/?$/.exec(location)?.[1];
     if (id !== undefined) return id;
     const message = `the Location header "${location}" names no deployment`;
-    throw new AnswerError('shape', message, circumstancesOf(answer, this.#context(operation)));
+    throw new ResponseError('shape', message, circumstancesOf(response, this.#context(operation)));
   }
 
   /** Returns an existing deployment by ID. */
   async deployment(deploymentId: string): Promise<RunDeployment> {
     const operation = managementOperations['get-deployment'];
-    const answer = await this.#send({ operation, path: pathOf(operation, { id: deploymentId }) });
-    const { artifact_name } = bodyOf(deploymentShape, answer, this.#context(operation));
+    const response = await this.#send({ operation, path: pathOf(operation, { id: deploymentId }) });
+    const { artifact_name } = bodyOf(deploymentShape, response, this.#context(operation));
     return { deploymentId, artifactName: artifact_name };
   }
 
@@ -167,12 +167,12 @@ export class ManagementClient {
     const query = new URLSearchParams({ per_page: String(limits.pageMax) });
     if (name !== undefined) query.set('name', name);
     try {
-      const answer = await this.#send({ operation, path: `${pathOf(operation)}?${query}` });
-      return bodyOf(artifactsShape, answer, this.#context(operation));
+      const response = await this.#send({ operation, path: `${pathOf(operation)}?${query}` });
+      return bodyOf(artifactsShape, response, this.#context(operation));
     } catch (error) {
       const isOfList = error instanceof ClientError && error.operation === operation.id;
-      const isAnswer = error instanceof StatusError || error instanceof AnswerError;
-      if (isOfList && isAnswer) return undefined;
+      const isResponse = error instanceof StatusError || error instanceof ResponseError;
+      if (isOfList && isResponse) return undefined;
       throw error;
     }
   }
@@ -183,8 +183,8 @@ export class ManagementClient {
   async activeDeployment(name: string, artifactName: string): Promise<RunDeployment | undefined> {
     const operation = managementOperations['list-deployments'];
     const path = `${pathOf(operation)}?${new URLSearchParams({ name })}`;
-    const answer = await this.#send({ operation, path });
-    const listed = bodyOf(operation.success[200].shape, answer, this.#context(operation));
+    const response = await this.#send({ operation, path });
+    const listed = bodyOf(operation.success[200].shape, response, this.#context(operation));
     const active = listed.find(
       (each) =>
         each.name === name && each.artifact_name === artifactName && each.status !== 'finished',
@@ -202,16 +202,16 @@ export class ManagementClient {
   /** Returns the number of devices per status of a deployment. */
   async deploymentStatistics(deploymentId: string): Promise<Readonly<Record<string, number>>> {
     const operation = managementOperations['get-deployment-statistics'];
-    const answer = await this.#send({ operation, path: pathOf(operation, { id: deploymentId }) });
-    return bodyOf(operation.success[200].shape, answer, this.#context(operation));
+    const response = await this.#send({ operation, path: pathOf(operation, { id: deploymentId }) });
+    return bodyOf(operation.success[200].shape, response, this.#context(operation));
   }
 
   /** Returns the latest audit log entries about an object, at most one page. */
   async auditEntriesOf(objectId: string): Promise<readonly AuditLog[]> {
     const operation = operations['list-audit-logs'];
     const query = new URLSearchParams({ object_id: objectId, per_page: String(limits.pageMax) });
-    const answer = await this.#send({ operation, path: `${pathOf(operation)}?${query}` });
-    return bodyOf(auditLogsShape, answer, this.#context(operation));
+    const response = await this.#send({ operation, path: `${pathOf(operation)}?${query}` });
+    return bodyOf(auditLogsShape, response, this.#context(operation));
   }
 
   /** Removes a device from the server; returns `gone` when the device is unknown. */
@@ -253,26 +253,26 @@ export class ManagementClient {
     for (let page = 1; page <= PAGES_MAX; page++) {
       const query = new URLSearchParams({ page: String(page), per_page: String(limits.pageMax) });
       if (wanted.status !== undefined) query.set('status', wanted.status);
-      const answer = await this.#send({ ...sending, path: `${sending.path}?${query}` });
-      const items = bodyOf(wanted.shape, answer, this.#context(sending.operation));
+      const response = await this.#send({ ...sending, path: `${sending.path}?${query}` });
+      const items = bodyOf(wanted.shape, response, this.#context(sending.operation));
       yield items;
       if (items.length < limits.pageMax) return;
     }
   }
 
-  async #send(sending: ManagementRequest): Promise<HttpAnswer> {
+  async #send(sending: ManagementRequest): Promise<HttpResponse> {
     const context = this.#context(sending.operation);
     if (this.#token === undefined) await this.login();
-    const answer = await this.#exchange(sending, `Bearer ${this.#token}`);
+    const response = await this.#exchange(sending, `Bearer ${this.#token}`);
     const isFixed = 'token' in this.#options.credentials;
-    if (answer.status !== 401 || isFixed) return expectSuccess(answer, context);
+    if (response.status !== 401 || isFixed) return expectSuccess(response, context);
     await this.login();
     const second = await this.#exchange(sending, `Bearer ${this.#token}`);
     if (second.status === 401) this.#token = undefined;
     return expectSuccess(second, context);
   }
 
-  #exchange(sending: ManagementRequest, authorization: string): Promise<HttpAnswer> {
+  #exchange(sending: ManagementRequest, authorization: string): Promise<HttpResponse> {
     const { operation, path, body } = sending;
     const json = body === undefined ? {} : { body: JSON.stringify(body) };
     return this.#options.transport.exchange({
@@ -286,11 +286,11 @@ export class ManagementClient {
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...json,
-      answerMaxBytes: PAGE_MAX_BYTES,
+      responseMaxBytes: PAGE_MAX_BYTES,
     });
   }
 
-  #context(operation: ManagementRequest['operation']): AnswerContext {
+  #context(operation: ManagementRequest['operation']): ResponseContext {
     return { operation, caller: 'operator', clock: this.#options.clock };
   }
 }

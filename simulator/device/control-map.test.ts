@@ -3,7 +3,7 @@ import type { UpdateControlMap } from '../../fixtures/contract/resources.ts';
 import { UpdateFailure } from '../behaviours/behaviour.ts';
 import { instructionsFor } from '../testing/artifacts.ts';
 import { Bench, deviceOf, InstantEnvironment, policy, sessionOf, token } from '../testing/bench.ts';
-import { type PretendAnswer, PretendServer } from '../testing/pretend-server.ts';
+import { type PretendResponse, PretendServer } from '../testing/pretend-server.ts';
 import { ControlMap } from './control-map.ts';
 import { beginDeployment } from './device.ts';
 
@@ -19,10 +19,10 @@ const mapOf = (entry: Entry): UpdateControlMap => ({
   priority: 0,
   states: { ArtifactInstall_Enter: entry },
 });
-const gone: PretendAnswer = { status: 503 };
+const gone: PretendResponse = { status: 503 };
 
 /** A device with an update in progress, and the server's responses to its requests for the map. */
-async function asking(answer: (asks: number) => PretendAnswer) {
+async function asking(answer: (asks: number) => PretendResponse) {
   let asks = 0;
   const server = await PretendServer.start({ 'get-update-control-map': () => answer(++asks) });
   const bench = new Bench(server.baseUrl);
@@ -37,7 +37,7 @@ async function asking(answer: (asks: number) => PretendAnswer) {
 }
 
 /** A map that came with the instructions and starts as `pause`. */
-async function paused(entry: Entry, answer: (asks: number) => PretendAnswer = () => gone) {
+async function paused(entry: Entry, answer: (asks: number) => PretendResponse = () => gone) {
   const bench = await asking(answer);
   const instructions = instructionsFor('release-2', bench.server.baseUrl, {
     update_control_map: mapOf({ action: 'pause', ...entry }),

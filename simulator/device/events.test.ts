@@ -81,11 +81,11 @@ describe('the events of a run', () => {
     const after = result.operations.find(
       ({ operation }) => operation === 'list-deployment-devices',
     );
-    const counted = result.operations.reduce((sum, { answers, unanswered }) => {
-      return sum + unanswered + Object.values(answers).reduce((one, other) => one + other, 0);
+    const counted = result.operations.reduce((sum, { responses, unanswered }) => {
+      return sum + unanswered + Object.values(responses).reduce((one, other) => one + other, 0);
     }, 0);
     expect(exchanges).toHaveLength(counted);
-    expect(after?.answers).toEqual({ '2xx': 1 });
+    expect(after?.responses).toEqual({ '2xx': 1 });
     const ended = events.findIndex(({ kind }) => kind === 'ended');
     expect(events[ended]).toMatchObject({ because: 'settled' });
     const late = events.slice(ended + 1).filter(({ kind }) => kind !== 'exchange');

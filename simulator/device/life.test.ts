@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { FleetStopped } from '../network/errors.ts';
 import { configurationArtifact, instructionsFor, softwareArtifact } from '../testing/artifacts.ts';
 import { Bench, deviceOf, InstantEnvironment, token } from '../testing/bench.ts';
-import { type Answers, type PretendAnswer, PretendServer } from '../testing/pretend-server.ts';
+import { type PretendResponse, PretendServer, type Responses } from '../testing/pretend-server.ts';
 import { live } from './life.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -10,8 +10,8 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-const recorded = (): PretendAnswer => ({ status: 204 });
-const kindServer: Answers = {
+const recorded = (): PretendResponse => ({ status: 204 });
+const kindServer: Responses = {
   'post-auth-request': () => ({ status: 200, body: token }),
   'post-monitor-configuration': recorded,
   'post-alerts': recorded,
@@ -24,8 +24,8 @@ const kindServer: Answers = {
 };
 
 /** Runs one device for `rests` waits. */
-async function lived(answers: Answers, rests: number) {
-  const server = await PretendServer.start({ ...kindServer, ...answers });
+async function lived(responses: Responses, rests: number) {
+  const server = await PretendServer.start({ ...kindServer, ...responses });
   const bench = new Bench(server.baseUrl);
   closers.push(
     () => server.close(),
@@ -46,8 +46,8 @@ function asked(server: PretendServer): string[] {
   return server.requests.map(({ operation }) => operation);
 }
 
-function inOrder<Item>(answers: readonly Item[], last: Item): () => Item {
-  const left = [...answers];
+function inOrder<Item>(responses: readonly Item[], last: Item): () => Item {
+  const left = [...responses];
   return () => left.shift() ?? last;
 }
 
@@ -113,7 +113,7 @@ describe('the life of a device', () => {
   });
 
   it('continues as soon as the operator has accepted the device', async () => {
-    const answers = inOrder<PretendAnswer>([{ status: 401 }, { status: 401 }], {
+    const answers = inOrder<PretendResponse>([{ status: 401 }, { status: 401 }], {
       status: 200,
       body: token,
     });
@@ -124,7 +124,7 @@ describe('the life of a device', () => {
   });
 
   it('includes growing waits while the server does not answer, and then resumes', async () => {
-    const answers = inOrder<PretendAnswer>(['cut', 'cut', 'cut'], { status: 200, body: token });
+    const answers = inOrder<PretendResponse>(['cut', 'cut', 'cut'], { status: 200, body: token });
     const { device, environment, go } = await lived({ 'post-auth-request': answers }, 4);
     await go();
     expect(device.life).toBe('idle');
@@ -137,7 +137,7 @@ describe('the life of a device', () => {
 
   it('includes the wait that a busy server requests with Retry-After', async () => {
     const busy = { status: 429, headers: { 'retry-after': '90' } };
-    const answers = inOrder<PretendAnswer>([busy], { status: 204 });
+    const answers = inOrder<PretendResponse>([busy], { status: 204 });
     const { environment, go } = await lived({ 'post-next-deployment-v2': answers }, 2);
     await go();
     expect(environment.restsMs).toEqual([0, 90_000, 1000]);
@@ -157,12 +157,12 @@ describe('the life of a device', () => {
     expect(server.requestsFor('post-next-deployment-v2')).toHaveLength(3);
     expect(server.requestsFor('post-alerts')).toHaveLength(2);
     expect(environment.metrics.errors().map(({ cause }) => cause)).toEqual(
-      expect.arrayContaining(['status/403', 'status/404', 'answer/not-json', 'status/400']),
+      expect.arrayContaining(['status/403', 'status/404', 'response/not-json', 'status/400']),
     );
   });
 
   it('resumes the onboarding at the step where the server broke off', async () => {
-    const answers = inOrder<PretendAnswer>([{ status: 503 }], { status: 204 });
+    const answers = inOrder<PretendResponse>([{ status: 503 }], { status: 204 });
     const { server, go } = await lived({ 'post-alerts': answers }, 3);
     await go();
     expect(server.requestsFor('post-monitor-configuration')).toHaveLength(1);
@@ -170,9 +170,12 @@ describe('the life of a device', () => {
   });
 
   it('continues after a 409 to a poll and after invalid instructions', async () => {
-    const answers = inOrder<PretendAnswer>([{ status: 409 }, { status: 200, body: { id: 'd' } }], {
-      status: 204,
-    });
+    const answers = inOrder<PretendResponse>(
+      [{ status: 409 }, { status: 200, body: { id: 'd' } }],
+      {
+        status: 204,
+      },
+    );
     const { device, environment, go } = await lived({ 'post-next-deployment-v2': answers }, 4);
     await go();
     expect(device.life).toBe('idle');
@@ -181,14 +184,14 @@ describe('the life of a device', () => {
         .errors()
         .map(({ cause }) => cause)
         .sort(),
-    ).toEqual(['answer/shape', 'status/409']);
+    ).toEqual(['response/shape', 'status/409']);
   });
 });
 
 describe('a device that is offered a deployment', () => {
   it('sends its new artifact name in the inventory and the next poll', async () => {
     const file = await softwareArtifact('release-2');
-    const offers: PretendAnswer[] = [];
+    const offers: PretendResponse[] = [];
     const { server, device, go } = await lived(
       {
         'post-next-deployment-v2': () => offers.shift() ?? { status: 204 },
@@ -213,7 +216,7 @@ describe('a device that is offered a deployment', () => {
 
   it('reports the settings that a deployment has installed', async () => {
     const file = await configurationArtifact('configuration-1', { timezone: 'CET' });
-    const offers: PretendAnswer[] = [];
+    const offers: PretendResponse[] = [];
     const { server, go } = await lived(
       {
         'post-next-deployment-v2': () => offers.shift() ?? { status: 204 },
@@ -228,7 +231,7 @@ describe('a device that is offered a deployment', () => {
   });
 
   it('continues polling after an update that it could not report', async () => {
-    const offers: PretendAnswer[] = [];
+    const offers: PretendResponse[] = [];
     const { server, device, go } = await lived(
       {
         'post-next-deployment-v2': () => offers.shift() ?? { status: 204 },

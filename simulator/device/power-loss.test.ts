@@ -9,10 +9,10 @@ import { FleetState } from '../state/fleet-state.ts';
 import { instructionsFor, softwareArtifact } from '../testing/artifacts.ts';
 import { Bench, deviceOf, InstantEnvironment, sessionOf, token } from '../testing/bench.ts';
 import {
-  type Answers,
-  type PretendAnswer,
   type PretendRequest,
+  type PretendResponse,
   PretendServer,
+  type Responses,
 } from '../testing/pretend-server.ts';
 import { isSettled, recordedStatus, type SimulatedDevice } from './device.ts';
 import { resumeUpdates } from './resume-update.ts';
@@ -34,7 +34,7 @@ function ranged(
   file: Buffer,
   etag: string,
   { headers: { range, 'if-range': held } }: PretendRequest,
-): PretendAnswer {
+): PretendResponse {
   const from = Number(/^bytes=(\d+)-$/.exec(range ?? '')?.[1]);
   if (Number.isNaN(from) || (held !== undefined && held !== etag)) {
     return { status: 200, headers: { etag }, body: file };
@@ -44,18 +44,18 @@ function ranged(
 }
 
 /** Returns a signed-in device that is offered `release-2` every time it asks. */
-async function offered(behaviour: Behaviour, answers: Answers = {}) {
+async function offered(behaviour: Behaviour, responses: Responses = {}) {
   const file = await softwareArtifact('release-2');
   const statuses: string[] = [];
   const server = await PretendServer.start({
-    'put-deployment-status': (asked): PretendAnswer => {
+    'put-deployment-status': (asked): PretendResponse => {
       statuses.push((asked.json() as { status: string }).status);
       return { status: 204 };
     },
     'put-deployment-log': () => ({ status: 204 }),
     'get-update-control-map': () => ({ status: 404 }),
     'download-artifact': (asked) => ranged(file, '"one"', asked),
-    ...answers,
+    ...responses,
   });
   const bench = new Bench(server.baseUrl);
   closers.push(
@@ -162,8 +162,8 @@ describe('a simulator that continues from its state folder', () => {
    * Runs until the power loss, with a state folder, and returns what the next simulator starts
    * from.
    */
-  async function untilPowerLoss(name: string, answers: Answers = {}) {
-    const life = await offered(named(name), answers);
+  async function untilPowerLoss(name: string, responses: Responses = {}) {
+    const life = await offered(named(name), responses);
     const state = FleetState.open({ folder, plan, devices: [life.device] });
     life.environment.onChange = (device, deployment) => state.changed(device, deployment);
     life.environment.downloads = state.downloads;
@@ -196,7 +196,7 @@ describe('a simulator that continues from its state folder', () => {
 
   it('keeps a device deployment aborted after the device ignored a 409', async () => {
     const { again, environment, live } = await untilPowerLoss('ignores-409', {
-      'put-deployment-status': (asked): PretendAnswer => {
+      'put-deployment-status': (asked): PretendResponse => {
         const { status } = asked.json() as { status: string };
         return { status: status === 'downloading' ? 204 : 409 };
       },

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FleetState } from '../state/fleet-state.ts';
 import { instructionsFor, softwareArtifact } from '../testing/artifacts.ts';
 import { Bench, deviceOf, InstantEnvironment, sessionOf, token } from '../testing/bench.ts';
-import { type Answers, type PretendAnswer, PretendServer } from '../testing/pretend-server.ts';
+import { type PretendResponse, PretendServer, type Responses } from '../testing/pretend-server.ts';
 import {
   beginDeployment,
   type DeploymentRecord,
@@ -30,18 +30,18 @@ afterEach(async () => {
 });
 
 /** A server that keeps the last status, and a device signed in to it. */
-async function signedIn(answers: Answers = {}) {
+async function signedIn(responses: Responses = {}) {
   const file = await softwareArtifact('release-2');
   const statuses: string[] = [];
   const server = await PretendServer.start({
-    'put-deployment-status': (asked): PretendAnswer => {
+    'put-deployment-status': (asked): PretendResponse => {
       statuses.push((asked.json() as { status: string }).status);
       return { status: 204 };
     },
     'put-deployment-log': () => ({ status: 204 }),
     'get-update-control-map': () => ({ status: 404 }),
     'download-artifact': () => ({ status: 200, body: file }),
-    ...answers,
+    ...responses,
   });
   const bench = new Bench(server.baseUrl);
   closers.push(
@@ -183,8 +183,8 @@ describe('a device that lost power and restarted', () => {
 
   it('retries later when the server cannot be reached', async () => {
     let isUp = false;
-    const answers = { 'put-deployment-status': () => ({ status: isUp ? 204 : 404 }) };
-    const { subject } = await signedIn(answers);
+    const responses = { 'put-deployment-status': () => ({ status: isUp ? 204 : 404 }) };
+    const { subject } = await signedIn(responses);
     const device = restarted({ state: 'installing' });
     await expect(resumeUpdates(subject(device))).rejects.toThrow('404');
     expect(device.deployments[0]?.cutShort).toBe('power');

@@ -4,7 +4,7 @@ import { type Behaviour, type BehaviourHooks, UpdateFailure } from '../behaviour
 import { FleetStopped } from '../network/errors.ts';
 import { configurationArtifact, instructionsFor, softwareArtifact } from '../testing/artifacts.ts';
 import { Bench, deviceOf, InstantEnvironment, policy, sessionOf, token } from '../testing/bench.ts';
-import { type Answers, type PretendAnswer, PretendServer } from '../testing/pretend-server.ts';
+import { type PretendResponse, PretendServer, type Responses } from '../testing/pretend-server.ts';
 import { triesMax } from './persistence.ts';
 import { runUpdate } from './update-run.ts';
 
@@ -13,26 +13,26 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-const recorded = (): PretendAnswer => ({ status: 204 });
+const recorded = (): PretendResponse => ({ status: 204 });
 
 function behaving(hooks: BehaviourHooks): Behaviour {
   const parameters = { installMs: 200, rebootMs: 300 };
   const sentences = {
     description: 'A device of this test.',
-    expectedServerBehavior: 'Records it.',
+    expectedServerBehaviour: 'Records it.',
   };
   return { name: 'tested', ...sentences, parameters, hooks };
 }
 
 /** A device that is offered `release-2`, and a server that has it. */
-async function offered(answers: Answers = {}, hooks: BehaviourHooks = {}) {
+async function offered(responses: Responses = {}, hooks: BehaviourHooks = {}) {
   const file = await softwareArtifact('release-2');
   const server = await PretendServer.start({
     'post-auth-request': () => ({ status: 200, body: token }),
     'put-deployment-status': recorded,
     'put-deployment-log': recorded,
     'download-artifact': () => ({ status: 200, body: file }),
-    ...answers,
+    ...responses,
   });
   const bench = new Bench(server.baseUrl);
   closers.push(
@@ -201,8 +201,8 @@ describe('a download in a device update', () => {
     ['the link is expired', { status: 403 }, 'status/403'],
     ['the file is gone', { status: 404 }, 'status/404'],
     ['the server hangs up', 'cut', 'transport/'],
-  ] as const)('fails the update when no file arrives: %s', async (_what, answer, cause) => {
-    const { server, environment, run } = await offered({ 'download-artifact': () => answer });
+  ] as const)('fails the update when no file arrives: %s', async (_what, response, cause) => {
+    const { server, environment, run } = await offered({ 'download-artifact': () => response });
     await run();
     expect(statuses(server)).toEqual(['downloading', 'failure']);
     expect(environment.metrics.errors()[0]?.cause).toContain(cause);
@@ -229,9 +229,9 @@ describe('a download in a device update', () => {
 
 describe('a status report that gets no response', () => {
   it('is sent again until it is acknowledged, with growing waits', async () => {
-    const answers: PretendAnswer[] = ['cut', { status: 500 }, { status: 502, body: '<html>' }];
+    const responses: PretendResponse[] = ['cut', { status: 500 }, { status: 502, body: '<html>' }];
     const { server, environment, run } = await offered({
-      'put-deployment-status': () => answers.shift() ?? { status: 204 },
+      'put-deployment-status': () => responses.shift() ?? { status: 204 },
     });
     expect(await run()).toBe(true);
     expect(statuses(server).slice(0, 4)).toEqual(Array(4).fill('downloading'));
@@ -243,9 +243,9 @@ describe('a status report that gets no response', () => {
   });
 
   it.each([429, 503])('waits after a %i as long as the server requests', async (status) => {
-    const answers: PretendAnswer[] = [{ status, headers: { 'retry-after': '37' } }];
+    const responses: PretendResponse[] = [{ status, headers: { 'retry-after': '37' } }];
     const { environment, run } = await offered({
-      'put-deployment-status': () => answers.shift() ?? { status: 204 },
+      'put-deployment-status': () => responses.shift() ?? { status: 204 },
     });
     await run();
     expect(environment.restsMs[0]).toBe(37_000);
@@ -281,7 +281,7 @@ describe('a status report that gets no response', () => {
 
 describe('the update control map', () => {
   const map = (states: Record<string, { action?: string }>) => ({ id: 'deployment-1', states });
-  const answered = (states: Record<string, { action?: string }>): PretendAnswer => {
+  const answered = (states: Record<string, { action?: string }>): PretendResponse => {
     return { status: 200, body: { update_control_map: map(states) } };
   };
 
@@ -293,7 +293,7 @@ describe('the update control map', () => {
     const pause = { [context]: { action: 'pause' } };
     // The map of the first state comes with the instructions, those of the others are fetched.
     const fetched = context === 'ArtifactInstall_Enter' ? 1 : 2;
-    const maps: PretendAnswer[] = Array(fetched).fill(answered(pause));
+    const maps: PretendResponse[] = Array(fetched).fill(answered(pause));
     if (context === 'ArtifactCommit_Enter') maps.unshift(answered(pause));
     const { server, environment, run } = await offered({
       'get-update-control-map': () =>
@@ -313,8 +313,8 @@ describe('the update control map', () => {
     ['there is none any more', { status: 200, body: {} }],
     ['it says nothing of this moment', answered({})],
     ['its action is empty', answered({ ArtifactInstall_Enter: { action: '' } })],
-  ])('does not hold the device when %s', async (_what, answer) => {
-    const { server, run } = await offered({ 'get-update-control-map': () => answer });
+  ])('does not hold the device when %s', async (_what, response) => {
+    const { server, run } = await offered({ 'get-update-control-map': () => response });
     expect(
       await run({ update_control_map: map({ ArtifactInstall_Enter: { action: 'pause' } }) }),
     ).toBe(true);
@@ -322,7 +322,7 @@ describe('the update control map', () => {
   });
 
   it('is requested again when the server does not answer', async () => {
-    const maps: PretendAnswer[] = [{ status: 500 }, answered({})];
+    const maps: PretendResponse[] = [{ status: 500 }, answered({})];
     const { server, run } = await offered({
       'get-update-control-map': () => maps.shift() ?? { status: 404 },
     });

@@ -134,13 +134,13 @@ async function report(
 ): Promise<void> {
   deployment.unanswered = status;
   environment.changed(device, deployment);
-  const answer = await withRetries(device, environment, () =>
+  const response = await withRetries(device, environment, () =>
     environment.client.reportStatus(session, deployment.deploymentId, { status }),
   );
   deployment.unanswered = undefined;
-  deployment.refused = answer === 'aborted' ? status : undefined;
+  deployment.refused = response === 'aborted' ? status : undefined;
   const { hooks, parameters } = device.behaviour;
-  if (answer === 'recorded') {
+  if (response === 'recorded') {
     if (deployment.reported.at(-1) !== status) deployment.reported.push(status);
   } else if (hooks.stopsWhenAborted?.(parameters) ?? true) {
     enterUpdateState(

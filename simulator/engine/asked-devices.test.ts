@@ -56,11 +56,11 @@ async function idleDevice() {
 
 /** Returns the device's reply to a message for its update client. */
 function command(websocket: WebSocket, typ: string) {
-  const answer = new Promise((resolve) => {
+  const response = new Promise((resolve) => {
     websocket.once('message', (data) => resolve(decodeConnectMessage(data as Buffer)));
   });
   websocket.send(encodeConnectMessage({ proto: 4, typ, sid: 's' }));
-  return answer;
+  return response;
 }
 
 describe('a connected device of the fleet', () => {

@@ -4,7 +4,7 @@ import { ManualClock, systemClock } from '../../fixtures/base/clock.ts';
 import type { MachineReading } from '../metrics/generator-machine.ts';
 import { noonMs } from '../testing/bench.ts';
 import { planWith } from '../testing/plan-with.ts';
-import type { Answers } from '../testing/pretend-server.ts';
+import type { Responses } from '../testing/pretend-server.ts';
 import { SmallServer } from '../testing/small-server.ts';
 import {
   type FleetHooks,
@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-async function serverOf(changed?: (environment: SmallServer) => Answers): Promise<SmallServer> {
+async function serverOf(changed?: (environment: SmallServer) => Responses): Promise<SmallServer> {
   const environment = await SmallServer.start(changed);
   closers.push(() => environment.server.close());
   return environment;
@@ -64,7 +64,7 @@ describe('the latencies of a run', () => {
     }));
     const { operations } = await run(environment.server.baseUrl, { durationMs: 1500 });
     const auth = operations.find(({ operation }) => operation === 'post-auth-request');
-    expect(auth?.signatureRefusals).toBe(auth?.answers['4xx']);
+    expect(auth?.signatureRefusals).toBe(auth?.responses['4xx']);
     expect(auth?.signatureRefusals).toBeGreaterThan(0);
   });
 });

@@ -28,6 +28,7 @@ import { buildDevices } from './build-devices.ts';
 import type { CoordinatorLink } from './coordinator-link.ts';
 import { deploymentSource } from './deployment.ts';
 import type { DeviceControl } from './device-control.ts';
+import { FinishedDevices } from './finished-devices.ts';
 import { firstFailure, throwOwnError, waitAtMost } from './lives.ts';
 import { FleetLoad } from './load.ts';
 import { FleetOperator } from './operator.ts';
@@ -36,7 +37,6 @@ import { reconcile } from './reconciliation.ts';
 import { RunEnd } from './run-end.ts';
 import { exchangeTaps } from './sample.ts';
 import { Scheduler } from './scheduler.ts';
-import { FinishedDevices } from './settled-devices.ts';
 import { FleetSockets } from './sockets.ts';
 
 /**
@@ -59,7 +59,7 @@ export interface FleetEnvironment {
   readonly judge?: ExchangeJudge | undefined;
   readonly carrier?: Carrier | undefined;
   /** Milliseconds between two rounds of the operator; the default when undefined. */
-  readonly roundMs?: number | undefined;
+  readonly operatorIntervalMs?: number | undefined;
 }
 
 interface FleetRunOptions {
@@ -69,7 +69,7 @@ interface FleetRunOptions {
    * Keeps the devices alive after the end of the run, polling at this interval, until `until`
    * resolves.
    */
-  readonly stay?:
+  readonly keepAlive?:
     | { readonly pollIntervalMs: number; readonly until: (ended: EndReason) => Promise<void> }
     | undefined;
 }
@@ -77,7 +77,7 @@ interface FleetRunOptions {
 /** A fleet and its shared resources. The owner must close it. */
 export class Fleet {
   readonly #plan: FleetPlan;
-  readonly #isCarried: boolean;
+  readonly #isVirtualNetwork: boolean;
   readonly #coordinator: CoordinatorLink | undefined;
   readonly #clock: Clock;
   readonly #random: Random;
@@ -86,7 +86,7 @@ export class Fleet {
   readonly #identities: Identities;
   readonly #transport: Transport;
   readonly #operator: FleetOperator | undefined;
-  readonly #settled: FinishedDevices;
+  readonly #finished: FinishedDevices;
   readonly #control: DeviceControl;
   #startedMs: number;
   #endedMs: number | undefined;
@@ -108,7 +108,7 @@ export class Fleet {
     this.#events = environment.events ?? discardedEvents;
     this.#coordinator = environment.coordinator;
     this.#plan = plan;
-    this.#isCarried = environment.carrier !== undefined;
+    this.#isVirtualNetwork = environment.carrier !== undefined;
     this.#clock = clock;
     this.#random = seededRandom(plan.seed);
     this.#scheduler = new Scheduler(clock);
@@ -131,7 +131,7 @@ export class Fleet {
       carrier: environment.carrier,
     });
     this.devices = buildDevices(plan, this.#identities);
-    this.#settled = new FinishedDevices({
+    this.#finished = new FinishedDevices({
       ...{ plan, clock, devices: this.devices, metrics: this.metrics },
       target: () => this.target,
       onAll: () => this.end('settled'),
@@ -141,7 +141,8 @@ export class Fleet {
     const { acceptWith: credentials } = plan;
     const transport = this.#transport;
     this.management = credentials && new ManagementClient({ transport, clock, credentials });
-    this.#operator = this.management && this.#newOperator(this.management, environment.roundMs);
+    this.#operator =
+      this.management && this.#newOperator(this.management, environment.operatorIntervalMs);
   }
 
   #cohortOf(caller: string): string | undefined {
@@ -195,7 +196,7 @@ export class Fleet {
     signal.addEventListener('abort', giveUp, { once: true });
     try {
       // A carrier leads to Fleetbed's own server, which needs no check.
-      if (!this.#isCarried)
+      if (!this.#isVirtualNetwork)
         await expectApi(this.#transport, { clock: this.#clock, baseUrl: this.#plan.baseUrl });
       if (this.management) await this.management.login();
     } finally {
@@ -225,7 +226,10 @@ export class Fleet {
    * iterations, by a threshold, or once all devices have finished.
    * @throws ClientError when the operator cannot work
    */
-  async run(signal: AbortSignal, { forceStop, stay }: FleetRunOptions = {}): Promise<EndReason> {
+  async run(
+    signal: AbortSignal,
+    { forceStop, keepAlive: stay }: FleetRunOptions = {},
+  ): Promise<EndReason> {
     const lateMs = (await this.#coordinator?.started(signal)) ?? 0;
     this.#startedMs = this.#clock.monotonicMs();
     const { durationMs } = this.#plan;
@@ -340,7 +344,7 @@ export class Fleet {
       ),
       losesSocket: (device) => this.#sockets?.drop(device),
       target: () => this.target,
-      settled: (device, deployment) => this.#settled.settled(device, deployment),
+      settled: (device, deployment) => this.#finished.settled(device, deployment),
       abortDevice: async (device) => (await this.#operator?.abort(device)) ?? false,
     };
   }
@@ -407,7 +411,7 @@ export class Fleet {
       onDeployed: (target) => {
         this.#events.emit({ kind: 'deployment', ...target });
         this.memory.deployed(target);
-        this.#settled.deployed();
+        this.#finished.deployed();
         this.#load.deployed();
       },
       deployment: deploymentSource({

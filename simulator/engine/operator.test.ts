@@ -5,10 +5,10 @@ import { deviceKey } from '../identity/device-key.ts';
 import { FleetStopped } from '../network/errors.ts';
 import { Bench, deviceOf, sessionOf, token } from '../testing/bench.ts';
 import {
-  type Answers,
-  type PretendAnswer,
   type PretendRequest,
+  type PretendResponse,
   PretendServer,
+  type Responses,
 } from '../testing/pretend-server.ts';
 import { FleetOperator } from './operator.ts';
 
@@ -26,13 +26,13 @@ interface ListedSet {
 }
 
 /** Runs an operator with one pending device for `rounds` rounds. */
-async function hired(answers: Answers, rounds: number) {
+async function hired(responses: Responses, rounds: number) {
   const server = await PretendServer.start({
     login: () => ({ status: 200, body: token }),
     'list-devices': () => ({ status: 200, body: [] }),
     'set-auth-set-status': () => ({ status: 204 }),
     'create-deployment': () => ({ status: 201, headers: { location: '/x/deployment-1' } }),
-    ...answers,
+    ...responses,
   });
   const { transport, clock, metrics } = new Bench(server.baseUrl);
   closers.push(
@@ -74,7 +74,7 @@ function listed(status: string, sets: readonly ListedSet[]) {
 }
 
 function listsBy(lists: Readonly<Record<string, readonly unknown[]>>) {
-  return ({ query }: PretendRequest): PretendAnswer => {
+  return ({ query }: PretendRequest): PretendResponse => {
     return { status: 200, body: lists[query.get('status') ?? ''] ?? [] };
   };
 }
@@ -158,7 +158,7 @@ describe('the operator of a fleet', () => {
   });
 
   it('waits as long as the server requests', async () => {
-    const busy: PretendAnswer = { status: 429, headers: { 'retry-after': '9' } };
+    const busy: PretendResponse = { status: 429, headers: { 'retry-after': '9' } };
     const { operator, restsMs } = await hired({ 'list-devices': () => busy }, 1);
     await expect(operator.work()).rejects.toThrow(FleetStopped);
     expect(restsMs).toEqual([9000]);
@@ -185,13 +185,13 @@ describe('the operator of a fleet', () => {
     expect(server.requestsFor('login')).toHaveLength(1);
   });
 
-  it.each<[string, string | undefined, PretendAnswer, boolean]>([
+  it.each<[string, string | undefined, PretendResponse, boolean]>([
     ['done', 'device-1', { status: 204 }, true],
     ['refused', 'device-1', { status: 404 }, false],
     ['unanswered', 'device-1', 'cut', false],
     ['impossible without an id', undefined, { status: 204 }, false],
-  ])('reports whether an abort was %s', async (_what, id, answer, wanted) => {
-    const { device, operator } = await hired({ 'abort-device-deployments': () => answer }, 1);
+  ])('reports whether an abort was %s', async (_what, id, response, wanted) => {
+    const { device, operator } = await hired({ 'abort-device-deployments': () => response }, 1);
     device.id = id;
     expect(await operator.abort(device)).toBe(wanted);
   });

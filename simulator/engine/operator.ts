@@ -151,10 +151,10 @@ export class FleetOperator {
     let accepted = 0;
     for await (const page of this.#options.management.devices(status)) {
       const semaphore = new Semaphore(ACCEPTED_AT_ONCE);
-      const answers = page.map((listed) => semaphore.run(() => this.#acceptOwn(listed)));
-      for (const answer of await Promise.allSettled(answers)) {
-        if (answer.status === 'rejected') throw answer.reason;
-        accepted += answer.value;
+      const responses = page.map((listed) => semaphore.run(() => this.#acceptOwn(listed)));
+      for (const response of await Promise.allSettled(responses)) {
+        if (response.status === 'rejected') throw response.reason;
+        accepted += response.value;
       }
     }
     return accepted;

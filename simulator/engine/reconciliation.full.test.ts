@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../fixtures/base/clock.ts';
 import { planWith } from '../testing/plan-with.ts';
-import type { Answers, PretendRequest } from '../testing/pretend-server.ts';
+import type { PretendRequest, Responses } from '../testing/pretend-server.ts';
 import { release, SmallServer } from '../testing/small-server.ts';
 import { simulateFleet } from './simulate-fleet.ts';
 
@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-async function serverOf(changed: (environment: SmallServer) => Answers): Promise<SmallServer> {
+async function serverOf(changed: (environment: SmallServer) => Responses): Promise<SmallServer> {
   const environment = await SmallServer.start(changed);
   closers.push(() => environment.server.close());
   return environment;
@@ -46,9 +46,9 @@ function taking(
     const device = environment.deviceOf(asked);
     if (device === undefined) return { status: 401 };
     const { status } = asked.json() as { status: string };
-    const answer = otherwise(status, device.id);
-    if (answer === undefined) device.status = status;
-    return { status: answer ?? 204 };
+    const response = otherwise(status, device.id);
+    if (response === undefined) device.status = status;
+    return { status: response ?? 204 };
   };
 }
 
@@ -182,12 +182,12 @@ async function doublingProxy(serverUrl: string, deviceId: string): Promise<strin
       .map(([name, value]): [string, string] => [name, String(value)]);
     const pass = () =>
       fetch(serverUrl + url, { method, headers, ...(text === '' ? {} : { body: text }) });
-    let answer = await pass();
+    let passed = await pass();
     const isLast = method === 'PUT' && text.includes('"success"');
-    if (isLast && authorization.includes(subject)) answer = await pass();
-    const location = answer.headers.get('location');
-    response.writeHead(answer.status, location === null ? {} : { location });
-    response.end(Buffer.from(await answer.arrayBuffer()));
+    if (isLast && authorization.includes(subject)) passed = await pass();
+    const location = passed.headers.get('location');
+    response.writeHead(passed.status, location === null ? {} : { location });
+    response.end(Buffer.from(await passed.arrayBuffer()));
   });
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
   closers.push(async () => {

@@ -3,7 +3,7 @@ import { ManagementClient } from '../client/management.ts';
 import { beginDeployment, type SimulatedDevice } from '../device/device.ts';
 import type { UpdateState } from '../device/update-states.ts';
 import { Bench, deviceOf, token } from '../testing/bench.ts';
-import { type PretendAnswer, PretendServer } from '../testing/pretend-server.ts';
+import { type PretendResponse, PretendServer } from '../testing/pretend-server.ts';
 import { funnelOf, outcomeOf } from './funnel.ts';
 import { reconcile } from './reconciliation.ts';
 
@@ -48,10 +48,10 @@ async function reconciledOf(
   return reconciledAgainst(devices, { status: 200, body: listed });
 }
 
-async function reconciledAgainst(devices: readonly SimulatedDevice[], answer: PretendAnswer) {
+async function reconciledAgainst(devices: readonly SimulatedDevice[], response: PretendResponse) {
   const server = await PretendServer.start({
     login: () => ({ status: 200, body: token }),
-    'list-deployment-devices': () => answer,
+    'list-deployment-devices': () => response,
   });
   const { transport, clock } = new Bench(server.baseUrl);
   closers.push(
@@ -205,12 +205,12 @@ describe('the reconciliation', () => {
     expect(reconciliation.because).toContain('no user');
   });
 
-  it.each<[string, PretendAnswer]>([
+  it.each<[string, PretendResponse]>([
     ['is refused', { status: 403 }],
     ['is no list', { status: 200, body: {} }],
     ['does not come', 'cut'],
-  ])('is not performed when the list %s', async (_what, answer) => {
-    const reconciliation = await reconciledAgainst([deviceWith({})], answer);
+  ])('is not performed when the list %s', async (_what, response) => {
+    const reconciliation = await reconciledAgainst([deviceWith({})], response);
     expect(reconciliation).toMatchObject({ checked: false, ok: false });
     expect(reconciliation.because).toContain('list-deployment-devices');
   });

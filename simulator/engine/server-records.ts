@@ -80,7 +80,9 @@ const knownStatuses = new Set<string>(deviceDeploymentStatuses);
 
 const absences = new Set([401, 402, 403, 404, 405, 501]);
 
-async function unlessAbsent<Answer>(asked: Promise<Answer>): Promise<Answer | undefined> {
+async function unlessAbsent<HttpResponse>(
+  asked: Promise<HttpResponse>,
+): Promise<HttpResponse | undefined> {
   try {
     return await asked;
   } catch (error) {

@@ -283,7 +283,7 @@ describe('a run that cannot succeed', () => {
     expect(environment.server.requestsFor('create-deployment')).toHaveLength(1);
   });
 
-  it('does not create a second deployment when the first request got no answer', async () => {
+  it('does not create a second deployment when the first request got no response', async () => {
     const environment = await serverOf(() => ({ 'create-deployment': () => 'cut' }));
     const running = run(planFor(environment.server.baseUrl));
     await expect(running).rejects.toMatchObject({ operation: 'create-deployment' });

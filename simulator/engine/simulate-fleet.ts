@@ -170,7 +170,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
       result.resolve(await resultWhen(ended));
       await stay.until(await result.value);
     };
-    await fleet.run(signal, { forceStop, stay: { pollIntervalMs, until } });
+    await fleet.run(signal, { forceStop, keepAlive: { pollIntervalMs, until } });
     return await result.value;
   } finally {
     reports.cancel();

@@ -130,7 +130,10 @@ describe('the sockets of a fleet', () => {
     expect(request.headers['sec-websocket-version']).toBe('13');
     await opened.next();
     await until(() => sockets.openCount() === 1);
-    expect(metrics.operations()[0]).toMatchObject({ operation: 'connect', answers: { '1xx': 1 } });
+    expect(metrics.operations()[0]).toMatchObject({
+      operation: 'connect',
+      responses: { '1xx': 1 },
+    });
   });
 
   it('are checked in turn when they are many, each ten times a second', async () => {
@@ -221,7 +224,7 @@ describe('the sockets of a fleet', () => {
     }
     const cause = 'transport/ECONNREFUSED';
     expect(metrics.errors()).toEqual([{ operation: 'connect', cause, count: 3 }]);
-    expect(metrics.operations()[0]).toMatchObject({ answers: {}, unanswered: 3 });
+    expect(metrics.operations()[0]).toMatchObject({ responses: {}, unanswered: 3 });
     expect(clock.now() - noonMs).toBeGreaterThan(250 + 500 + 1000);
   });
 
@@ -343,7 +346,7 @@ describe('a device that receives messages over its socket', () => {
     await connect();
   });
 
-  it('disconnects from a server that does not read the answers it requests', async () => {
+  it('disconnects from a server that does not read the responses it requests', async () => {
     const { ask, websocket, heard, sockets, clock, metrics } = await spoken();
     await ask({ proto: 1, typ: 'new', sid: 's' });
     await heard.next();

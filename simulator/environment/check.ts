@@ -16,16 +16,16 @@ export interface EnvironmentCheck {
 }
 
 /** Returns a check that has passed. */
-export function passed(name: string, found: string): EnvironmentCheck {
+export function passedCheck(name: string, found: string): EnvironmentCheck {
   return { name, verdict: 'pass', found };
 }
 
 /** Returns a check with a warning and its remedy. */
-export function warned(name: string, found: string, wayOut: string): EnvironmentCheck {
+export function warningCheck(name: string, found: string, wayOut: string): EnvironmentCheck {
   return { name, verdict: 'warn', found, wayOut };
 }
 
 /** Returns a check that has failed, with the remedy. */
-export function failed(name: string, found: string, wayOut: string): EnvironmentCheck {
+export function failedCheck(name: string, found: string, wayOut: string): EnvironmentCheck {
   return { name, verdict: 'fail', found, wayOut };
 }

@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { promisify } from 'node:util';
-import { type EnvironmentCheck, failed, passed, warned } from './check.ts';
+import { type EnvironmentCheck, failedCheck, passedCheck, warningCheck } from './check.ts';
 
 /** The size of the fleet to run. */
 export interface PlannedFleet {
@@ -34,7 +34,7 @@ export function openFilesCheck(
   const name = 'open files';
   const limit = text === 'unlimited' ? Number.POSITIVE_INFINITY : Number(text);
   if (text === undefined || Number.isNaN(limit)) {
-    return warned(
+    return warningCheck(
       name,
       'This system does not report its limit of open files.',
       'Check it yourself.',
@@ -48,10 +48,10 @@ export function openFilesCheck(
   const found = `The limit of open files is ${text}: enough for ${reach}; without --connect, ${OWN_FILES + SHARED_CONNECTIONS} files are enough for any number.`;
   if (needed > limit) {
     const lacking = `The limit of open files is ${text}, and ${devices} devices${connect ? ' with --connect' : ''} need ${needed}: ${connect ? `only ${max} devices fit` : 'the run would fail at its first connections'}.`;
-    return { ...failed(name, lacking, raise), ...bound };
+    return { ...failedCheck(name, lacking, raise), ...bound };
   }
-  if (devices > max) return { ...warned(name, found, `For --connect: ${raise}`), ...bound };
-  return { ...passed(name, found), ...bound };
+  if (devices > max) return { ...warningCheck(name, found, `For --connect: ${raise}`), ...bound };
+  return { ...passedCheck(name, found), ...bound };
 }
 
 /**
@@ -88,7 +88,7 @@ export function localPortsCheck(
   const name = 'outgoing ports';
   const [, first, last] = /^(\d+)\s+(\d+)\s*$/.exec(range ?? '') ?? [];
   if (first === undefined || last === undefined) {
-    return passed(name, 'This system does not report its range of outgoing ports.');
+    return passedCheck(name, 'This system does not report its range of outgoing ports.');
   }
   const ports = Math.max(0, Number(last) - Number(first) + 1);
   const max = Math.max(0, ports - SHARED_CONNECTIONS);
@@ -96,8 +96,9 @@ export function localPortsCheck(
   const wayOut =
     'Widen it with `sysctl net.ipv4.ip_local_port_range="1024 65535"`, or run from several addresses.';
   const isShort = devices > max;
-  const row = isShort && connect ? failed(name, found, wayOut) : warned(name, found, wayOut);
-  return { ...(isShort ? row : passed(name, found)), connectedDevicesMax: max };
+  const row =
+    isShort && connect ? failedCheck(name, found, wayOut) : warningCheck(name, found, wayOut);
+  return { ...(isShort ? row : passedCheck(name, found)), connectedDevicesMax: max };
 }
 
 /** Returns the range of outgoing ports; undefined when the system does not report it. */
@@ -115,11 +116,19 @@ export async function portCheck(host: string, port: number): Promise<Environment
     server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));
   });
   const place = `${host}:${port}`;
-  if (code === undefined) return passed(name, `${place} is free.`);
+  if (code === undefined) return passedCheck(name, `${place} is free.`);
   const other = 'choose another port with --port and --control-port, or 0 for any free one.';
   if (code === 'EADDRINUSE')
-    return failed(name, `${place} is in use.`, `Stop the program that listens there, or ${other}`);
+    return failedCheck(
+      name,
+      `${place} is in use.`,
+      `Stop the program that listens there, or ${other}`,
+    );
   if (code === 'EACCES')
-    return failed(name, `This user is not permitted to listen on ${place}.`, `Please ${other}`);
-  return failed(name, `Nothing can listen on ${place} (${code}).`, 'Check --host.');
+    return failedCheck(
+      name,
+      `This user is not permitted to listen on ${place}.`,
+      `Please ${other}`,
+    );
+  return failedCheck(name, `Nothing can listen on ${place} (${code}).`, 'Check --host.');
 }

@@ -1,5 +1,5 @@
 /** Checks this machine's clock, by itself and against the clock of a server. */
-import { type EnvironmentCheck, failed, passed, warned } from './check.ts';
+import { type EnvironmentCheck, failedCheck, passedCheck, warningCheck } from './check.ts';
 
 /** Earliest plausible time; the program did not exist before this date. */
 const EARLIEST_MS = Date.parse('2026-01-01T00:00:00Z');
@@ -25,20 +25,20 @@ export function clockCheck(nowMs: number, server: ServerTime | undefined): Envir
   const name = 'clock';
   const now = new Date(nowMs).toISOString();
   if (nowMs < EARLIEST_MS || nowMs > LATEST_MS) {
-    return failed(name, `The clock shows ${now}, which cannot be right.`, setClock);
+    return failedCheck(name, `The clock shows ${now}, which cannot be right.`, setClock);
   }
-  if (server?.dateMs === undefined) return passed(name, `The clock shows ${now}.`);
+  if (server?.dateMs === undefined) return passedCheck(name, `The clock shows ${now}.`);
   const offsetMs = nowMs - server.dateMs;
   const offset = `${Math.abs(Math.round(offsetMs / 1000))} s ${offsetMs < 0 ? 'behind' : 'ahead of'}`;
   const found = `The clock shows ${now}, ${offset} the server's.`;
-  if (Math.abs(offsetMs) <= OFFSET_FREE_MS) return passed(name, found);
+  if (Math.abs(offsetMs) <= OFFSET_FREE_MS) return passedCheck(name, found);
   if (server.isSteered) {
-    return warned(
+    return warningCheck(
       name,
       `${found} The server reports that its time is not the system's.`,
       'Reset the clock of the server if this is not intended.',
     );
   }
-  const row = Math.abs(offsetMs) <= OFFSET_MAX_MS ? warned : failed;
+  const row = Math.abs(offsetMs) <= OFFSET_MAX_MS ? warningCheck : failedCheck;
   return row(name, found, setClock);
 }

@@ -11,7 +11,7 @@ import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'n
 import type { Clock } from '../../fixtures/base/clock.ts';
 import { readPlainFile } from '../../fixtures/base/plain-file.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { type EnvironmentCheck, failed, passed, warned } from './check.ts';
+import { type EnvironmentCheck, failedCheck, passedCheck, warningCheck } from './check.ts';
 
 /** The address of the server, and how to connect to it. */
 export interface ServerCheckOptions {
@@ -24,7 +24,7 @@ export interface ServerCheckOptions {
 }
 
 /** The result of the API check, with facts for the clock check. */
-export interface ServerAnswer {
+export interface ServerResponse {
   readonly check: EnvironmentCheck;
   /** The Date header, in milliseconds since the Unix epoch. */
   readonly dateMs?: number;
@@ -49,8 +49,8 @@ export async function reachCheck({
     socket.on('error', done);
     return socket;
   });
-  if (!error) return passed(name, `${url.host} accepts connections.`);
-  return failed(name, ...foundAndWayOut(error, url, sentenceOf));
+  if (!error) return passedCheck(name, `${url.host} accepts connections.`);
+  return failedCheck(name, ...foundAndWayOut(error, url, sentenceOf));
 }
 
 /** Checks that the server's certificate is trusted and does not expire soon. */
@@ -61,7 +61,7 @@ export async function tlsCheck({
   sentenceOf,
 }: ServerCheckOptions): Promise<EnvironmentCheck> {
   const name = 'TLS';
-  if (url.protocol === 'http:') return passed(name, 'Not used: the URL is http://.');
+  if (url.protocol === 'http:') return passedCheck(name, 'Not used: the URL is http://.');
   const host = hostOf(url);
   const options: ConnectionOptions = {
     host,
@@ -81,48 +81,48 @@ export async function tlsCheck({
     socket.on('error', done);
     return socket;
   });
-  if (error) return failed(name, ...foundAndWayOut(error, url, sentenceOf));
+  if (error) return failedCheck(name, ...foundAndWayOut(error, url, sentenceOf));
   const days = Math.floor((validTo - clock.now()) / DAY_MS);
   const found = `The certificate is trusted (${protocol}) and valid for ${days} more days.`;
-  if (days >= EXPIRY_NEAR_DAYS) return passed(name, found);
-  return warned(name, found, 'Renew it before it expires during a run.');
+  if (days >= EXPIRY_NEAR_DAYS) return passedCheck(name, found);
+  return warningCheck(name, found, 'Renew it before it expires during a run.');
 }
 
 /** Checks that the server implements the API: it must answer 401 to a request without a token. */
-export async function answerCheck({
+export async function responseCheck({
   url,
   caPem,
   clock,
   sentenceOf,
-}: ServerCheckOptions): Promise<ServerAnswer> {
+}: ServerCheckOptions): Promise<ServerResponse> {
   const name = 'API';
   const { method, path } = operations['get-configuration'];
   const target = new URL(`${url.pathname.replace(/\/$/, '')}${path}`, url);
   const send = url.protocol === 'https:' ? tlsRequest : plainRequest;
-  let answer: IncomingMessage | undefined;
+  let response: IncomingMessage | undefined;
   const error = await settled(clock, (done) => {
     const options = { method, agent: false, ...(caPem !== undefined && { ca: caPem }) } as const;
-    const asking = send(target, options, (response) => {
-      answer = response;
+    const asking = send(target, options, (received) => {
+      response = received;
       done(undefined);
     });
     asking.on('error', done);
     asking.end();
     return asking;
   });
-  if (error || !answer) {
-    const check = failed(
+  if (error || !response) {
+    const check = failedCheck(
       name,
       ...foundAndWayOut(error ?? new Error('no response'), url, sentenceOf),
     );
     return { check, isSteered: false };
   }
-  const { statusCode, headers } = answer;
+  const { statusCode, headers } = response;
   const dateMs = Date.parse(headers.date ?? '');
   return {
     check:
       statusCode === 401
-        ? passed(name, 'The server requires a token, as the API does.')
+        ? passedCheck(name, 'The server requires a token, as the API does.')
         : other(statusCode),
     isSteered: Object.keys(headers).some((header) => header.endsWith('-testbed-time')),
     ...(Number.isFinite(dateMs) && { dateMs }),
@@ -130,7 +130,11 @@ export async function answerCheck({
 
   function other(status = 0): EnvironmentCheck {
     const found = `A request without a token was answered with ${status} instead of 401.`;
-    return warned(name, found, 'Check the path of --url, and that no other service answers there.');
+    return warningCheck(
+      name,
+      found,
+      'Check the path of --url, and that no other service answers there.',
+    );
   }
 }
 
@@ -142,21 +146,23 @@ export async function trustCheck(
   const name = 'trust';
   if (environment.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
     const found = 'NODE_TLS_REJECT_UNAUTHORIZED=0 disables all certificate checks.';
-    return warned(name, found, 'Unset it, and trust a certificate with --ca FILE.');
+    return warningCheck(name, found, 'Unset it, and trust a certificate with --ca FILE.');
   }
   const file = environment.NODE_EXTRA_CA_CERTS;
   if (file === undefined || file === '')
-    return passed(name, 'The certificate authorities built into Node are trusted.');
+    return passedCheck(name, 'The certificate authorities built into Node are trusted.');
   const what = `NODE_EXTRA_CA_CERTS names ${file}`;
   const wayOut = 'Set it to a PEM file with certificates, or unset it.';
   const pem = await readPlainFile(file).catch(() => undefined);
-  if (pem === undefined) return failed(name, `${what}, which cannot be read.`, wayOut);
+  if (pem === undefined) return failedCheck(name, `${what}, which cannot be read.`, wayOut);
   const certificates = certificatesIn(pem);
-  if (!certificates) return failed(name, `${what}, which contains no certificates.`, wayOut);
+  if (!certificates) return failedCheck(name, `${what}, which contains no certificates.`, wayOut);
   const expired = certificates.filter(({ validTo }) => Date.parse(validTo) < nowMs).length;
   // Some expired certificates are normal: every operating system's own bundle has some.
   const found = `${what}, with ${certificates.length} certificates, ${expired} of them expired.`;
-  return expired < certificates.length ? passed(name, found) : warned(name, found, 'Renew them.');
+  return expired < certificates.length
+    ? passedCheck(name, found)
+    : warningCheck(name, found, 'Renew them.');
 }
 
 const CERTIFICATES_MAX = 1000;

@@ -8,15 +8,15 @@ import { foldedBreaches, SECOND_MS, STRETCHES_MAX } from '../result/merge-checks
 import type { Checks, FirstBreach, RequirementChecks } from '../result/result-checks.ts';
 
 /** Evidence of a breach of a requirement, without secrets. */
-type BreachEvidence = Pick<FirstBreach, 'expected' | 'seen' | 'request' | 'answer'>;
+type RequirementEvidence = Pick<FirstBreach, 'expected' | 'actual' | 'request' | 'response'>;
 
 /**
- * The verdict on one requirement for one exchange; `breach` is present when the exchange violates
+ * The verdict on one requirement for one exchange; `evidence` is defined when the exchange violates
  * it.
  */
 interface RequirementVerdict {
   readonly requirement: string;
-  readonly breach?: () => BreachEvidence;
+  readonly evidence: (() => RequirementEvidence) | undefined;
 }
 
 /**
@@ -70,20 +70,20 @@ export class CheckMetrics {
   /** Judges an exchange that ended in this phase and counts the verdicts. */
   record(exchange: WatchedExchange, phase: string): void {
     this.#exchanges++;
-    for (const { requirement, breach } of this.#judge.see(exchange)) {
+    for (const { requirement, evidence } of this.#judge.see(exchange)) {
       const requirementTally = this.#tallies.get(requirement);
       if (requirementTally === undefined) continue;
       const tally = requirementTally.phases.get(phase) ?? { judged: 0, broken: 0 };
       requirementTally.phases.set(phase, tally);
       for (const each of [requirementTally, tally]) {
         each.judged++;
-        if (breach) each.broken++;
+        if (evidence) each.broken++;
       }
-      if (breach === undefined) continue;
+      if (evidence === undefined) continue;
       const { device, operation, endedMs: atMs } = exchange;
       this.#onBreach({ device, requirement, operation });
       countBreach(requirementTally, atMs);
-      requirementTally.firstBreach ??= { device, atMs, operation, phase, ...breach() };
+      requirementTally.firstBreach ??= { device, atMs, operation, phase, ...evidence() };
     }
   }
 

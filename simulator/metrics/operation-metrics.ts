@@ -1,5 +1,5 @@
 /** The outcomes of the exchanges of one phase, counted by operation. */
-import type { NoAnswerKind } from '../network/errors.ts';
+import type { NoResponseKind } from '../network/errors.ts';
 import type { AnsweredExchange, UnansweredExchange } from '../network/transport.ts';
 import { DurationHistogram } from '../result/histograms.ts';
 import type { OperationCount, OperationLatency } from '../result/result-figures.ts';
@@ -8,8 +8,8 @@ interface OperationEntry {
   readonly latencies: DurationHistogram;
   readonly waiting: DurationHistogram;
   readonly service: DurationHistogram;
-  readonly answers: Record<string, number>;
-  readonly silences: Record<NoAnswerKind, number>;
+  readonly responses: Record<string, number>;
+  readonly silences: Record<NoResponseKind, number>;
   signatureRefusals: number;
   sentBytes: number;
   receivedBytes: number;
@@ -23,9 +23,9 @@ export class OperationMetrics {
   readonly #entries = new Map<string, OperationEntry>();
 
   answered({ operation, status, elapsedMs, waitingMs }: AnsweredExchange): void {
-    const { answers, latencies, waiting, service } = this.#entry(operation);
+    const { responses, latencies, waiting, service } = this.#entry(operation);
     const statusClass = classes[Math.floor(status / 100)] ?? '0xx';
-    answers[statusClass] = (answers[statusClass] ?? 0) + 1;
+    responses[statusClass] = (responses[statusClass] ?? 0) + 1;
     latencies.record(elapsedMs);
     waiting.record(waitingMs);
     service.record(elapsedMs - waitingMs);
@@ -49,9 +49,9 @@ export class OperationMetrics {
 
   /** Returns the counts by operation. */
   counts(): OperationCount[] {
-    return this.#sorted().map(([operation, { answers, silences: of, ...row }]) => ({
+    return this.#sorted().map(([operation, { responses, silences: of, ...row }]) => ({
       operation,
-      answers: sortedCounts(answers),
+      responses: sortedCounts(responses),
       unanswered: of.timeout + of.reset + of.refused + of.other,
       timeouts: of.timeout,
       resets: of.reset,
@@ -96,7 +96,7 @@ export class OperationMetrics {
       latencies: DurationHistogram.empty(),
       waiting: DurationHistogram.empty(),
       service: DurationHistogram.empty(),
-      answers: {},
+      responses: {},
       silences: { timeout: 0, reset: 0, refused: 0, other: 0 },
       signatureRefusals: 0,
       sentBytes: 0,

@@ -37,7 +37,7 @@ describe('the metrics of a run', () => {
     expect(metrics.latencies()[0]?.count).toBe(1);
   });
 
-  it('count answers by status class, and unanswered exchanges separately', () => {
+  it('count responses by status class, and unanswered exchanges separately', () => {
     const metrics = new RunMetrics(clock);
     metrics.answered(answered('post-alerts', 204, 1));
     metrics.answered(answered('post-alerts', 200, 1));
@@ -46,7 +46,7 @@ describe('the metrics of a run', () => {
     expect(metrics.operations()).toEqual([
       {
         operation: 'post-alerts',
-        answers: { '2xx': 2, '5xx': 1 },
+        responses: { '2xx': 2, '5xx': 1 },
         unanswered: 1,
         timeouts: 1,
         resets: 0,
@@ -104,7 +104,7 @@ describe('the metrics of a run', () => {
     expect(metrics.scopes()).toMatchObject([
       {
         ...{ cohort: 'slow', phase: 'hold', durationMs: 3000, latencies: [{ count: 1 }] },
-        operations: [{ answers: { '2xx': 1 }, unanswered: 1 }],
+        operations: [{ responses: { '2xx': 1 }, unanswered: 1 }],
       },
       { phase: 'hold', durationMs: 3000, latencies: [{ count: 2 }] },
     ]);
@@ -157,7 +157,7 @@ describe('the metrics of a run', () => {
       { name: 'hold', lateMs: 1, slowestMs: 5, timeouts: 1 },
     ]);
     expect(metrics.latencies()[0]).toMatchObject({ count: 2, maxMs: 100 });
-    expect(metrics.operations()[0]).toMatchObject({ answers: { '2xx': 2 }, timeouts: 1 });
+    expect(metrics.operations()[0]).toMatchObject({ responses: { '2xx': 2 }, timeouts: 1 });
     expect(metrics.lateness.count).toBe(2);
   });
 });

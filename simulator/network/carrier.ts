@@ -10,7 +10,7 @@ import type { AttemptSubject } from './attempt.ts';
 /** The part of undici's `Dispatcher` interface that the transport uses. */
 export interface RequestDispatcher {
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean;
-  request(options: Dispatcher.RequestOptions): Promise<CarriedAnswer>;
+  request(options: Dispatcher.RequestOptions): Promise<CarriedResponse>;
   /** Absent for a carrier, whose requests wait for no connection. */
   compose?(interceptor: Dispatcher.DispatcherComposeInterceptor): RequestDispatcher;
 }
@@ -18,7 +18,7 @@ export interface RequestDispatcher {
 /**
  * Status and headers of a response, with its unread body. The owner must read or destroy the body.
  */
-export interface CarriedAnswer {
+export interface CarriedResponse {
   readonly statusCode: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Readable;

@@ -13,7 +13,7 @@ export interface ErrorContext {
 }
 
 /** Stable codes of the kinds of failure. */
-export type ClientErrorCode = 'transport' | 'timeout' | 'status' | 'answer' | 'download';
+export type ClientErrorCode = 'transport' | 'timeout' | 'status' | 'response' | 'download';
 
 /** Base class of the errors of an exchange. The message is one line without control characters. */
 export abstract class ClientError extends Error {
@@ -54,9 +54,9 @@ export class TransportError extends ClientError {
 }
 
 /** Category under which an exchange without a response is counted. */
-export type NoAnswerKind = 'timeout' | 'reset' | 'refused' | 'other';
+export type NoResponseKind = 'timeout' | 'reset' | 'refused' | 'other';
 
-const silences: Readonly<Record<string, NoAnswerKind>> = {
+const silences: Readonly<Record<string, NoResponseKind>> = {
   ECONNREFUSED: 'refused',
   ECONNRESET: 'reset',
   ECONNABORTED: 'reset',
@@ -66,7 +66,7 @@ const silences: Readonly<Record<string, NoAnswerKind>> = {
 };
 
 /** Returns the category of an error code from the system or library. */
-export function noAnswerKindOf(reason: string): NoAnswerKind {
+export function noResponseKindOf(reason: string): NoResponseKind {
   return silences[reason] ?? 'other';
 }
 
@@ -100,7 +100,7 @@ export class TimeoutError extends ClientError {
 }
 
 /** A response whose status is not one of the operation's success statuses. */
-export interface RefusedAnswer {
+export interface RefusedResponse {
   readonly status: number;
   /** The `error` field of the body, if any. */
   readonly serverSays?: string;
@@ -118,34 +118,34 @@ export class StatusError extends ClientError {
   readonly label: string;
   readonly passing: boolean;
 
-  constructor(answer: RefusedAnswer, circumstances: ErrorContext) {
-    const suffix = answer.serverSays ? `: ${answer.serverSays}` : '';
-    super(`the server answered ${answer.status}${suffix}`, circumstances);
-    this.status = answer.status;
-    this.serverSays = answer.serverSays;
-    this.retryAfterMs = answer.retryAfterMs;
-    this.label = `status/${answer.status}`;
-    this.passing = answer.status === 429 || answer.status === 408 || answer.status >= 500;
+  constructor(response: RefusedResponse, circumstances: ErrorContext) {
+    const suffix = response.serverSays ? `: ${response.serverSays}` : '';
+    super(`the server answered ${response.status}${suffix}`, circumstances);
+    this.status = response.status;
+    this.serverSays = response.serverSays;
+    this.retryAfterMs = response.retryAfterMs;
+    this.label = `status/${response.status}`;
+    this.passing = response.status === 429 || response.status === 408 || response.status >= 500;
   }
 }
 
 /** Problems of a response that has a success status. */
-export type AnswerProblem =
+export type ResponseProblem =
   | ('not-json' | 'shape' | 'too-large' | 'not-a-token' | 'link')
   | 'other-server';
 
 /** Thrown for a response with content that the operation does not allow. */
-export class AnswerError extends ClientError {
-  override readonly name = 'AnswerError';
-  readonly code = 'answer';
-  readonly problem: AnswerProblem;
+export class ResponseError extends ClientError {
+  override readonly name = 'ResponseError';
+  readonly code = 'response';
+  readonly problem: ResponseProblem;
   readonly label: string;
   readonly passing = false;
 
-  constructor(problem: AnswerProblem, what: string, circumstances: ErrorContext) {
+  constructor(problem: ResponseProblem, what: string, circumstances: ErrorContext) {
     super(what, circumstances);
     this.problem = problem;
-    this.label = `answer/${problem}`;
+    this.label = `response/${problem}`;
   }
 }
 

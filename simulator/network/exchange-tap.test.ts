@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { exchangerOf } from '../client/session.ts';
 import { Bench, sessionOf, token } from '../testing/bench.ts';
-import { type Answers, PretendServer } from '../testing/pretend-server.ts';
+import { PretendServer, type Responses } from '../testing/pretend-server.ts';
 import { ExchangeTap, type WatchedExchange } from './exchange-tap.ts';
 
 let server: PretendServer;
@@ -14,8 +14,8 @@ afterEach(async () => {
   await server.close();
 });
 
-async function watchedSession(answers: Answers) {
-  server = await PretendServer.start(answers);
+async function watchedSession(responses: Responses) {
+  server = await PretendServer.start(responses);
   bench = new Bench(server.baseUrl);
   const { clock } = bench;
   const saw = (exchange: WatchedExchange) => void seen.push(exchange);
@@ -47,9 +47,9 @@ describe('a tap on the exchanges of a device', () => {
       device: 7,
       method: 'GET',
       headers: { authorization: `Bearer ${token}` },
-      answer: { status: 200, headers: { 'x-more': 'yes' } },
+      response: { status: 200, headers: { 'x-more': 'yes' } },
     });
-    expect(String(read?.answer?.body)).toBe('{"a":"b"}');
+    expect(String(read?.response?.body)).toBe('{"a":"b"}');
     expect(new URL(read?.url ?? '').origin).toBe(server.baseUrl);
     expect(new URL(read?.url ?? '').pathname).not.toMatch(/^\/\//);
   });
@@ -62,7 +62,7 @@ describe('a tap on the exchanges of a device', () => {
     });
     await expect(bench.client.configuration(session)).rejects.toThrow(/500/);
     await expect(bench.client.reportConfiguration(session, {})).rejects.toThrow(/no response/);
-    expect(seen.slice(1).map(({ answer }) => answer?.status)).toEqual([500, undefined]);
+    expect(seen.slice(1).map(({ response }) => response?.status)).toEqual([500, undefined]);
   });
 
   it('keeps nothing of a long body, and passes the body on unchanged', async () => {
@@ -72,8 +72,8 @@ describe('a tap on the exchanges of a device', () => {
       'get-configuration': () => ({ status: 500, body: { value } }),
     });
     await expect(bench.client.configuration(session)).rejects.toThrow(/500/);
-    expect(seen[1]?.answer).toMatchObject({ status: 500 });
-    expect(seen[1]?.answer).not.toHaveProperty('body');
+    expect(seen[1]?.response).toMatchObject({ status: 500 });
+    expect(seen[1]?.response).not.toHaveProperty('body');
   });
 
   it('sees the head of a downloaded file and leaves its body alone', async () => {
@@ -82,16 +82,16 @@ describe('a tap on the exchanges of a device', () => {
     });
     const request = { operation: 'download-artifact', caller: 'device 7', method: 'GET' } as const;
     const target = new URL(`${server.baseUrl}/storage/artifacts/1`);
-    const answer = await exchangerOf(session, bench.transport).open({
+    const response = await exchangerOf(session, bench.transport).open({
       ...request,
       target,
       headers: {},
     });
     const chunks: Buffer[] = [];
-    for await (const chunk of answer.chunks()) chunks.push(chunk);
+    for await (const chunk of response.chunks()) chunks.push(chunk);
     expect(Buffer.concat(chunks).toString()).toBe('the file');
-    expect(seen).toMatchObject([{ url: target.href, answer: { status: 200 } }]);
-    expect(seen[0]?.answer).not.toHaveProperty('body');
+    expect(seen).toMatchObject([{ url: target.href, response: { status: 200 } }]);
+    expect(seen[0]?.response).not.toHaveProperty('body');
   });
 
   it('is optional: without one, exchanges use the transport directly', async () => {

@@ -28,7 +28,7 @@ export interface WatchedExchange {
    * The response; absent when none arrived. Its body is absent for a file or a body that is too
    * large.
    */
-  readonly answer?: {
+  readonly response?: {
     readonly status: number;
     readonly headers: IncomingHttpHeaders;
     readonly body?: Buffer;
@@ -73,23 +73,23 @@ export class ExchangeTap {
     };
   }
 
-  async #seen<Answer>(
+  async #seen<HttpResponse>(
     request: HttpRequest,
-    send: () => Promise<Answer>,
-    shownOf: (answer: Answer) => WatchedExchange['answer'],
-  ): Promise<Answer> {
+    send: () => Promise<HttpResponse>,
+    shownOf: (response: HttpResponse) => WatchedExchange['response'],
+  ): Promise<HttpResponse> {
     const sentMs = this.#options.clock.now();
     try {
-      const answer = await send();
-      this.#notify(request, sentMs, shownOf(answer));
-      return answer;
+      const response = await send();
+      this.#notify(request, sentMs, shownOf(response));
+      return response;
     } catch (error) {
       this.#notify(request, sentMs, undefined);
       throw error;
     }
   }
 
-  #notify(request: HttpRequest, sentMs: number, answer: WatchedExchange['answer']): void {
+  #notify(request: HttpRequest, sentMs: number, response: WatchedExchange['response']): void {
     const { device, baseUrl, clock, onExchange } = this.#options;
     const { operation, method, target, headers, body } = request;
     const url = typeof target === 'string' ? baseUrl.replace(/\/$/, '') + target : target.href;
@@ -103,7 +103,7 @@ export class ExchangeTap {
       body,
       sentMs,
       endedMs,
-      ...(answer && { answer }),
+      ...(response && { response }),
     });
   }
 }

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { Bench } from '../testing/bench.ts';
-import { type PretendAnswer, PretendServer } from '../testing/pretend-server.ts';
+import { type PretendResponse, PretendServer } from '../testing/pretend-server.ts';
 import { expectApi } from './plan-transport.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -8,9 +8,9 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-async function asked(answer: PretendAnswer, next = answer) {
+async function asked(response: PretendResponse, next = response) {
   const server = await PretendServer.start({
-    'get-configuration': () => answer,
+    'get-configuration': () => response,
     'get-next-deployment': () => next,
   });
   closers.push(() => server.close());
@@ -26,7 +26,7 @@ async function asked(answer: PretendAnswer, next = answer) {
 const html = { 'content-type': 'text/html' };
 
 describe('the server behind the base URL', () => {
-  it.each<[string, PretendAnswer, RegExp]>([
+  it.each<[string, PretendResponse, RegExp]>([
     [
       'a static page',
       { status: 200, headers: html, body: '<html><title>Welcome to nginx!</title></html>' },
@@ -57,8 +57,8 @@ describe('the server behind the base URL', () => {
       { status: 503, headers: html, body: '<h1>Service Unavailable</h1>' },
       /answered 503 with an HTML page \(without a title\); wait until the server is up/,
     ],
-  ])('is refused with one sentence when it is %s', async (_what, answer, sentence) => {
-    const { shown } = await asked(answer);
+  ])('is refused with one sentence when it is %s', async (_what, response, sentence) => {
+    const { shown } = await asked(response);
     await expect(shown).rejects.toThrow(sentence);
   });
 

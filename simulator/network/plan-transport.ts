@@ -10,12 +10,12 @@ import { operations } from '../../fixtures/contract/operations.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 import type { Carrier } from './carrier.ts';
 import type { ConnectionFiles } from './connections.ts';
-import { AnswerError, type ErrorContext, TimeoutError } from './errors.ts';
+import { type ErrorContext, ResponseError, TimeoutError } from './errors.ts';
 import {
   type EndedExchange,
   type ExchangeMeter,
   type ExchangeSubject,
-  type HttpAnswer,
+  type HttpResponse,
   Transport,
 } from './transport.ts';
 
@@ -73,7 +73,7 @@ export async function expectApi(
   });
   try {
     const met = await Promise.race([asked, late]);
-    if (met) throw new AnswerError('other-server', met.sentence, subjectFor(met.elapsedMs));
+    if (met) throw new ResponseError('other-server', met.sentence, subjectFor(met.elapsedMs));
   } finally {
     limit?.cancel();
   }
@@ -85,7 +85,7 @@ function subjectFor(elapsedMs: number): ErrorContext {
   return { ...subject, elapsedMs };
 }
 
-/** An answer that shows another server. */
+/** A response that shows another server. */
 interface OtherServer {
   readonly sentence: string;
   readonly elapsedMs: number;
@@ -100,10 +100,10 @@ async function otherServerAt(
   for (const operation of probes) {
     const path = pathOf(operation);
     const request = { ...subject, method: operation.method, target: path, headers: {} };
-    const answer = await transport.exchange(request);
-    const sentence = otherServer(answer, { baseUrl, path });
-    met = sentence === undefined ? undefined : { sentence, elapsedMs: answer.elapsedMs };
-    if (!notFound.includes(answer.status)) return met;
+    const response = await transport.exchange(request);
+    const sentence = otherServer(response, { baseUrl, path });
+    met = sentence === undefined ? undefined : { sentence, elapsedMs: response.elapsedMs };
+    if (!notFound.includes(response.status)) return met;
   }
   return met;
 }
@@ -113,7 +113,7 @@ async function otherServerAt(
  * for a response that this API may give.
  */
 function otherServer(
-  { status, headers, body }: HttpAnswer,
+  { status, headers, body }: HttpResponse,
   asked: { readonly baseUrl: string; readonly path: string },
 ): string | undefined {
   const text = body.toString('utf8');

@@ -8,12 +8,14 @@ import type { Random } from '../../fixtures/base/random.ts';
 import type { NetworkShape } from '../plan/policy.ts';
 import { type ClientError, type ErrorContext, TimeoutError, TransportError } from './errors.ts';
 import { FrameNetwork } from './frame-network.ts';
-import type { HttpAnswer, HttpRequest, OpenAnswer } from './transport.ts';
+import type { HttpRequest, HttpResponse, OpenResponse } from './transport.ts';
 
-/** Sends requests; implemented by the transport, and by a simulated network or a tap in front of it. */
+/**
+ * Sends requests; implemented by the transport, and by a simulated network or a tap in front of it.
+ */
 export interface Exchanger {
-  exchange(request: HttpRequest): Promise<HttpAnswer>;
-  open(request: HttpRequest): Promise<OpenAnswer>;
+  exchange(request: HttpRequest): Promise<HttpResponse>;
+  open(request: HttpRequest): Promise<OpenResponse>;
 }
 
 export interface SimulatedNetworkOptions {
@@ -33,7 +35,7 @@ export interface SimulatedNetworkOptions {
  * Where an exchange is lost: in its request, in its response, or in the response's body after this
  * share of the bytes.
  */
-type LossPoint = 'request' | 'answer' | { readonly afterShare: number };
+type LossPoint = 'request' | 'response' | { readonly afterShare: number };
 
 /** The random outcome of one exchange: whether, where and how the network loses it. */
 interface Fate {
@@ -93,24 +95,24 @@ export class SimulatedNetwork {
     return { up: way(`frames/${opening}/up`), down: way(`frames/${opening}/down`) };
   }
 
-  async #exchange(transport: Exchanger, request: HttpRequest): Promise<HttpAnswer> {
+  async #exchange(transport: Exchanger, request: HttpRequest): Promise<HttpResponse> {
     const transmission = await this.#sent(request);
-    const answer = await transport.exchange(transmission.request);
+    const response = await transport.exchange(transmission.request);
     if (transmission.fate.lostAt !== undefined) return transmission.lose();
-    await this.#options.rest(this.#transferMs(answer.body.length));
-    return answer;
+    await this.#options.rest(this.#transferMs(response.body.length));
+    return response;
   }
 
-  async #open(transport: Exchanger, request: HttpRequest): Promise<OpenAnswer> {
+  async #open(transport: Exchanger, request: HttpRequest): Promise<OpenResponse> {
     const transmission = await this.#sent(request);
-    const answer = await transport.open(transmission.request);
-    const bodyBytes = Number(answer.headers['content-length'] ?? 0);
+    const response = await transport.open(transmission.request);
+    const bodyBytes = Number(response.headers['content-length'] ?? 0);
     const { lostAt } = transmission.fate;
-    if (lostAt === 'answer' || (lostAt !== undefined && bodyBytes === 0)) {
-      answer.discard();
+    if (lostAt === 'response' || (lostAt !== undefined && bodyBytes === 0)) {
+      response.discard();
       return transmission.lose();
     }
-    return { ...answer, chunks: () => this.#paced(answer, transmission) };
+    return { ...response, chunks: () => this.#paced(response, transmission) };
   }
 
   /**
@@ -133,11 +135,11 @@ export class SimulatedNetwork {
   }
 
   /** Yields the body at the bandwidth of the network, up to the point of loss. */
-  async *#paced(answer: OpenAnswer, { fate, lose }: Transmission): AsyncGenerator<Buffer> {
+  async *#paced(response: OpenResponse, { fate, lose }: Transmission): AsyncGenerator<Buffer> {
     const { lostAt } = fate;
-    const length = Number(answer.headers['content-length'] ?? 0);
+    const length = Number(response.headers['content-length'] ?? 0);
     let leftBytes = typeof lostAt === 'object' ? Math.floor(length * lostAt.afterShare) : undefined;
-    for await (const chunk of this.#inPieces(answer.chunks())) {
+    for await (const chunk of this.#inPieces(response.chunks())) {
       const through = chunk.subarray(0, leftBytes ?? chunk.length);
       await this.#options.rest(this.#transferMs(through.length));
       if (through.length > 0) yield through;
@@ -168,7 +170,7 @@ export class SimulatedNetwork {
     const lost = random.fraction();
     const where = random.fraction();
     const how = random.fraction();
-    const points: readonly LossPoint[] = ['request', 'answer', { afterShare: random.fraction() }];
+    const points: readonly LossPoint[] = ['request', 'response', { afterShare: random.fraction() }];
     const isLost = lost < this.#shape.lossShare;
     const lostAt = isLost ? points[Math.floor(where * points.length)] : undefined;
     return { lostAt, byReset: how < 0.5 };

@@ -80,7 +80,7 @@ describe('a server that requires client certificates', () => {
     expect(body.toString()).toBe('hello');
     const thrown = await hello('127.0.0.1', certificatePem, at).catch((error: unknown) => error);
     expect(thrown).toBeInstanceOf(TransportError);
-    expect(at.metrics.operations()).toMatchObject([{ answers: { '2xx': 1 }, unanswered: 1 }]);
+    expect(at.metrics.operations()).toMatchObject([{ responses: { '2xx': 1 }, unanswered: 1 }]);
   });
 
   it.each([

@@ -2,8 +2,14 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Bench } from '../testing/bench.ts';
-import { closedPortUrl, type PretendAnswer, PretendServer } from '../testing/pretend-server.ts';
-import { AnswerError, ClientError, FleetStopped, TimeoutError, TransportError } from './errors.ts';
+import { closedPortUrl, type PretendResponse, PretendServer } from '../testing/pretend-server.ts';
+import {
+  ClientError,
+  FleetStopped,
+  ResponseError,
+  TimeoutError,
+  TransportError,
+} from './errors.ts';
 import type { HttpRequest, Transport } from './transport.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -26,8 +32,8 @@ function benchFor(baseUrl: string): Bench {
   return bench;
 }
 
-async function answering(answer: PretendAnswer) {
-  const server = await PretendServer.start({ 'get-configuration': () => answer });
+async function answering(response: PretendResponse) {
+  const server = await PretendServer.start({ 'get-configuration': () => response });
   closers.push(() => server.close());
   return { server, bench: benchFor(server.baseUrl) };
 }
@@ -53,11 +59,11 @@ function ask(transport: Transport, change: Partial<HttpRequest> = {}) {
 describe('an exchange with a server', () => {
   it('returns the whole response whatever its status, and is measured', async () => {
     const { bench } = await answering({ status: 418, body: 'short and stout' });
-    const answer = await ask(bench.transport);
-    expect(answer.status).toBe(418);
-    expect(answer.body.toString()).toBe('short and stout');
+    const response = await ask(bench.transport);
+    expect(response.status).toBe(418);
+    expect(response.body.toString()).toBe('short and stout');
     expect(bench.metrics.operations()).toMatchObject([
-      { operation: 'get-configuration', answers: { '4xx': 1 }, unanswered: 0 },
+      { operation: 'get-configuration', responses: { '4xx': 1 }, unanswered: 0 },
     ]);
   });
 
@@ -65,8 +71,8 @@ describe('an exchange with a server', () => {
     const { bench } = await answering({ status: 200 });
     bench.clock.advance(9000);
     const plannedMs = bench.clock.monotonicMs() - 7000;
-    const answer = await ask(bench.transport, { plannedMs });
-    expect(answer.elapsedMs).toBe(0);
+    const response = await ask(bench.transport, { plannedMs });
+    expect(response.elapsedMs).toBe(0);
     expect(bench.metrics.latencies()[0]).toMatchObject({ count: 1, maxMs: 7000 });
     expect(bench.metrics.lateness.maxMs).toBe(7000);
   });
@@ -107,7 +113,7 @@ describe('an exchange with a server', () => {
     });
     expect(String(error)).toContain('nothing listens at that address');
     expect(bench.metrics.operations()[0]).toMatchObject({
-      answers: {},
+      responses: {},
       unanswered: 1,
       refusedConnections: 1,
     });
@@ -150,11 +156,11 @@ describe('an exchange with a server', () => {
 
   it('fails when the response is too large, and names the limit', async () => {
     const { bench } = await answering({ status: 200, body: 'a'.repeat(1001) });
-    const error = await errorOf(ask(bench.transport, { answerMaxBytes: 1000 }));
-    expect(error).toBeInstanceOf(AnswerError);
-    expect(error).toMatchObject({ label: 'answer/too-large', passing: false });
+    const error = await errorOf(ask(bench.transport, { responseMaxBytes: 1000 }));
+    expect(error).toBeInstanceOf(ResponseError);
+    expect(error).toMatchObject({ label: 'response/too-large', passing: false });
     expect(String(error)).toContain('larger than 1000 bytes');
-    expect((await ask(bench.transport, { answerMaxBytes: 1001 })).body.length).toBe(1001);
+    expect((await ask(bench.transport, { responseMaxBytes: 1001 })).body.length).toBe(1001);
   });
 
   it('is stopped and not counted when the run is interrupted', async () => {

@@ -7,18 +7,18 @@ import { Agent, type Dispatcher, Pool } from 'undici';
 import type { Clock } from '../../fixtures/base/clock.ts';
 import type { Method } from '../../fixtures/contract/operation.ts';
 import { Attempt } from './attempt.ts';
-import type { CarriedAnswer, Carrier, RequestDispatcher } from './carrier.ts';
+import type { CarriedResponse, Carrier, RequestDispatcher } from './carrier.ts';
 import { type ConnectionFiles, connectorFor } from './connections.ts';
 import {
-  AnswerError,
   ClientError,
   FleetStopped,
-  type NoAnswerKind,
-  noAnswerKindOf,
+  type NoResponseKind,
+  noResponseKindOf,
+  ResponseError,
   TransportError,
 } from './errors.ts';
 import { InProgress } from './in-progress.ts';
-import { type WholeAnswer, WholeAnswerReader } from './whole-answer.ts';
+import { type WholeResponse, WholeResponseReader } from './whole-response.ts';
 
 /** Receives the metrics of every exchange, with or without a response. */
 export interface ExchangeMeter {
@@ -55,7 +55,7 @@ export interface AnsweredExchange {
 export interface UnansweredExchange {
   readonly operation: string;
   readonly caller?: string;
-  readonly silence: NoAnswerKind;
+  readonly silence: NoResponseKind;
 }
 
 /** An exchange that has ended: its status or the cause of its failure, and its duration. */
@@ -107,11 +107,11 @@ export interface HttpRequest {
   /** When the request was due, in monotonic milliseconds; without a value, now. */
   readonly plannedMs?: number | undefined;
   /** Largest accepted response body in bytes. */
-  readonly answerMaxBytes?: number;
+  readonly responseMaxBytes?: number;
 }
 
 /** A response with its whole body. */
-export interface HttpAnswer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
@@ -119,7 +119,7 @@ export interface HttpAnswer {
 }
 
 /** A response whose body has not been read. */
-export interface OpenAnswer {
+export interface OpenResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /**
@@ -134,7 +134,7 @@ export interface OpenAnswer {
 }
 
 /** Default limit on a response body, in bytes. */
-const ANSWER_MAX_BYTES = 4 * 2 ** 20;
+const RESPONSE_MAX_BYTES = 4 * 2 ** 20;
 /** Maximum number of hosts, other than the server's own, that links may point to in one run. */
 const LINK_ORIGINS_MAX = 32;
 
@@ -174,7 +174,7 @@ export class Transport {
    * Sends a request and reads the whole response, whatever its status.
    * @throws TransportError, TimeoutError, AnswerError (`too-large`), FleetStopped
    */
-  async exchange(request: HttpRequest): Promise<HttpAnswer> {
+  async exchange(request: HttpRequest): Promise<HttpResponse> {
     const attempt = this.#begun(request);
     try {
       this.#expectNoObstacle(request);
@@ -193,13 +193,13 @@ export class Transport {
    * discard the body. The time limit then applies to the wait for each chunk of the body.
    * @throws TransportError, TimeoutError, FleetStopped
    */
-  async open(request: HttpRequest): Promise<OpenAnswer> {
+  async open(request: HttpRequest): Promise<OpenResponse> {
     const attempt = this.#begun(request);
     try {
       this.#expectNoObstacle(request);
       attempt.extend();
-      const answer = await this.#send(request, attempt);
-      return this.#opened(answer, attempt, request);
+      const response = await this.#send(request, attempt);
+      return this.#opened(response, attempt, request);
     } catch (error) {
       throw this.#failed(attempt, error);
     }
@@ -267,12 +267,12 @@ export class Transport {
    * Reads a whole response without the stream that `open` creates, because nearly every exchange
    * takes this path.
    */
-  #whole(request: HttpRequest, attempt: Attempt): Promise<WholeAnswer> {
+  #whole(request: HttpRequest, attempt: Attempt): Promise<WholeResponse> {
     const { method, headers, body = null } = request;
     // The fields are named instead of spread: a spread left 1 KB per poll in the old generation.
     const { dispatcher, origin, path } = this.#placeOf(request);
     return new Promise((resolve, reject) => {
-      const reader = new WholeAnswerReader(maxBytesOf(request), {
+      const reader = new WholeResponseReader(maxBytesOf(request), {
         ...{ resolve, reject },
         onSent: () => this.#sent(attempt, request),
         onReceived: (bytes) => this.observer.bytesReceived(request.operation, bytes),
@@ -284,7 +284,7 @@ export class Transport {
     });
   }
 
-  #send(request: HttpRequest, attempt: Attempt): Promise<CarriedAnswer> {
+  #send(request: HttpRequest, attempt: Attempt): Promise<CarriedResponse> {
     const { method, headers, body = null } = request;
     const { dispatcher, ...place } = this.#placeOf(request);
     const signal = attempt.signal();
@@ -312,8 +312,8 @@ export class Transport {
     return { dispatcher: dispatcher ?? connections, origin: target.origin, path };
   }
 
-  #opened(answer: CarriedAnswer, attempt: Attempt, request: HttpRequest): OpenAnswer {
-    const { statusCode: status, headers, body } = answer;
+  #opened(response: CarriedResponse, attempt: Attempt, request: HttpRequest): OpenResponse {
+    const { statusCode: status, headers, body } = response;
     const done = (): void => this.#done(attempt, request, status);
     const failed = (error: unknown): unknown => this.#failed(attempt, error);
     const received = (bytes: number): void => this.observer.bytesReceived(request.operation, bytes);
@@ -382,17 +382,17 @@ function whenSent(onSent: () => void): Dispatcher.DispatcherComposeInterceptor {
     });
 }
 
-function silenceIn(error: ClientError): NoAnswerKind {
-  if (error instanceof TransportError) return noAnswerKindOf(error.reason);
+function silenceIn(error: ClientError): NoResponseKind {
+  if (error instanceof TransportError) return noResponseKindOf(error.reason);
   return error.code === 'timeout' ? 'timeout' : 'other';
 }
 
-function maxBytesOf({ answerMaxBytes = ANSWER_MAX_BYTES }: HttpRequest): number {
-  return answerMaxBytes;
+function maxBytesOf({ responseMaxBytes = RESPONSE_MAX_BYTES }: HttpRequest): number {
+  return responseMaxBytes;
 }
 
-function tooLarge(request: HttpRequest, elapsedMs: number): AnswerError {
+function tooLarge(request: HttpRequest, elapsedMs: number): ResponseError {
   const { operation, caller } = request;
   const message = `the response is larger than ${maxBytesOf(request)} bytes`;
-  return new AnswerError('too-large', message, { operation, caller, elapsedMs });
+  return new ResponseError('too-large', message, { operation, caller, elapsedMs });
 }

@@ -9,8 +9,8 @@ import { duration, filled, oneOf, wholeNumber } from './plan-values.ts';
 import { PlanWordsError } from './plan-words.ts';
 
 /**
- * `request-lost`: the request does not reach the server. `answer-lost`: the request arrives, but
- * its response is lost. `power-loss`: like `answer-lost`, and the device also loses power for
+ * `request-lost`: the request does not reach the server. `response-lost`: the request arrives, but
+ * its response is lost. `power-loss`: like `response-lost`, and the device also loses power for
  * `lasting`. `server-restart`: the request arrives, but the server stops before it responds, and is
  * down for `lasting`. The other two simulate server bugs. `ack-lost`: the device gets a success
  * response to a request that never reaches the server. `not-stored`: the server responds normally,
@@ -18,7 +18,7 @@ import { PlanWordsError } from './plan-words.ts';
  */
 const exchangeFaultNames = [
   'request-lost',
-  'answer-lost',
+  'response-lost',
   'power-loss',
   'server-restart',
   'ack-lost',
@@ -52,7 +52,7 @@ const faultWords = v.pipe(
 export type ExchangeFault = v.InferOutput<typeof faultWords>;
 
 /**
- * Parses a fault such as `answer-lost, device: 0, exchange: 7`.
+ * Parses a fault such as `response-lost, device: 0, exchange: 7`.
  * @throws PlanWordsError
  */
 export function readExchangeFault(text: string): ExchangeFault {

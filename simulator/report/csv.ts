@@ -39,7 +39,7 @@ function rowsOf({ phase, durationMs, latencies, operations }: MeasuredPhase): st
     const { exchanges, errors } = countsOf([row], []);
     const seconds = durationMs / 1000;
     const perSecond = seconds > 0 ? exchanges / seconds : 0;
-    const statuses = ['2xx', '3xx', '4xx', '5xx'].map((name) => row.answers[name] ?? 0);
+    const statuses = ['2xx', '3xx', '4xx', '5xx'].map((name) => row.responses[name] ?? 0);
     const figures = latencies.find(({ operation }) => operation === row.operation);
     return [
       ...[phase, row.operation, seconds.toFixed(3), String(exchanges), perSecond.toFixed(3)],

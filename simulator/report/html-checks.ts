@@ -51,24 +51,26 @@ export function checkSections({ checks }: FleetResult): readonly ShownSection[] 
 }
 
 function breachText(breach: FirstBreach): string {
-  const { device, atMs, operation, phase, requestsPerSecond, request, answer } = breach;
+  const { device, atMs, operation, phase, requestsPerSecond, request, response } = breach;
   return [
     `device ${device}, ${operation}, ${new Date(atMs).toISOString()}`,
     `phase ${phase}, at ${rate(requestsPerSecond)}`,
     `expected ${breach.expected}`,
-    `received ${breach.seen}`,
+    `received ${breach.actual}`,
     '',
     request.line,
     ...messageLines(request),
     '',
-    ...(answer === undefined ? ['no response'] : [String(answer.status), ...messageLines(answer)]),
+    ...(response === undefined
+      ? ['no response']
+      : [String(response.status), ...messageLines(response)]),
   ].join('\n');
 }
 
 function messageLines({
   headers,
   body,
-}: FirstBreach['request'] | NonNullable<FirstBreach['answer']>) {
+}: FirstBreach['request'] | NonNullable<FirstBreach['response']>) {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return body === undefined ? lines : [...lines, '', body];
 }

@@ -142,7 +142,7 @@ function responseTable(operations: FleetResult['operations']): ShownTable {
     ],
     rows: operations.map((row) => [
       row.operation,
-      Object.entries(row.answers)
+      Object.entries(row.responses)
         .map(([name, count]) => `${name} ${count}`)
         .join(', '),
       ...[

@@ -36,7 +36,7 @@ describe('the JUnit document of a run', () => {
     expect(suite.testcase[0].skipped['@message']).toBe(`Nothing was reconciled: ${because}.`);
   });
 
-  it('fails when no device got an answer', () => {
+  it('fails when no device got a response', () => {
     const funnel = { ...sampleResult.funnel, noContact: sampleResult.funnel.devices };
     const suite = suiteOf({ ...sampleResult, funnel, operations: [] });
     expect(suite).toMatchObject({ '@failures': '1', '@skipped': '1' });
@@ -44,7 +44,7 @@ describe('the JUnit document of a run', () => {
 
   it('fails when no device was accepted, and says how to accept them', () => {
     const funnel = { ...sampleResult.funnel, pending: sampleResult.funnel.devices };
-    const operations = sampleResult.operations.map((row) => ({ ...row, answers: { '4xx': 9 } }));
+    const operations = sampleResult.operations.map((row) => ({ ...row, responses: { '4xx': 9 } }));
     const reconciliation = { ...sampleResult.reconciliation, checked: false, because: noUser };
     const suite = suiteOf({ ...sampleResult, funnel, operations, reconciliation });
     expect(suite['@failures']).toBe('1');

@@ -75,7 +75,7 @@ export class FleetMetrics {
   });
   readonly #latency = new Histogram({
     name: 'fleetbed_exchange_duration_seconds',
-    help: 'Time from when a request was due to the end of its answer; answered requests only.',
+    help: 'Time from when a request was due to the end of its response; answered requests only.',
     labelNames: ['operation'],
     buckets: EXCHANGE_BUCKETS_SECONDS,
     registers: this.#registers,
@@ -89,7 +89,7 @@ export class FleetMetrics {
   });
   readonly #service = new Histogram({
     name: 'fleetbed_exchange_service_seconds',
-    help: 'Part of the duration from when a request was sent to the end of its answer.',
+    help: 'Part of the duration from when a request was sent to the end of its response.',
     labelNames: ['operation'],
     buckets: EXCHANGE_BUCKETS_SECONDS,
     registers: this.#registers,
@@ -108,7 +108,7 @@ export class FleetMetrics {
   });
   readonly #errors = new Counter({
     name: 'fleetbed_errors_total',
-    help: 'Requests without an answer, or answered with 5xx, by cause.',
+    help: 'Requests without a response, or answered with 5xx, by cause.',
     labelNames: ['operation', 'cause'],
     registers: this.#registers,
   });

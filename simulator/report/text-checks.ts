@@ -95,13 +95,13 @@ export function brokenRates({ brokenAt }: RequirementChecks): string {
 function breachLines(row: RequirementChecks): string[] {
   const { requirement, sentence, firstBreach } = row;
   if (firstBreach === undefined) return [];
-  const { device, atMs, operation, requestsPerSecond, expected, seen } = firstBreach;
+  const { device, atMs, operation, requestsPerSecond, expected, actual } = firstBreach;
   const when = `${new Date(atMs).toISOString()}, ${operation}, at ${rate(requestsPerSecond)}`;
   return [
     `  ${requirement}: ${sentence}`,
     `    ${brokenRates(row)}`,
     `    first: device ${device}, ${when}`,
     `    expected ${expected}`,
-    `    received ${seen}`,
+    `    received ${actual}`,
   ];
 }

@@ -237,7 +237,7 @@ describe('the first line of the text report', () => {
 
   it('is followed by a remedy when a user accepted none of the devices', () => {
     const nobody = { ...funnel, success: 0, failure: 0, aborted: 0, pending: 1000 };
-    const operations = sampleResult.operations.map((row) => ({ ...row, answers: { '4xx': 9 } }));
+    const operations = sampleResult.operations.map((row) => ({ ...row, responses: { '4xx': 9 } }));
     const result = { ...sampleResult, funnel: nobody, operations };
     const [line, , remedy] = fleetReport(result).split('\n');
     expect(line).toBe('1,000 devices: NOT ACCEPTED, no device was accepted');

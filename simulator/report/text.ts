@@ -45,7 +45,7 @@ export function fleetReport(result: FleetResult): string {
     ['Latency in ms', ...latencyLines(result)],
     ...partLines(result),
     ...trafficLines(result),
-    ['Responses by operation', ...answerLines(result)],
+    ['Responses by operation', ...responseLines(result)],
     errorLines(result),
     ...(result.machines ? [['Load generators', ...machineLines(result.machines)]] : []),
   ];
@@ -276,10 +276,10 @@ function latencyRows(latencies: FleetProgress['latencies']): string[][] {
   ];
 }
 
-function answerLines({ operations }: FleetResult): string[] {
+function responseLines({ operations }: FleetResult): string[] {
   return columns(
     operations.map((count) => {
-      const classes = Object.entries(count.answers).map(([name, times]) => `${name} ${times}`);
+      const classes = Object.entries(count.responses).map(([name, times]) => `${name} ${times}`);
       return [count.operation, [...classes, ...silenceWords(count)].join(', ')];
     }),
   );

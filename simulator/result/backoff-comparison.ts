@@ -14,11 +14,11 @@ const comparedCohortShape = v.object({
   devices: count,
   requests: count,
   peakRequestsPerSecond: count,
-  recovered: v.pipe(count, v.description('Devices that got an answer other than 429 and 5xx.')),
+  recovered: v.pipe(count, v.description('Devices that got a response other than 429 and 5xx.')),
   fullRecoveryMs: v.pipe(
     v.nullable(v.number()),
     v.description(
-      'Time from the return of the network until the last device got such an answer; null if not all did.',
+      'Time from the return of the network until the last device got such a response; null if not all did.',
     ),
   ),
   requestsPerSecond: v.pipe(

@@ -17,9 +17,9 @@ import { MergedFigures } from './shard-figures.ts';
 const startMs = Date.UTC(2026, 0, 31, 12);
 const evidence = {
   expected: 'status 204',
-  seen: '200 with the body <b>no</b>',
+  actual: '200 with the body <b>no</b>',
   request: { line: 'PUT http://127.0.0.1:8080/x', headers: { accept: '*/*' }, body: '{}' },
-  answer: { status: 200, headers: {}, body: '<b>no</b>' },
+  response: { status: 200, headers: {}, body: '<b>no</b>' },
 };
 
 /**
@@ -32,8 +32,8 @@ const judge: ExchangeJudge = {
     sentence: `What is ${requirement} is so.`,
   })),
   see: ({ method }) => [
-    { requirement: 'kept' },
-    { requirement: 'broken', ...(method === 'DELETE' && { breach: () => evidence }) },
+    { requirement: 'kept', evidence: undefined },
+    { requirement: 'broken', evidence: method === 'DELETE' ? () => evidence : undefined },
   ],
 };
 
@@ -58,7 +58,7 @@ function phase(name: string, from: number, to: number, requests: number) {
   const operation = {
     ...sampleResult.operations[0],
     operation: 'any',
-    answers: { '2xx': requests },
+    responses: { '2xx': requests },
   };
   const none = { unanswered: 0, timeouts: 0, resets: 0, refusedConnections: 0, otherErrors: 0 };
   return {

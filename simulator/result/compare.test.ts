@@ -88,7 +88,7 @@ describe('the comparison of two runs', () => {
       runOf([], {
         latencies: [],
         operations: operation
-          ? [{ ...operation, unanswered: 0, answers: { '2xx': 2000 - errors, '5xx': errors } }]
+          ? [{ ...operation, unanswered: 0, responses: { '2xx': 2000 - errors, '5xx': errors } }]
           : [],
       });
     expect(compareResults(answering(1), answering(40)).verdict).toBe('regression');

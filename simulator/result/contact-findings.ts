@@ -1,4 +1,4 @@
-/** Findings about the contact of the devices with the server: answers, acceptance and polls. */
+/** Findings about the contact of the devices with the server: responses, acceptance and polls. */
 
 import * as v from 'valibot';
 import { counted } from '../../fixtures/base/counted.ts';
@@ -12,18 +12,18 @@ import type { FleetResult } from './result.ts';
 import { noUser } from './result-devices.ts';
 import type { OperationCount } from './result-figures.ts';
 
-/** Returns the findings about answers, acceptance and polls. */
+/** Returns the findings about responses, acceptance and polls. */
 export function contactFindings(result: FleetResult): readonly RunFinding[] {
   const reach = { condition: 'devices reach the server' };
   const accept = { condition: 'the server accepts devices' };
   if (!isAnswered(result)) {
-    const sentence = 'No device got an answer: see the errors by cause.';
+    const sentence = 'No device got a response: see the errors by cause.';
     return [
-      { ...reach, state: 'undecided', sentence, brief: 'no device got an answer' },
+      { ...reach, state: 'undecided', sentence, brief: 'no device got a response' },
       { ...accept, state: 'not judged', sentence },
     ];
   }
-  const reached: RunFinding = { ...reach, state: 'passed', sentence: 'Devices got answers.' };
+  const reached: RunFinding = { ...reach, state: 'passed', sentence: 'Devices got responses.' };
   if (isAnyAccepted(result)) {
     const sentence = 'Devices were accepted.';
     return [reached, { ...accept, state: 'passed', sentence }];
@@ -49,8 +49,8 @@ const deviceOperations: ReadonlySet<string> = new Set(
 /** Returns true when any request of a device was answered, by whatever status. */
 export function isAnswered({ operations }: FleetResult): boolean {
   return operations.some(
-    ({ operation, answers }) =>
-      deviceOperations.has(operation) && Object.values(answers).some((count) => count > 0),
+    ({ operation, responses }) =>
+      deviceOperations.has(operation) && Object.values(responses).some((count) => count > 0),
   );
 }
 
@@ -62,16 +62,19 @@ export function isAnyAccepted(result: FleetResult): boolean {
   const { devices, pending, off, noContact } = result.funnel;
   if (pending + off + noContact < devices) return true;
   return result.operations.some(
-    (row) => deviceOperations.has(row.operation) && usableAnswers(row, result) > 0,
+    (row) => deviceOperations.has(row.operation) && usableResponses(row, result) > 0,
   );
 }
 
 /** Returns the number of successes of an operation with a body that the devices could use. */
-function usableAnswers({ operation, answers }: OperationCount, { errors }: FleetResult): number {
+function usableResponses(
+  { operation, responses }: OperationCount,
+  { errors }: FleetResult,
+): number {
   const unusable = errors.filter(
-    (row) => row.operation === operation && row.cause.startsWith('answer/'),
+    (row) => row.operation === operation && row.cause.startsWith('response/'),
   );
-  return (answers['2xx'] ?? 0) - unusable.reduce((sum, { count }) => sum + count, 0);
+  return (responses['2xx'] ?? 0) - unusable.reduce((sum, { count }) => sum + count, 0);
 }
 
 const polls: ReadonlySet<string> = new Set(pollOperations);
@@ -79,10 +82,10 @@ const polls: ReadonlySet<string> = new Set(pollOperations);
 /** Returns a finding when devices polled, and no poll was answered as by this API. */
 export function pollFindings(result: FleetResult): readonly RunFinding[] {
   const rows = result.operations.filter(({ operation }) => polls.has(operation));
-  const isUsable = rows.some((row) => usableAnswers(row, result) > 0);
+  const isUsable = rows.some((row) => usableResponses(row, result) > 0);
   if (rows.length === 0 || isUsable || !isAnyAccepted(result)) return [];
   const condition = 'polls are answered';
-  const sentence = 'No poll of a device had an answer that it could use: see the errors by cause.';
+  const sentence = 'No poll of a device had a response that it could use: see the errors by cause.';
   return [{ condition, state: 'undecided', sentence, brief: 'no poll succeeded' }];
 }
 
@@ -92,7 +95,7 @@ export function pollFindings(result: FleetResult): readonly RunFinding[] {
  */
 function acceptedByUser({ operations }: FleetResult): number {
   const accepts = operations.find(({ operation }) => operation === 'set-auth-set-status');
-  return accepts?.answers['2xx'] ?? 0;
+  return accepts?.responses['2xx'] ?? 0;
 }
 
 /** Returns true when the thresholds measure only sign-ins; such a run needs no accepted device. */

@@ -1,6 +1,6 @@
 /**
- * Functions that merge the figures of several results: counts are added, and histograms of durations
- * are added bucket by bucket.
+ * Functions that merge the figures of several results: counts are added, and histograms of
+ * durations are added bucket by bucket.
  */
 
 import { DurationHistogram } from './histograms.ts';
@@ -31,8 +31,8 @@ function durations<Row extends Figures>(parts: PartValues<Row>): Row {
 
 const byOperation = ({ operation }: { readonly operation: string }): string => operation;
 
-function inOrder(answers: OperationCount['answers']): OperationCount['answers'] {
-  const entries = Object.entries(answers).sort(([one], [other]) => (one < other ? -1 : 1));
+function inOrder(responses: OperationCount['responses']): OperationCount['responses'] {
+  const entries = Object.entries(responses).sort(([one], [other]) => (one < other ? -1 : 1));
   return Object.fromEntries(entries);
 }
 
@@ -58,7 +58,7 @@ export const exchangeMergers = {
     byOperation,
     fields<OperationCount>({
       operation: first,
-      answers: (parts) => inOrder(counts(parts)),
+      responses: (parts) => inOrder(counts(parts)),
       unanswered: sum,
       timeouts: sum,
       resets: sum,

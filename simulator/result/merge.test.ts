@@ -190,7 +190,7 @@ describe('merged results of several processes', () => {
     const before = mergeResults(parts);
     const after = mergeResults(parts, [shardFiguresOf([40, 50], 2)]);
     const [was, is] = [before, after].map(({ operations }) => operations[0]);
-    expect(is?.answers['2xx']).toBe((was?.answers['2xx'] ?? 0) + 2);
+    expect(is?.responses['2xx']).toBe((was?.responses['2xx'] ?? 0) + 2);
     expect(is?.unanswered).toBe((was?.unanswered ?? 0) + 2);
     expect(after.latencies).toMatchObject([{ count: 14, maxMs: 50 }]);
     expect(after.errors).toEqual([{ operation: 'post-alerts', cause: 'timeout', count: 2 }]);

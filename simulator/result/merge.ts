@@ -19,7 +19,7 @@ import {
   fields,
   first,
   highest,
-  joined,
+  joinTexts,
   listed,
   lowest,
   rows,
@@ -70,7 +70,7 @@ export function mergeResults(
 const mergeReconciliation = fields<Reconciliation>({
   checked: every,
   ok: every,
-  because: joined('; '),
+  because: joinTexts('; '),
   // Keep only the sources that could be read for every part.
   sources: ([one, ...others]) =>
     one.filter((book) => others.every((sources) => sources.includes(book))),
@@ -100,7 +100,7 @@ const mergedSections = fields<Sections>({
   events: fields<NonNullable<FleetResult['events']>>({
     written: sum,
     lost: sum,
-    error: joined(', '),
+    error: joinTexts(', '),
   }),
   virtual: first,
   deploymentId: agreed,

@@ -22,7 +22,7 @@ export const agreed = <T>(parts: PartValues<T>): T | undefined =>
   parts.every((each) => each === parts[0]) ? parts[0] : undefined;
 
 /** Returns a merger that joins the distinct texts in alphabetical order. */
-export function joined(separator: string) {
+export function joinTexts(separator: string) {
   return (parts: readonly string[]): string => [...new Set(parts)].sort().join(separator);
 }
 

@@ -14,9 +14,9 @@ const missed = { threshold: 'p99(all) < 9ms', verdict: 'missed', observed: '12 m
 const deploys = { ...sampleResult.plan, deploy: 'release-2' };
 const limited = { ...sampleResult.generator, reasons: ['the event loop was busy'] };
 
-function exchanges(operation: string, answers: Readonly<Record<string, number>>, unanswered = 0) {
+function exchanges(operation: string, responses: Readonly<Record<string, number>>, unanswered = 0) {
   const [row] = sampleResult.operations;
-  return row ? [{ ...row, operation, answers, unanswered }] : [];
+  return row ? [{ ...row, operation, responses, unanswered }] : [];
 }
 const refused = { funnel: pending, operations: exchanges('post-auth-request', { '4xx': 9 }) };
 const accepts = exchanges('set-auth-set-status', { '2xx': 2500 });
@@ -68,7 +68,7 @@ const kinds: readonly [string, Partial<FleetResult>, RunVerdict, string][] = [
     {
       funnel: { ...nobody, noContact: 3 },
       operations: exchanges('post-auth-request', { '2xx': 20 }),
-      errors: [{ operation: 'post-auth-request', cause: 'answer/not-a-token', count: 20 }],
+      errors: [{ operation: 'post-auth-request', cause: 'response/not-a-token', count: 20 }],
     },
     'not accepted',
     'no device was accepted',
@@ -77,7 +77,7 @@ const kinds: readonly [string, Partial<FleetResult>, RunVerdict, string][] = [
     'whose polls were answered with a page',
     {
       operations: exchanges('post-next-deployment-v2', { '2xx': 16 }),
-      errors: [{ operation: 'post-next-deployment-v2', cause: 'answer/not-json', count: 16 }],
+      errors: [{ operation: 'post-next-deployment-v2', cause: 'response/not-json', count: 16 }],
     },
     'undecided',
     'no poll succeeded',
@@ -95,10 +95,10 @@ const kinds: readonly [string, Partial<FleetResult>, RunVerdict, string][] = [
     '2,500 devices accepted, none signed in after that',
   ],
   [
-    'of which no device got an answer',
+    'of which no device got a response',
     { funnel: { ...nobody, noContact: 3 }, operations: exchanges('post-auth-request', {}, 9) },
     'undecided',
-    'no device got an answer',
+    'no device got a response',
   ],
   [
     'whose deployment nobody installed',

@@ -234,9 +234,9 @@ function requirementFindings({ checks }: FleetResult): readonly RunFinding[] {
   return [...rows, { condition, state: 'undecided', sentence, brief: 'no requirement tested' }];
 }
 
-function breachWords({ requestsPerSecond, expected, seen }: FirstBreach): string {
+function breachWords({ requestsPerSecond, expected, actual }: FirstBreach): string {
   const rate = Math.round(requestsPerSecond * 10) / 10;
-  return `${rate} requests/s: expected ${expected}, received ${seen}`;
+  return `${rate} requests/s: expected ${expected}, received ${actual}`;
 }
 
 function invariantFindings({ virtual }: FleetResult): readonly RunFinding[] {

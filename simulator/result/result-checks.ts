@@ -18,9 +18,9 @@ const breach = v.pipe(
       v.description('Request rate of the whole fleet in the series row of the breach.'),
     ),
     expected: text,
-    seen: text,
+    actual: text,
     request: v.object({ line: text, headers, body: v.exactOptional(text) }),
-    answer: v.exactOptional(v.object({ status: count, headers, body: v.exactOptional(text) })),
+    response: v.exactOptional(v.object({ status: count, headers, body: v.exactOptional(text) })),
   }),
   v.description('An exchange that broke the requirement, with secrets masked.'),
 );

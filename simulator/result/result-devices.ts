@@ -63,7 +63,10 @@ export const funnelShape = v.object({
   idle: v.pipe(count, v.description('Are accepted and have been offered nothing.')),
   pending: v.pipe(count, v.description('Are not accepted by the server.')),
   off: v.pipe(count, v.description('Are without power: by a stage, an incident or a behaviour.')),
-  noContact: v.pipe(count, v.description('Got no answer from the server, or have not asked yet.')),
+  noContact: v.pipe(
+    count,
+    v.description('Got no response from the server, or have not asked yet.'),
+  ),
 });
 
 const deploymentDifference = v.object({

@@ -44,7 +44,7 @@ const operationLatency = v.pipe(
       v.pipe(
         figuresShape,
         v.description(
-          'Rest of the latency, until the answer was complete. The parts are known of every ' +
+          'Rest of the latency, until the response was complete. The parts are known of every ' +
             'exchange, except those of failed workers.',
         ),
       ),
@@ -55,13 +55,13 @@ const operationLatency = v.pipe(
 
 const operationCount = v.object({
   operation: text,
-  answers: v.pipe(v.record(text, count), v.description('Answers by status class, such as 2xx.')),
+  responses: v.pipe(v.record(text, count), v.description('Answers by status class, such as 2xx.')),
   unanswered: v.pipe(
     count,
-    v.description('Exchanges without an answer: the sum of the next four counts.'),
+    v.description('Exchanges without a response: the sum of the next four counts.'),
   ),
   timeouts: count,
-  resets: v.pipe(count, v.description('Connections closed before the answer was complete.')),
+  resets: v.pipe(count, v.description('Connections closed before the response was complete.')),
   refusedConnections: count,
   otherErrors: count,
   signatureRefusals: v.pipe(
@@ -81,7 +81,7 @@ const operationCount = v.object({
     v.pipe(
       count,
       v.description(
-        'Bytes of answer bodies, whole and broken off, and of received websocket messages.',
+        'Bytes of response bodies, whole and broken off, and of received websocket messages.',
       ),
     ),
   ),
@@ -137,13 +137,16 @@ export const deviceCountsShape = v.object({
   done: v.pipe(count, v.description('Outcome success or already-installed.')),
   failed: v.pipe(count, v.description('Outcome failure or aborted.')),
   off: v.pipe(count, v.description('Without power: by a stage, an incident or a behaviour.')),
-  noContact: v.pipe(count, v.description('Without an answer from the server, or not yet started.')),
+  noContact: v.pipe(
+    count,
+    v.description('Without a response from the server, or not yet started.'),
+  ),
 });
 
 const seriesRow = v.object({
   startMs: v.pipe(unixMs, v.description('Milliseconds since the Unix epoch.')),
   requests: count,
-  errors: v.pipe(count, v.description('Unanswered exchanges and answers with 5xx.')),
+  errors: v.pipe(count, v.description('Unanswered exchanges and responses with 5xx.')),
   sentBytes: v.exactOptional(
     v.pipe(count, v.description('Bytes sent in the period, counted as in operations.')),
   ),

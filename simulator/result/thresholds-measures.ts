@@ -93,11 +93,11 @@ export function countsOf(
 ): { readonly exchanges: number; readonly errors: number } {
   let exchanges = 0;
   let errors = 0;
-  for (const { operation, answers, unanswered } of operations) {
+  for (const { operation, responses, unanswered } of operations) {
     if (!isWanted(operation, wanted)) continue;
-    for (const count of Object.values(answers)) exchanges += count;
+    for (const count of Object.values(responses)) exchanges += count;
     exchanges += unanswered;
-    errors += unanswered + (answers['5xx'] ?? 0);
+    errors += unanswered + (responses['5xx'] ?? 0);
   }
   return { exchanges, errors };
 }

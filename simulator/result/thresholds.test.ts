@@ -142,7 +142,7 @@ describe('the verdict on a threshold', () => {
 describe('a threshold for a cohort or a phase', () => {
   const row = { operation: 'post-alerts', ...figuresOf([900]) };
   const [counts] = sampleResult.operations;
-  const operations = counts ? [{ ...counts, answers: { '2xx': 10 }, unanswered: 0 }] : [];
+  const operations = counts ? [{ ...counts, responses: { '2xx': 10 }, unanswered: 0 }] : [];
   const scope = { cohort: 'Slow', phase: '2 hold' };
   const scopes = [{ ...scope, durationMs: 2000, latencies: [row], operations }];
   const result = { ...sampleResult, scopes };
@@ -172,7 +172,7 @@ describe('a threshold for a cohort or a phase', () => {
     expect(isLost(text, result)).toBe(false);
     const [many] = scopes;
     if (many === undefined || counts === undefined) throw new Error('there are figures');
-    const busy = { ...many, operations: [{ ...counts, answers: { '2xx': 1100 } }] };
+    const busy = { ...many, operations: [{ ...counts, responses: { '2xx': 1100 } }] };
     expect(isLost(text, { ...result, scopes: [busy] })).toBe(true);
   });
 });
@@ -210,7 +210,7 @@ describe('a threshold becomes out of reach', () => {
     const many = {
       ...sampleResult,
       latencies: [latency],
-      operations: operation ? [{ ...operation, answers: { '2xx': 1100, '5xx': 10 } }] : [],
+      operations: operation ? [{ ...operation, responses: { '2xx': 1100, '5xx': 10 } }] : [],
     };
     for (const text of texts) {
       expect(isLost(text, sampleResult)).toBe(false);

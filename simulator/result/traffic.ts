@@ -18,8 +18,8 @@ export const trafficShape = v.pipe(
     downloadedBytesPerSecond: rate,
   }),
   v.description(
-    'Bytes of the bodies of requests and answers and of websocket messages, over the whole run. ' +
-      'Headers, TLS and TCP are not counted; an answer that broke off counts as far as it arrived.',
+    'Bytes of the bodies of requests and responses and of websocket messages, over the whole run. ' +
+      'Headers, TLS and TCP are not counted; a response that broke off counts as far as it arrived.',
   ),
 );
 

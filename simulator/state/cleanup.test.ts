@@ -8,10 +8,10 @@ import { deviceKey } from '../identity/device-key.ts';
 import { identityData } from '../identity/identity.ts';
 import { noonMs, token } from '../testing/bench.ts';
 import {
-  type Answers,
   closedPortUrl,
-  type PretendAnswer,
+  type PretendResponse,
   PretendServer,
+  type Responses,
 } from '../testing/pretend-server.ts';
 import { cleanUpFleet, type FleetCleanupOptions } from './cleanup.ts';
 import { keyFingerprint } from './made-ledger.ts';
@@ -51,15 +51,15 @@ function listed(id: string, index: number, pubkey: string) {
 }
 
 /** A server with these devices and deployments that removes them on request. */
-async function serverWith(known: readonly string[], answers: Answers = {}) {
+async function serverWith(known: readonly string[], responses: Responses = {}) {
   const left = new Set(known);
-  const gone = (id = ''): PretendAnswer => ({ status: left.delete(id) ? 204 : 404 });
+  const gone = (id = ''): PretendResponse => ({ status: left.delete(id) ? 204 : 404 });
   const server = await PretendServer.start({
     login: () => ({ status: 200, body: token }),
     'list-devices': () => ({ status: 200, body: [] }),
     'decommission-device': ({ parameters }) => gone(parameters.id),
     'abort-deployment': ({ parameters }) => gone(parameters.id),
-    ...answers,
+    ...responses,
   });
   closers.push(() => server.close());
   return { server, left };

@@ -67,7 +67,8 @@ const AT_ONCE = 8;
 
 /**
  * Cleans up the resources of all ledgers, one ledger after the other.
- * @throws FleetStateError when a ledger cannot be used, or is in use; ClientError when the server cannot
+ * @throws FleetStateError when a ledger cannot be used, or is in use; ClientError when the server
+ * cannot
  *   be reached or refuses the login
  */
 export async function cleanUpFleet(options: FleetCleanupOptions): Promise<FleetCleanupResult> {
@@ -149,7 +150,7 @@ class Cleanup {
 
   #result(): FleetCleanupResult {
     const isNothingThere = this.#decommissioned + this.#deploymentsClosed === 0;
-    // A server that knows none of the resources may be the wrong one, so its answers are not
+    // A server that knows none of the resources may be the wrong one, so its responses are not
     // trusted.
     const isDoubtful = this.#isMadeAbsent && isNothingThere && !this.#options.isForced;
     if (!isDoubtful) for (const note of this.#absences) note();

@@ -25,7 +25,7 @@ const random = seededRandom('x');
 const steady: Behaviour = {
   name: 'steady',
   description: 'A healthy device.',
-  expectedServerBehavior: 'Offers it each deployment once.',
+  expectedServerBehaviour: 'Offers it each deployment once.',
   parameters: { installMs: 200, rebootMs: 300 },
   hooks: {},
 };

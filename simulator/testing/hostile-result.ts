@@ -87,9 +87,9 @@ export const hostileResult: FleetResult = {
         phases: [{ phase: hostile, judged: 9, broken: 2, requestsPerSecond: 4 }],
         firstBreach: {
           ...{ device: 3, atMs: startMs, operation: hostile, phase: hostile, requestsPerSecond: 4 },
-          ...{ expected: hostile, seen: hostile },
+          ...{ expected: hostile, actual: hostile },
           request: { line: hostile, headers: { 'x-says': hostile }, body: hostile },
-          answer: { status: 500, headers: { 'x-says': hostile }, body: hostile },
+          response: { status: 500, headers: { 'x-says': hostile }, body: hostile },
         },
         breaches: [],
       },

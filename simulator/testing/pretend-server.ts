@@ -25,7 +25,7 @@ export interface PretendRequest {
 }
 
 /** A response, `silence` for none, or `cut` to close the connection. */
-export type PretendAnswer =
+export type PretendResponse =
   | {
       readonly status: number;
       readonly headers?: Readonly<Record<string, string>>;
@@ -37,12 +37,12 @@ export type PretendAnswer =
   | 'silence'
   | 'cut';
 
-export type Answers = Partial<
-  Record<AnyOperationId, (asked: PretendRequest) => PretendAnswer | Promise<PretendAnswer>>
+export type Responses = Partial<
+  Record<AnyOperationId, (asked: PretendRequest) => PretendResponse | Promise<PretendResponse>>
 >;
 
 /** Answers with an empty configuration; 401 without a token, as every server of this API. */
-export function emptyConfiguration({ headers }: PretendRequest): PretendAnswer {
+export function emptyConfiguration({ headers }: PretendRequest): PretendResponse {
   return headers.authorization === undefined ? { status: 401 } : { status: 200, body: {} };
 }
 
@@ -60,19 +60,19 @@ const routes: readonly PretendRoute[] = Object.values(rows).map(({ id, method, p
 
 /** A running fake server. An operation without a defined response gets 404. */
 export class PretendServer {
-  readonly #answers: Answers;
+  readonly #responses: Responses;
   readonly #server = createServer((request, response) => void this.#serve(request, response));
   readonly #silentRequests = new Set<() => void>();
   readonly requests: PretendRequest[] = [];
   baseUrl = '';
 
-  private constructor(answers: Answers) {
-    this.#answers = answers;
+  private constructor(responses: Responses) {
+    this.#responses = responses;
   }
 
   /** Starts a server on a free port of the loopback interface. */
-  static async start(answers: Answers): Promise<PretendServer> {
-    const pretend = new PretendServer(answers);
+  static async start(responses: Responses): Promise<PretendServer> {
+    const pretend = new PretendServer(responses);
     await new Promise<void>((resolve) => pretend.#server.listen(0, '127.0.0.1', resolve));
     const { port } = pretend.#server.address() as AddressInfo;
     pretend.baseUrl = `http://127.0.0.1:${port}`;
@@ -122,17 +122,17 @@ export class PretendServer {
     this.requests.push(asked);
     for (const wake of this.#silentRequests) wake();
     this.#silentRequests.clear();
-    send(response, (await this.#answers[operation]?.(asked)) ?? { status: 404 });
+    send(response, (await this.#responses[operation]?.(asked)) ?? { status: 404 });
   }
 }
 
-function send(response: ServerResponse, answer: PretendAnswer): void {
-  if (answer === 'silence') return;
-  if (answer === 'cut') {
+function send(response: ServerResponse, planned: PretendResponse): void {
+  if (planned === 'silence') return;
+  if (planned === 'cut') {
     response.destroy();
     return;
   }
-  const { status, headers = {}, body, cutAfterBytes } = answer;
+  const { status, headers = {}, body, cutAfterBytes } = planned;
   const raw = typeof body === 'string' || Buffer.isBuffer(body);
   const bytes = raw
     ? Buffer.from(body)

@@ -117,7 +117,7 @@ export const sampleResult: FleetResult = {
   operations: [
     {
       operation: 'post-alerts',
-      answers: { '2xx': 6, '4xx': 1 },
+      responses: { '2xx': 6, '4xx': 1 },
       unanswered: 2,
       timeouts: 1,
       resets: 1,
@@ -198,14 +198,14 @@ export function differenceOf(deviceIndex: number, serverStatus = 'failure') {
  */
 export function shardFiguresOf(durationsMs: readonly number[], unanswered = 0): ShardFigures {
   const operation = 'post-alerts';
-  const answers = { '2xx': durationsMs.length };
+  const responses = { '2xx': durationsMs.length };
   const silences = { timeouts: unanswered, resets: 0, refusedConnections: 0, otherErrors: 0 };
   return {
     startMs: 0,
     endMs: 1000,
     elapsedMs: 1000,
     latencies: [{ operation, ...figuresOf(durationsMs) }],
-    operations: [{ operation, answers, unanswered, ...silences, signatureRefusals: 0 }],
+    operations: [{ operation, responses, unanswered, ...silences, signatureRefusals: 0 }],
     errors: unanswered === 0 ? [] : [{ operation, cause: 'timeout', count: unanswered }],
     updates: { whole: [], stages: [] },
     schedule: { due: durationsMs.length, sent: durationsMs.length, lateness: figuresOf([1]) },

@@ -4,11 +4,11 @@
  */
 import { softwareArtifact } from './artifacts.ts';
 import {
-  type Answers,
   emptyConfiguration,
-  type PretendAnswer,
   type PretendRequest,
+  type PretendResponse,
   PretendServer,
+  type Responses,
 } from './pretend-server.ts';
 
 interface ServerDevice {
@@ -22,7 +22,7 @@ interface ServerDevice {
 }
 
 const when = '2026-01-31T12:00:00Z';
-const recorded: PretendAnswer = { status: 204 };
+const recorded: PretendResponse = { status: 204 };
 /** Name of the artifact that the server deploys. */
 export const release = 'release-2';
 
@@ -42,11 +42,13 @@ export class SmallServer {
    * Starts a server.
    * @param changed responses that replace the server's own
    */
-  static async start(changed: (small: SmallServer) => Answers = () => ({})): Promise<SmallServer> {
-    const answers: Answers = {};
-    const server = await PretendServer.start(answers);
+  static async start(
+    changed: (small: SmallServer) => Responses = () => ({}),
+  ): Promise<SmallServer> {
+    const responses: Responses = {};
+    const server = await PretendServer.start(responses);
     const small = new SmallServer(server, await softwareArtifact(release));
-    Object.assign(answers, small.#answers(), changed(small));
+    Object.assign(responses, small.#answers(), changed(small));
     return small;
   }
 
@@ -58,7 +60,7 @@ export class SmallServer {
   }
 
   /** Offers the deployment to a device that belongs to it and has not finished it. */
-  next(asked: PretendRequest): PretendAnswer {
+  next(asked: PretendRequest): PretendResponse {
     const device = this.deviceOf(asked);
     if (device === undefined) return { status: 401 };
     const ended = ['success', 'failure', 'aborted', 'already-installed'];
@@ -76,7 +78,7 @@ export class SmallServer {
     return { status: 200, body: { id: 'deployment-1', artifact } };
   }
 
-  #answers(): Answers {
+  #answers(): Responses {
     return {
       login: () => ({ status: 200, body: tokenFor('user') }),
       'post-auth-request': (asked) => this.#letIn(asked),
@@ -111,7 +113,7 @@ export class SmallServer {
     };
   }
 
-  #letIn(asked: PretendRequest): PretendAnswer {
+  #letIn(asked: PretendRequest): PretendResponse {
     const { id_data, pubkey } = asked.json() as { id_data: string; pubkey: string };
     const number = this.devices.size + 1;
     const known = this.devices.get(pubkey) ?? {
@@ -149,7 +151,7 @@ export class SmallServer {
     return counts;
   }
 
-  #report(asked: PretendRequest): PretendAnswer {
+  #report(asked: PretendRequest): PretendResponse {
     const device = this.deviceOf(asked);
     if (device === undefined) return { status: 401 };
     if (device.status === 'aborted') return { status: 409 };

@@ -275,7 +275,7 @@ describe('fleetbed conform with stricter conditions', () => {
   it('fails on an unnecessary waiver, and refuses an unreadable waiver file', async () => {
     const file = join(folder, 'waivers.yaml');
     const row = {
-      check: 'errors/error-says-why',
+      id: 'errors/error-says-why',
       reason: 'r',
       owner: 'Ada',
       expires: '2999-01-01',
@@ -287,13 +287,13 @@ describe('fleetbed conform with stricter conditions', () => {
       1,
       expect.stringContaining('is no longer needed'),
     ]);
-    writeFileSync(file, JSON.stringify({ waivers: [{ ...row, check: 'errors/error-say-why' }] }));
+    writeFileSync(file, JSON.stringify({ waivers: [{ ...row, id: 'errors/error-say-why' }] }));
     const unknown = await conform(...words);
     expect(unknown.code).toBe(2);
     expect(unknown.stderr).toMatch(
       /1:\d+ "errors\/error-say-why" \(nearest: errors\/error-says-why, /,
     );
-    writeFileSync(file, 'waivers:\n  - check: 7\n');
+    writeFileSync(file, 'waivers:\n  - id: 7\n');
     const wrong = await conform(...words);
     expect(wrong.code).toBe(3);
     expect(wrong.stderr).toMatch(/waivers\.yaml:2:5 waivers\.0\.reason: is required/);
@@ -322,8 +322,8 @@ describe('fleetbed conform against a server that accepts devices by itself', () 
 describe('a report that names repro scripts', () => {
   it('has a command for each failure, which ends with exit code 1 and leaves no file', async () => {
     const scripts = join(folder, 'scripts');
-    const url = await serve((_, answer) => {
-      answer.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"no"}');
+    const url = await serve((_, response) => {
+      response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"no"}');
     });
     const words = ['authentication/first-contact-is-401', '--scripts', scripts, '--anonymous'];
     const ran = await runCommand(['conform', '--url', url, ...words]);

@@ -121,7 +121,7 @@ type ConformCommandOptions = ConformOptions & ValuesOf<typeof commandRows>;
 
 const codes = exitCodeHelp({
   pass: 'no case failed',
-  failed: 'a case failed without a valid waiver, or a waiver is expired or needless',
+  failed: 'a case failed without a valid waiver, or a waiver is expired or obsolete',
   setUp:
     'the target cannot be tested: unreachable, not this API, login refused, a right of the user missing, a file unusable',
   undecided: 'no case was decided, or a case was inconclusive',

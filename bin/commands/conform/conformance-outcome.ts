@@ -19,12 +19,12 @@ const exitCodeOfOutcome: Readonly<Record<VerdictName, ExitCode>> = {
  * @param signal aborted when the run was interrupted
  */
 export function conformanceExitCode(
-  { outcome, unauthorised, verdicts }: ConformanceResult,
+  { outcome, unauthorized, verdicts }: ConformanceResult,
   signal?: AbortSignal,
 ): ExitCode {
   if (signal?.aborted) {
     const hasFailed = verdicts.some((each) => each.verdict === 'fail' && !isExcused(each));
     return hasFailed ? exitCodes.failed : exitCodes.interrupted;
   }
-  return unauthorised === undefined ? exitCodeOfOutcome[outcome] : exitCodes.setUp;
+  return unauthorized === undefined ? exitCodeOfOutcome[outcome] : exitCodes.setUp;
 }

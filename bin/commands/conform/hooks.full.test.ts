@@ -35,7 +35,7 @@ describe('fleetbed conform hooks', () => {
       step: 'accept',
       wish: 'accept a device',
       input: 'deviceId, publicKeyPem',
-      answer: '',
+      response: '',
     });
   });
 });

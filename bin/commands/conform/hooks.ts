@@ -28,12 +28,12 @@ export function configure(command: Command): void {
   command.addOption(jsonOption()).action(({ json = false }: { readonly json?: boolean }) => {
     const output = createOutput(json);
     const steps = describedSteps();
-    output.data(steps.map(([step, wish, input, answer]) => ({ step, wish, input, answer })));
-    const lines = steps.flatMap(([step, wish, input, answer]) => [
+    output.data(steps.map(([step, wish, input, response]) => ({ step, wish, input, response })));
+    const lines = steps.flatMap(([step, wish, input, response]) => [
       '',
       `${step}: ${wish}`,
       `  input   {${input}}`,
-      `  answer  {${answer}}`,
+      `  answer  {${response}}`,
     ]);
     output.line([...contract, ...lines].join('\n'));
   });

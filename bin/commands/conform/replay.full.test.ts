@@ -125,16 +125,16 @@ describe('fleetbed conform replay', () => {
     ['within a case', 2, /.*/],
   ])('ends with exit code 130 at Ctrl-C %s', async (_, answered, said) => {
     // The target refuses the first request as the API does, then lists no devices, then hangs.
-    const replies = [
+    const responses = [
       [401, '{"error":"no signature","request_id":"1"}'],
       [200, '[]'],
     ] as const;
     let requests = 0;
     const target = createServer((_request, response) => {
-      const reply = requests < answered ? replies[requests] : undefined;
+      const planned = requests < answered ? responses[requests] : undefined;
       requests += 1;
-      if (!reply) return void target.emit('held');
-      response.writeHead(reply[0], { 'content-type': 'application/json' }).end(reply[1]);
+      if (!planned) return void target.emit('held');
+      response.writeHead(planned[0], { 'content-type': 'application/json' }).end(planned[1]);
     });
     target.listen(0, '127.0.0.1');
     await once(target, 'listening');

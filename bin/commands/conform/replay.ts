@@ -114,12 +114,12 @@ async function replay(report: StoredResult, options: ReplayOptions): Promise<Exi
  */
 function exitCodeOf(
   rows: readonly ReplayedCase[],
-  { problems, unauthorised }: Pick<ConformanceResult, 'problems' | 'unauthorised'>,
+  { problems, unauthorized }: Pick<ConformanceResult, 'problems' | 'unauthorized'>,
   { aborted }: AbortSignal,
 ): ExitCode {
   const isFailing = rows.some(({ end }) => end === 'still-failing');
   if (aborted) return isFailing ? exitCodes.failed : exitCodes.interrupted;
-  if (unauthorised !== undefined) return exitCodes.setUp;
+  if (unauthorized !== undefined) return exitCodes.setUp;
   if (isFailing || problems.length > 0) return exitCodes.failed;
   return rows.some(({ end }) => end === 'other') ? exitCodes.undecided : exitCodes.pass;
 }

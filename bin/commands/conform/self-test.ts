@@ -15,7 +15,7 @@ import {
 } from '../../../conformance/self-test/fuzz/fuzz.ts';
 import { isSound } from '../../../conformance/self-test/judgement.ts';
 import {
-  holds,
+  isSuccessful,
   type KillMatrix,
   type MatrixRow,
   type RunDefect,
@@ -156,7 +156,7 @@ async function selfTest(
   output.data(matrix);
   output.line(matrixText(matrix, isWhole));
   if (matrix.interrupted) return exitCodes.interrupted;
-  return holds(matrix) ? exitCodes.pass : exitCodes.failed;
+  return isSuccessful(matrix) ? exitCodes.pass : exitCodes.failed;
 }
 
 async function runAll(

@@ -27,7 +27,7 @@ import { CommandError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes, worstExitCode } from '../../output/exit-codes.ts';
 import { fleetError, fleetExitCode } from '../../output/fleet-outcome.ts';
 import type { Output } from '../../output/output.ts';
-import { aborted } from '../../output/stop-signal.ts';
+import { untilAborted } from '../../output/stop-signal.ts';
 import { serverReady } from '../../server-access/ready.ts';
 import { conformanceExitCode } from '../conform/conformance-outcome.ts';
 import { judge } from '../conform/judged-run.ts';
@@ -91,7 +91,7 @@ export async function runOnServer(
     if (exit) return;
     onStay();
     output.progress('server and fleet stay up; press Ctrl-C to stop');
-    await aborted(signal);
+    await untilAborted(signal);
   });
   return exitCode;
 }
@@ -109,9 +109,9 @@ async function uploadArtifact({ baseUrl, adminToken }: RunningServer): Promise<v
   form.append('artifact', file, `${ARTIFACT_NAME}.mender`);
   const { method, path } = managementOperations['upload-artifact'];
   const headers = { Authorization: `Bearer ${adminToken}` };
-  const answer = await fetch(baseUrl + pathOf({ path }), { method, headers, body: form });
-  if (answer.status === 201) return;
-  const sentence = `the server refused the demo's artifact with ${answer.status}: ${await answer.text()}`;
+  const response = await fetch(baseUrl + pathOf({ path }), { method, headers, body: form });
+  if (response.status === 201) return;
+  const sentence = `the server refused the demo's artifact with ${response.status}: ${await response.text()}`;
   throw new CommandError(sentence, exitCodes.setUp);
 }
 
@@ -202,8 +202,8 @@ async function removeForeignDevices(
   const own = new Set(devices.map(({ deviceId }) => deviceId));
   const { 'list-devices': list, 'decommission-device': remove } = managementOperations;
   const headers = { Authorization: `Bearer ${server.adminToken}` };
-  const answer = await fetch(`${server.baseUrl}${pathOf(list)}?per_page=500`, { headers });
-  const listed = answer.ok ? ((await answer.json()) as readonly { readonly id: string }[]) : [];
+  const response = await fetch(`${server.baseUrl}${pathOf(list)}?per_page=500`, { headers });
+  const listed = response.ok ? ((await response.json()) as readonly { readonly id: string }[]) : [];
   for (const { id } of listed.filter((device) => !own.has(device.id))) {
     await fetch(server.baseUrl + pathOf(remove, { id }), { method: remove.method, headers });
   }
@@ -216,16 +216,20 @@ async function suiteTenant({ controlUrl, controlToken }: RunningServer) {
     'Content-Type': 'application/json',
   };
   const body = JSON.stringify(SUITE_TENANT);
-  const answer = await fetch(controlUrl + controlPaths.tenants, { method: 'POST', headers, body });
-  if (answer.status !== 201) {
-    const sentence = `the server refused a tenant for the suite with ${answer.status}: ${await answer.text()}`;
+  const response = await fetch(controlUrl + controlPaths.tenants, {
+    method: 'POST',
+    headers,
+    body,
+  });
+  if (response.status !== 201) {
+    const sentence = `the server refused a tenant for the suite with ${response.status}: ${await response.text()}`;
     throw new CommandError(sentence, exitCodes.setUp);
   }
   const {
     adminEmail: email,
     adminPassword: password,
     tenantToken,
-  } = (await answer.json()) as {
+  } = (await response.json()) as {
     readonly [Name in 'adminEmail' | 'adminPassword' | 'tenantToken']: string;
   };
   return { credentials: { email, password }, tenantToken };

@@ -47,8 +47,8 @@ describe('fleetbed demo', () => {
     expect(await list('list-deployments')).toMatchObject([{ name: 'demo' }]);
     const [, id = ''] = /fleetbed terminal .* (\S+)\n/.exec(shown) ?? [];
     const connection = pathOf(managementOperations['get-connection'], { id });
-    const answer = await ask('GET', connection, `Bearer ${token}`);
-    expect(await answer.json()).toMatchObject({ status: 'connected' });
+    const response = await ask('GET', connection, `Bearer ${token}`);
+    expect(await response.json()).toMatchObject({ status: 'connected' });
     expect((await demo.end('SIGINT')).code).toBe(0);
     await expect(fetch(`${controlUrl}/ready`)).rejects.toThrow();
   });

@@ -9,8 +9,8 @@ import type { EnvironmentCheck } from '../../../simulator/environment/check.ts';
 import * as machine from '../../../simulator/environment/machine.ts';
 import { clockCheck } from '../../../simulator/environment/time.ts';
 import {
-  answerCheck,
   reachCheck,
+  responseCheck,
   type ServerCheckOptions,
   tlsCheck,
   trustCheck,
@@ -61,7 +61,7 @@ export function configure(command: Command): void {
     .option(
       '--host <address>',
       'address that a server will listen on',
-      values.filled,
+      values.nonEmptyText,
       defaultSettings.host,
     )
     .option('--port <port>', 'port of the API (default: 8080 without --url)', values.port)
@@ -133,8 +133,8 @@ async function serverChecks(way: ServerCheckOptions | undefined): Promise<Enviro
     checks.push(check);
     if (check.verdict === 'fail') return [...checks, clockCheck(systemClock.now(), undefined)];
   }
-  const answer = await answerCheck(way);
-  return [...checks, answer.check, clockCheck(systemClock.now(), answer)];
+  const response = await responseCheck(way);
+  return [...checks, response.check, clockCheck(systemClock.now(), response)];
 }
 
 function linesOf(checks: readonly EnvironmentCheck[]): string[] {

@@ -45,22 +45,22 @@ export function configure(command: Command): void {
     .requiredOption(
       '--body <file>',
       'file with the request body, byte for byte as sent',
-      values.filled,
+      values.nonEmptyText,
     )
     .requiredOption(
       '--signature <text|file>',
       'value of the signature header, or a file that has it as text or as bytes',
-      values.filled,
+      values.nonEmptyText,
     )
     .option(
       '--key <file>',
       'PEM file with the public key (default: pubkey in the body)',
-      values.filled,
+      values.nonEmptyText,
     )
     .option(
       '--other-key <file>',
       'PEM file with the public key of another device that may have signed; repeatable',
-      (file: string, previous: readonly string[] = []) => [...previous, values.filled(file)],
+      (file: string, previous: readonly string[] = []) => [...previous, values.nonEmptyText(file)],
     )
     .addOption(jsonOption())
     .addHelpText('after', help)

@@ -33,14 +33,22 @@ export function addFilterOptions(command: Command): Command {
     .addOption(
       new Option('--kind <kind>', 'kind of entry').choices(['exchange', 'frame', 'unreadable']),
     )
-    .option('--operation <id>', 'operation ID, such as put-deployment-status', values.filled)
-    .option('--method <method>', 'HTTP method, such as GET', values.filled)
+    .option('--operation <id>', 'operation ID, such as put-deployment-status', values.nonEmptyText)
+    .option('--method <method>', 'HTTP method, such as GET', values.nonEmptyText)
     .addOption(deviceOption())
-    .option('--user <user>', 'user ID or e-mail address', values.filled)
-    .option('--status <status>', 'status, such as 404 or 4xx; 0 for no response', values.filled)
-    .option('--deployment <id>', 'deployment ID', values.filled)
-    .option('--request-id <id>', 'request ID', values.filled)
-    .option('--text <text>', 'part of the path, or of the message type of a frame', values.filled)
+    .option('--user <user>', 'user ID or e-mail address', values.nonEmptyText)
+    .option(
+      '--status <status>',
+      'status, such as 404 or 4xx; 0 for no response',
+      values.nonEmptyText,
+    )
+    .option('--deployment <id>', 'deployment ID', values.nonEmptyText)
+    .option('--request-id <id>', 'request ID', values.nonEmptyText)
+    .option(
+      '--text <text>',
+      'part of the path, or of the message type of a frame',
+      values.nonEmptyText,
+    )
     .option(
       '--since <time>',
       "only entries from this time on, by the server's clock, such as 2027-08-25T08:00:00Z",

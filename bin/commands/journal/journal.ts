@@ -41,7 +41,7 @@ fleetbed calendar can read.
 
 --lint judges the devices by what a client owes the server, from the sequence of each one's requests:
 tokens sent to another host, hasty polls, secrets in a log. The requests are legal, but unwise.
-With --json each finding is a line {duty, level, sentence, source, entry, operation, message, remedy}.
+With --json each finding is a line {duty, level, sentence, source, journalEntry, operation, message, remedy}.
 ${codes}`;
 
 /** Adds the options and the action of `fleetbed journal`. */
@@ -54,9 +54,13 @@ export function configure(command: Command): void {
       LIMIT_DEFAULT,
     )
     .option('--follow', 'keep showing new entries until Ctrl-C')
-    .option('--har <file>', 'write all matching entries to this file as HAR 1.2', values.filled)
+    .option(
+      '--har <file>',
+      'write all matching entries to this file as HAR 1.2',
+      values.nonEmptyText,
+    )
     .option('--lint', 'print what is legal but unwise in the requests of devices, with a remedy')
-    .option('--from <file>', 'with --lint, judge this file of fleetbed record', values.filled)
+    .option('--from <file>', 'with --lint, judge this file of fleetbed record', values.nonEmptyText)
     .addOption(jsonLinesOption('entry'))
     .addHelpText('after', help)
     .action(async (options: ReadOptions) => {

@@ -71,7 +71,7 @@ export async function lintRequest(
 
 /** Returns the lines that show a finding. */
 export function findingLines({
-  entry,
+  journalEntry: entry,
   duty,
   level,
   operation,

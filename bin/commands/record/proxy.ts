@@ -1,7 +1,7 @@
 /**
- * A transparent proxy for the device API: it passes requests, answers and websockets on as they
+ * A transparent proxy for the device API: it passes requests, responses and websockets on as they
  * are, and observes them. Two things differ: Host names the upstream server, and links of JSON
- * answers to that server name the proxy instead, so that downloads pass through it too.
+ * responses to that server name the proxy instead, so that downloads pass through it too.
  */
 import {
   createServer,
@@ -17,7 +17,7 @@ import { FrameReader, opcodes } from '../../../conformance/target/frames.ts';
 import { systemClock } from '../../../fixtures/base/clock.ts';
 import { KEPT_BYTES, type ProxiedExchange, type ProxiedFrame } from './session-lines.ts';
 
-/** Longer JSON answers are passed on unread. */
+/** Longer JSON responses are passed on unread. */
 const READ_MAX_BYTES = 1_048_576;
 const HEADERS_MAX_BYTES = 65_536;
 
@@ -59,19 +59,19 @@ class Passage {
 
   answer(response: ServerResponse): void {
     const upstream = this.#forward();
-    let answer: IncomingMessage | undefined;
+    let incoming: IncomingMessage | undefined;
     upstream.once('response', (received: IncomingMessage) => {
-      answer = received;
+      incoming = received;
       this.#passOn(received, response);
     });
     upstream.once('error', (error) => {
-      if (answer === undefined && !response.destroyed) this.#plan.unanswered(error);
+      if (incoming === undefined && !response.destroyed) this.#plan.unanswered(error);
       // The device sees what it would see without the proxy: a closed connection.
       response.destroy();
     });
     response.once('close', () => {
       if (!response.writableFinished) upstream.destroy();
-      this.#report(answer);
+      this.#report(incoming);
     });
     this.#request.on('data', (bytes: Buffer) => this.#sent.add(bytes));
     this.#request.pipe(upstream);
@@ -88,15 +88,15 @@ class Passage {
       this.#plan.unanswered(error);
       end();
     });
-    upstream.once('response', (answer: IncomingMessage) => {
-      socket.write(headOf(answer));
-      answer.on('data', (bytes: Buffer) => this.#answered.add(bytes));
-      answer.once('close', () => this.#report(answer));
-      answer.pipe(socket);
+    upstream.once('response', (response: IncomingMessage) => {
+      socket.write(headOf(response));
+      response.on('data', (bytes: Buffer) => this.#answered.add(bytes));
+      response.once('close', () => this.#report(response));
+      response.pipe(socket);
     });
-    upstream.once('upgrade', (answer: IncomingMessage, inner: Duplex, innerHead: Buffer) => {
-      this.#report(answer);
-      socket.write(headOf(answer));
+    upstream.once('upgrade', (response: IncomingMessage, inner: Duplex, innerHead: Buffer) => {
+      this.#report(response);
+      socket.write(headOf(response));
       this.#join({ from: socket, to: inner, head, side: 'client' });
       this.#join({ from: inner, to: socket, head: innerHead, side: 'server' });
     });
@@ -142,24 +142,24 @@ class Passage {
     return request({ ...options, ...flat, agent: false });
   }
 
-  #passOn(answer: IncomingMessage, response: ServerResponse): void {
-    const { statusCode = 502, statusMessage, rawHeaders } = answer;
+  #passOn(incoming: IncomingMessage, response: ServerResponse): void {
+    const { statusCode = 502, statusMessage, rawHeaders } = incoming;
     const pieces: Buffer[] = [];
     const isRead =
-      /json/.test(answer.headers['content-type'] ?? '') &&
-      answer.headers['content-encoding'] === undefined &&
-      Number(answer.headers['content-length'] ?? 0) <= READ_MAX_BYTES;
+      /json/.test(incoming.headers['content-type'] ?? '') &&
+      incoming.headers['content-encoding'] === undefined &&
+      Number(incoming.headers['content-length'] ?? 0) <= READ_MAX_BYTES;
     if (!isRead) response.writeHead(statusCode, statusMessage, rawHeaders);
-    answer.on('data', (bytes: Buffer) => {
+    incoming.on('data', (bytes: Buffer) => {
       if (isRead) pieces.push(bytes);
       else {
         this.#answered.add(bytes);
-        if (!response.write(bytes)) answer.pause();
+        if (!response.write(bytes)) incoming.pause();
       }
     });
-    response.on('drain', () => answer.resume());
-    answer.once('error', () => response.destroy());
-    answer.once('end', () => {
+    response.on('drain', () => incoming.resume());
+    incoming.once('error', () => response.destroy());
+    incoming.once('end', () => {
       if (isRead) {
         const body = this.#withOwnLinks(Buffer.concat(pieces));
         this.#answered.add(body);
@@ -177,7 +177,7 @@ class Passage {
     return text.includes(origin) ? Buffer.from(text.replaceAll(origin, own)) : body;
   }
 
-  #report(answer: IncomingMessage | undefined): void {
+  #report(response: IncomingMessage | undefined): void {
     if (this.#isReported) return;
     this.#isReported = true;
     const { method = '', url = '/', headers, rawHeaders } = this.#request;
@@ -189,8 +189,8 @@ class Passage {
       url: `http://${headers.host ?? 'localhost'}${url}`,
       requestHeaders: rawHeaders,
       requestBody: this.#sent.bytes,
-      status: answer?.statusCode ?? 0,
-      responseHeaders: answer?.rawHeaders ?? [],
+      status: response?.statusCode ?? 0,
+      responseHeaders: response?.rawHeaders ?? [],
       responseBody: this.#answered.bytes,
       responseBytes: this.#answered.length,
     });
@@ -216,7 +216,7 @@ class Beginning {
   }
 }
 
-/** Returns the headers with the length of a body; those of an answer to HEAD stay as they are. */
+/** Returns the headers with the length of a body; those of a response to HEAD stay as they are. */
 function withLength(flat: readonly string[], { length }: Buffer): string[] {
   return flat.map((each, at) =>
     length > 0 && at % 2 === 1 && /^content-length$/i.test(flat[at - 1] ?? '')
@@ -225,7 +225,7 @@ function withLength(flat: readonly string[], { length }: Buffer): string[] {
   );
 }
 
-/** Returns the head of an answer as bytes of HTTP/1.1. */
+/** Returns the head of a response as bytes of HTTP/1.1. */
 function headOf({ statusCode, statusMessage, rawHeaders }: IncomingMessage): string {
   const lines = [`HTTP/1.1 ${statusCode} ${statusMessage}`];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {

@@ -13,7 +13,7 @@ import { describeError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import { openForLines, readNamedFile } from '../../output/files.ts';
 import { createOutput } from '../../output/output.ts';
-import { aborted, stopSignal } from '../../output/stop-signal.ts';
+import { stopSignal, untilAborted } from '../../output/stop-signal.ts';
 import { recordingProxy } from './proxy.ts';
 import { SessionLines } from './session-lines.ts';
 
@@ -49,7 +49,7 @@ const codes = exitCodeHelp({
 });
 
 const help = `
-Point the device at the printed URL. Requests, answers and websockets pass unchanged, except that links
+Point the device at the printed URL. Requests, responses and websockets pass unchanged, except that links
 to the upstream server name this proxy, so that downloads pass through it. Links to other hosts do not.
 
 The session file is a journal, one line of JSON for each exchange and frame: fleetbed conform client
@@ -66,7 +66,7 @@ export function configure(command: Command): void {
         'server to forward to, such as https://staging.example.com',
         values.baseUrl,
       )
-      .requiredOption('--out <file>', 'session file to write', values.filled),
+      .requiredOption('--out <file>', 'session file to write', values.nonEmptyText),
     rows,
   )
     .addHelpText('after', help)
@@ -113,7 +113,7 @@ async function record({ upstream, out, host, port, ca }: RecordOptions): Promise
   const { port: bound } = proxy.address() as AddressInfo;
   const shown = host.includes(':') ? `[${host}]` : host;
   output.line(`Recording http://${shown}:${bound} to ${out}; Ctrl-C ends it.`);
-  await aborted(stop);
+  await untilAborted(stop);
   proxy.close();
   proxy.closeAllConnections();
   output.line(`Recorded ${counted(exchanges, 'request')} in ${out}.`);

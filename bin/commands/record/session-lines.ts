@@ -1,7 +1,7 @@
 /**
- * The lines of a session file, which is a journal of one recorded device, with nothing secret in it: tokens
- * have names that keep them apart, signatures and other secrets are masked, and no file content is
- * kept beyond its beginning.
+ * The lines of a session file, which is a journal of one recorded device, with nothing secret in
+ * it: tokens have names that keep them apart, signatures and other secrets are masked, and no file
+ * content is kept beyond its beginning.
  */
 import { createHash } from 'node:crypto';
 import { isObject, parsedJson } from '../../../fixtures/base/json.ts';
@@ -13,9 +13,9 @@ import { headerOf, viewOf } from '../../../server/journal/body-view.ts';
 /** Limit on the senders and tokens that are told apart; later ones share the last name. */
 const NAMES_MAX = 10_000;
 
-/** A request that went through the proxy, and its answer. Times are in milliseconds. */
+/** A request that went through the proxy, and its response. Times are in milliseconds. */
 export interface ProxiedExchange {
-  /** When the answer ended, since the Unix epoch. */
+  /** When the response ended, since the Unix epoch. */
   readonly endedMs: number;
   readonly tookMs: number;
   readonly method: string;
@@ -23,7 +23,7 @@ export interface ProxiedExchange {
   readonly url: string;
   readonly requestHeaders: FlatHeaders;
   readonly requestBody: Buffer;
-  /** 0 if no answer came. */
+  /** 0 if no response came. */
   readonly status: number;
   readonly responseHeaders: FlatHeaders;
   /** The beginning of the body, and the length of the whole. */
@@ -47,7 +47,9 @@ export class SessionLines {
   #lastDevice: string | undefined;
   #sequence = 0;
 
-  /** Returns the line of an exchange: an entry of a journal as `conformance/recordings` reads it. */
+  /**
+   * Returns the line of an exchange: an entry of a journal as `conformance/recordings` reads it.
+   */
   exchange(exchange: ProxiedExchange): string {
     const { method, url, status, endedMs, tookMs, responseHeaders, responseBytes } = exchange;
     const id = this.#deviceOf(exchange);
@@ -66,7 +68,9 @@ export class SessionLines {
     });
   }
 
-  /** Returns the line of a frame, without its payload: a terminal's input has no mark of a secret. */
+  /**
+   * Returns the line of a frame, without its payload: a terminal's input has no mark of a secret.
+   */
   frame({ atMs, from, opcode, bytes }: ProxiedFrame): string {
     return this.#line('frame', atMs, { from, opcode, bytes });
   }

@@ -1,6 +1,6 @@
 /**
- * Compares the answers of two servers in meaning: status, members and values. Ids, times, links and the texts of
- * errors are the server's own, so only their presence counts.
+ * Compares the responses of two servers in meaning: status, members and values. Ids, times, links
+ * and the texts of errors are the server's own, so only their presence counts.
  */
 
 import { isObject } from '../../../fixtures/base/json.ts';
@@ -12,7 +12,7 @@ const freeMembers: ReadonlySet<string> = new Set(['error', 'request_id']);
 const DIFFERENCES_MAX = 20;
 const VALUE_MAX_CHARACTERS = 60;
 
-/** A value of a recorded answer, and what stands in its place in the answer of the server. */
+/** A value of a recorded response, and what stands in its place in the response of the server. */
 interface ServerOwnPair {
   readonly recorded: string;
   readonly actual: string;
@@ -26,7 +26,7 @@ export interface BodyComparison {
   readonly pairs: readonly ServerOwnPair[];
 }
 
-/** Compares the JSON value of a recorded answer with that of the server. */
+/** Compares the JSON value of a recorded response with that of the server. */
 export function compareBodies(recorded: unknown, actual: unknown): BodyComparison {
   const differences: string[] = [];
   const pairs: ServerOwnPair[] = [];

@@ -1,4 +1,4 @@
-/** `fleetbed replay`: plays a recorded session against a server, and compares the answers. */
+/** `fleetbed replay`: plays a recorded session against a server, and compares the responses. */
 import type { Command } from 'commander';
 import { Agent } from 'undici';
 import { openRecording } from '../../../conformance/recordings/open-recording.ts';
@@ -125,7 +125,7 @@ async function replay(file: string, options: ReplayOptions): Promise<ExitCode> {
   } finally {
     await dispatcher.destroy();
   }
-  const summary = `${counted(played, 'request')} played, ${counted(differing, 'answer')} differ.`;
+  const summary = `${counted(played, 'request')} played, ${counted(differing, 'response')} differ.`;
   output.line(played === 0 ? `${file} has no request of a device.` : summary);
   if (played === 0) return exitCodes.undecided;
   return differing > 0 ? exitCodes.failed : exitCodes.pass;

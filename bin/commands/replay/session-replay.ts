@@ -15,7 +15,7 @@ import { apiPrefixes } from '../../../fixtures/contract/deprecations.ts';
 import { isTimestamp, timestampMs } from '../../../fixtures/contract/text.ts';
 import { compareBodies } from './differences.ts';
 
-const ANSWER_MAX_MS = 60_000;
+const RESPONSE_MAX_MS = 60_000;
 const ACCEPTANCE_POLL_MS = 1000;
 const SIGN_IN = '/authentication/auth_requests';
 /** Headers that belong to the connection, or that are made anew. */
@@ -38,20 +38,20 @@ export interface PlayPlan {
   waiting(): void;
 }
 
-/** A played request, and how its answer differs from the recorded one. */
+/** A played request, and how its response differs from the recorded one. */
 export interface PlayedRequest {
   /** Place in the session file, such as `line 3`. */
   readonly place: string;
   readonly method: string;
   /** Path without query. */
   readonly path: string;
-  /** Recorded status; 0 if no answer was recorded, so that none is compared. */
+  /** Recorded status; 0 if no response was recorded, so that none is compared. */
   readonly recorded: number;
   readonly status: number;
   readonly differences: readonly string[];
 }
 
-interface Answer {
+interface HttpResponse {
   readonly status: number;
   readonly etag: string | undefined;
   readonly body: Buffer;
@@ -85,12 +85,12 @@ export class SessionReplay {
   async play(exchange: FullExchange): Promise<PlayedRequest> {
     await this.#pause(exchange);
     const { place, method, pathname: path, status: recorded } = exchange;
-    const answer = await this.#answerTo(exchange);
-    const { status } = answer;
+    const response = await this.#responseTo(exchange);
+    const { status } = response;
     if (recorded === 0) return { place, method, path, recorded, status, differences: [] };
     const differences =
       status === recorded
-        ? this.#compare(exchange, answer)
+        ? this.#compare(exchange, response)
         : [`the status is ${status}, recorded ${recorded}`];
     return { place, method, path, recorded, status, differences };
   }
@@ -103,14 +103,14 @@ export class SessionReplay {
     await systemClock.sleep(Math.min(Math.max(0, recordedMs), pauseMaxMs), stop);
   }
 
-  async #answerTo(exchange: FullExchange): Promise<Answer> {
+  async #responseTo(exchange: FullExchange): Promise<HttpResponse> {
     if (exchange.status === 101) return this.#handshake(exchange);
     if (!exchange.pathname.endsWith(SIGN_IN)) return this.#send(exchange, this.#bodyOf(exchange));
     const untilMs = systemClock.now() + this.#plan.acceptanceMs;
     for (let isFirst = true; ; isFirst = false) {
-      const answer = await this.#send(exchange, this.#signInOf(exchange));
-      const isAwaited = exchange.status === 200 && answer.status === 401;
-      if (!isAwaited || systemClock.now() >= untilMs || this.#plan.stop.aborted) return answer;
+      const response = await this.#send(exchange, this.#signInOf(exchange));
+      const isAwaited = exchange.status === 200 && response.status === 401;
+      if (!isAwaited || systemClock.now() >= untilMs || this.#plan.stop.aborted) return response;
       if (isFirst) this.#plan.waiting();
       await systemClock.sleep(ACCEPTANCE_POLL_MS, this.#plan.stop);
     }
@@ -119,7 +119,7 @@ export class SessionReplay {
   async #send(
     exchange: FullExchange,
     sent: { body?: string; signature?: string },
-  ): Promise<Answer> {
+  ): Promise<HttpResponse> {
     const { body, signature } = sent;
     const {
       headers,
@@ -130,8 +130,8 @@ export class SessionReplay {
       headers: this.#headersOf(exchange, signature),
       ...(body !== undefined && { body }),
       dispatcher: this.#plan.dispatcher,
-      headersTimeout: ANSWER_MAX_MS,
-      bodyTimeout: ANSWER_MAX_MS,
+      headersTimeout: RESPONSE_MAX_MS,
+      bodyTimeout: RESPONSE_MAX_MS,
     });
     const { etag } = headers;
     const bytes = Buffer.from(await received.arrayBuffer());
@@ -139,20 +139,20 @@ export class SessionReplay {
   }
 
   /** Opens the websocket, and closes it again. */
-  #handshake(exchange: FullExchange): Promise<Answer> {
+  #handshake(exchange: FullExchange): Promise<HttpResponse> {
     const { caPem } = this.#plan;
     const socket = new WebSocket(this.#urlOf(exchange).replace(/^http/, 'ws'), {
       headers: this.#headersOf(exchange, undefined),
-      handshakeTimeout: ANSWER_MAX_MS,
+      handshakeTimeout: RESPONSE_MAX_MS,
       ...(caPem !== undefined && { ca: caPem }),
     });
     const none = { etag: undefined, body: Buffer.alloc(0) };
     return new Promise((resolve, reject) => {
       socket.once('open', () => socket.close(1000));
       socket.once('close', () => resolve({ status: 101, ...none }));
-      socket.once('unexpected-response', (_, answer) => {
-        resolve({ status: answer.statusCode ?? 0, ...none });
-        answer.destroy();
+      socket.once('unexpected-response', (_, response) => {
+        resolve({ status: response.statusCode ?? 0, ...none });
+        response.destroy();
       });
       socket.on('error', reject);
     });
@@ -219,7 +219,7 @@ export class SessionReplay {
     return this.#values.get(value) ?? value;
   }
 
-  #compare(exchange: FullExchange, { status, etag, body }: Answer): readonly string[] {
+  #compare(exchange: FullExchange, { status, etag, body }: HttpResponse): readonly string[] {
     const recordedTag = exchange.responseHeaders().etag;
     if (recordedTag !== undefined && etag !== undefined) this.#values.set(recordedTag, etag);
     const recorded = exchange.responseBody();

@@ -61,9 +61,10 @@ async function serve(artifactName: string): Promise<Served> {
 
 async function manage({ ready }: Served, path: string, request: RequestInit = {}) {
   const headers = { Authorization: `Bearer ${ready.adminToken}`, ...request.headers };
-  const answer = await fetch(`${ready.baseUrl}/api/management/${path}`, { ...request, headers });
-  if (!answer.ok) throw new Error(`${path} was answered ${answer.status}: ${await answer.text()}`);
-  return answer;
+  const response = await fetch(`${ready.baseUrl}/api/management/${path}`, { ...request, headers });
+  if (!response.ok)
+    throw new Error(`${path} was answered ${response.status}: ${await response.text()}`);
+  return response;
 }
 
 const json = (method: string, value: object): RequestInit => ({

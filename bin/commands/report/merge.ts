@@ -23,7 +23,7 @@ export function configure(command: Command): void {
   addExamples(command, 'fleetbed report merge shard-0.json shard-1.json --out run.json');
   command
     .argument('<results...>', 'JSON files of the shards of one plan')
-    .requiredOption('--out <file>', 'file to write the merged result to', values.filled)
+    .requiredOption('--out <file>', 'file to write the merged result to', values.nonEmptyText)
     .action(async (paths: readonly string[], { out }: { readonly out: string }) => {
       process.exitCode = await merge(paths, out);
     });

@@ -29,9 +29,9 @@ export function configure(command: Command): void {
     'fleetbed report render run.json',
     'fleetbed report render run.json --html run.html --junit run.xml',
   );
-  command.argument('<result>', 'JSON file of a run or a merge', values.filled);
+  command.argument('<result>', 'JSON file of a run or a merge', values.nonEmptyText);
   for (const { form, title } of forms) {
-    command.option(`--${form} <file>`, `write ${title}`, values.filled);
+    command.option(`--${form} <file>`, `write ${title}`, values.nonEmptyText);
   }
   command
     .option('--text', 'print the text (default: only if no file is written)')

@@ -75,11 +75,11 @@ describe('the ready message of serve', () => {
     expect((await fetch(list, bearer(ready.controlToken))).status).toBe(401);
     expect((await fetch(overview, bearer(ready.adminToken))).status).toBe(401);
     const login = Buffer.from(`${ready.adminEmail}:${ready.adminPassword}`).toString('base64');
-    const answer = await fetch(ready.baseUrl + pathOf(managementOperations.login), {
+    const response = await fetch(ready.baseUrl + pathOf(managementOperations.login), {
       method: 'POST',
       headers: { Authorization: `Basic ${login}` },
     });
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
   });
 
   it('replaces a ready file that an earlier server left behind', async () => {
@@ -113,8 +113,8 @@ describe('the ready message of serve', () => {
     const payload = String(ready.adminToken).split('.')[1] ?? '';
     const issuedAt = JSON.parse(Buffer.from(payload, 'base64url').toString()).iat;
     expect(new Date(issuedAt * 1000).toISOString()).toMatch(/^2027-08-25T00:00/);
-    const answer = await fetch(ready.baseUrl);
-    expect(answer.headers.get('date')).toMatch(/^Wed, 25 Aug 2027 00:0/);
+    const response = await fetch(ready.baseUrl);
+    expect(response.headers.get('date')).toMatch(/^Wed, 25 Aug 2027 00:0/);
     const retired = pathOf(managementOperations['list-artifacts-v1']);
     expect((await fetch(ready.baseUrl + retired)).status).toBe(410);
   });
@@ -129,10 +129,10 @@ describe('the ready message of serve', () => {
 
   it('is of a server that accepts devices up to --device-limit', async () => {
     const { ready } = await serve(['--device-limit', '2']);
-    const answer = await fetch(ready.baseUrl + pathOf(managementOperations['get-device-limit']), {
+    const response = await fetch(ready.baseUrl + pathOf(managementOperations['get-device-limit']), {
       headers: { Authorization: `Bearer ${ready.adminToken}` },
     });
-    expect(await answer.json()).toEqual({ limit: 2 });
+    expect(await response.json()).toEqual({ limit: 2 });
   });
 
   it('contains the password that the environment sets', async () => {

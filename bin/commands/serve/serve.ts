@@ -12,7 +12,7 @@ import { addOptionRows, settingsOfOptions } from '../../options/option-rows.ts';
 import { CommandError, describeError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import { createOutput, type Output } from '../../output/output.ts';
-import { aborted, stopSignal } from '../../output/stop-signal.ts';
+import { stopSignal, untilAborted } from '../../output/stop-signal.ts';
 import {
   consoleUrl,
   prepareReadyFile,
@@ -120,7 +120,7 @@ async function serve(options: ServeOptions): Promise<ExitCode> {
   return whileServing(options, output, async ({ server, ready, tls }) => {
     if (json) output.data(ready);
     else output.line([readyLine(server), ...tlsLines(tls)].join('\n'));
-    await aborted(stop);
+    await untilAborted(stop);
     return exitCodes.pass;
   });
 }

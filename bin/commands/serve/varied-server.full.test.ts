@@ -8,8 +8,8 @@ describe('serve --variation', () => {
     const { ready, running } = await startServe(words);
     try {
       const headers = { Authorization: `Bearer ${ready.controlToken}` };
-      const answer = await fetch(`${ready.controlUrl}/variations`, { headers });
-      const { seed, variations } = (await answer.json()) as {
+      const response = await fetch(`${ready.controlUrl}/variations`, { headers });
+      const { seed, variations } = (await response.json()) as {
         seed: string | null;
         variations: { id: string; isOn: boolean }[];
       };
@@ -53,8 +53,8 @@ describe('serve --variation-seed', () => {
     try {
       const types = new Set<string | null>();
       for (let round = 0; round < 12; round += 1) {
-        const answer = await fetch(`${ready.baseUrl}/nowhere`);
-        types.add(answer.headers.get('content-type'));
+        const response = await fetch(`${ready.baseUrl}/nowhere`);
+        types.add(response.headers.get('content-type'));
       }
       expect(types.size).toBeGreaterThan(1);
     } finally {

@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const node = (script: string) => [process.execPath, '-e', script];
 
-/** A command that asks the server for the path with its password, and prints the answer. */
+/** A command that asks the server for the path with its password, and prints the response. */
 const askingFor = (path: string) =>
   node(`
     const { FLEETBED_URL: url, FLEETBED_EMAIL: email, FLEETBED_PASSWORD: word } = process.env;

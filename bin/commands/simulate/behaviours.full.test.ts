@@ -20,7 +20,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 interface Row {
   readonly name: string;
   readonly description: string;
-  readonly expectedServerBehavior: string;
+  readonly expectedServerBehaviour: string;
   readonly parameters: readonly { name: string; value: number; unit: string }[];
   readonly hooks: readonly string[];
 }
@@ -29,9 +29,9 @@ describe('fleetbed simulate behaviours', () => {
   it('describes each behaviour, its treatment by a good server, and its parameters', async () => {
     const { code, stdout } = await runCommand(['simulate', 'behaviours']);
     expect(code).toBe(0);
-    for (const { name, description, expectedServerBehavior } of behaviours.values()) {
+    for (const { name, description, expectedServerBehaviour } of behaviours.values()) {
       expect(stdout).toContain(`${name}\n  ${description}\n`);
-      expect(stdout).toContain(`  server:      ${expectedServerBehavior}\n`);
+      expect(stdout).toContain(`  server:      ${expectedServerBehaviour}\n`);
     }
     expect(stdout).toContain('installMs 20000 ms, rebootMs 40000 ms');
     expect(stdout).toContain("nightFromHour 22 o'clock UTC");

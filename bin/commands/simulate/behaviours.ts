@@ -30,7 +30,7 @@ export function configure(command: Command): void {
     .option(
       '--behaviour-file <file>',
       'JavaScript file with more behaviours; repeatable',
-      values.listed,
+      values.appendText,
     )
     .addOption(jsonOption())
     .action(async () => {
@@ -51,18 +51,18 @@ async function list({ behaviourFile = [], json = false }: ListOptions) {
 }
 
 function rowOf(behaviour: Behaviour) {
-  const { name, description, expectedServerBehavior, hooks } = behaviour;
+  const { name, description, expectedServerBehaviour, hooks } = behaviour;
   const parameters = shownParameters(behaviour);
-  return { name, description, expectedServerBehavior, parameters, hooks: Object.keys(hooks) };
+  return { name, description, expectedServerBehaviour, parameters, hooks: Object.keys(hooks) };
 }
 
 function paragraphOf(behaviour: Behaviour): string {
-  const { name, description, expectedServerBehavior, parameters, hooks } = rowOf(behaviour);
+  const { name, description, expectedServerBehaviour, parameters, hooks } = rowOf(behaviour);
   const numbers = parameters.map((each) => `${each.name} ${each.value} ${each.unit}`.trim());
   return [
     name,
     `  ${description}`,
-    `  server:      ${expectedServerBehavior}`,
+    `  server:      ${expectedServerBehaviour}`,
     `  parameters:  ${numbers.join(', ')}`,
     `  hooks:       ${hooks.length === 0 ? 'none' : hooks.join(', ')}`,
   ].join('\n');

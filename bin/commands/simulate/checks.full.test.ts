@@ -147,7 +147,7 @@ describe('a requirement that breaks only under load', { timeout: RUN_MAX_MS }, (
     expect(calm?.requestsPerSecond).toBeLessThan(LIMIT_PER_SECOND);
     expect(burst?.broken).toBeGreaterThan(0);
     expect(burst?.requestsPerSecond).toBeGreaterThan(LIMIT_PER_SECOND);
-    expect(row?.firstBreach).toMatchObject({ phase: burst?.phase, answer: { status: 202 } });
+    expect(row?.firstBreach).toMatchObject({ phase: burst?.phase, response: { status: 202 } });
     const calmRate = calm?.requestsPerSecond ?? 0;
     expect(row?.firstBreach?.requestsPerSecond).toBeGreaterThan(calmRate);
     expect(row?.brokenAt?.maxPerSecond).toBeGreaterThan(LIMIT_PER_SECOND);

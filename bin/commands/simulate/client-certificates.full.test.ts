@@ -55,7 +55,7 @@ describe('a server that requires client certificates', { timeout: RUN_MAX_MS }, 
     const result = JSON.parse(stdout) as FleetResult;
     expect(result.funnel.noContact).toBe(0);
     const sockets = result.operations.find(({ operation }) => operation === 'connect');
-    expect(sockets).toMatchObject({ answers: { '1xx': 2 }, unanswered: 0 });
+    expect(sockets).toMatchObject({ responses: { '1xx': 2 }, unanswered: 0 });
     const cleanup = ['simulate', 'cleanup', ledger, '--json', '--ca', at('ca.pem'), ...login];
     expect((await runCommand(cleanup)).stderr).toMatch(
       /if the server requires a client certificate/,

@@ -169,6 +169,6 @@ async function stallOneDeployment(): Promise<void> {
 }
 
 async function deploymentsCount(): Promise<number> {
-  const answer = await served.manage(pathOf(managementOperations['list-deployments']));
-  return ((await answer.json()) as unknown[]).length;
+  const response = await served.manage(pathOf(managementOperations['list-deployments']));
+  return ((await response.json()) as unknown[]).length;
 }

@@ -19,10 +19,10 @@ describe('the metrics listener of a fleet', () => {
   it('answers a scrape in the text format', async () => {
     const metrics = new FleetMetrics();
     metrics.see({ ...sampleProgress, phase: 'ramp' });
-    const answer = await fetch((await listening(metrics)).url);
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
-    expect(await answer.text()).toContain('fleetbed_phase{phase="ramp"} 1\n');
+    const response = await fetch((await listening(metrics)).url);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+    expect(await response.text()).toContain('fleetbed_phase{phase="ramp"} 1\n');
   });
 
   it('answers no other path or method', async () => {

@@ -30,9 +30,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Returns the answer of the management API, whose type is not checked. */
-async function read<Answer>(path: string): Promise<Answer> {
-  return (await (await manage(path)).json()) as Answer;
+/** Returns the response of the management API, whose type is not checked. */
+async function read<HttpResponse>(path: string): Promise<HttpResponse> {
+  return (await (await manage(path)).json()) as HttpResponse;
 }
 
 const reach = () => ['--url', ready.baseUrl, '--poll', '200ms', '--ramp', '0'];

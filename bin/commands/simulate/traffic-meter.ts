@@ -3,9 +3,9 @@
  */
 import { vendorNames } from '../../../fixtures/contract/vendor-names.ts';
 import type {
-  AnswerHeaders,
   MemoryListener,
   MemoryRequest,
+  ResponseHeaders,
 } from '../../../server/listeners/memory-listener.ts';
 
 /** Requests and bytes since the meter was created. */
@@ -26,7 +26,7 @@ const STATUS_LINE_BYTES = 25;
  * `Connection` and `Keep-Alive` in a response.
  */
 const ADDED_TO_REQUEST_BYTES = 48;
-const ADDED_TO_ANSWER_BYTES = 48;
+const ADDED_TO_RESPONSE_BYTES = 48;
 
 /** Measures the requests of a fleet that pass through it. */
 export class TrafficMeter {
@@ -48,7 +48,7 @@ export class TrafficMeter {
         onHead: (status, headers) => {
           // The header is present only because the clock is controlled.
           const { [this.#steeredTime]: _time, ...sent } = headers;
-          this.#receivedBytes += STATUS_LINE_BYTES + ADDED_TO_ANSWER_BYTES + headBytes(sent);
+          this.#receivedBytes += STATUS_LINE_BYTES + ADDED_TO_RESPONSE_BYTES + headBytes(sent);
           reader.onHead(status, headers);
         },
         onData: (chunk) => {
@@ -75,7 +75,7 @@ function requestBytes({ method, target, headers, body }: MemoryRequest): number 
   return line + ADDED_TO_REQUEST_BYTES + headBytes(headers) + length;
 }
 
-function headBytes(headers: AnswerHeaders | MemoryRequest['headers']): number {
+function headBytes(headers: ResponseHeaders | MemoryRequest['headers']): number {
   let bytes = LINE_END_BYTES;
   for (const [name, value] of Object.entries(headers)) {
     for (const each of Array.isArray(value) ? value : [value]) {

@@ -133,16 +133,16 @@ describe("an operator's shell", () => {
 
   it('answers the pings of the device, in the protocol in which they come', async () => {
     const { websocket, remote } = await shellOn();
-    const answers: ConnectMessage[] = [];
+    const responses: ConnectMessage[] = [];
     const both = new Promise<void>((resolve) => {
       websocket.on('message', (data) => {
-        if (answers.push(decodeConnectMessage(data as Buffer)) === 2) resolve();
+        if (responses.push(decodeConnectMessage(data as Buffer)) === 2) resolve();
       });
     });
     websocket.send(encodeConnectMessage({ proto: 1, typ: 'ping', sid: SID }));
     websocket.send(encodeConnectMessage({ proto: 0xffff, typ: 'ping', sid: SID }));
     await both;
-    expect(answers).toEqual([
+    expect(responses).toEqual([
       { proto: 1, typ: 'pong', sid: SID },
       { proto: 0xffff, typ: 'pong', sid: SID },
     ]);
@@ -312,7 +312,7 @@ describe('a socket that does not open', () => {
     ['HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n', { status: 401, serverSays: undefined }],
     ['HTTP/1.1 502 No\r\nContent-Length: 900\r\n\r\n<html>', { status: 502 }],
     ['HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi', { status: 200 }],
-  ])("reports the server's answer: %j", async (refusal, wanted) => {
+  ])("reports the server's response: %j", async (refusal, wanted) => {
     const { baseUrl } = await relay(() => [], refusal);
     expect(await faultOf(start(baseUrl).started)).toMatchObject(wanted);
   });

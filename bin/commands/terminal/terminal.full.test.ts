@@ -43,10 +43,10 @@ function bySerial(one: Device, other: Device): number {
   return String(one.identity_data.serial) < String(other.identity_data.serial) ? -1 : 1;
 }
 
-async function read<Answer>(path: string): Promise<Answer> {
+async function read<HttpResponse>(path: string): Promise<HttpResponse> {
   const headers = { Authorization: `Bearer ${ready.adminToken}` };
-  const answer = await fetch(ready.baseUrl + path, { headers });
-  return (await answer.json()) as Answer;
+  const response = await fetch(ready.baseUrl + path, { headers });
+  return (await response.json()) as HttpResponse;
 }
 
 /** Polls until this many devices are connected; the time limit of the test ends it. */

@@ -10,7 +10,7 @@ import { CommandError, setUpError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import { readNamedFile } from '../../output/files.ts';
 import { createOutput } from '../../output/output.ts';
-import { aborted, stopSignal } from '../../output/stop-signal.ts';
+import { stopSignal, untilAborted } from '../../output/stop-signal.ts';
 import { ManagementApi } from '../../server-access/management-api.ts';
 import { namedDevices } from '../../server-access/named-devices.ts';
 import { addServerOptions, type ServerAccess } from '../../server-access/server-options.ts';
@@ -31,7 +31,11 @@ const codes = exitCodeHelp({
 export function configure(command: Command): void {
   command.addHelpText('after', codes);
   addServerOptions(command)
-    .argument('<device>', 'ID, or a value of the identity such as the MAC address', values.filled)
+    .argument(
+      '<device>',
+      'ID, or a value of the identity such as the MAC address',
+      values.nonEmptyText,
+    )
     .action(async (device: string, options: ServerAccess) => {
       process.exitCode = await terminal(device, options);
     });
@@ -46,7 +50,7 @@ async function terminal(device: string, options: ServerAccess): Promise<ExitCode
   const stop = stopSignal();
   const local = new LocalTerminal(process);
   if (local.isInteractive) createOutput(false).progress('Press Ctrl-] to leave the device.');
-  const remote = await Promise.race([started(device, options, local), aborted(stop)]).catch(
+  const remote = await Promise.race([started(device, options, local), untilAborted(stop)]).catch(
     (error: unknown) => {
       throw terminalError(error, device, options);
     },
@@ -54,7 +58,7 @@ async function terminal(device: string, options: ServerAccess): Promise<ExitCode
   if (remote === undefined) return exitCodes.interrupted;
   try {
     const left = local.join(remote);
-    const end = await Promise.race([remote.ended, left, aborted(stop)]);
+    const end = await Promise.race([remote.ended, left, untilAborted(stop)]);
     if (stop.aborted) return exitCodes.interrupted;
     if (end?.error === undefined) return exitCodes.pass;
     throw new CommandError(`the shell on ${device} ended: ${end.error}`, exitCodes.failed);

@@ -14,7 +14,7 @@ import { type RedisServer, startRedis } from '../../testing/redis-server.ts';
 
 const RUN_MAX_MS = 60_000;
 const SECRET = 'a-secret-of-coordinator-and-workers';
-const ANSWER_MAX_MS = 15_000;
+const RESPONSE_MAX_MS = 15_000;
 const unsigned = /is not signed with the --worker-secret of this worker/;
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
@@ -121,7 +121,7 @@ afterAll(async () => {
 /** Gives the worker a job; resolves with the reason for its refusal. */
 async function refusal(data: unknown, jobId = 'shard-0', more: object = {}): Promise<string> {
   const job = await queue.add('shard', data, { ...more, jobId });
-  const reason = await job.waitUntilFinished(queueEvents, ANSWER_MAX_MS).then(
+  const reason = await job.waitUntilFinished(queueEvents, RESPONSE_MAX_MS).then(
     () => 'it was run',
     (error: Error) => error.message,
   );
@@ -296,8 +296,8 @@ const downs: string[] = [];
 
 function exchangesIn({ operations }: FleetResult): number {
   return operations.reduce(
-    (sum, { answers, unanswered }) =>
-      sum + Object.values(answers).reduce((all, count) => all + count, unanswered),
+    (sum, { responses, unanswered }) =>
+      sum + Object.values(responses).reduce((all, count) => all + count, unanswered),
     0,
   );
 }

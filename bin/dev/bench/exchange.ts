@@ -5,7 +5,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { Request } from 'autocannon';
 
-export interface BenchAnswer {
+export interface BenchResponse {
   readonly status: number;
   /** Alternating names and values. */
   readonly rawHeaders: readonly string[];
@@ -13,7 +13,7 @@ export interface BenchAnswer {
 }
 
 /** The response of a baseline server to every request with one method and path. */
-export interface PeerAnswer {
+export interface PeerResponse {
   readonly method: string;
   readonly path: string;
   readonly status: number;
@@ -39,28 +39,28 @@ export async function exchange(baseUrl: string, { method, path, headers, body }:
       .end(body);
   });
   const { statusCode: status = 0, rawHeaders } = response;
-  return { status, rawHeaders, body: await text(response) } satisfies BenchAnswer;
+  return { status, rawHeaders, body: await text(response) } satisfies BenchResponse;
 }
 
 /**
  * Returns the `PeerAnswer` with the same bytes as the response.
  * @throws Error when the status is unexpected
  */
-export function peerAnswerLike(
-  answer: BenchAnswer,
+export function peerResponseLike(
+  response: BenchResponse,
   { method = 'GET', path = '/' }: Request,
-): PeerAnswer {
-  const { rawHeaders } = answer;
+): PeerResponse {
+  const { rawHeaders } = response;
   const keepAlive = rawHeaders[rawHeaders.indexOf('Keep-Alive') + 1] ?? '';
   const seconds = Number(/timeout=(\d+)/.exec(keepAlive)?.[1] ?? KEEP_ALIVE_DEFAULT_SECONDS);
   return {
     method,
     path: path.replace(/\?.*/, ''),
-    status: answer.status,
+    status: response.status,
     headers: rawHeaders.filter(
       (_, at) => !ownHeaders.has(rawHeaders[at - (at % 2)]?.toLowerCase() ?? ''),
     ),
-    body: answer.body,
+    body: response.body,
     keepAliveTimeoutMs: seconds * 1000,
   };
 }
@@ -70,12 +70,12 @@ export function peerAnswerLike(
  * have a fixed length; header names may differ in case.
  * @throws Error when the sizes differ
  */
-export function requireSameBytes(one: BenchAnswer, other: BenchAnswer): void {
+export function requireSameBytes(one: BenchResponse, other: BenchResponse): void {
   if (sizesOf(one) === sizesOf(other)) return;
   throw new Error(`the responses differ: ${sizesOf(one)}; ${sizesOf(other)}`);
 }
 
-function sizesOf({ status, rawHeaders, body }: BenchAnswer): string {
+function sizesOf({ status, rawHeaders, body }: BenchResponse): string {
   const names = rawHeaders.filter((_, at) => at % 2 === 0);
   const sizes = names.map((name, at) => `${name.toLowerCase()} ${rawHeaders[2 * at + 1]?.length}`);
   return `${status}, ${sizes.sort().join(', ')}, body ${Buffer.byteLength(body)}`;

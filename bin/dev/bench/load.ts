@@ -54,12 +54,12 @@ export async function load({ pid, status, ...asked }: BenchLoad): Promise<LoadFi
   const serverMs = spentMs(pid) - spentBefore;
   const { user, system } = process.cpuUsage(own);
   const generatorMs = (user + system) / 1000;
-  const answers = requireStatus(result, status);
+  const responses = requireStatus(result, status);
   const elapsedMs = systemClock.monotonicMs() - startedMs;
   return {
-    perServerCpuSecond: (answers / serverMs) * 1000,
-    perGeneratorCpuSecond: (answers / generatorMs) * 1000,
-    perSecond: answers / result.duration,
+    perServerCpuSecond: (responses / serverMs) * 1000,
+    perGeneratorCpuSecond: (responses / generatorMs) * 1000,
+    perSecond: responses / result.duration,
     serverBusy: serverMs / elapsedMs,
     generatorBusy: generatorMs / elapsedMs,
   };
@@ -109,8 +109,8 @@ function requireStatus(result: autocannon.Result, status: number): number {
   const { errors, timeouts, statusCodeStats = {} } = result;
   const counts = Object.entries(statusCodeStats).map(([code, { count = 0 }]) => [code, count]);
   const wrong = counts.filter(([code]) => code !== String(status));
-  const answers = Number(counts.find(([code]) => code === String(status))?.[1] ?? 0);
-  if (wrong.length === 0 && errors + timeouts === 0 && answers > 0) return answers;
+  const responses = Number(counts.find(([code]) => code === String(status))?.[1] ?? 0);
+  if (wrong.length === 0 && errors + timeouts === 0 && responses > 0) return responses;
   const seen = counts.map(([code, count]) => `${count} times ${code}`).join(', ');
   throw new Error(
     `${result.url} did not always answer ${status}: ${seen}, ${errors} errors, ${timeouts} timeouts`,

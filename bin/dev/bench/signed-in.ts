@@ -76,7 +76,9 @@ async function signIn({ baseUrl, headerPrefix }: Server, index: number): Promise
   const { method, path } = operations['post-auth-request'];
   const ask = () => exchange(baseUrl, { method, path: pathOf({ path }), ...device.authRequest });
   const refused = await ask();
-  const answer = await ask();
-  if (answer.status === 200) return { ...device, token: answer.body };
-  throw new Error(`the server answered ${refused.status}, then ${answer.status}: ${answer.body}`);
+  const response = await ask();
+  if (response.status === 200) return { ...device, token: response.body };
+  throw new Error(
+    `the server answered ${refused.status}, then ${response.status}: ${response.body}`,
+  );
 }

@@ -64,8 +64,8 @@ async function upload({ baseUrl, adminToken }: RunningServer): Promise<void> {
   form.append('artifact', new Blob([Uint8Array.from(artifact)]), 'release.mender');
   const { method, path } = managementOperations['upload-artifact'];
   const headers = { Authorization: `Bearer ${adminToken}` };
-  const answer = await fetch(baseUrl + pathOf({ path }), { method, headers, body: form });
-  if (answer.status !== 201) throw new Error(`the upload was answered ${answer.status}`);
+  const response = await fetch(baseUrl + pathOf({ path }), { method, headers, body: form });
+  if (response.status !== 201) throw new Error(`the upload was answered ${response.status}`);
 }
 
 const MINUTE_MS = 60_000;

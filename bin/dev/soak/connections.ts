@@ -103,8 +103,8 @@ async function refuseUpgrades(
 }
 
 /**
- * Sends a refused upgrade, and resolves when the server answers or closes the connection. After an
- * answer it sends one more byte, then closes.
+ * Sends a refused upgrade, and resolves when the server answers or closes the connection. After a
+ * response it sends one more byte, then closes.
  */
 async function refusedUpgrade(url: string, method: string): Promise<void> {
   const socket = reach(url);
@@ -148,7 +148,7 @@ async function askTooMany(
       `${others.length} otherwise; open files ${before} before, ${peak} then, ${after} after`,
   );
   say(
-    `the control listener answered ${probes.answers} times, failed ${probes.problems.length} times; slowest ${probes.slowestMs} ms`,
+    `the control listener answered ${probes.responses} times, failed ${probes.problems.length} times; slowest ${probes.slowestMs} ms`,
   );
   const problems = [...new Set([...others, ...probes.problems])];
   if (sum('granted') === 0 || sum('refused') === 0) problems.push('no websocket, or no refusal');
@@ -172,8 +172,8 @@ async function stallBodies(
     sockets.map(async (socket) => {
       const { path } = operations['post-auth-request'];
       socket.write(`POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: ${BODY_BYTES}\r\n\r\n`);
-      socket.once('data', (answer: Buffer) => {
-        const status = answer.toString('latin1', 9, 12);
+      socket.once('data', (response: Buffer) => {
+        const status = response.toString('latin1', 9, 12);
         statuses.set(status, (statuses.get(status) ?? 0) + 1);
         socket.destroy();
       });
@@ -204,14 +204,14 @@ async function stallBodies(
 /** Checks periodically, on a new connection each time, that the control listener responds. */
 function watchControl(controlUrl: string) {
   const over = new AbortController();
-  const seen = { answers: 0, slowestMs: 0, problems: [] as string[] };
+  const seen = { responses: 0, slowestMs: 0, problems: [] as string[] };
   const watching = (async () => {
     while (!over.signal.aborted) {
       const startMs = systemClock.monotonicMs();
       const status = await statusAt(`${controlUrl}/ready`);
       const tookMs = Math.round(systemClock.monotonicMs() - startMs);
       seen.slowestMs = Math.max(seen.slowestMs, tookMs);
-      if (status === 200) seen.answers += 1;
+      if (status === 200) seen.responses += 1;
       else seen.problems.push(`the control listener answered ${status}`);
       await systemClock.sleep(PROBE_MS, over.signal);
     }
@@ -243,9 +243,9 @@ async function healthProblems({ ready }: ServerChildProcess): Promise<string[]> 
 /** Resolves with the status, or with the code of the error. */
 function statusAt(url: string, headers: Record<string, string> = {}): Promise<number | string> {
   return new Promise((resolve) => {
-    const asking = get(url, { agent: false, headers, timeout: SETTLE_MAX_MS }, (answer) => {
-      answer.resume();
-      resolve(answer.statusCode ?? 0);
+    const asking = get(url, { agent: false, headers, timeout: SETTLE_MAX_MS }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
     });
     asking.on('timeout', () => asking.destroy(new Error('no response in time')));
     asking.on('error', (error) => resolve(error.message));

@@ -50,9 +50,13 @@ async function targetWithInventories(child: ServerChild): Promise<FuzzTarget> {
     };
     const row = operations['patch-attributes'];
     const body = JSON.stringify([{ name: 'blob', value: blob }]);
-    const answer = await fetch(ready.baseUrl + pathOf(row), { method: row.method, headers, body });
-    await answer.arrayBuffer();
-    if (!answer.ok) throw new Error(`the inventory was answered ${answer.status}`);
+    const response = await fetch(ready.baseUrl + pathOf(row), {
+      method: row.method,
+      headers,
+      body,
+    });
+    await response.arrayBuffer();
+    if (!response.ok) throw new Error(`the inventory was answered ${response.status}`);
   }
   const [deviceToken = ''] = tokens;
   const overview = await readControl(ready, '/overview');
@@ -94,14 +98,14 @@ export async function readJournal(ready: ServerReady, isOver: () => boolean): Pr
 function readControl(ready: ServerReady, path: string): Promise<string> {
   const headers = { Authorization: `Bearer ${ready.controlToken}` };
   return new Promise((resolve, reject) => {
-    get(ready.controlUrl + path, { headers, agent: false }, (answer) => {
+    get(ready.controlUrl + path, { headers, agent: false }, (response) => {
       const pieces: Buffer[] = [];
-      answer.on('data', (piece: Buffer) => {
+      response.on('data', (piece: Buffer) => {
         // An archive is read but not kept.
         if (path === '/overview') pieces.push(piece);
       });
-      answer.on('end', () => resolve(Buffer.concat(pieces).toString()));
-      answer.on('error', reject);
+      response.on('end', () => resolve(Buffer.concat(pieces).toString()));
+      response.on('error', reject);
     }).on('error', reject);
   });
 }

@@ -29,14 +29,14 @@ process.once('message', (wanted: WebsocketOrder) => {
 });
 
 async function openAll({ port, tokens }: WebsocketOrder): Promise<AnsweredWebsockets> {
-  const answers: string[] = [];
+  const responses: string[] = [];
   const queue = tokens.values();
   const worker = async (): Promise<void> => {
-    for (const token of queue) answers.push(await open(port, token));
+    for (const token of queue) responses.push(await open(port, token));
   };
   await Promise.all(Array.from({ length: CONCURRENT }, worker));
-  const problems = answers.filter((answer) => answer !== 'granted' && answer !== 'refused');
-  const count = (wanted: string) => answers.filter((answer) => answer === wanted).length;
+  const problems = responses.filter((response) => response !== 'granted' && response !== 'refused');
+  const count = (wanted: string) => responses.filter((response) => response === wanted).length;
   return { granted: count('granted'), refused: count('refused'), problems };
 }
 

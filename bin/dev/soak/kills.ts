@@ -64,11 +64,11 @@ export async function killsSoak({ output, random, kills }: KillsOptions): Promis
         break;
       }
       problems.push(...(await lostOf(ready, recent)));
-      const { writes, unexpectedAnswers } = await loadedUntilKilled(served, ready, {
+      const { writes, unexpectedResponses } = await loadedUntilKilled(served, ready, {
         round,
         random,
       });
-      problems.push(...unexpectedAnswers);
+      problems.push(...unexpectedResponses);
       recent = writes;
       acknowledged.push(...recent);
       if (round % 20 === 0) output.progress(`${round} kills, ${acknowledged.length} writes`);
@@ -125,9 +125,9 @@ async function loadedUntilKilled(
   served: ServedFolder,
   server: ServerReady,
   { round, random }: { round: number; random: Random },
-): Promise<{ writes: AcknowledgedWrite[]; unexpectedAnswers: string[] }> {
+): Promise<{ writes: AcknowledgedWrite[]; unexpectedResponses: string[] }> {
   const writes: AcknowledgedWrite[] = [];
-  const unexpectedAnswers: string[] = [];
+  const unexpectedResponses: string[] = [];
   let isKilled = false;
   const keepsTenant = round <= TENANTS_KEPT_MAX;
   const wanted = random.integer(1, WRITES_MAX);
@@ -143,16 +143,16 @@ async function loadedUntilKilled(
     try {
       for (let at = 0; !isKilled && (await lane(at)); at += 1);
     } catch (error) {
-      if (!isKilled) unexpectedAnswers.push(`round ${round}: ${String(error)}`);
+      if (!isKilled) unexpectedResponses.push(`round ${round}: ${String(error)}`);
     }
   });
-  // When all lanes end earlier, each of them has met an unexpected answer.
+  // When all lanes end earlier, each of them has met an unexpected response.
   await Promise.race([isEnough, Promise.all(lanes)]);
   await systemClock.sleep(random.integer(0, AFTERWARDS_MAX_MS));
   isKilled = true;
   await served.end('SIGKILL');
   await Promise.all(lanes);
-  return { writes, unexpectedAnswers };
+  return { writes, unexpectedResponses };
 }
 
 const statuses = ['downloading', 'installing', 'success'] as const;

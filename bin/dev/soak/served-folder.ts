@@ -23,7 +23,7 @@ export interface EndedCommand {
 }
 
 /** A response, read to its end. */
-export interface FolderAnswer {
+export interface FolderResponse {
   readonly status: number;
   readonly location: string;
   readonly text: string;
@@ -89,27 +89,27 @@ export async function call(
   { baseUrl, adminToken }: ServerReady,
   id: keyof typeof rows,
   { token = adminToken, parameters = {}, query = {}, json, form }: FolderCall = {},
-): Promise<FolderAnswer> {
+): Promise<FolderResponse> {
   const { method, path } = rows[id];
   const search = new URLSearchParams(query).toString();
   const url = `${baseUrl}${pathOf({ path }, parameters)}${search === '' ? '' : `?${search}`}`;
   const headers = new Headers({ Authorization: `Bearer ${token}` });
   if (json !== undefined) headers.set('Content-Type', 'application/json');
   const body = json === undefined ? (form ?? null) : JSON.stringify(json);
-  return answerOf(await fetch(url, { method, headers, body }));
+  return responseOf(await fetch(url, { method, headers, body }));
 }
 
 /** Calls the control listener. Rejects when the server is not running. */
 export async function callControl(
   { controlUrl, controlToken }: ServerReady,
   { method, path, json }: { method: string; path: string; json?: unknown },
-): Promise<FolderAnswer> {
+): Promise<FolderResponse> {
   const headers = { Authorization: `Bearer ${controlToken}`, 'Content-Type': 'application/json' };
   const body = json === undefined ? null : JSON.stringify(json);
-  return answerOf(await fetch(controlUrl + path, { method, headers, body }));
+  return responseOf(await fetch(controlUrl + path, { method, headers, body }));
 }
 
-async function answerOf(response: Response): Promise<FolderAnswer> {
+async function responseOf(response: Response): Promise<FolderResponse> {
   const text = await response.text();
   const location = response.headers.get('location')?.split('/').at(-1) ?? '';
   return { status: response.status, location, text };
@@ -132,7 +132,7 @@ export async function signIn(
     ).toString('base64'),
   };
   const { method, path } = operations['post-auth-request'];
-  const ask = async () => answerOf(await fetch(server.baseUrl + path, { method, headers, body }));
+  const ask = async () => responseOf(await fetch(server.baseUrl + path, { method, headers, body }));
   await ask();
   const { status, text } = await ask();
   if (status !== 200) throw new Error(`the device ${serial} was refused: ${status} ${text}`);
@@ -141,7 +141,7 @@ export async function signIn(
 }
 
 /** Uploads a small artifact with this name. */
-export async function upload(server: ServerReady, name: string): Promise<FolderAnswer> {
+export async function upload(server: ServerReady, name: string): Promise<FolderResponse> {
   const content = Buffer.from(name.repeat(500));
   const file = await writeArtifact({
     name,

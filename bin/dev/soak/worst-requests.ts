@@ -340,8 +340,8 @@ async function fillInventories({ ready, deviceTokens }: FuzzTarget): Promise<voi
   const body = JSON.stringify(attributes);
   for (const token of deviceTokens) {
     const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
-    const answer = await fetch(ready.baseUrl + path, { method, headers, body });
-    await answer.arrayBuffer();
-    if (!answer.ok) throw new Error(`a full inventory was answered ${answer.status}`);
+    const response = await fetch(ready.baseUrl + path, { method, headers, body });
+    await response.arrayBuffer();
+    if (!response.ok) throw new Error(`a full inventory was answered ${response.status}`);
   }
 }

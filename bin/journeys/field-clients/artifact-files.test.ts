@@ -102,8 +102,11 @@ describe("Debian's mender-artifact accepts", () => {
     const fields = { name: 'generated', device_types_compatible: 'plain', type, args };
     for (const [name, value] of Object.entries(fields)) form.append(name, value);
     form.append('file', new Blob(['abc']), 'app.bin');
-    const reply = await server.call('generate-artifact', { token: server.adminToken, body: form });
-    expect(reply.status, reply.text).toBe(201);
+    const response = await server.call('generate-artifact', {
+      token: server.adminToken,
+      body: form,
+    });
+    expect(response.status, response.text).toBe(201);
     const device = await acceptedDevice(server, 'plain');
     await deploy(server, [device], { artifact_name: 'generated' });
     const text = readByTool(await nextFile(device, 'plain'));
@@ -131,9 +134,9 @@ async function nextFile(device: AcceptedDevice, deviceType = 'board'): Promise<B
   const { artifact } = instructionsIn(
     await nextRequests['POST v2'](server, device.token, provides),
   );
-  const reply = await fetchFile(artifact.source.uri ?? '');
-  expect(reply.status).toBe(200);
-  return reply.bytes;
+  const response = await fetchFile(artifact.source.uri ?? '');
+  expect(response.status).toBe(200);
+  return response.bytes;
 }
 
 describe("Debian's mender-artifact and the server both refuse", () => {
@@ -163,8 +166,8 @@ describe("Debian's mender-artifact and the server both refuse", () => {
     const file = spoil(await artifactBytes({ compression: 'none' }));
     tool.put('bad.mender', file);
     expect(tool.run('validate', 'bad.mender').code).not.toBe(0);
-    const reply = await uploadArtifact(server, file);
-    expect(reply.status, reply.text).toBe(400);
+    const response = await uploadArtifact(server, file);
+    expect(response.status, response.text).toBe(400);
   });
 });
 

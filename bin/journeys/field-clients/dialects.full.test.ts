@@ -11,8 +11,8 @@ import {
   applicationFiles,
   applicationPath,
   deviceDeploymentWhen,
-  finished,
   rollOut,
+  waitUntilFinished,
 } from './testing/rollout.ts';
 
 let server: TestServer;
@@ -37,7 +37,7 @@ const application = () => join(device.root, applicationPath);
 describe("Debian's mender-client on a server with a dialect", { timeout: 60_000 }, () => {
   it('uses v1 when v2 is missing, and finishes its update', async () => {
     const on = await startOn('open-source', { DaemonLogLevel: 'debug' });
-    const { status } = await finished(await rollOut(on, 'release-1'));
+    const { status } = await waitUntilFinished(await rollOut(on, 'release-1'));
     expect(status).toBe('success');
     expect(readFileSync(application(), 'utf8')).toBe('content of app.bin');
     const next = /\/api\/devices\/(v\d)\/deployments\/device\/deployments\/next\\"/g;
@@ -47,7 +47,7 @@ describe("Debian's mender-client on a server with a dialect", { timeout: 60_000 
 
   it('downloads its artifact from a storage host', async () => {
     const on = await startOn('storage-host');
-    const { status } = await finished(await rollOut(on, 'release-1'));
+    const { status } = await waitUntilFinished(await rollOut(on, 'release-1'));
     expect(status).toBe('success');
     const link = /Validating the Update Info: (http:\/\/[^/]+)\//.exec(device.client.written)?.[1];
     expect(link).toBe(server.storageUrl);
@@ -56,7 +56,7 @@ describe("Debian's mender-client on a server with a dialect", { timeout: 60_000 
 
   it('finishes its update when provisioning is delayed', async () => {
     const on = await startOn('asynchronous-provisioning');
-    const { status } = await finished(await rollOut(on, 'release-1'));
+    const { status } = await waitUntilFinished(await rollOut(on, 'release-1'));
     expect(status).toBe('success');
   });
 
@@ -76,13 +76,13 @@ describe("Debian's mender-client on a server with a dialect", { timeout: 60_000 
     it('continues when the control map is changed', async () => {
       const rollout = await startPaused();
       const states = { ArtifactInstall_Enter: { action: 'continue' } };
-      const reply = await server.call('update-deployment', {
+      const response = await server.call('update-deployment', {
         token: server.adminToken,
         parameters: { id: rollout.deployment },
         json: { update_control_map: { ...pausing, states } },
       });
-      expect(reply.status, reply.text).toBe(204);
-      expect((await finished(rollout)).status).toBe('success');
+      expect(response.status, response.text).toBe(204);
+      expect((await waitUntilFinished(rollout)).status).toBe('success');
       expect(readFileSync(application(), 'utf8')).toBe('content of app.bin');
     });
 

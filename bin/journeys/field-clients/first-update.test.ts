@@ -5,7 +5,12 @@ import { systemClock } from '../../../fixtures/base/clock.ts';
 import { publish } from '../../../server/testing/test-artifacts.ts';
 import { startTestServer } from '../../../server/testing/test-server.ts';
 import { letIn, startFieldDevice } from './testing/field-device.ts';
-import { applicationFiles, applicationPath, finished, rollOut } from './testing/rollout.ts';
+import {
+  applicationFiles,
+  applicationPath,
+  rollOut,
+  waitUntilFinished,
+} from './testing/rollout.ts';
 
 it("Debian's mender-client installs an artifact of this project", { timeout: 60_000 }, async () => {
   const server = await startTestServer({ clock: systemClock, headerPrefix: 'X-MEN' });
@@ -13,7 +18,7 @@ it("Debian's mender-client installs an artifact of this project", { timeout: 60_
   try {
     const on = { server, device, known: await letIn(server, device) };
     await publish(server, { files: applicationFiles, provides: { 'app.version': '7' } });
-    const { status, log } = await finished(await rollOut(on, 'release-1'));
+    const { status, log } = await waitUntilFinished(await rollOut(on, 'release-1'));
     expect({ status, log }, device.client.written).toEqual({ status: 'success', log: false });
     expect(readFileSync(join(device.root, applicationPath), 'utf8')).toBe('content of app.bin');
   } finally {

@@ -12,8 +12,8 @@ import {
 } from '../../../fixtures/formats/connect-message.ts';
 import { connectUser } from '../../../server/testing/test-peer.ts';
 import {
-  type Reply,
   startTestServer,
+  type TestResponse,
   type TestServer,
 } from '../../../server/testing/test-server.ts';
 import { endOf, presenceAs } from '../../../server/testing/test-sockets.ts';
@@ -120,9 +120,9 @@ describe("Debian's mender-connect, by a user's socket,", { timeout: 60_000 }, ()
     const opened = await user.ask({ proto: portForward, typ: 'new', props, body });
     expect(opened).toMatchObject({ typ: 'new', props });
     user.say({ proto: portForward, typ: 'forward', props, body: Buffer.from('there and back') });
-    const answers = [await user.answer(), await user.answer()];
-    const back = answers.find(({ typ }) => typ === 'forward');
-    expect(answers.some(({ typ }) => typ === 'ack')).toBe(true);
+    const responses = [await user.answer(), await user.answer()];
+    const back = responses.find(({ typ }) => typ === 'forward');
+    expect(responses.some(({ typ }) => typ === 'ack')).toBe(true);
     expect(back && textOf(back)).toBe('there and back');
     user.say({ proto: portForward, typ: 'ack', props });
     expect((await user.ask({ proto: portForward, typ: 'stop', props })).typ).toBe('stop');
@@ -136,10 +136,10 @@ describe("Debian's mender-connect, by a user's socket,", { timeout: 60_000 }, ()
 describe("Debian's mender-connect, by HTTP,", { timeout: 40_000 }, () => {
   const call = () => ({ token: server.adminToken, parameters: { id: known.id } });
   const at = (name: string) => join(connect.folder, name);
-  const download = (path: string): Promise<Reply> =>
+  const download = (path: string): Promise<TestResponse> =>
     server.call('download-device-file', { ...call(), query: { path } });
 
-  function upload(path: string, content: string): Promise<Reply> {
+  function upload(path: string, content: string): Promise<TestResponse> {
     const form = new FormData();
     for (const [name, value] of Object.entries({ path, mode: '640' })) form.append(name, value);
     form.append('file', new Blob([content]), 'sent.txt');
@@ -149,10 +149,10 @@ describe("Debian's mender-connect, by HTTP,", { timeout: 40_000 }, () => {
   it('serves a file for download', async () => {
     const content = 'a line of text, many times\n'.repeat(9000);
     writeFileSync(at('long.txt'), content, { mode: 0o644 });
-    const reply = await download(at('long.txt'));
-    expect(reply.status, reply.text.slice(0, 200)).toBe(200);
-    expect(reply.text === content).toBe(true);
-    expect(Object.fromEntries(reply.headers)).toMatchObject({
+    const response = await download(at('long.txt'));
+    expect(response.status, response.text.slice(0, 200)).toBe(200);
+    expect(response.text === content).toBe(true);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-type': 'application/octet-stream',
       'content-disposition': expect.stringContaining('long.txt'),
       'x-men-file-path': at('long.txt'),
@@ -164,8 +164,8 @@ describe("Debian's mender-connect, by HTTP,", { timeout: 40_000 }, () => {
 
   it('accepts an uploaded file', async () => {
     const content = 'another line of text\n'.repeat(9000);
-    const reply = await upload(at('sent.txt'), content);
-    expect(reply.status, reply.text).toBe(201);
+    const response = await upload(at('sent.txt'), content);
+    expect(response.status, response.text).toBe(201);
     await settled(at('sent.txt'));
     expect(readFileSync(at('sent.txt'), 'utf8') === content).toBe(true);
     expect(statSync(at('sent.txt')).mode & 0o777).toBe(0o640);
@@ -176,14 +176,14 @@ describe("Debian's mender-connect, by HTTP,", { timeout: 40_000 }, () => {
     ['is a folder', () => connect.folder],
     ['may not be read', () => '/etc/shadow'],
   ])('does not serve a file that %s', async (_, path) => {
-    const reply = await download(path());
-    expect(reply.status, reply.text).toBe(400);
-    expect(reply.json().error).toEqual(expect.any(String));
+    const response = await download(path());
+    expect(response.status, response.text).toBe(400);
+    expect(response.json().error).toEqual(expect.any(String));
   });
 
   it.each(['/absent/sent.txt', '/etc/sent.txt'])('does not write %s', async (path) => {
-    const reply = await upload(path, 'text');
-    expect(reply.status, reply.text).toBe(400);
+    const response = await upload(path, 'text');
+    expect(response.status, response.text).toBe(400);
     expect(readdirSync('/etc')).not.toContain('sent.txt');
   });
 

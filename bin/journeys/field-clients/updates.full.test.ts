@@ -26,9 +26,9 @@ import {
   applicationFiles,
   applicationPath,
   deviceDeploymentWhen,
-  finished,
   logOf,
   rollOut,
+  waitUntilFinished,
 } from './testing/rollout.ts';
 
 const adminPassword = 'a-long-password';
@@ -58,9 +58,9 @@ async function startLetIn(name: string, files?: Partial<DeviceRootFiles>) {
 function inventory(known: Device, name: string, value: unknown): Promise<Record<string, unknown>> {
   const call = { token: server.adminToken, parameters: { id: known.id } };
   return device.client.until(async () => {
-    const reply = await server.call('get-inventory', call);
-    if (reply.status !== 200) return undefined;
-    const own = reply
+    const response = await server.call('get-inventory', call);
+    if (response.status !== 200) return undefined;
+    const own = response
       .json<InventoryDevice>()
       .attributes.filter(({ scope }) => scope === 'inventory')
       .map(({ name: key, value: given }) => [key, given]);
@@ -138,7 +138,12 @@ describe("Debian's mender-client", { timeout: 60_000 }, () => {
     const to = ['--url', server.baseUrl, '--token', server.adminToken, '--device', known.id];
     const command = await runCommand(['deploy', path, ...made, ...words, ...to]);
     expect([command.code, command.stderr]).toEqual([0, '']);
-    const { status } = await finished({ server, device, known, deployment: command.stdout.trim() });
+    const { status } = await waitUntilFinished({
+      server,
+      device,
+      known,
+      deployment: command.stdout.trim(),
+    });
     expect(status, device.client.written).toBe('success');
     expect(installed()).toBe(`${content}`);
   });
@@ -156,7 +161,12 @@ describe("Debian's mender-client", { timeout: 60_000 }, () => {
     const to = ['--url', server.baseUrl, '--token', server.adminToken, '--device', known.id];
     const command = await runCommand(['deploy', path, ...to]);
     expect([command.code, command.stderr]).toEqual([0, '']);
-    const { status } = await finished({ server, device, known, deployment: command.stdout.trim() });
+    const { status } = await waitUntilFinished({
+      server,
+      device,
+      known,
+      deployment: command.stdout.trim(),
+    });
     expect(status, device.client.written).toBe('success');
     expect(installed()).toBe(`${content}`);
   });
@@ -169,7 +179,7 @@ describe("Debian's mender-client", { timeout: 60_000 }, () => {
       cwd: join(device.root, 'tmp'),
       env: { PATH: process.env.PATH, URL: server.baseUrl, FLEETBED_ADMIN_PASSWORD: adminPassword },
     });
-    const { status } = await finished(await rollOut(on, 'release-2'));
+    const { status } = await waitUntilFinished(await rollOut(on, 'release-2'));
     expect(status, device.client.written).toBe('success');
     expect(readFileSync(join(device.root, 'etc/motd'), 'utf8')).toBe('hello from release 2\n');
   });
@@ -177,10 +187,10 @@ describe("Debian's mender-client", { timeout: 60_000 }, () => {
   it('is not offered its installed artifact, nor an artifact for other devices', async () => {
     const on = await startLetIn('content');
     await publish(server, { name: 'release-0', files: applicationFiles });
-    const same = await finished(await rollOut(on, 'release-0'));
+    const same = await waitUntilFinished(await rollOut(on, 'release-0'));
     expect(same.status).toBe('already-installed');
     await publish(server, { name: 'other', deviceTypes: ['other'] });
-    const other = await finished(await rollOut(on, 'other'));
+    const other = await waitUntilFinished(await rollOut(on, 'other'));
     expect(other.status).toBe('noartifact');
     expect(existsSync(join(device.root, applicationPath))).toBe(false);
   });
@@ -226,9 +236,9 @@ describe("Debian's mender-client", { timeout: 60_000 }, () => {
     const on = await startLetIn('settings', { files });
     const call = { token: server.adminToken, parameters: { id: on.known.id } };
     await server.call('set-configuration', { ...call, json: { timezone: 'UTC' } });
-    const reply = await server.call('deploy-configuration', { ...call, json: {} });
-    const { deployment_id: deployment } = reply.json<{ deployment_id: string }>();
-    const { status } = await finished({ ...on, deployment });
+    const response = await server.call('deploy-configuration', { ...call, json: {} });
+    const { deployment_id: deployment } = response.json<{ deployment_id: string }>();
+    const { status } = await waitUntilFinished({ ...on, deployment });
     expect(status, device.client.written).toBe('success');
     const settings = readFileSync(join(device.root, 'var/lib/mender/settings.json'), 'utf8');
     expect(JSON.parse(settings)).toEqual({ timezone: 'UTC' });
@@ -248,7 +258,7 @@ describe("Debian's mender-client with signature verification", { timeout: 60_000
     const on = await startLetIn('verifying', verifying);
     const id = await publish(server, signedArtifact());
     expect(await shownArtifact(server, id)).toMatchObject({ name: 'signed', signed: true });
-    const { status } = await finished(await rollOut(on, 'signed'));
+    const { status } = await waitUntilFinished(await rollOut(on, 'signed'));
     expect(status, device.client.written).toBe('success');
     expect(installed()).toBe('content of app.bin');
   });

@@ -8,13 +8,13 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { listCases, runConformance } from '../../../conformance/conformance.ts';
 import { type ComparedOutcome, kindOfChange } from '../../../conformance/result/compare.ts';
-import { HurriedClock } from '../../../conformance/self-test/hurried-clock.ts';
+import { FastClock } from '../../../conformance/self-test/fast-clock.ts';
 import { systemClock } from '../../../fixtures/base/clock.ts';
 import { seededRandom } from '../../../fixtures/base/random.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../../server/server.ts';
 
 /** A mutant suppresses many effects for which cases wait, so waits are eight times shorter. */
-const clock = new HurriedClock(systemClock, 8);
+const clock = new FastClock(systemClock, 8);
 /** Number of random sequences in each case that runs some. */
 const SEQUENCES = 5;
 

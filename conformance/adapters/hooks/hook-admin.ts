@@ -15,7 +15,7 @@ import type { SigningKey } from '../../signing/signing-key.ts';
 import { ApiCaller, bearer } from '../../target/call.ts';
 import type { TargetSession } from '../../target/target.ts';
 import { MissingCapability } from '../missing-capability.ts';
-import type { HookStep, StepAnswer } from './hook-steps.ts';
+import type { HookStep, StepResponse } from './hook-steps.ts';
 import type { Hooks } from './hooks.ts';
 
 const decisions = {
@@ -149,7 +149,7 @@ export class HookAdmin implements TargetAdmin {
     return (await this.#ask('show-monitors', { deviceId })).monitors;
   }
 
-  #ask<Step extends HookStep>(step: Step, input: object): Promise<StepAnswer<Step>> {
+  #ask<Step extends HookStep>(step: Step, input: object): Promise<StepResponse<Step>> {
     return this.#hooks.ask(this.#session, step, input);
   }
 }

@@ -18,7 +18,7 @@ const TIME_LIMIT_MAX_SECONDS = 600;
 const ARGUMENTS_MAX = 100;
 
 /** The commands of the steps. */
-export interface HookBook {
+export interface HookFile {
   readonly commands: ReadonlyMap<HookStep, readonly string[]>;
   readonly timeLimitMs: number;
   /** Working directory of the commands. */
@@ -59,7 +59,7 @@ const fileShape = v.pipe(
 );
 
 /** Parses a file of hooks; the commands run in `folder`. @throws SteeringFileError */
-export function readHookFile(text: string, folder: string): HookBook {
+export function readHookFile(text: string, folder: string): HookFile {
   const { timeLimitSeconds, command: whole, steps } = readSteeringFile(text, fileShape);
   const named = steps ?? Object.fromEntries(hookStepNames.map((name) => [name, null]));
   const commands = Object.entries(named).map(

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 
-/** Limit of standard output; an answer is a few fields. */
+/** Limit of standard output; a response is a few fields. */
 const OUTPUT_MAX_BYTES = 1_048_576;
 /** Limit of standard error; the last characters are kept. */
 const COMPLAINT_MAX_CHARACTERS = 4096;
@@ -12,7 +12,7 @@ export interface HookOutcome {
   readonly code: number;
   readonly output: string;
   /** The last characters of the standard error of the hook. */
-  readonly complaint: string;
+  readonly stderr: string;
 }
 
 /** A hook did not finish; the message gives the reason and its standard error. */
@@ -73,7 +73,7 @@ async function outcomeOf(
     throw new HookEnded(`it wrote more than ${OUTPUT_MAX_BYTES} bytes`, complaint);
   }
   if (code === null) throw new HookEnded('it was killed by a signal', complaint);
-  return { code, output: Buffer.concat(chunks).toString('utf8'), complaint: complaint.trim() };
+  return { code, output: Buffer.concat(chunks).toString('utf8'), stderr: complaint.trim() };
 }
 
 function ended(child: ChildProcess): Promise<{ code: number | null; error?: Error }> {

@@ -24,8 +24,8 @@ function hooksOf(script: string, more: object = {}) {
   return { hooks: new Hooks(book, baseUrl), session, ender, target };
 }
 
-const prints = (answer: unknown): string =>
-  `process.stdout.write(${JSON.stringify(JSON.stringify(answer))})`;
+const prints = (response: unknown): string =>
+  `process.stdout.write(${JSON.stringify(JSON.stringify(response))})`;
 
 /** Prints its input as the id of a deployment. */
 const echo = `import { text } from 'node:stream/consumers';
@@ -60,7 +60,7 @@ describe('a hook', () => {
     expect(session.record.exchanges).toMatchObject([
       {
         request: { line: 'HOOK abort', body: expect.stringContaining('"deploymentId":"d1"') },
-        answer: { status: 0, headers: { 'standard-error': 'slowly' }, body: '{}\n' },
+        response: { status: 0, headers: { 'standard-error': 'slowly' }, body: '{}\n' },
       },
     ]);
   });
@@ -144,7 +144,7 @@ describe('a step that no hook can do', () => {
 });
 
 describe('the target admin that uses hooks', () => {
-  const answer = {
+  const response = {
     device: { id: 'd1', identity_data: {}, status: 'accepted', auth_sets: [] },
     deviceId: 'd1',
     artifactId: null,
@@ -160,7 +160,7 @@ describe('the target admin that uses hooks', () => {
   };
 
   it('reads the response of every hook step', async () => {
-    const { hooks, session } = hooksOf(prints(answer));
+    const { hooks, session } = hooksOf(prints(response));
     const admin = new HookAdmin(hooks, session, undefined);
     const key = { publicKeyPem: 'pem' } as never;
     expect((await admin.findDevice({ serial: '7' }))?.id).toBe('d1');

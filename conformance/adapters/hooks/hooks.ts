@@ -1,28 +1,28 @@
 /**
  * Calls hooks. Standard input is one JSON object: `step`, `baseUrl`, `tenant` (the id that
- * `make-tenant` gave, or null) and `input`. Standard output is one JSON object, the answer of the
+ * `make-tenant` gave, or null) and `input`. Standard output is one JSON object, the response of the
  * step. Exit code 0 means done; 3 means that the hook cannot do this step here, which skips the
  * case; any other code means failure, which leaves the case undecided. Secrets are passed over
  * standard input and output or the environment, never on the command line.
  */
 import * as v from 'valibot';
 import { AdminFailure } from '../../context/target-admin.ts';
-import { shown } from '../../target/expectations.ts';
+import { describeValue } from '../../target/expectations.ts';
 import type { TargetSession } from '../../target/target.ts';
 import { MissingCapability } from '../missing-capability.ts';
-import type { HookBook } from './hook-file.ts';
+import type { HookFile } from './hook-file.ts';
 import { HookEnded, type HookOutcome, runHook } from './hook-process.ts';
-import { type HookStep, hookSteps, type StepAnswer } from './hook-steps.ts';
+import { type HookStep, hookSteps, type StepResponse } from './hook-steps.ts';
 
 const exitCodes = { done: 0, notHere: 3 } as const;
 
 /** The hooks of a target, or of one tenant of it. */
 export class Hooks {
-  readonly #book: HookBook;
+  readonly #book: HookFile;
   readonly #baseUrl: string;
   readonly #tenant: string | undefined;
 
-  constructor(book: HookBook, baseUrl: string, tenant?: string) {
+  constructor(book: HookFile, baseUrl: string, tenant?: string) {
     this.#book = book;
     this.#baseUrl = baseUrl;
     this.#tenant = tenant;
@@ -44,24 +44,24 @@ export class Hooks {
   }
 
   /**
-   * Runs the hook of a step and returns its answer; the run is recorded on the session.
+   * Runs the hook of a step and returns its response; the run is recorded on the session.
    * @throws MissingCapability, AdminFailure
    */
   async ask<Step extends HookStep>(
     session: TargetSession,
     step: Step,
     input: object = {},
-  ): Promise<StepAnswer<Step>> {
+  ): Promise<StepResponse<Step>> {
     const { commands, folder, timeLimitMs } = this.#book;
     const command = commands.get(step);
     if (!command) throw missing(step, 'no hook is given for this step');
     const tenant = this.#tenant ?? null;
     const text = JSON.stringify({ step, baseUrl: this.#baseUrl, tenant, input });
     const deed = { method: 'HOOK', url: step, body: text, timeLimitMs };
-    return session.beside(deed, async (signal) => {
+    return session.recordAction(deed, async (signal) => {
       try {
         const outcome = await runHook({ command, folder, input: `${text}\n`, signal });
-        return { answer: recorded(outcome), result: answerOf(step, outcome) };
+        return { response: recorded(outcome), result: responseOf(step, outcome) };
       } catch (error) {
         throw error instanceof HookEnded ? failed(step, error.message) : error;
       }
@@ -69,8 +69,8 @@ export class Hooks {
   }
 }
 
-function answerOf<Step extends HookStep>(step: Step, outcome: HookOutcome): StepAnswer<Step> {
-  const { code, output, complaint } = outcome;
+function responseOf<Step extends HookStep>(step: Step, outcome: HookOutcome): StepResponse<Step> {
+  const { code, output, stderr: complaint } = outcome;
   if (code === exitCodes.notHere)
     throw missing(step, complaint || 'the hook ended with exit code 3');
   if (code !== exitCodes.done)
@@ -78,13 +78,13 @@ function answerOf<Step extends HookStep>(step: Step, outcome: HookOutcome): Step
   const text = output.trim() === '' ? '{}' : output;
   const shape: v.GenericSchema = hookSteps[step].shape;
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), shape), text);
-  if (parsed.success) return parsed.output as StepAnswer<Step>;
+  if (parsed.success) return parsed.output as StepResponse<Step>;
   const place = v.getDotPath(parsed.issues[0]);
   const why = `${place === null ? '' : `${place}: `}${parsed.issues[0].message}`;
-  throw failed(step, `${shown(output)} (${why})`);
+  throw failed(step, `${describeValue(output)} (${why})`);
 }
 
-function recorded({ code, output, complaint }: HookOutcome) {
+function recorded({ code, output, stderr: complaint }: HookOutcome) {
   const headers: Record<string, string> = complaint === '' ? {} : { 'standard-error': complaint };
   return { status: code, headers, bytes: Buffer.from(output), text: output };
 }
@@ -93,6 +93,6 @@ function missing(step: HookStep, because: string): MissingCapability {
   return new MissingCapability(`operator/${step}`, `the step ${step} is not possible: ${because}`);
 }
 
-function failed(step: HookStep, answer: string): AdminFailure {
-  return new AdminFailure(hookSteps[step].wish, answer, `the hook ${step}`);
+function failed(step: HookStep, response: string): AdminFailure {
+  return new AdminFailure(hookSteps[step].title, response, `the hook ${step}`);
 }

@@ -1,4 +1,7 @@
-/** Duties of authentication: requests, and reactions to what the server decides. Spec: Device authentication */
+/**
+ * Duties of authentication: requests, and reactions to what the server decides. Spec: Device
+ * authentication
+ */
 
 import { parsedJson } from '../../../fixtures/base/json.ts';
 import { isPollOperation } from '../../../fixtures/contract/operation-ids.ts';
@@ -6,7 +9,7 @@ import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { membersOf } from '../../target/json-members.ts';
 import type { Duty } from '../duty.ts';
 import { digestOf, isOfDevice, pauseMs } from '../exchange-facts.ts';
-import { HASTY_MAX, isAnswered, isUnderway, REPEATS_UNDERWAY_MAX } from '../excuses.ts';
+import { HASTY_REPEATS_MAX, isAnswered, isUnderway, REPEATS_UNDERWAY_MAX } from '../excuses.ts';
 import { MASK } from '../secret-text.ts';
 import { credentialDuties } from './credentials.ts';
 import { retryProblem } from './retry-pauses.ts';
@@ -20,10 +23,11 @@ const requestDuties: readonly Duty[] = [
   {
     id: 'auth.one-at-a-time',
     level: 'should',
-    sentence: 'A device waits for the answer to an authentication request before it sends another.',
+    sentence:
+      'A device waits for the response to an authentication request before it sends another.',
     source: 'Device authentication',
     looksAt: 'start and end of the authentication requests of one device',
-    remedy: 'send the next authentication request after the answer to this one, or its timeout',
+    remedy: 'send the next authentication request after the response to this one, or its timeout',
     operations: authentication,
     applies: (exchange, { client }) => pauseMs(client.authentication.last, exchange) !== undefined,
     violation: (exchange, { client }) => {
@@ -31,7 +35,11 @@ const requestDuties: readonly Duty[] = [
       // Times are rounded to milliseconds.
       if (pause > -2) return undefined;
       const seen = `${Math.round(-pause)} ms before it`;
-      return { where: 'an authentication request', must: 'follow the answer to the last', seen };
+      return {
+        where: 'an authentication request',
+        must: 'follow the response to the last',
+        actual: seen,
+      };
     },
   },
   {
@@ -44,10 +52,10 @@ const requestDuties: readonly Duty[] = [
     operations: authentication,
     applies: ({ status }, { client }) => status !== 429 && client.authentication.last !== undefined,
     violation: (exchange, { client }) => {
-      const isThird = client.authentication.hastyRequests === HASTY_MAX;
+      const isThird = client.authentication.hastyRequests === HASTY_REPEATS_MAX;
       if (!isThird || !client.authentication.isHasty(exchange)) return undefined;
       const seen = 'less, three times in a row';
-      return { where: 'the pause after a refusal', must: 'last 1 s or more', seen };
+      return { where: 'the pause after a refusal', must: 'last 1 s or more', actual: seen };
     },
   },
   {
@@ -65,7 +73,7 @@ const requestDuties: readonly Duty[] = [
     violation: ({ row }, { client }) => {
       if (client.authentication.unauthorized.get(row.id) !== REPEATS_UNDERWAY_MAX) return undefined;
       const seen = 'another 401, the third without one';
-      return { where: 'a 401', must: 'lead to an authentication request', seen };
+      return { where: 'a 401', must: 'lead to an authentication request', actual: seen };
     },
   },
   {
@@ -81,7 +89,7 @@ const requestDuties: readonly Duty[] = [
     violation: ({ sent }, { client }) =>
       membersOf(sent).tenant_token === client.authentication.last?.tenantToken
         ? undefined
-        : { where: 'tenant_token', must: 'stay the same', seen: 'another one, or none' },
+        : { where: 'tenant_token', must: 'stay the same', actual: 'another one, or none' },
   },
   {
     id: 'auth.stops-hammering-when-rejected',
@@ -99,13 +107,17 @@ const requestDuties: readonly Duty[] = [
         pause !== undefined && pause < (client.authentication.lastRefusalPauseMs ?? 0) / 2;
       if (!isShorter || client.authentication.shrinkingPauses !== SHRINKING_MAX - 1)
         return undefined;
-      return { where: 'the pause after a refusal', must: 'not shrink', seen: 'half of it, twice' };
+      return {
+        where: 'the pause after a refusal',
+        must: 'not shrink',
+        actual: 'half of it, twice',
+      };
     },
   },
   {
     id: 'auth.no-needless-renewal',
     level: 'observed',
-    sentence: 'A device authenticates while its token is still accepted, or does not.',
+    sentence: 'Whether a device authenticates while its token is still accepted.',
     source: 'Authentication, rule 3',
     looksAt: 'the number of authentication requests that were answered 200',
     remedy: 'keep the token until an operation is answered 401',
@@ -184,7 +196,7 @@ const reactionDuties: readonly Duty[] = [
       return {
         where: 'the token',
         must: 'be sent as it was issued',
-        seen: 'quotes or white space',
+        actual: 'quotes or white space',
       };
     },
   },
@@ -207,7 +219,7 @@ const reactionDuties: readonly Duty[] = [
         const isThird =
           isRefusedAsExpired(exchange, event.serverNowMs) && times === REPEATS_UNDERWAY_MAX;
         if (!isThird) return undefined;
-        return { where: 'an expired token', must: 'be renewed', seen: 'a third 401 with it' };
+        return { where: 'an expired token', must: 'be renewed', actual: 'a third 401 with it' };
       },
       lapses: { acts: ['client-killed'] },
       must: 'authenticate after its token expired',
@@ -233,7 +245,7 @@ const reactionDuties: readonly Duty[] = [
       if (name === client.authentication.tokens.newest?.[0]) return undefined;
       if ((client.authentication.staleUses.get(name) ?? 0) !== REPEATS_UNDERWAY_MAX)
         return undefined;
-      return { where: 'the former token', must: 'not be used', seen: 'a third request with it' };
+      return { where: 'the former token', must: 'not be used', actual: 'a third request with it' };
     },
   },
   {
@@ -264,7 +276,7 @@ const reactionDuties: readonly Duty[] = [
     sentence: 'A device works although its clock and the clock of the server are years apart.',
     source: 'Authentication, rule 3',
     looksAt: 'polls after the clock of the server was moved by years',
-    remedy: 'judge a token by the answers to it, not by the clock of the device',
+    remedy: 'judge a token by the responses to it, not by the clock of the device',
     scene: 'clock-wrong',
     sequence: {
       begins: {
@@ -300,11 +312,11 @@ function isRefusedAsExpired({ token, row, status }: JudgedExchange, nowMs: numbe
 }
 
 /** Returns true for a token of more than 2 KB, or by an algorithm other than the family's. */
-function isUnusualToken({ answer, status }: JudgedExchange): boolean {
+function isUnusualToken({ response, status }: JudgedExchange): boolean {
   if (status !== 200) return false;
-  const [head = ''] = answer.text.split('.');
+  const [head = ''] = response.text.split('.');
   const { alg } = membersOf(parsedJson(Buffer.from(head, 'base64url').toString('utf8')));
   return (
-    answer.bytes.length > 2048 || (typeof alg === 'string' && !['RS256', 'EdDSA'].includes(alg))
+    response.bytes.length > 2048 || (typeof alg === 'string' && !['RS256', 'EdDSA'].includes(alg))
   );
 }

@@ -1,7 +1,7 @@
 /** The form of duties that the shape of a body in the contract decides. */
 import * as v from 'valibot';
 import type { Violation } from '../../passive/check.ts';
-import { shown } from '../../target/expectations.ts';
+import { describeValue } from '../../target/expectations.ts';
 import { knownRows } from '../../target/operation-at.ts';
 import type { Duty } from '../duty.ts';
 import { doubledName } from '../json-names.ts';
@@ -33,11 +33,11 @@ export function bodyDuty({ at, isExcused, namesOnce, further, ...row }: BodyDuty
       const isRead = namesOnce && event.isVerbatim !== false;
       const twice = isRead ? doubledName(event.requestBody) : undefined;
       if (twice !== undefined) {
-        return { where: 'each name', must: 'appear once', seen: `${shown(twice)} twice` };
+        return { where: 'each name', must: 'appear once', actual: `${describeValue(twice)} twice` };
       }
       if (issue === undefined) return further?.(sent);
       const where = v.getDotPath(issue) ?? 'the body';
-      return { where, must: 'have the form of the contract', seen: issue.received };
+      return { where, must: 'have the form of the contract', actual: issue.received };
     },
   };
 }

@@ -3,7 +3,7 @@
 import { isPollOperation } from '../../../fixtures/contract/operation-ids.ts';
 import type { ClientSocketEvent } from '../../../fixtures/control/client-event.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
-import { shown } from '../../target/expectations.ts';
+import { describeValue } from '../../target/expectations.ts';
 import type { Duty } from '../duty.ts';
 import { digestOf } from '../exchange-facts.ts';
 import { isUnderway } from '../excuses.ts';
@@ -13,7 +13,7 @@ import { messageIn } from '../socket-message.ts';
 const KEY_BYTES = 16;
 /** A device that reconnects may have both sockets for so long. */
 const OVERLAP_MS = 10_000;
-const ANSWER_MS = 10_000;
+const RESPONSE_MS = 10_000;
 const FAILURES_MIN = 6;
 const MENDER_CLIENT = 4;
 const handshakes = ['connect'];
@@ -30,19 +30,19 @@ const handshakeDuties: readonly Duty[] = [
     applies: () => true,
     violation: (exchange) => {
       const header = (name: string): string => exchange.header(name) ?? '';
-      const problem = (where: string, must: string, seen: string) => ({ where, must, seen });
+      const problem = (where: string, must: string, actual: string) => ({ where, must, actual });
       if (!/\bwebsocket\b/i.test(header('upgrade'))) {
-        return problem('Upgrade', 'be websocket', shown(header('upgrade')));
+        return problem('Upgrade', 'be websocket', describeValue(header('upgrade')));
       }
       if (!/\bupgrade\b/i.test(header('connection'))) {
-        return problem('Connection', 'name Upgrade', shown(header('connection')));
+        return problem('Connection', 'name Upgrade', describeValue(header('connection')));
       }
       if (header('sec-websocket-version') !== '13') {
-        return problem('the version', 'be 13', shown(header('sec-websocket-version')));
+        return problem('the version', 'be 13', describeValue(header('sec-websocket-version')));
       }
       const key = header('sec-websocket-key');
       if (key !== MASK && Buffer.from(key, 'base64').length !== KEY_BYTES) {
-        return problem('the key', `be Base64 of ${KEY_BYTES} bytes`, shown(key));
+        return problem('the key', `be Base64 of ${KEY_BYTES} bytes`, describeValue(key));
       }
       if (header('authorization') !== '' || /\bJWT=/.test(header('cookie'))) return undefined;
       return problem('the token', 'be in Authorization or the cookie JWT', 'neither');
@@ -60,7 +60,7 @@ const handshakeDuties: readonly Duty[] = [
       client.handshakeKeys.size > 0 && exchange.header('sec-websocket-key') !== MASK,
     violation: (exchange, { client }) =>
       client.handshakeKeys.has(digestOf(exchange.header('sec-websocket-key') ?? ''))
-        ? { where: 'the key', must: 'be new', seen: 'that of an earlier handshake' }
+        ? { where: 'the key', must: 'be new', actual: 'that of an earlier handshake' }
         : undefined,
   },
   {
@@ -83,7 +83,7 @@ const handshakeDuties: readonly Duty[] = [
       const pause = exchange.request.sentMs - endedMs;
       if (count !== FAILURES_MIN || pause >= 2 * firstPauseMs) return undefined;
       const seen = `${(pause / 1000).toFixed(1)} s after six failures`;
-      return { where: 'the pause', must: 'grow', seen };
+      return { where: 'the pause', must: 'grow', actual: seen };
     },
   },
   {
@@ -103,7 +103,7 @@ const handshakeDuties: readonly Duty[] = [
     violation: (exchange, { client }) =>
       digestOf(tokenOf(exchange)) === client.authentication.tokens.newest?.[0]
         ? undefined
-        : { where: 'the token', must: 'be the newest one', seen: 'a former one' },
+        : { where: 'the token', must: 'be the newest one', actual: 'a former one' },
   },
   {
     id: 'connect.checks-accept',
@@ -126,7 +126,7 @@ const handshakeDuties: readonly Duty[] = [
     },
     socket: ({ event, from }, { client }) =>
       event === 'message' && from === 'device' && client.due.has('connect.checks-accept')
-        ? { where: 'a wrong handshake', must: 'be ended', seen: 'a message' }
+        ? { where: 'a wrong handshake', must: 'be ended', actual: 'a message' }
         : undefined,
   },
 ];
@@ -142,7 +142,7 @@ const frameDuties: readonly Duty[] = [
     socket: (event) => {
       if (event.from !== 'device' || !isFrame(event)) return undefined;
       if (event.violation === undefined || !/mask/i.test(event.violation)) return 'kept';
-      return { where: 'a frame', must: 'be masked', seen: event.violation };
+      return { where: 'a frame', must: 'be masked', actual: event.violation };
     },
   },
   {
@@ -167,21 +167,21 @@ const frameDuties: readonly Duty[] = [
       const due = client.due.get('connect.pong');
       if (due === undefined || from !== 'device') return undefined;
       if (event !== 'pong') {
-        const isLate = event === 'message' && atMs - due.sinceMs > ANSWER_MS;
+        const isLate = event === 'message' && atMs - due.sinceMs > RESPONSE_MS;
         return isLate
-          ? { where: 'a ping', must: 'be answered in 10 s', seen: 'a message' }
+          ? { where: 'a ping', must: 'be answered in 10 s', actual: 'a message' }
           : undefined;
       }
       const isSame = client.pingPayload === undefined || payload?.equals(client.pingPayload);
       return isSame
         ? undefined
-        : { where: 'a pong', must: 'repeat the payload', seen: 'other bytes' };
+        : { where: 'a pong', must: 'repeat the payload', actual: 'other bytes' };
     },
   },
   {
     id: 'connect.pings',
     level: 'observed',
-    sentence: 'A device sends pings of its own, or does not.',
+    sentence: 'Whether a device sends pings of its own.',
     source: 'RFC 6455, 5.5.2',
     looksAt: 'the pings of the device',
     remedy: 'none is needed',
@@ -211,7 +211,7 @@ const frameDuties: readonly Duty[] = [
     sentence: 'A device closes with a legal code.',
     source: 'RFC 6455, 7.4',
     looksAt: 'the code in a close frame of the device',
-    remedy: 'send 1000 at a normal end, and the code of the server in an answer',
+    remedy: 'send 1000 at a normal end, and the code of the server in a response',
     scene: 'socket-closed',
     socket: ({ event, from, code, violation }) => {
       // 1005 and 1006 state that there was no code, and no close frame.
@@ -220,7 +220,7 @@ const frameDuties: readonly Duty[] = [
       const isLegal =
         code === 1005 || (code >= 1000 && code < 5000 && ![1004, 1015].includes(code));
       if (isLegal && violation === undefined && !(code > 1014 && code < 3000)) return 'kept';
-      return { where: 'the close code', must: 'be a legal one', seen: `${code}` };
+      return { where: 'the close code', must: 'be a legal one', actual: `${code}` };
     },
   },
   {
@@ -236,7 +236,7 @@ const frameDuties: readonly Duty[] = [
       if (newest === undefined || newest[0] === socket || !client.sockets.has(socket))
         return 'kept';
       if (atMs - newest[1] <= OVERLAP_MS) return undefined;
-      return { where: 'the older websocket', must: 'be closed', seen: `a ${event} on it` };
+      return { where: 'the older websocket', must: 'be closed', actual: `a ${event} on it` };
     },
   },
   {
@@ -250,13 +250,13 @@ const frameDuties: readonly Duty[] = [
       if (event !== 'message' || from !== 'device' || payload === undefined) return undefined;
       const message = messageIn(payload);
       if (message === undefined) {
-        return { where: 'a message', must: 'be a msgpack map', seen: 'other bytes' };
+        return { where: 'a message', must: 'be a msgpack map', actual: 'other bytes' };
       }
       const { sid } = message;
       // Whoever joined late does not know the sessions.
       if (client.sessions.size === 0) return undefined;
       if (sid === undefined || client.sessions.has(sid)) return 'kept';
-      return { where: 'hdr.sid', must: 'be that of the session', seen: shown(sid) };
+      return { where: 'hdr.sid', must: 'be that of the session', actual: describeValue(sid) };
     },
   },
 ];
@@ -315,11 +315,11 @@ const reactionDuties: readonly Duty[] = [
       },
       keeps: { exchange: ({ row }) => isPollOperation(row) },
       breaks: ({ row }, { event }, { sinceMs }) =>
-        isPollOperation(row) && event.sentMs - sinceMs > ANSWER_MS + 1000
+        isPollOperation(row) && event.sentMs - sinceMs > RESPONSE_MS + 1000
           ? {
               where: 'check-update',
               must: 'lead to a poll in 10 s',
-              seen: `one after ${((event.sentMs - sinceMs) / 1000).toFixed(0)} s`,
+              actual: `one after ${((event.sentMs - sinceMs) / 1000).toFixed(0)} s`,
             }
           : undefined,
       lapses: { acts: ['client-killed'] },

@@ -3,7 +3,7 @@ import { createPublicKey } from 'node:crypto';
 import { parsedJson } from '../../../fixtures/base/json.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { keyTypeOf } from '../../signing/verify.ts';
-import { shown } from '../../target/expectations.ts';
+import { describeValue } from '../../target/expectations.ts';
 import { isMap, membersOf } from '../../target/json-members.ts';
 import type { Duty, DutyMemory } from '../duty.ts';
 import { digestOf, identityIn, isOfDevice } from '../exchange-facts.ts';
@@ -40,7 +40,11 @@ export const credentialDuties: readonly Duty[] = [
           ? 'a request without a signature header'
           : fleet.signatureProblem(String(membersOf(exchange.sent).pubkey), body, signature);
       if (seen === undefined) return undefined;
-      return { where: 'the signature', must: 'verify over the body with the key in it', seen };
+      return {
+        where: 'the signature',
+        must: 'verify over the body with the key in it',
+        actual: seen,
+      };
     },
   },
   {
@@ -58,7 +62,11 @@ export const credentialDuties: readonly Duty[] = [
     violation: ({ sent }) =>
       keyTypeOf(String(membersOf(sent).pubkey)) !== undefined
         ? undefined
-        : { where: 'pubkey', must: 'be an RSA, P-256 or Ed25519 key in PEM', seen: 'another text' },
+        : {
+            where: 'pubkey',
+            must: 'be an RSA, P-256 or Ed25519 key in PEM',
+            actual: 'another text',
+          },
   },
   {
     id: 'auth.body-fields',
@@ -73,18 +81,20 @@ export const credentialDuties: readonly Duty[] = [
     violation: ({ sent }, { event }) => {
       const { id_data: identity, pubkey, ...rest } = membersOf(sent);
       const seen = (what: string) => ({ where: what, must: 'be a string' });
-      if (typeof pubkey !== 'string') return { ...seen('pubkey'), seen: shown(pubkey) };
-      if (typeof identity !== 'string') return { ...seen('id_data'), seen: shown(identity) };
+      if (typeof pubkey !== 'string') return { ...seen('pubkey'), actual: describeValue(pubkey) };
+      if (typeof identity !== 'string')
+        return { ...seen('id_data'), actual: describeValue(identity) };
       if (identity !== MASK && !isMap(parsedJson(identity))) {
-        return { where: 'id_data', must: 'hold a JSON object', seen: shown(identity) };
+        return { where: 'id_data', must: 'hold a JSON object', actual: describeValue(identity) };
       }
       const optional = ['tenant_token', 'external_id'].find(
         (name) => rest[name] !== undefined && typeof rest[name] !== 'string',
       );
-      if (optional !== undefined) return { ...seen(optional), seen: shown(rest[optional]) };
+      if (optional !== undefined)
+        return { ...seen(optional), actual: describeValue(rest[optional]) };
       const twice = event.isVerbatim === false ? undefined : doubledName(event.requestBody);
       if (twice === undefined) return undefined;
-      return { where: 'each name', must: 'appear once', seen: `${shown(twice)} twice` };
+      return { where: 'each name', must: 'appear once', actual: `${describeValue(twice)} twice` };
     },
   },
   {
@@ -102,7 +112,7 @@ export const credentialDuties: readonly Duty[] = [
       const before = client.authentication.last;
       if (before?.identity === digestOf(identity) || before?.key !== digestOf(key))
         return undefined;
-      return { where: 'id_data', must: 'stay the same', seen: shown(identity) };
+      return { where: 'id_data', must: 'stay the same', actual: describeValue(identity) };
     },
   },
   {
@@ -122,7 +132,7 @@ export const credentialDuties: readonly Duty[] = [
     violation: ({ sent }, { client }) =>
       digestOf(identityIn(sent)?.key ?? '') === client.authentication.last?.key
         ? undefined
-        : { where: 'the key', must: 'survive a restart', seen: 'a new one' },
+        : { where: 'the key', must: 'survive a restart', actual: 'a new one' },
   },
   {
     id: 'auth.key-strong',
@@ -136,7 +146,7 @@ export const credentialDuties: readonly Duty[] = [
     violation: (exchange) => {
       const bits = rsaBits(exchange);
       if (bits === undefined || bits >= RSA_MIN_BITS) return undefined;
-      return { where: 'the RSA key', must: `have ${RSA_MIN_BITS} bits or more`, seen: `${bits}` };
+      return { where: 'the RSA key', must: `have ${RSA_MIN_BITS} bits or more`, actual: `${bits}` };
     },
   },
   {
@@ -150,9 +160,9 @@ export const credentialDuties: readonly Duty[] = [
       isOfDevice(row) && (typeof membersOf(sent).pubkey === 'string' || holdsPrivateKey(event)),
     violation: ({ row, sent }, { event }) => {
       if (authentication.includes(row.id) && holdsSecret(String(membersOf(sent).pubkey)))
-        return { where: 'pubkey', must: 'be a public key', seen: 'a private key' };
+        return { where: 'pubkey', must: 'be a public key', actual: 'a private key' };
       if (!holdsPrivateKey(event)) return undefined;
-      return { where: 'the body', must: 'hold no private key', seen: 'one' };
+      return { where: 'the body', must: 'hold no private key', actual: 'one' };
     },
   },
   {
@@ -168,13 +178,13 @@ export const credentialDuties: readonly Duty[] = [
       const { key, identity } = identityIn(sent) ?? { key: '', identity: '' };
       const isTurn = client.authentication.last?.key !== digestOf(key);
       if (isTurn && client.authentication.keyTurns === KEY_TURNS_MAX - 1) {
-        return { where: 'the identity', must: 'have one key', seen: 'keys in turn, three times' };
+        return { where: 'the identity', must: 'have one key', actual: 'keys in turn, three times' };
       }
       const other = fleet.otherIdentity(key, identity, event.client);
       // One device that changes its identity breaks another duty.
       if (other === undefined || other.client === event.client) return undefined;
-      const seen = `${shown(identity)} and ${other.text}`;
-      return { where: 'the key', must: 'belong to one identity', seen };
+      const seen = `${describeValue(identity)} and ${other.text}`;
+      return { where: 'the key', must: 'belong to one identity', actual: seen };
     },
   },
 ];

@@ -1,11 +1,11 @@
 /** Duties of fetching a file. Spec: Device deployments v1; ArtifactLink */
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
-import { shown } from '../../target/expectations.ts';
+import { describeValue } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
 import type { Flaw } from '../download-progress.ts';
 import type { Duty, DutyMemory } from '../duty.ts';
 import { digestOf, downloads, finals, hostOf, linkOf, targetOf } from '../exchange-facts.ts';
-import { HASTY_MAX, isAnswered, isUnderway } from '../excuses.ts';
+import { HASTY_REPEATS_MAX, isAnswered, isUnderway } from '../excuses.ts';
 import { MASK } from '../secret-text.ts';
 
 const REFUSED_LINKS_MAX = 2;
@@ -33,7 +33,7 @@ const linkDuties: readonly Duty[] = [
       const target = digestOf(targetOf(request.url));
       const isGiven = client.deployments.ofLink(request.url)?.targets.includes(target);
       if (isGiven || client.deployments.redirects.has(target)) return undefined;
-      return { where: 'the link', must: 'be used untouched', seen: 'another path or query' };
+      return { where: 'the link', must: 'be used untouched', actual: 'another path or query' };
     },
   },
   {
@@ -42,11 +42,11 @@ const linkDuties: readonly Duty[] = [
     sentence: 'A device fetches a link by GET.',
     source: 'Device deployments v1: the URL is usable only with GET',
     looksAt: 'the method of requests for a link',
-    remedy: 'use GET, and read the length from its answer instead of a HEAD before it',
+    remedy: 'use GET, and read the length from its response instead of a HEAD before it',
     operations: downloads,
     applies: () => true,
     violation: (_, { event: { method } }) =>
-      method === 'GET' ? undefined : { where: 'the method', must: 'be GET', seen: method },
+      method === 'GET' ? undefined : { where: 'the method', must: 'be GET', actual: method },
   },
   {
     id: 'get.no-token-to-other-hosts',
@@ -63,7 +63,7 @@ const linkDuties: readonly Duty[] = [
       if (sent.length === 0) return undefined;
       const host = hostOf(exchange.request.url);
       const where = `a download from ${host}, another host,`;
-      return { where, must: 'have no credentials', seen: sent.join(' and ') };
+      return { where, must: 'have no credentials', actual: sent.join(' and ') };
     },
   },
   {
@@ -85,15 +85,15 @@ const linkDuties: readonly Duty[] = [
       const writtenBytes = cutAt(exchange, memory);
       if (writtenBytes !== undefined && writtenBytes > RESUMED_MIN_BYTES) {
         const must = `go on from byte ${writtenBytes} or shortly before`;
-        if (range === undefined) return { where: 'a cut download', must, seen: 'from byte 0' };
+        if (range === undefined) return { where: 'a cut download', must, actual: 'from byte 0' };
         const from = Number(/^bytes=(\d+)-/.exec(range)?.[1] ?? 0);
         const isNear = from <= writtenBytes && from > 0;
-        if (!isNear) return { where: 'a cut download', must, seen: `from byte ${from}` };
+        if (!isNear) return { where: 'a cut download', must, actual: `from byte ${from}` };
       }
       if (range === undefined || exchange.status === 206) return undefined;
       if (/^bytes=(\d+-\d*|-\d+)$/.test(range)) return undefined;
       const must = 'have the form bytes=FIRST-, since others are ignored';
-      return { where: 'Range', must, seen: shown(range) };
+      return { where: 'Range', must, actual: describeValue(range) };
     },
   },
   {
@@ -109,7 +109,7 @@ const linkDuties: readonly Duty[] = [
     violation: ({ request, status }, { client }) => {
       const before = client.deployments.refusedLinks.get(linkOf(request.url)) ?? 0;
       if (before !== REFUSED_LINKS_MAX) return undefined;
-      return { where: 'a refused link', must: 'not be used again', seen: `a third ${status}` };
+      return { where: 'a refused link', must: 'not be used again', actual: `a third ${status}` };
     },
   },
   {
@@ -122,10 +122,10 @@ const linkDuties: readonly Duty[] = [
     scene: 'redirected-link',
     sequence: {
       begins: {
-        exchange: ({ row, status, answer }, { event }) =>
+        exchange: ({ row, status, response }, { event }) =>
           downloads.includes(row.id) &&
           [301, 302, 303, 307, 308].includes(status) &&
-          answer.headers.location !== undefined &&
+          response.headers.location !== undefined &&
           isAnswered(event),
       },
       keeps: {
@@ -135,10 +135,10 @@ const linkDuties: readonly Duty[] = [
       },
       breaks: ({ row, sent }, { client }) => {
         if (client.deployments.redirected > REDIRECTS_MAX && downloads.includes(row.id)) {
-          return { where: 'redirects', must: 'end after ten', seen: 'one more request' };
+          return { where: 'redirects', must: 'end after ten', actual: 'one more request' };
         }
         if (!reporting.includes(row.id) || membersOf(sent).status !== 'failure') return undefined;
-        return { where: 'a redirect', must: 'be followed', seen: 'a report of failure' };
+        return { where: 'a redirect', must: 'be followed', actual: 'a report of failure' };
       },
       lapses: { acts: ['client-killed', 'scene-ended'] },
       must: 'follow the redirect',
@@ -150,7 +150,7 @@ const linkDuties: readonly Duty[] = [
     sentence: 'A device uses the newest link that it was given.',
     source: 'DeploymentInstructions (v1): artifact.source.expire',
     looksAt: 'the link of a download after a repeated offer',
-    remedy: 'replace the stored link by that of each answer',
+    remedy: 'replace the stored link by that of each response',
     operations: downloads,
     applies: ({ request }, { client }) => {
       const { targets = [] } = client.deployments.ofLink(request.url) ?? {};
@@ -160,7 +160,7 @@ const linkDuties: readonly Duty[] = [
       const { targets = [] } = client.deployments.ofLink(request.url) ?? {};
       const isNewest = digestOf(targetOf(request.url)) === targets.at(-1);
       if (isNewest || isUnderway(event, client.lastPoll?.endedMs ?? 0)) return undefined;
-      return { where: 'the link', must: 'be the newest one', seen: 'one of an earlier offer' };
+      return { where: 'the link', must: 'be the newest one', actual: 'one of an earlier offer' };
     },
   },
 ];
@@ -169,7 +169,7 @@ const transferDuties: readonly Duty[] = [
   {
     id: 'get.if-range',
     level: 'observed',
-    sentence: 'A device states the validator of the file when it resumes, or does not.',
+    sentence: 'Whether a device states the validator of the file when it resumes.',
     source: 'RFC 9110, 13.1.5',
     looksAt: 'If-Range and If-Unmodified-Since beside Range',
     remedy: 'send If-Range with the ETag of the first part',
@@ -201,8 +201,8 @@ const transferDuties: readonly Duty[] = [
           (reporting.includes(row.id) && finals.includes(membersOf(sent).status)),
       },
       breaks: ({ row, status }, _, { exchanges }) =>
-        downloads.includes(row.id) && status === 416 && exchanges > HASTY_MAX
-          ? { where: 'a 416', must: 'lead to a fresh start', seen: 'the same Range again' }
+        downloads.includes(row.id) && status === 416 && exchanges > HASTY_REPEATS_MAX
+          ? { where: 'a 416', must: 'lead to a fresh start', actual: 'the same Range again' }
           : undefined,
       lapses: { acts: ['client-killed'] },
       must: 'begin anew after a 416',
@@ -220,13 +220,14 @@ const transferDuties: readonly Duty[] = [
     applies: (exchange, memory) => {
       const { failures = 0 } = offerOf(exchange, memory)?.progress ?? {};
       const isReport = reporting.includes(exchange.row.id);
-      if (isReport) return failures > HASTY_MAX && membersOf(exchange.sent).status === 'failure';
+      if (isReport)
+        return failures > HASTY_REPEATS_MAX && membersOf(exchange.sent).status === 'failure';
       return failures >= FAILURES_MAX;
     },
     violation: (exchange, memory) => {
       const isLast = offerOf(exchange, memory)?.progress.failures === FAILURES_MAX;
       if (reporting.includes(exchange.row.id) || !isLast) return undefined;
-      return { where: 'a failing download', must: 'be given up', seen: `${FAILURES_MAX} tries` };
+      return { where: 'a failing download', must: 'be given up', actual: `${FAILURES_MAX} tries` };
     },
   },
   {
@@ -239,15 +240,15 @@ const transferDuties: readonly Duty[] = [
     scene: 'compressed-download',
     sequence: {
       begins: {
-        exchange: ({ row, answer, status }) =>
+        exchange: ({ row, response, status }) =>
           downloads.includes(row.id) &&
           status === 200 &&
-          answer.headers['content-encoding'] === 'gzip',
+          response.headers['content-encoding'] === 'gzip',
       },
       keeps: { exchange: isFinal(['success', 'already-installed']) },
       breaks: (exchange) =>
         isFinal(['failure'])(exchange)
-          ? { where: 'a file with gzip', must: 'be decoded', seen: 'a report of failure' }
+          ? { where: 'a file with gzip', must: 'be decoded', actual: 'a report of failure' }
           : undefined,
       lapses: { acts: ['client-killed', 'deployment-aborted'] },
       must: 'report the result',
@@ -256,7 +257,7 @@ const transferDuties: readonly Duty[] = [
   {
     id: 'get.once',
     level: 'should',
-    sentence: 'A device fetches no byte more than twice where nothing was cut.',
+    sentence: 'A device does not fetch the bytes of a file again and again where nothing was cut.',
     source: 'Limits: 429 is returned when a client floods the server',
     looksAt: 'the bytes that were sent of a file since a cut or a failure, and its length',
     excuses: 'what was sent before a download that was cut or failed',
@@ -267,7 +268,7 @@ const transferDuties: readonly Duty[] = [
       const { sentBytes = 0, totalBytes = 0 } = offerOf(exchange, memory)?.progress ?? {};
       const isFetch = exchange.isSuccess && memory.event.method === 'GET';
       if (!isFetch || sentBytes < 2 * totalBytes) return undefined;
-      return { where: 'a file', must: 'be fetched once', seen: 'a third time' };
+      return { where: 'a file', must: 'be fetched once', actual: 'a third time' };
     },
   },
   {
@@ -280,10 +281,10 @@ const transferDuties: readonly Duty[] = [
     scene: 'large-artifact',
     sequence: {
       begins: {
-        exchange: ({ row, answer, status }) =>
+        exchange: ({ row, response, status }) =>
           downloads.includes(row.id) &&
           status === 200 &&
-          Number(answer.headers['content-length']) > LARGE_BYTES,
+          Number(response.headers['content-length']) > LARGE_BYTES,
       },
       keeps: { exchange: isFinal(finals) },
       lapses: { acts: ['client-killed', 'deployment-aborted'] },
@@ -375,7 +376,7 @@ const flawDuties: readonly Duty[] = flawRows.map(({ flaw, seen, ...row }) => ({
   violation: (exchange, memory) => {
     const isFlawed = offerOf(exchange, memory)?.progress.flaw === flaw;
     if (membersOf(exchange.sent).status !== 'success' || !isFlawed) return undefined;
-    return { where: 'success', must: 'follow a whole and true file', seen };
+    return { where: 'success', must: 'follow a whole and true file', actual: seen };
   },
 }));
 
@@ -397,7 +398,9 @@ function offerOf({ row, request, deploymentId }: JudgedExchange, { client }: Dut
     : client.deployments.offers.get(deploymentId);
 }
 
-/** Returns the bytes that were written before the last answer was cut; undefined if it was not. */
+/**
+ * Returns the bytes that were written before the last response was cut; undefined if it was not.
+ */
 function cutAt(exchange: JudgedExchange, memory: DutyMemory): number | undefined {
   return offerOf(exchange, memory)?.progress.cutAtBytes;
 }

@@ -1,11 +1,14 @@
-/** Duties of reports that fail, meet the end of their deployment, or a power cut. Spec: States and transitions */
+/**
+ * Duties of reports that fail, meet the end of their deployment, or a power cut. Spec: States and
+ * transitions
+ */
 import { isPollOperation } from '../../../fixtures/contract/operation-ids.ts';
 import { pollOperations } from '../../../fixtures/contract/operations.ts';
-import { shown } from '../../target/expectations.ts';
+import { describeValue } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
 import type { Duty } from '../duty.ts';
 import { askedWith, downloads } from '../exchange-facts.ts';
-import { HASTY_MAX, isAnswered } from '../excuses.ts';
+import { HASTY_REPEATS_MAX, isAnswered } from '../excuses.ts';
 import {
   abortedOffer,
   isFailedFinal,
@@ -17,7 +20,7 @@ import {
 } from './reports.ts';
 import { retryProblem } from './retry-pauses.ts';
 
-/** A download may begin so long after the answer that ended its deployment. */
+/** A download may begin so long after the response that ended its deployment. */
 const STOP_MS = 2000;
 /** Polls that a device may send before it repeats a report that was lost. */
 const POLLS_WITHOUT_REPORT_MAX = 3;
@@ -26,9 +29,9 @@ export const failedReportDuties: readonly Duty[] = [
   {
     id: 'report.retries-final',
     level: 'must',
-    sentence: 'A device repeats a final status until an answer has accepted or ended it.',
+    sentence: 'A device repeats a final status until a response has accepted or ended it.',
     source: 'States and transitions, rule 1',
-    looksAt: 'what follows a final status that met a 401, a 429, a 5xx or a lost answer',
+    looksAt: 'what follows a final status that met a 401, a 429, a 5xx or a lost response',
     remedy: 'store the result, and repeat the report until 204, 404 or 409, also after a restart',
     scene: 'lost-report',
     sequence: {
@@ -38,7 +41,7 @@ export const failedReportDuties: readonly Duty[] = [
       keeps: { exchange: isFinalAttempt },
       breaks: ({ row, status }, _, due) =>
         isPollOperation(row) && status < 429 && due.polls > POLLS_WITHOUT_REPORT_MAX
-          ? { where: 'a final status that was lost', must: 'be sent again', seen: 'only polls' }
+          ? { where: 'a final status that was lost', must: 'be sent again', actual: 'only polls' }
           : undefined,
       lapses: { acts: ['deployment-aborted', 'decommissioned'] },
       must: 'send the final status again',
@@ -78,16 +81,16 @@ export const failedReportDuties: readonly Duty[] = [
       const where = 'an aborted deployment';
       if (downloads.includes(row.id)) {
         if (memory.client.deployments.ofLink(request.url) !== offer) return undefined;
-        return { where, must: 'stop', seen: 'a download' };
+        return { where, must: 'stop', actual: 'a download' };
       }
       if (reporting.includes(row.id)) {
         const isDone =
           deploymentId === offer?.id && membersOf(sent).status === 'success' && isSuccess;
-        return isDone ? { where, must: 'not succeed', seen: 'success' } : undefined;
+        return isDone ? { where, must: 'not succeed', actual: 'success' } : undefined;
       }
       const { artifact_name: name } = askedWith(exchange);
       if (name !== offer?.name || name === offer?.formerName) return undefined;
-      return { where, must: 'not be installed', seen: `a poll with ${shown(name)}` };
+      return { where, must: 'not be installed', actual: `a poll with ${describeValue(name)}` };
     },
   },
   {
@@ -108,8 +111,8 @@ export const failedReportDuties: readonly Duty[] = [
       },
       keeps: { exchange: ({ row }) => isPollOperation(row) },
       breaks: ({ row }, _, { exchanges }) =>
-        reporting.includes(row.id) && exchanges > HASTY_MAX
-          ? { where: 'a 404', must: 'end the deployment', seen: 'further reports' }
+        reporting.includes(row.id) && exchanges > HASTY_REPEATS_MAX
+          ? { where: 'a 404', must: 'end the deployment', actual: 'further reports' }
           : undefined,
       lapses: { acts: ['client-killed'] },
       must: 'poll on after a 404',
@@ -155,7 +158,7 @@ export const failedReportDuties: readonly Duty[] = [
       return {
         where: 'success',
         must: 'follow a whole file',
-        seen: 'one that the cut left in parts',
+        actual: 'one that the cut left in parts',
       };
     },
   },

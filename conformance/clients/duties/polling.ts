@@ -5,11 +5,11 @@ import { jsonInOrder } from '../../../fixtures/base/json.ts';
 import { isPollOperation } from '../../../fixtures/contract/operation-ids.ts';
 import { pollOperations } from '../../../fixtures/contract/operations.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
-import { shown } from '../../target/expectations.ts';
+import { describeValue } from '../../target/expectations.ts';
 import { isMap, membersOf } from '../../target/json-members.ts';
 import type { Duty, DutyMemory } from '../duty.ts';
 import { askedWith, downloads, finals, furtherPairs, isHasty } from '../exchange-facts.ts';
-import { HASTY_MAX, HASTY_POLLS_MAX, isAnswered, isUnderway } from '../excuses.ts';
+import { HASTY_PAUSES_MAX, HASTY_REPEATS_MAX, isAnswered, isUnderway } from '../excuses.ts';
 import { isWithoutUpdate } from './reports.ts';
 
 const NEEDLESS_MAX = 2;
@@ -34,14 +34,18 @@ const requestDuties: readonly Duty[] = [
       const { row, sent } = exchange;
       const isV2 = row.id === 'post-next-deployment-v2';
       if (isV2 && !isMap(membersOf(sent).device_provides)) {
-        return { where: 'device_provides', must: 'be an object', seen: 'missing or another value' };
+        return {
+          where: 'device_provides',
+          must: 'be an object',
+          actual: 'missing or another value',
+        };
       }
       const asked = row.id === 'post-next-deployment' ? membersOf(sent) : askedWith(exchange);
       const name = ['device_type', 'artifact_name'].find(
         (each) => typeof asked[each] !== 'string' || asked[each] === '',
       );
       if (name === undefined) return undefined;
-      return { where: name, must: 'be a filled string', seen: shown(asked[name]) };
+      return { where: name, must: 'be a filled string', actual: describeValue(asked[name]) };
     },
   },
   {
@@ -59,7 +63,7 @@ const requestDuties: readonly Duty[] = [
         ([, value]) => typeof value !== 'string',
       );
       if (found === undefined) return undefined;
-      return { where: found[0], must: 'be a string', seen: shown(found[1]) };
+      return { where: found[0], must: 'be a string', actual: describeValue(found[1]) };
     },
   },
   {
@@ -80,8 +84,8 @@ const requestDuties: readonly Duty[] = [
       const expected = final === 'failure' ? formerName : name;
       const other = final === 'failure' ? name : formerName;
       if (asked !== other || expected === other) return undefined;
-      const must = `be ${shown(expected)} after ${String(final)}`;
-      return { where: 'artifact_name', must, seen: shown(asked) };
+      const must = `be ${describeValue(expected)} after ${String(final)}`;
+      return { where: 'artifact_name', must, actual: describeValue(asked) };
     },
   },
   {
@@ -94,10 +98,10 @@ const requestDuties: readonly Duty[] = [
     operations: pollOperations,
     applies: (_, { client }) => client.lastPoll !== undefined,
     violation: (exchange, { client }) => {
-      const isTenth = client.hastyPolls === HASTY_POLLS_MAX;
+      const isTenth = client.hastyPolls === HASTY_PAUSES_MAX;
       if (!isTenth || !client.isHastyPoll(exchange)) return undefined;
       const seen = 'less, ten times in a row';
-      return { where: 'the pause between polls', must: 'last 1 s or more', seen };
+      return { where: 'the pause between polls', must: 'last 1 s or more', actual: seen };
     },
   },
   {
@@ -117,8 +121,8 @@ const requestDuties: readonly Duty[] = [
       const former = membersOf(JSON.parse(before));
       const names = [...new Set([...Object.keys(former), ...Object.keys(asked)])];
       const changed = names.filter((name) => !isDeepStrictEqual(former[name], asked[name]));
-      const seen = `changed: ${changed.map(shown).join(', ')}`;
-      return { where: 'the data of a poll', must: 'stay until the final status', seen };
+      const seen = `changed: ${changed.map(describeValue).join(', ')}`;
+      return { where: 'the data of a poll', must: 'stay until the final status', actual: seen };
     },
   },
   {
@@ -137,14 +141,14 @@ const requestDuties: readonly Duty[] = [
       return {
         where: 'a 204',
         must: 'not lead to an authentication request',
-        seen: 'one after each of three',
+        actual: 'one after each of three',
       };
     },
   },
   {
     id: 'next.interval-kept',
     level: 'observed',
-    sentence: 'A device polls at an interval of its own.',
+    sentence: 'At which interval a device polls.',
     source: 'Limits: 429 is returned when a client floods the server',
     looksAt: 'pauses between polls that brought nothing',
     remedy: 'none is needed',
@@ -170,7 +174,7 @@ const reactionDuties: readonly Duty[] = [
       keeps: { exchange: ({ row }) => isPollOperation(row) },
       breaks: ({ row }, { fleet, event }) =>
         isPollOperation(row) && fleet.pollsInStep(event.sentMs)
-          ? { where: 'ten devices', must: 'not poll in step', seen: 'all within a second' }
+          ? { where: 'ten devices', must: 'not poll in step', actual: 'all within a second' }
           : undefined,
       must: 'poll after the server was restarted',
     },
@@ -196,7 +200,7 @@ const reactionDuties: readonly Duty[] = [
           ? {
               where: 'a deployment that is offered again',
               must: 'be continued',
-              seen: 'only polls',
+              actual: 'only polls',
             }
           : undefined,
       lapses: { acts: ['deployment-aborted', 'client-killed'], exchange: isWithoutUpdate },
@@ -219,7 +223,7 @@ const reactionDuties: readonly Duty[] = [
       return {
         where: 'a 404 of version 2',
         must: 'lead to version 1',
-        seen: 'a third request to it',
+        actual: 'a third request to it',
       };
     },
   },
@@ -250,8 +254,8 @@ const reactionDuties: readonly Duty[] = [
         const must = 'be carried out';
         const isRefused = membersOf(exchange.sent).status === 'failure' && isFinal(exchange);
         if (isRefused && client.scene === 'legal-variations')
-          return { where, must, seen: 'a report of failure' };
-        return count > OFFERS_IGNORED_MAX ? { where, must, seen: 'only polls' } : undefined;
+          return { where, must, actual: 'a report of failure' };
+        return count > OFFERS_IGNORED_MAX ? { where, must, actual: 'only polls' } : undefined;
       },
       lapses: { acts: ['deployment-aborted', 'client-killed'], exchange: isWithoutUpdate },
       must: 'carry out the offer',
@@ -278,7 +282,7 @@ const reactionDuties: readonly Duty[] = [
       keeps: { exchange: isProgress },
       breaks: (_, __, { polls: count }) =>
         count > OFFERS_IGNORED_MAX
-          ? { where: 'an offer with a control map', must: 'be carried out', seen: 'only polls' }
+          ? { where: 'an offer with a control map', must: 'be carried out', actual: 'only polls' }
           : undefined,
       lapses: { acts: ['deployment-aborted', 'client-killed'], exchange: isWithoutUpdate },
       must: 'carry out the offer',
@@ -301,7 +305,7 @@ const reactionDuties: readonly Duty[] = [
     violation: ({ sent }) => {
       const { status } = membersOf(sent);
       if (status === 'failure') return undefined;
-      return { where: 'an artifact for another type', must: 'fail', seen: shown(status) };
+      return { where: 'an artifact for another type', must: 'fail', actual: describeValue(status) };
     },
   },
   {
@@ -323,11 +327,11 @@ const reactionDuties: readonly Duty[] = [
           (isPollOperation(exchange.row) && !isHasty(client.lastPoll, exchange)),
       },
       breaks: (exchange, { client }, { polls: count }) =>
-        count > HASTY_MAX && isHasty(client.lastPoll, exchange)
+        count > HASTY_REPEATS_MAX && isHasty(client.lastPoll, exchange)
           ? {
               where: 'unusable instructions',
               must: 'not lead to a tight loop',
-              seen: 'hasty polls',
+              actual: 'hasty polls',
             }
           : undefined,
       lapses: { acts: ['client-killed'] },
@@ -345,11 +349,12 @@ const reactionDuties: readonly Duty[] = [
     operations: pollOperations,
     applies: (_, { client }) => client.lastPoll?.status === 409,
     violation: (exchange, { client }) => {
-      if (client.hastyPolls !== HASTY_MAX || !client.isHastyPoll(exchange)) return undefined;
+      if (client.hastyPolls !== HASTY_REPEATS_MAX || !client.isHastyPoll(exchange))
+        return undefined;
       return {
         where: 'the pause after a 409',
         must: 'last 1 s or more',
-        seen: 'less, three times',
+        actual: 'less, three times',
       };
     },
   },

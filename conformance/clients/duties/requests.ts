@@ -7,11 +7,11 @@ import { pollOperations } from '../../../fixtures/contract/operations.ts';
 import { authRequestShape } from '../../../fixtures/contract/resources.ts';
 import { httpDate } from '../../passive/checks/headers.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
-import { shown } from '../../target/expectations.ts';
+import { describeValue } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
 import type { Duty } from '../duty.ts';
 import { contentOf, downloads, isOfDevice, pauseMs } from '../exchange-facts.ts';
-import { HASTY_MAX, isAnswered } from '../excuses.ts';
+import { HASTY_REPEATS_MAX, isAnswered } from '../excuses.ts';
 import type { SceneName } from '../scenes.ts';
 import { MASK } from '../secret-text.ts';
 import { isRetry, retryProblem } from './retry-pauses.ts';
@@ -36,7 +36,7 @@ const requestDuties: readonly Duty[] = [
       const names = [...new URL(request.url).searchParams.keys()];
       const name = names.find((each) => tokenName.test(each));
       if (name !== undefined) {
-        return { where: 'the token', must: 'be in a header', seen: `in the parameter ${name}` };
+        return { where: 'the token', must: 'be in a header', actual: `in the parameter ${name}` };
       }
       const value = exchange.header('authorization');
       // A device without a token may ask to learn that it needs one, also after a restart.
@@ -44,7 +44,7 @@ const requestDuties: readonly Duty[] = [
       if (row.authorization !== 'device' || !hasToken) return undefined;
       if (value === MASK || /^Bearer [^\s]+$/i.test(value ?? '')) return undefined;
       const seen = value === undefined ? 'no Authorization' : 'a value of another form';
-      return { where: 'Authorization', must: 'be Bearer and the token', seen };
+      return { where: 'Authorization', must: 'be Bearer and the token', actual: seen };
     },
   },
   {
@@ -57,7 +57,7 @@ const requestDuties: readonly Duty[] = [
     scene: 'overload',
     applies: (exchange, { client }) => {
       const wait = client.retries.waits.get(exchange.row.id);
-      // A request that was underway when the answer came is excused.
+      // A request that was underway when the response came is excused.
       const pause = pauseMs(wait, exchange);
       return isOfDevice(exchange.row) && pause !== undefined && pause >= 0;
     },
@@ -66,7 +66,7 @@ const requestDuties: readonly Duty[] = [
       const seconds = (pauseMs(wait, exchange) ?? 0) / 1000;
       if (wait === undefined || seconds + ROUNDED_SECONDS >= wait.seconds) return undefined;
       const seen = `${seconds.toFixed(1)} s`;
-      return { where: 'the pause', must: `last ${Math.ceil(wait.seconds)} s`, seen };
+      return { where: 'the pause', must: `last ${Math.ceil(wait.seconds)} s`, actual: seen };
     },
   },
   {
@@ -75,14 +75,14 @@ const requestDuties: readonly Duty[] = [
     sentence: 'A device repeats a request that was answered 400 unchanged at most twice.',
     source: 'Errors: 400, invalid request',
     looksAt: 'URL and body of requests of one operation that were answered 400 in a row',
-    remedy: 'take a 400 as final: the same bytes get the same answer; read its error member',
+    remedy: 'take a 400 as final: the same bytes get the same response; read its error member',
     scene: 'bad-request',
     applies: ({ row, status }) => isOfDevice(row) && row.authorization !== 'link' && status === 400,
     violation: (exchange, { client }) => {
       const before = client.retries.malformed.get(exchange.row.id);
       const isRepeat = before?.content === contentOf(exchange) && before.times === REPEATS_MAX;
       if (!isRepeat) return undefined;
-      return { where: 'a 400', must: 'not be repeated', seen: 'the same request a fourth time' };
+      return { where: 'a 400', must: 'not be repeated', actual: 'the same request a fourth time' };
     },
   },
   {
@@ -101,23 +101,23 @@ const requestDuties: readonly Duty[] = [
       if (row.id === 'unknown') {
         const { pathname } = new URL(request.url);
         const seen = `${method} ${pathname}`.slice(0, SHOWN_MAX_CHARACTERS);
-        return { where: 'the request', must: 'be one of the contract', seen };
+        return { where: 'the request', must: 'be one of the contract', actual: seen };
       }
       const name = unknownParameter(exchange);
       if (name !== undefined) {
         const seen = `"${name.slice(0, SHOWN_MAX_CHARACTERS)}"`;
-        return { where: 'the query', must: 'have only parameters of the operation', seen };
+        return { where: 'the query', must: 'have only parameters of the operation', actual: seen };
       }
       const member = unknownMember(exchange);
       if (member !== undefined) {
         const seen = `"${member.slice(0, SHOWN_MAX_CHARACTERS)}"`;
-        return { where: 'the body', must: 'have only members of AuthRequest', seen };
+        return { where: 'the body', must: 'have only members of AuthRequest', actual: seen };
       }
       const type = exchange.header('content-type')?.split(';')[0]?.trim().toLowerCase();
       const takesJson = row.body !== undefined && row.mediaType === undefined;
       if (!takesJson || request.bodyBytes === 0 || type === 'application/json') return undefined;
       const must = 'be application/json';
-      return { where: 'Content-Type', must, seen: type === undefined ? 'missing' : `"${type}"` };
+      return { where: 'Content-Type', must, actual: type === undefined ? 'missing' : `"${type}"` };
     },
   },
   {
@@ -135,7 +135,7 @@ const requestDuties: readonly Duty[] = [
       event.isVerbatim !== false,
     violation: (_, { event: { requestBody: body = Buffer.alloc(0) } }) => {
       const seen = jsonProblem(body);
-      return seen === undefined ? undefined : { where: 'the body', must: 'be JSON', seen };
+      return seen === undefined ? undefined : { where: 'the body', must: 'be JSON', actual: seen };
     },
   },
   {
@@ -151,10 +151,10 @@ const requestDuties: readonly Duty[] = [
       const length = exchange.header('content-length');
       const coding = exchange.header('transfer-encoding');
       if (length !== undefined && coding !== undefined) {
-        return { where: 'the body', must: 'have one length', seen: 'both headers' };
+        return { where: 'the body', must: 'have one length', actual: 'both headers' };
       }
       if (length !== undefined && !/^\d+$/.test(length)) {
-        return { where: 'Content-Length', must: 'be one number', seen: length };
+        return { where: 'Content-Length', must: 'be one number', actual: length };
       }
       const isKept = event.requestBody !== undefined && event.isVerbatim !== false;
       const isOther =
@@ -163,7 +163,7 @@ const requestDuties: readonly Duty[] = [
       return {
         where: 'the body',
         must: `have ${length} bytes`,
-        seen: `${event.requestBody?.length}`,
+        actual: `${event.requestBody?.length}`,
       };
     },
   },
@@ -173,13 +173,13 @@ const requestDuties: readonly Duty[] = [
     sentence: 'A device sends dates in headers in the form of HTTP.',
     source: 'RFC 9110, 5.6.7 and 13.1.3',
     looksAt: 'If-Modified-Since and If-Unmodified-Since of a request',
-    remedy: 'send the Last-Modified of the answer as it is; a date of another form is ignored',
+    remedy: 'send the Last-Modified of the response as it is; a date of another form is ignored',
     applies: ({ row }) => isOfDevice(row),
     violation: (exchange) => {
       const name = datedHeaders.find((each) => !isHttpDate(exchange.header(each)));
       if (name === undefined) return undefined;
       const must = 'be a date such as "Sat, 31 Jan 2026 12:00:00 GMT"';
-      return { where: name, must, seen: shown(exchange.header(name)) };
+      return { where: name, must, actual: describeValue(exchange.header(name)) };
     },
   },
   {
@@ -197,7 +197,7 @@ const requestDuties: readonly Duty[] = [
       if (hosts.length === 1 && host !== undefined && /^[\w.:[\]%-]+$/.test(host[1]))
         return undefined;
       const seen = host === undefined ? 'none' : hosts.map(([, value]) => `"${value}"`).join(', ');
-      return { where: 'Host', must: 'be there once', seen };
+      return { where: 'Host', must: 'be there once', actual: seen };
     },
   },
   {
@@ -222,18 +222,18 @@ const requestDuties: readonly Duty[] = [
   {
     id: 'http.slow-answers',
     level: 'observed',
-    sentence: 'A device waits for an answer as long as it chooses.',
+    sentence: 'A device waits for a response as long as it chooses.',
     source: 'RFC 9112, 9.5',
-    looksAt: 'the time until a connection was closed before its answer',
+    looksAt: 'the time until a connection was closed before its response',
     remedy: 'none is needed',
     scene: 'outage',
     observation: ({ retries: { slowestMs } }) =>
-      slowestMs === 0 ? undefined : `waited ${(slowestMs / 1000).toFixed(1)} s for an answer`,
+      slowestMs === 0 ? undefined : `waited ${(slowestMs / 1000).toFixed(1)} s for a response`,
   },
   {
     id: 'http.request-id',
     level: 'observed',
-    sentence: 'A device sends request ids of its own, or does not.',
+    sentence: 'Whether a device sends request ids of its own.',
     source: 'Error: request_id',
     looksAt: 'the request id header',
     remedy: 'none is needed',
@@ -312,13 +312,13 @@ const reactionDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device opens a new connection when the server has closed the idle one.',
     source: 'RFC 9112, 9.5',
-    looksAt: 'the request after an answer with Connection: close',
+    looksAt: 'the request after a response with Connection: close',
     remedy: 'open a new connection when a request fails on an idle one',
     scene: 'legal-variations',
     sequence: {
       begins: {
-        exchange: ({ row, answer }) =>
-          isPollOperation(row) && /\bclose\b/i.test(answer.headers.connection ?? ''),
+        exchange: ({ row, response }) =>
+          isPollOperation(row) && /\bclose\b/i.test(response.headers.connection ?? ''),
       },
       keeps: { exchange: () => true },
       lapses: { acts: ['client-killed', 'server-restarted'] },
@@ -328,18 +328,18 @@ const reactionDuties: readonly Duty[] = [
   {
     id: 'http.chunked-answers',
     level: 'must',
-    sentence: 'A device reads answers in chunks.',
+    sentence: 'A device reads responses in chunks.',
     source: 'RFC 9112, 7.1',
     looksAt: 'what follows instructions or a token in chunks',
     remedy: 'use an HTTP library, or decode the chunks',
     scene: 'legal-variations',
     sequence: {
       begins: {
-        exchange: ({ row, status, answer }, { event }) =>
+        exchange: ({ row, status, response }, { event }) =>
           status === 200 &&
           isAnswered(event) &&
           (isPollOperation(row) || row.id === 'post-auth-request') &&
-          /\bchunked\b/i.test(answer.headers['transfer-encoding'] ?? ''),
+          /\bchunked\b/i.test(response.headers['transfer-encoding'] ?? ''),
       },
       keeps: {
         exchange: ({ row }) => row.authorization !== 'signature',
@@ -347,11 +347,15 @@ const reactionDuties: readonly Duty[] = [
       breaks: ({ row }, { client }, { exchanges }) =>
         row.id === 'post-auth-request' &&
         client.authentication.unauthorized.size === 0 &&
-        exchanges > HASTY_MAX
-          ? { where: 'a token in chunks', must: 'be read', seen: 'another authentication request' }
+        exchanges > HASTY_REPEATS_MAX
+          ? {
+              where: 'a token in chunks',
+              must: 'be read',
+              actual: 'another authentication request',
+            }
           : undefined,
       lapses: { acts: ['client-killed', 'deployment-aborted'] },
-      must: 'act on an answer in chunks',
+      must: 'act on a response in chunks',
     },
   },
 ];
@@ -388,7 +392,7 @@ const tlsDuties: readonly Duty[] = tlsRows.map((row) => ({
   level: 'must',
   looksAt: 'requests that arrive while the certificate or protocol is wrong',
   applies: (_, { client }) => client.scene === row.scene,
-  violation: () => ({ where: 'the device', must: 'refuse the connection', seen: 'a request' }),
+  violation: () => ({ where: 'the device', must: 'refuse the connection', actual: 'a request' }),
   // A scene without a request is what the duty asks for.
   keptByEndOf: row.scene,
 }));

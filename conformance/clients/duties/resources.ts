@@ -1,7 +1,7 @@
 /** Duties of logs and inventory. Spec: DeploymentLog; Device inventory */
 import { isPollOperation } from '../../../fixtures/contract/operation-ids.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
-import { shown } from '../../target/expectations.ts';
+import { describeValue } from '../../target/expectations.ts';
 import { entriesOf, membersOf } from '../../target/json-members.ts';
 import type { Duty, DutyMemory } from '../duty.ts';
 import { isLogDone, typeOf } from '../exchange-facts.ts';
@@ -34,7 +34,11 @@ const logDuties: readonly Duty[] = [
     violation: ({ sent }) => {
       const at = messagesIn(sent).findIndex((message) => holdsSecret(message));
       if (at < 0) return undefined;
-      return { where: `messages.${at}`, must: 'hold no secret', seen: 'a token or a private key' };
+      return {
+        where: `messages.${at}`,
+        must: 'hold no secret',
+        actual: 'a token or a private key',
+      };
     },
   },
   {
@@ -49,7 +53,7 @@ const logDuties: readonly Duty[] = [
     violation: ({ sent }) =>
       entriesOf(membersOf(sent).messages).length > 0
         ? undefined
-        : { where: 'messages', must: 'hold a message', seen: 'an empty list' },
+        : { where: 'messages', must: 'hold a message', actual: 'an empty list' },
   },
 ];
 
@@ -66,7 +70,7 @@ const logUploadDuties: readonly Duty[] = [
     further: (sent) => {
       const at = messagesIn(sent).findIndex((message) => /\n./.test(message));
       if (at < 0) return undefined;
-      return { where: `messages.${at}`, must: 'be one line', seen: 'several lines' };
+      return { where: `messages.${at}`, must: 'be one line', actual: 'several lines' };
     },
   }),
   {
@@ -93,7 +97,11 @@ const logUploadDuties: readonly Duty[] = [
       },
       breaks: (_, __, due) =>
         due.polls > SOON_POLLS
-          ? { where: 'a failure', must: 'come with a log', seen: `${due.polls} polls without one` }
+          ? {
+              where: 'a failure',
+              must: 'come with a log',
+              actual: `${due.polls} polls without one`,
+            }
           : undefined,
       lapses: { acts: ['client-killed'] },
       must: 'upload a log',
@@ -111,7 +119,7 @@ const logUploadDuties: readonly Duty[] = [
     violation: ({ request: { bodyBytes } }) =>
       bodyBytes <= BODY_MAX_BYTES
         ? undefined
-        : { where: 'the body', must: 'have at most 1 MiB', seen: `${bodyBytes} bytes` },
+        : { where: 'the body', must: 'have at most 1 MiB', actual: `${bodyBytes} bytes` },
   },
   {
     id: 'log.413-stops',
@@ -129,7 +137,11 @@ const logUploadDuties: readonly Duty[] = [
         client.deployments.refusedLogs.get(exchange.deploymentId) ?? {};
       const isExcused = isUnderway(event, endedMs) && times < REPEATS_UNDERWAY_MAX;
       if (!client.deployments.isRefusedLog(exchange) || isExcused) return undefined;
-      return { where: 'a refused log', must: 'not be repeated', seen: 'the same, or a longer one' };
+      return {
+        where: 'a refused log',
+        must: 'not be repeated',
+        actual: 'the same, or a longer one',
+      };
     },
     sequence: {
       begins: {
@@ -182,7 +194,7 @@ const inventoryDuties: readonly Duty[] = [
       if (changed === undefined) return undefined;
       const { name, value } = membersOf(changed);
       const must = `stay a ${client.attributes.get(String(name))}`;
-      return { where: `the attribute ${String(name)}`, must, seen: `a ${typeOf(value)}` };
+      return { where: `the attribute ${String(name)}`, must, actual: `a ${typeOf(value)}` };
     },
   },
   {
@@ -200,13 +212,13 @@ const inventoryDuties: readonly Duty[] = [
       const isPart = [...names].every((name) => client.attributes.has(name));
       if (!isPart || names.size * 2 > client.attributes.size) return undefined;
       const seen = `${names.size} of ${client.attributes.size}, which removes the others`;
-      return { where: 'a PUT', must: 'hold all attributes', seen };
+      return { where: 'a PUT', must: 'hold all attributes', actual: seen };
     },
   },
   {
     id: 'inventory.put-means-all',
     level: 'observed',
-    sentence: 'A device sends its attributes by PUT, or by PATCH.',
+    sentence: 'Whether a device sends its attributes by PUT or by PATCH.',
     source: 'Device inventory',
     looksAt: 'the number of attributes in the last PUT',
     remedy: 'none is needed',
@@ -241,7 +253,7 @@ const inventoryDuties: readonly Duty[] = [
           ? {
               where: 'the first inventory',
               must: 'come soon',
-              seen: `${due.polls} polls before it`,
+              actual: `${due.polls} polls before it`,
             }
           : undefined,
       lapses: { acts: ['client-killed', 'rejected', 'scene-ended'], exchange: isStored },
@@ -268,7 +280,7 @@ const inventoryDuties: readonly Duty[] = [
       keeps: { exchange: ({ row }) => inventory.includes(row.id) },
       breaks: (_, __, due) =>
         due.polls > SOON_POLLS
-          ? { where: 'an update', must: 'be followed by the inventory', seen: 'only polls' }
+          ? { where: 'an update', must: 'be followed by the inventory', actual: 'only polls' }
           : undefined,
       lapses: { acts: ['client-killed', 'scene-ended'] },
       must: 'send its inventory after the update',
@@ -277,7 +289,7 @@ const inventoryDuties: readonly Duty[] = [
   {
     id: 'inventory.interval',
     level: 'observed',
-    sentence: 'A device repeats its inventory at an interval of its own.',
+    sentence: 'At which interval a device repeats its inventory.',
     source: 'Device inventory',
     looksAt: 'pauses between inventories',
     remedy: 'none is needed',
@@ -287,7 +299,7 @@ const inventoryDuties: readonly Duty[] = [
   {
     id: 'inventory.405-falls-back',
     level: 'observed',
-    sentence: 'A device tries PATCH where PUT is not allowed, or does not.',
+    sentence: 'Whether a device tries PATCH where PUT is not allowed.',
     source: 'Device inventory; field notes 11',
     looksAt: 'the request after a 405 of PUT',
     remedy: 'none is needed',
@@ -312,7 +324,7 @@ const inventoryDuties: readonly Duty[] = [
       const names = entriesOf(sent).map((attribute) => membersOf(attribute).name);
       const twice = names.find((name, at) => names.indexOf(name) < at);
       if (twice === undefined) return undefined;
-      return { where: 'each name', must: 'appear once', seen: `"${shown(twice)}" twice` };
+      return { where: 'each name', must: 'appear once', actual: `"${describeValue(twice)}" twice` };
     },
   },
   {
@@ -330,11 +342,11 @@ const inventoryDuties: readonly Duty[] = [
         return {
           where: 'the body',
           must: `have at most ${ATTRIBUTES_MAX} attributes`,
-          seen: `${count}`,
+          actual: `${count}`,
         };
       }
       if (bodyBytes <= BODY_MAX_BYTES) return undefined;
-      return { where: 'the body', must: 'have at most 1 MiB', seen: `${bodyBytes} bytes` };
+      return { where: 'the body', must: 'have at most 1 MiB', actual: `${bodyBytes} bytes` };
     },
   },
   {
@@ -359,8 +371,12 @@ const inventoryDuties: readonly Duty[] = [
         return isStated && value !== provides[each] && !isNew;
       });
       if (name === undefined) return undefined;
-      const must = `be ${shown(provides[name])}, as in the last poll`;
-      return { where: `the attribute ${name}`, must, seen: shown(valueNamed(sent, name)) };
+      const must = `be ${describeValue(provides[name])}, as in the last poll`;
+      return {
+        where: `the attribute ${name}`,
+        must,
+        actual: describeValue(valueNamed(sent, name)),
+      };
     },
   },
 ];

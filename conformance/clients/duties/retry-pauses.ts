@@ -4,7 +4,7 @@ import type { Violation } from '../../passive/check.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import type { ClientMemory } from '../client-memory.ts';
 import { pauseMs } from '../exchange-facts.ts';
-import { HASTY_MAX, HASTY_MS } from '../excuses.ts';
+import { HASTY_MS, HASTY_REPEATS_MAX } from '../excuses.ts';
 
 /** Number of failures in a row by which the pauses must have grown. */
 const FAILURES_MIN = 6;
@@ -32,12 +32,12 @@ export function retryProblem(
   const pause = pauseMs(run, exchange);
   if (run === undefined || pause === undefined || client.retries.waits.has(id)) return undefined;
   const where = 'the pause after a failure';
-  if (pause < HASTY_MS && run.hasty === HASTY_MAX)
-    return { where, must: 'last 1 s or more', seen: 'less, three times in a row' };
+  if (pause < HASTY_MS && run.hasty === HASTY_REPEATS_MAX)
+    return { where, must: 'last 1 s or more', actual: 'less, three times in a row' };
   const { firstPauseMs = 0, longestPauseMs, count } = run;
   const isPolite = pause >= Math.min(POLITE_MS, 0.9 * (client.paceMs ?? POLITE_MS));
   const isGrowing = Math.max(pause, longestPauseMs) >= GROWTH * firstPauseMs;
   if (count !== FAILURES_MIN || isPolite || isGrowing) return undefined;
   const seen = `${(pause / 1000).toFixed(1)} s after six failures`;
-  return { where, must: 'grow', seen };
+  return { where, must: 'grow', actual: seen };
 }

@@ -1,11 +1,11 @@
 /** Duties of configuration, monitor and control maps. Spec: Device configuration; Device monitor */
 import { isPollOperation } from '../../../fixtures/contract/operation-ids.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
-import { shown } from '../../target/expectations.ts';
+import { describeValue } from '../../target/expectations.ts';
 import { entriesOf, membersOf } from '../../target/json-members.ts';
 import type { Duty } from '../duty.ts';
 import { alertKeys, isHasty } from '../exchange-facts.ts';
-import { HASTY_MAX, isAnswered } from '../excuses.ts';
+import { HASTY_REPEATS_MAX, isAnswered } from '../excuses.ts';
 import { bodyDuty } from './body-duty.ts';
 
 const SECOND_MS = 1000;
@@ -56,7 +56,7 @@ const configurationDuties: readonly Duty[] = [
       keeps: { exchange: ({ row, isSuccess }) => row.id === 'put-configuration' && isSuccess },
       breaks: (_, __, due) =>
         due.polls > SOON_POLLS
-          ? { where: 'a configuration', must: 'be reported', seen: 'only polls' }
+          ? { where: 'a configuration', must: 'be reported', actual: 'only polls' }
           : undefined,
       lapses: {
         acts: ['client-killed', 'deployment-aborted'],
@@ -92,7 +92,7 @@ const monitorDuties: readonly Duty[] = [
         (key, at) => keys.indexOf(key) < at || isSoon(client.alerts.get(key), exchange),
       );
       if (again.length === 0) return undefined;
-      return { where: 'an alert', must: 'not repeat within a second', seen: 'an equal one' };
+      return { where: 'an alert', must: 'not repeat within a second', actual: 'an equal one' };
     },
   },
   {
@@ -110,7 +110,7 @@ const monitorDuties: readonly Duty[] = [
       const wrong = timesIn(sent).find((time) => Math.abs(event.serverNowMs - time) > CLOCK_MAX_MS);
       if (wrong === undefined) return undefined;
       const seen = new Date(wrong).toISOString();
-      return { where: 'timestamp', must: 'be within a year of now', seen };
+      return { where: 'timestamp', must: 'be within a year of now', actual: seen };
     },
   },
   bodyDuty({
@@ -144,7 +144,7 @@ const mapDuties: readonly Duty[] = [
         return next === status && !reports.includes(pause);
       });
       if (skipped === undefined) return undefined;
-      return { where: 'the device', must: `pause at ${skipped}`, seen: shown(status) };
+      return { where: 'the device', must: `pause at ${skipped}`, actual: describeValue(status) };
     },
   },
   {
@@ -167,7 +167,7 @@ const mapDuties: readonly Duty[] = [
       return {
         where: 'a pause',
         must: 'be reported',
-        seen: 'a second fetch of the map without one',
+        actual: 'a second fetch of the map without one',
       };
     },
   },
@@ -182,9 +182,13 @@ const mapDuties: readonly Duty[] = [
     operations: fetchingMap,
     applies: (_, { client }) => client.lastMap !== undefined,
     violation: (exchange, { client: { lastMap } }) => {
-      if (!isHasty(lastMap, exchange) || lastMap?.hasty !== HASTY_MAX) return undefined;
+      if (!isHasty(lastMap, exchange) || lastMap?.hasty !== HASTY_REPEATS_MAX) return undefined;
       const seen = 'less, three times in a row';
-      return { where: 'the pause between fetches of the map', must: 'last 1 s or more', seen };
+      return {
+        where: 'the pause between fetches of the map',
+        must: 'last 1 s or more',
+        actual: seen,
+      };
     },
     sequence: {
       begins: {
@@ -215,8 +219,8 @@ const mapDuties: readonly Duty[] = [
         exchange: ({ row }) => isPollOperation(row) || reporting.includes(row.id),
       },
       breaks: ({ row, status }, _, { exchanges }) =>
-        fetchingMap.includes(row.id) && status === 404 && exchanges > HASTY_MAX
-          ? { where: 'a 404 of the map', must: 'end the pause', seen: 'further fetches' }
+        fetchingMap.includes(row.id) && status === 404 && exchanges > HASTY_REPEATS_MAX
+          ? { where: 'a 404 of the map', must: 'end the pause', actual: 'further fetches' }
           : undefined,
       lapses: { acts: ['client-killed'] },
       must: 'end the deployment',
@@ -235,7 +239,7 @@ const mapDuties: readonly Duty[] = [
       const at = reports.findLastIndex((status) => String(status).startsWith('pause_'));
       return at < 0
         ? undefined
-        : `after ${shown(reports[at])}: ${shown(reports[at + 1] ?? 'nothing')}`;
+        : `after ${describeValue(reports[at])}: ${describeValue(reports[at + 1] ?? 'nothing')}`;
     },
   },
 ];

@@ -1,7 +1,7 @@
 /** Duties of reporting. Spec: Device deployments v1; States and transitions */
 import { pollOperations } from '../../../fixtures/contract/operations.ts';
 import { reportableStatuses } from '../../../fixtures/contract/vocabulary.ts';
-import { shown } from '../../target/expectations.ts';
+import { describeValue } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
 import type { Duty } from '../duty.ts';
 import { downloads, finals } from '../exchange-facts.ts';
@@ -44,7 +44,7 @@ export const statusDuties: readonly Duty[] = [
         return {
           where: 'a deployment',
           must: 'end before the next begins',
-          seen: 'no final status',
+          actual: 'no final status',
         };
       },
       lapses: {
@@ -76,7 +76,7 @@ export const statusDuties: readonly Duty[] = [
     violation: ({ deploymentId, sent }, { client }) =>
       membersOf(sent).status === client.deployments.offers.get(deploymentId)?.final
         ? undefined
-        : { where: 'a report', must: 'name the new deployment', seen: 'the id of the former' },
+        : { where: 'a report', must: 'name the new deployment', actual: 'the id of the former' },
     sequence: {
       begins: {
         exchange: (exchange, { event, client }) =>
@@ -103,7 +103,7 @@ export const statusDuties: readonly Duty[] = [
     violation: ({ row, request }, { client }) => {
       const offer = downloads.includes(row.id) ? client.deployments.ofLink(request.url) : undefined;
       if (offer?.final !== 'failure' || request.sentMs < (offer.endedMs ?? 0)) return undefined;
-      return { where: 'a failed deployment', must: 'not be fetched again', seen: 'a download' };
+      return { where: 'a failed deployment', must: 'not be fetched again', actual: 'a download' };
     },
   },
   {
@@ -118,7 +118,7 @@ export const statusDuties: readonly Duty[] = [
     violation: ({ sent }) => {
       const { status } = membersOf(sent);
       if (statuses.includes(status)) return undefined;
-      return { where: 'status', must: 'be one of the nine values', seen: shown(status) };
+      return { where: 'status', must: 'be one of the nine values', actual: describeValue(status) };
     },
   },
   {
@@ -133,10 +133,10 @@ export const statusDuties: readonly Duty[] = [
     violation: ({ sent }) => {
       const { status, substate = '' } = membersOf(sent);
       if (typeof status !== 'string') {
-        return { where: 'status', must: 'be a string', seen: shown(status) };
+        return { where: 'status', must: 'be a string', actual: describeValue(status) };
       }
       if (typeof substate === 'string') return undefined;
-      return { where: 'substate', must: 'be a string', seen: shown(substate) };
+      return { where: 'substate', must: 'be a string', actual: describeValue(substate) };
     },
   },
   {
@@ -148,13 +148,13 @@ export const statusDuties: readonly Duty[] = [
     remedy: 'none is needed',
     observation: ({ deployments: { offers } }) => {
       const { reports = [] } = offers.values.findLast((offer) => offer.reports.length > 0) ?? {};
-      return reports.length > 0 ? reports.map(shown).join(', ') : undefined;
+      return reports.length > 0 ? reports.map(describeValue).join(', ') : undefined;
     },
   },
   {
     id: 'report.before-acting',
     level: 'observed',
-    sentence: 'A device reports downloading before it downloads, or does not.',
+    sentence: 'Whether a device reports downloading before it downloads.',
     source: 'States and transitions, rule 2',
     looksAt: 'the statuses that were reported before the first download',
     remedy: 'none is needed',
@@ -178,7 +178,11 @@ export const statusDuties: readonly Duty[] = [
     violation: ({ deploymentId }, { client }) =>
       client.deployments.offers.has(deploymentId)
         ? undefined
-        : { where: 'the deployment', must: 'be one that was offered', seen: shown(deploymentId) },
+        : {
+            where: 'the deployment',
+            must: 'be one that was offered',
+            actual: describeValue(deploymentId),
+          },
   },
   {
     id: 'report.final-once',
@@ -186,7 +190,7 @@ export const statusDuties: readonly Duty[] = [
     sentence: 'A device reports one final status for a deployment; repeats are equal.',
     source: 'States and transitions, rule 1',
     looksAt: 'reports after the accepted final status of a deployment',
-    excuses: 'a deployment that was offered again, and an answer that was lost',
+    excuses: 'a deployment that was offered again, and a response that was lost',
     remedy: 'decide on success or failure once, store it, and report nothing but that',
     operations: reporting,
     applies: (exchange, memory) => {
@@ -200,7 +204,11 @@ export const statusDuties: readonly Duty[] = [
       if (final === undefined || status === final) return undefined;
       const isExcused = !isFinalKnown || memory.event.sentMs < endedMs;
       if (!finals.includes(status) && isExcused) return undefined;
-      return { where: 'the final status', must: `stay ${shown(final)}`, seen: shown(status) };
+      return {
+        where: 'the final status',
+        must: `stay ${describeValue(final)}`,
+        actual: describeValue(status),
+      };
     },
   },
   {
@@ -218,7 +226,7 @@ export const statusDuties: readonly Duty[] = [
     violation: (exchange, memory) => {
       const { link = '' } = offerOf(exchange, memory) ?? {};
       if (memory.client.deployments.fetched.has(link)) return undefined;
-      return { where: 'success', must: 'follow a download', seen: 'the link was never used' };
+      return { where: 'success', must: 'follow a download', actual: 'the link was never used' };
     },
   },
   {
@@ -234,7 +242,7 @@ export const statusDuties: readonly Duty[] = [
     violation: (exchange, memory) => {
       const { conflicts } = offerOf(exchange, memory) ?? {};
       if (exchange.status !== 409 || conflicts !== REPORTS_AFTER_CONFLICT_MAX) return undefined;
-      return { where: 'a 409', must: 'end the reports', seen: 'a second report after it' };
+      return { where: 'a 409', must: 'end the reports', actual: 'a second report after it' };
     },
   },
   {
@@ -261,13 +269,13 @@ export const statusDuties: readonly Duty[] = [
     },
     violation: ({ row }) =>
       downloads.includes(row.id)
-        ? { where: 'what is installed', must: 'be reported', seen: 'a download' }
+        ? { where: 'what is installed', must: 'be reported', actual: 'a download' }
         : undefined,
   },
   {
     id: 'report.accepts-204-only',
     level: 'observed',
-    sentence: 'A device takes 200 in place of 204, or does not.',
+    sentence: 'Whether a device accepts 200 in place of 204.',
     source: 'States and transitions: response 204',
     looksAt: 'the report after a 200',
     remedy: 'none is needed',

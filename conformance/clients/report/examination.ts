@@ -7,7 +7,7 @@ import * as v from 'valibot';
 import { dutyLevels, dutyStates } from '../../../fixtures/control/clients.ts';
 
 /** The version of the schema; a new number means that readers must change. */
-export const examinationVersion = 'fleetbed.client-examination/1';
+export const examinationVersion = 'fleetbed-client-examination/1';
 
 /** What a client must be able to do, besides updates, for some scenes. */
 export const capabilityNames = ['tls', 'websocket', 'control-map'] as const;
@@ -30,14 +30,14 @@ const exchange = v.object({
   responseBody: text,
   interference: v.pipe(
     texts,
-    v.description('Planned faults and variations that changed the answer.'),
+    v.description('Planned faults and variations that changed the response.'),
   ),
 });
 
 const violation = v.object({
   scene: text,
-  sequence: v.pipe(count, v.description('The exchange that shows it; 0 for a silence.')),
-  against: v.exactOptional(count),
+  journalEntry: v.pipe(count, v.description('The exchange that shows it; 0 for a silence.')),
+  contradicts: v.exactOptional(count),
   operation: text,
   atMs: v.number(),
   message: v.pipe(text, v.description('What is wrong, as a sentence.')),
@@ -75,7 +75,7 @@ const sessionStep = v.object({
     v.description('Who did it; what the examination did to the client has no number.'),
   ),
   text,
-  answer: v.exactOptional(v.pipe(text, v.description('The answer to a request.'))),
+  response: v.exactOptional(v.pipe(text, v.description('The response to a request.'))),
 });
 
 const scene = v.object({
@@ -94,9 +94,12 @@ const scene = v.object({
 const cut = v.object({
   moment: text,
   cameBack: v.pipe(flag, v.description('A request came after the cut, without help.')),
-  finals: v.pipe(texts, v.description('The accepted final statuses: one, if all is well.')),
-  polls: flag,
-  isFalse: v.pipe(flag, v.description('It reported success of what it has not installed.')),
+  finalStatuses: v.pipe(texts, v.description('The accepted final statuses: one, if all is well.')),
+  pollsAgain: flag,
+  reportedFalseSuccess: v.pipe(
+    flag,
+    v.description('It reported success of what it has not installed.'),
+  ),
 });
 
 const examinationShape = v.pipe(
@@ -119,7 +122,7 @@ const examinationShape = v.pipe(
       v.object({
         ...waiver,
         duty: text,
-        state: v.picklist(['used', 'idle', 'expired', 'needless']),
+        state: v.picklist(['used', 'not-decided', 'expired', 'obsolete']),
       }),
     ),
     problems: texts,
@@ -137,7 +140,7 @@ export type ExaminedDuty = Examination['duties'][number];
 /** A scene in a result. */
 export type PlayedScene = Examination['scenes'][number];
 
-/** A step of what happened in a scene: a request with its answer, an event, or an act. */
+/** A step of what happened in a scene: a request with its response, an event, or an act. */
 export type SessionStep = v.InferOutput<typeof sessionStep>;
 
 /** What a client did after a cut. */

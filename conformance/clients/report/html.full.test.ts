@@ -17,7 +17,7 @@ describe('the HTML page of an examination', () => {
     const top = page.locator('header .kit-verdict');
     expect(await top.locator('strong').textContent()).toBe(sampleExamination.headline);
     const text = (await top.textContent()) ?? '';
-    for (const part of ['auth.renews-on-401', '(waived)', '2 broken', '1 not-met', '1 kept'])
+    for (const part of ['auth.renews-on-401', '(waived)', '2 broken', '1 not-exercised', '1 kept'])
       expect(text).toContain(part);
     expect((await top.boundingBox())?.y).toBeLessThan(150);
   });
@@ -36,7 +36,7 @@ describe('the HTML page of an examination', () => {
       name: 'Sequence of the exchanges',
     });
     const marked = sequence.locator('.marked');
-    expect(await marked.locator('.answer').textContent()).toMatch(/^401/);
+    expect(await marked.locator('.response').textContent()).toMatch(/^401/);
     expect(await marked.isVisible()).toBe(true);
   });
 

@@ -2,9 +2,9 @@
 import type { SessionStep } from './examination.ts';
 
 /** Returns the line: number, seconds, and what happened. */
-export function sessionLine({ sequence, atMs, by, text, answer }: SessionStep): string {
+export function sessionLine({ sequence, atMs, by, text, response }: SessionStep): string {
   const number = String(sequence ?? '').padStart(5);
   const time = (atMs / 1000).toFixed(2).padStart(8);
   const what = by === 'examination' ? `-- ${text}` : text;
-  return `${number} ${time} s  ${what}${answer === undefined ? '' : ` -> ${answer}`}`;
+  return `${number} ${time} s  ${what}${response === undefined ? '' : ` -> ${response}`}`;
 }

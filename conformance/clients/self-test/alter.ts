@@ -1,4 +1,6 @@
-/** What a badly written client does instead of the good one: changes of single steps of its script. */
+/**
+ * What a badly written client does instead of the good one: changes of single steps of its script.
+ */
 import type { SceneName } from '../scenes.ts';
 import {
   authenticationRequest,
@@ -37,8 +39,8 @@ export function edit(
       if (typeof change === 'function') change(step);
       else {
         const headers = { ...step.headers, ...change.headers };
-        const answerHeaders = { ...step.answerHeaders, ...change.answerHeaders };
-        Object.assign(step, change, { headers, answerHeaders });
+        const responseHeaders = { ...step.responseHeaders, ...change.responseHeaders };
+        Object.assign(step, change, { headers, responseHeaders });
       }
     }
     return steps;
@@ -65,7 +67,7 @@ export function all(...changes: readonly Alter[]): Alter {
 
 /** Returns a copy of a request whose headers can be changed. */
 export function copyOf(step: Request): Request {
-  return { ...step, headers: { ...step.headers }, answerHeaders: { ...step.answerHeaders } };
+  return { ...step, headers: { ...step.headers }, responseHeaders: { ...step.responseHeaders } };
 }
 
 /** Sends a request again so many times. */
@@ -130,7 +132,7 @@ export function download(id: string, more: Partial<Request> = {}): Request {
     ...{ id, afterMs: 200, status: 200, responseBytes: 400_000 },
     origin: 'https://files.example',
     target: linkOf(id).slice('https://files.example'.length),
-    answerHeaders: { 'Content-Length': '400000', ETag: `"${id}"` },
+    responseHeaders: { 'Content-Length': '400000', ETag: `"${id}"` },
     ...more,
   });
 }

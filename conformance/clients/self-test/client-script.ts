@@ -14,7 +14,9 @@ import {
 const FILE_BYTES = 400_000;
 const WEEK_SECONDS = 604_800;
 
-/** Returns a token whose number makes it unlike the others. @param exp in seconds since the epoch */
+/**
+ * Returns a token whose number makes it unlike the others. @param exp in seconds since the epoch
+ */
 function tokenOf(number: number, exp: number): string {
   const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
   return `${part({ alg: 'RS256' })}.${part({ sub: 'device-1', jti: number, exp })}.c2ln`;
@@ -39,7 +41,7 @@ export class ClientScript {
     this.tokens += 1;
     const exp = startMs / 1000 + (dayOfExpiry / 7) * WEEK_SECONDS;
     const token = tokenOf(this.tokens, exp);
-    this.steps.push(authenticationRequest(label, { status: 200, answer: token }));
+    this.steps.push(authenticationRequest(label, { status: 200, response: token }));
     this.token = token;
   }
 
@@ -60,7 +62,7 @@ export class ClientScript {
   offered(label: string, id: string, name: string, artifact: object = {}): void {
     this.polls(label, {
       status: 200,
-      answer: {
+      response: {
         id,
         artifact: {
           artifact_name: name,
@@ -79,10 +81,10 @@ export class ClientScript {
       target: linkOf(id).slice(storage.length),
       ...more,
     });
-    step.answerHeaders = {
+    step.responseHeaders = {
       'Content-Length': `${FILE_BYTES}`,
       ETag: `"${id}"`,
-      ...more.answerHeaders,
+      ...more.responseHeaders,
     };
     this.steps.push(step);
   }

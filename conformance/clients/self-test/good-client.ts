@@ -1,6 +1,6 @@
 /**
- * The steps of a well-behaved client, from the first contact to a second token, through every kind of
- * update. A self-test alters one thing of it and asks the judge.
+ * The steps of a well-behaved client, from the first contact to a second token, through every kind
+ * of update. A self-test alters one thing of it and asks the judge.
  */
 import { ClientScript } from './client-script.ts';
 import { api, authenticationRequest, message, type Request, request, type Step } from './steps.ts';
@@ -40,21 +40,21 @@ function updatesThatSucceed(script: ClientScript): void {
   script.fetches('d1: resumed', 'd1', {
     ...{ afterMs: 1500, status: 206, responseBytes: 200_000 },
     headers: { Range: 'bytes=200000-' },
-    answerHeaders: { 'Content-Length': '200000', 'Content-Range': 'bytes 200000-399999/400000' },
+    responseHeaders: { 'Content-Length': '200000', 'Content-Range': 'bytes 200000-399999/400000' },
   });
   script.reports('d1: installing', 'd1', 'installing');
   script.reports('d1: success', 'd1', 'success');
   script.name = 'two';
   script.polls('d1: poll after');
   script.inventories('d1: inventory');
-  // The answer to the final status is lost.
+  // The response to the final status is lost.
   script.updates('d2', 'three');
   const lost = script.steps.findIndex(({ label }) => label === 'd2: success');
   const report = script.steps[lost] as Request;
   script.steps.splice(
     lost,
     1,
-    { ...report, label: 'd2: lost', status: 503, answerHeaders: {} },
+    { ...report, label: 'd2: lost', status: 503, responseHeaders: {} },
     { ...report, afterMs: 2000 },
   );
   script.inventories('d2: inventory');
@@ -62,14 +62,14 @@ function updatesThatSucceed(script: ClientScript): void {
   script.offered('d3: offer', 'd3', 'four');
   script.fetches('d3: redirected', 'd3', {
     ...{ status: 302, responseBytes: 0 },
-    answerHeaders: { Location: 'https://mirror.example/d3?k=1' },
+    responseHeaders: { Location: 'https://mirror.example/d3?k=1' },
   });
   script.fetches('d3: download', 'd3', {
     origin: 'https://mirror.example',
     target: '/storage/artifacts/d3?k=1',
   });
   const redirected = script.steps.find(({ label }) => label === 'd3: redirected') as Request;
-  redirected.answerHeaders.Location = 'https://mirror.example/storage/artifacts/d3?k=1';
+  redirected.responseHeaders.Location = 'https://mirror.example/storage/artifacts/d3?k=1';
   script.reports('d3: success', 'd3', 'success');
   script.name = 'four';
   script.polls('d3: poll after');
@@ -85,7 +85,7 @@ function updatesThatSucceed(script: ClientScript): void {
   script.authenticates('d4: token');
   script.offered('d4: offer again', 'd4', 'five');
   // There is no map that pauses.
-  script.authorized('d4: map', 'get-update-control-map', { id: 'd4', status: 200, answer: {} });
+  script.authorized('d4: map', 'get-update-control-map', { id: 'd4', status: 200, response: {} });
   script.reports('d4: success', 'd4', 'success');
   script.name = 'five';
   script.polls('d4: poll after');
@@ -103,11 +103,11 @@ function downloadsThatBeginAnew(script: ClientScript): void {
       ...resumed,
       status: 416,
       responseBytes: 0,
-      answerHeaders: { 'Content-Range': 'bytes */0' },
+      responseHeaders: { 'Content-Range': 'bytes */0' },
     },
   });
   script.fetches('d5: anew', 'd5', cut);
-  script.fetches('d5: replaced', 'd5', { ...resumed, answerHeaders: { ETag: '"other"' } });
+  script.fetches('d5: replaced', 'd5', { ...resumed, responseHeaders: { ETag: '"other"' } });
   script.reports('d5: success', 'd5', 'success');
   script.name = 'six';
   script.polls('d5: poll after');
@@ -149,7 +149,7 @@ function services(script: ClientScript): void {
   script.steps.push(
     request('c1: download', 'download-configuration', {
       ...{ status: 200, afterMs: 200, responseBytes: 100 },
-      answerHeaders: { 'Content-Length': '100' },
+      responseHeaders: { 'Content-Length': '100' },
       target: configurationLink.slice(api.length),
     }),
   );
@@ -188,7 +188,7 @@ function services(script: ClientScript): void {
   script.reports('m1: pause', 'm1', 'pause_before_installing');
   script.authorized('m1: map', 'get-update-control-map', {
     ...{ id: 'm1', status: 200 },
-    answer: { update_control_map: { id: 'm1', priority: 0, states: {} } },
+    response: { update_control_map: { id: 'm1', priority: 0, states: {} } },
   });
   script.reports('m1: installing', 'm1', 'installing');
   script.reports('m1: success', 'm1', 'success');
@@ -227,10 +227,10 @@ function failingServer(script: ClientScript): void {
     script.polls(`outage ${at + 1}`, { status: 503, afterMs });
   }
   script.polls('after outage', { afterMs: 120_000 });
-  script.polls('busy', { status: 429, answerHeaders: { 'Retry-After': '60' } });
+  script.polls('busy', { status: 429, responseHeaders: { 'Retry-After': '60' } });
   script.polls('after busy', { afterMs: 61_000 });
   // The first pause is the server's, and those after it are the device's own.
-  const patient = { status: 429, answerHeaders: { 'Retry-After': '30' } };
+  const patient = { status: 429, responseHeaders: { 'Retry-After': '30' } };
   script.polls('asked to wait', patient);
   for (const [at, afterMs] of [31_000, 1100, 2200, 4400, 5000, 5500, 6000].entries()) {
     script.polls(`busy again ${at + 1}`, { status: 503, afterMs });
@@ -243,10 +243,10 @@ function failingServer(script: ClientScript): void {
       { name: 'cpu_load', value: 0.42 },
       ...[1, 2, 3].map((each) => ({ name: `a${each}`, value: each })),
     ],
-    answer: { error: 'the number of attributes is above the limit' },
+    response: { error: 'the number of attributes is above the limit' },
   });
-  script.polls('after refused', { answerHeaders: { Connection: 'close' } });
-  script.polls('v2 absent', { status: 404, answer: '<html>not found</html>' });
+  script.polls('after refused', { responseHeaders: { Connection: 'close' } });
+  script.polls('v2 absent', { status: 404, response: '<html>not found</html>' });
   script.authorized('v1 instead', 'post-next-deployment', {
     sent: { device_type: 'board', artifact_name: script.name },
     afterMs: 300,
@@ -255,7 +255,7 @@ function failingServer(script: ClientScript): void {
 }
 
 function tokens(script: ClientScript): void {
-  script.polls('revoked', { status: 401, answer: '' });
+  script.polls('revoked', { status: 401, response: '' });
   script.authenticates('token after revocation', 7);
   script.polls('poll after revocation');
   script.act('clock moved', 'clock-moved', '8');

@@ -33,7 +33,7 @@ export const randomChanges: Readonly<Record<string, RandomChange>> = {
       [/^d[1-4]: inventory/, 'the next one comes within ten polls'],
       [/^f1: download|^d5: (cut|anew)/, 'it fails, or fetches the whole file later'],
       [/^d3: download/, 'a redirect may lead to a server that the judge does not see'],
-      [/offer|token|^connect/, 'what follows needs the answer, so that no client could send it'],
+      [/offer|token|^connect/, 'what follows needs the response, so that no client could send it'],
     ],
   },
   [`repeats it ${COPIES} times at once`]: {
@@ -111,6 +111,6 @@ function offerAgain(steps: readonly Step[], from: number): void {
     if (step.kind !== 'request') continue;
     if (isOffer(step) || isFinalReport(step)) return;
     if (step.operation === offer.operation && step.status === 204)
-      Object.assign(step, { status: 200, answer: offer.answer });
+      Object.assign(step, { status: 200, response: offer.response });
   }
 }

@@ -26,8 +26,8 @@ export interface Request {
   /** The body as text, or as a value that is sent as JSON. */
   sent?: unknown;
   status: number;
-  answerHeaders: Record<string, string>;
-  answer?: unknown;
+  responseHeaders: Record<string, string>;
+  response?: unknown;
   responseBytes?: number;
   isDelivered?: boolean;
   interference?: string[];
@@ -38,7 +38,9 @@ export interface Request {
   client?: string;
 }
 
-/** An event of the websocket, or an act of the server; it happens `afterMs` after the step before. */
+/**
+ * An event of the websocket, or an act of the server; it happens `afterMs` after the step before.
+ */
 export type EventStep =
   | (Omit<ClientSocketEvent, 'sequence' | 'client' | 'atMs'> & Placed)
   | (Omit<ServerAct, 'atMs'> & Placed);
@@ -86,7 +88,7 @@ export function authenticationRequest(
   return request(label, 'post-auth-request', {
     headers: { 'X-SVC-Signature': signature },
     status: 401,
-    answer: { error: 'dev auth: unauthorized' },
+    response: { error: 'dev auth: unauthorized' },
     ...more,
     sent,
   });
@@ -100,7 +102,7 @@ export function request(
 ): Request {
   const afterMs = INTERVAL_MS;
   const base = { kind: 'request', label, operation, afterMs, tookMs: 50, status: 204 } as const;
-  return { ...base, headers: {}, answerHeaders: {}, ...more };
+  return { ...base, headers: {}, responseHeaders: {}, ...more };
 }
 
 /** Returns the payload of a message on the websocket. */
@@ -136,11 +138,11 @@ function exchangeOf(
   sentMs: number,
   offsetMs: number,
 ): ClientExchange {
-  const { operation, sent, answer, status, tookMs, id = '', origin = api } = step;
+  const { operation, sent, response, status, tookMs, id = '', origin = api } = step;
   const row = rows[operation];
   const target = step.target ?? row.path.replace(/\{\w+\}/, id);
   const body = bytesOf(sent);
-  const responseBody = bytesOf(answer) ?? Buffer.alloc(0);
+  const responseBody = bytesOf(response) ?? Buffer.alloc(0);
   const headers = {
     Host: new URL(origin).host,
     ...(body && { 'Content-Type': 'application/json', 'Content-Length': `${body.length}` }),
@@ -156,7 +158,7 @@ function exchangeOf(
     requestHeaders: Object.entries(headers).filter(([, value]) => value !== ''),
     requestBody: body,
     status,
-    responseHeaders: Object.entries(step.answerHeaders),
+    responseHeaders: Object.entries(step.responseHeaders),
     responseBody,
     responseBytes: step.responseBytes ?? responseBody.length,
     isDelivered: step.isDelivered ?? true,

@@ -32,7 +32,7 @@ const exchange = {
 
 const violation = {
   scene: 'revocation',
-  sequence: 7,
+  journalEntry: 7,
   operation: 'put-deployment-status',
   atMs: 1200,
   message: `a 401 must lead to an authentication request, not ${hostile}`,
@@ -45,7 +45,7 @@ const broken = { state: 'broken', violationCount: 3, violations: [violation] } a
 const waiver = { reason: 'known', owner: 'firmware', expires: '2027-01-31' };
 
 export const sampleExamination: Examination = {
-  schema: 'fleetbed.client-examination/1',
+  schema: 'fleetbed-client-examination/1',
   outcome: 'broken',
   headline: 'The client breaks 1 MUST and 0 SHOULDs.',
   failOn: 'must',
@@ -58,7 +58,7 @@ export const sampleExamination: Examination = {
       ...{ scene: 'revocation', outcome: 'played', durationMs: 9000 },
       session: [
         { atMs: 0, by: 'examination', text: 'client-started' },
-        { sequence: 7, atMs: 1200, by: 'client', text: `PUT /status ${hostile}`, answer: '401' },
+        { sequence: 7, atMs: 1200, by: 'client', text: `PUT /status ${hostile}`, response: '401' },
       ],
     },
     { scene: 'sockets', outcome: 'skipped', because: 'no websocket', durationMs: 0 },
@@ -66,12 +66,12 @@ export const sampleExamination: Examination = {
   ],
   cuts: [
     {
-      ...{ moment: 'at half of the download', cameBack: true, finals: ['success'] },
-      ...{ polls: true, isFalse: true },
+      ...{ moment: 'at half of the download', cameBack: true, finalStatuses: ['success'] },
+      ...{ pollsAgain: true, reportedFalseSuccess: true },
     },
     {
-      ...{ moment: 'after the whole download', cameBack: false, finals: [] },
-      ...{ polls: false, isFalse: false },
+      ...{ moment: 'after the whole download', cameBack: false, finalStatuses: [] },
+      ...{ pollsAgain: false, reportedFalseSuccess: false },
     },
   ],
   cutBy: 'process killed',
@@ -80,8 +80,13 @@ export const sampleExamination: Examination = {
     duty('http.backoff', { ...broken, level: 'should', waiver }),
     duty('auth.key-strong', {}),
     duty('report.final', { state: 'open', openSinceMs: 1, because: 'its scene stopped', next }),
-    duty('get.gzip', { level: 'should', state: 'not-met', because: 'no such file', next }),
-    duty('http.slow-answers', { level: 'observed', state: 'not-met', because: 'nothing', next }),
+    duty('get.gzip', { level: 'should', state: 'not-exercised', because: 'no such file', next }),
+    duty('http.slow-answers', {
+      level: 'observed',
+      state: 'not-exercised',
+      because: 'nothing',
+      next,
+    }),
     duty('next.interval-kept', { level: 'observed', state: 'observed', observation: '2.0 s' }),
     duty('connect.pong', { state: 'not-applicable', because: 'it opens no websocket', next }),
   ],

@@ -1,14 +1,14 @@
 /**
- * Invariants on artifacts: a field has the same value in every answer that shows the artifact.
+ * Invariants on artifacts: a field has the same value in every response that shows the artifact.
  * Spec: Artifact; DeploymentInstructions (v1)
  */
 
 import { isObject } from '../../../fixtures/base/json.ts';
 import { fieldsOf, tables } from '../../../fixtures/contract/resource-tables.ts';
-import { shown } from '../../target/expectations.ts';
-import { memberAt, momentOf, requirementOn } from '../answer-parts.ts';
+import { describeValue } from '../../target/expectations.ts';
 import type { ExchangeMemory, PassiveCheck, Violation } from '../check.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
+import { memberAt, momentOf, requirementOn } from '../response-parts.ts';
 import type { RunMemory } from '../run-memory.ts';
 
 /** Longer lists are not compared, since the comparison takes quadratic time. */
@@ -82,8 +82,8 @@ function violationIn(
     if (before === undefined) continue;
     return {
       where: `200 body: ${at}/${name}`,
-      must: `be as in the earlier answer, ${shown(before)}`,
-      seen: shown(value),
+      must: `be as in the earlier response, ${describeValue(before)}`,
+      actual: describeValue(value),
       requirement: requirementOn(operation, ['body', name]),
     };
   }
@@ -95,8 +95,8 @@ function violationIn(
   if (ms === undefined || latest === undefined || ms > latest - MS_PER_DAY) return undefined;
   return {
     where: `200 body: ${at}/modified`,
-    must: `not be before ${new Date(latest).toISOString()}, as in an earlier answer`,
-    seen: shown(modified),
+    must: `not be before ${new Date(latest).toISOString()}, as in an earlier response`,
+    actual: describeValue(modified),
     requirement: 'artifacts.modified',
   };
 }
@@ -135,8 +135,8 @@ function changedInstruction(
     if (before === undefined) continue;
     return {
       where: `200 body: /artifact/${said}`,
-      must: `be as in the earlier answer, ${shown(before)}`,
-      seen: shown(value),
+      must: `be as in the earlier response, ${describeValue(before)}`,
+      actual: describeValue(value),
       requirement:
         said === 'artifact_name' ? 'next.names-the-artifact' : 'next.types-of-the-artifact',
     };

@@ -1,7 +1,7 @@
 /** The filters of the audit log, with the entries that each selects. Spec: Audit logs */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { actorTypes, auditObjectTypes } from '../../../fixtures/contract/vocabulary.ts';
-import { momentOf } from '../answer-parts.ts';
+import { momentOf } from '../response-parts.ts';
 
 const MS_PER_SECOND = 1000;
 

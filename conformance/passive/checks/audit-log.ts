@@ -2,11 +2,11 @@
 
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { readCsv } from '../../target/csv.ts';
-import { shown } from '../../target/expectations.ts';
+import { describeValue } from '../../target/expectations.ts';
 import { relationsOf } from '../../target/link-header.ts';
-import { memberAt, momentOf } from '../answer-parts.ts';
 import type { PassiveCheck, Violation } from '../check.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
+import { memberAt, momentOf } from '../response-parts.ts';
 import { auditFilters } from './audit-filters.ts';
 
 /** Largest requested page size that every server is assumed to support. */
@@ -25,7 +25,12 @@ function filteredOut(exchange: JudgedExchange): Violation | undefined {
       const value = memberAt(entry, place);
       if (keeps(wanted, value) !== false) continue;
       const where = `200 body: /${index}/${place.join('/')}`;
-      return { where, must: `fit ${name}=${wanted}`, seen: shown(value ?? 'none'), requirement };
+      return {
+        where,
+        must: `fit ${name}=${wanted}`,
+        actual: describeValue(value ?? 'none'),
+        requirement,
+      };
     }
   }
   return undefined;
@@ -43,7 +48,7 @@ function outOfOrder(exchange: JudgedExchange, times: readonly unknown[], where: 
     return {
       where: where.of(index),
       must: `be no ${sort === 'asc' ? 'earlier' : 'later'} than the previous one, with sort=${sort}`,
-      seen: shown(time),
+      actual: describeValue(time),
       requirement: asked === undefined ? where.unasked : where[sort],
     };
   }
@@ -66,7 +71,7 @@ function unsortedPage(exchange: JudgedExchange): Violation | undefined {
 }
 
 function unsortedExport(exchange: JudgedExchange): Violation | undefined {
-  const [names = [], ...records] = readCsv(exchange.answer.text);
+  const [names = [], ...records] = readCsv(exchange.response.text);
   const column = names.indexOf('time');
   const times = records.map((record) => record[column]);
   return outOfOrder(exchange, times, {
@@ -85,8 +90,8 @@ function filledOtherMember(exchange: JudgedExchange): Violation | undefined {
     const filled = memberTypes.filter((each) => memberAt(entry, ['object', each]) !== undefined);
     const other = filled.find((each) => each !== type);
     if (other === undefined) continue;
-    const must = `fill only the member of its type, ${shown(type)}`;
-    return { where: `200 body: /${index}/object`, must, seen: shown(filled) };
+    const must = `fill only the member of its type, ${describeValue(type)}`;
+    return { where: `200 body: /${index}/object`, must, actual: describeValue(filled) };
   }
   return undefined;
 }
@@ -96,7 +101,7 @@ function filledOtherMember(exchange: JudgedExchange): Violation | undefined {
  * of one object, or those before a time in the past.
  */
 function isQuiet(exchange: JudgedExchange): boolean {
-  const now = Date.parse(exchange.answer.headers.date ?? '') / MS_PER_SECOND;
+  const now = Date.parse(exchange.response.headers.date ?? '') / MS_PER_SECOND;
   const end = exchange.parameter('created_before') ?? '';
   return (
     exchange.parameter('object_id') !== undefined ||
@@ -116,7 +121,7 @@ function quietPageOf(exchange: JudgedExchange) {
 function pageOf(exchange: JudgedExchange) {
   const [page = '1', size] = [exchange.parameter('page'), exchange.parameter('per_page')];
   const isPlain = /^[1-9]\d{0,6}$/.test(page) && (size === undefined || /^[1-9]\d?$/.test(size));
-  const total = exchange.answer.headers['x-total-count'] ?? '';
+  const total = exchange.response.headers['x-total-count'] ?? '';
   if (!isPlain || !/^\d+$/.test(total) || !Array.isArray(exchange.json)) return undefined;
   if (size === undefined ? page !== '1' : Number(size) > ORDINARY_PAGE_MAX) return undefined;
   const { length } = exchange.json;
@@ -130,7 +135,7 @@ function wrongTotal(exchange: JudgedExchange): Violation | undefined {
   const { length, before, size, total } = page;
   if (typeof size === 'number' && length > size) {
     const must = `hold at most ${size} entries`;
-    return { where: '200 body', must, seen: String(length), requirement: 'audit.per-page' };
+    return { where: '200 body', must, actual: String(length), requirement: 'audit.per-page' };
   }
   // The contract does not define the content of a page past the end.
   const min = before + length;
@@ -138,7 +143,7 @@ function wrongTotal(exchange: JudgedExchange): Violation | undefined {
   const isRight = isEnd ? total === min : length === 0 ? total <= min : total >= min;
   if (isRight) return undefined;
   const must = `be ${isEnd ? '' : 'at least '}${min}, by the entries of the page`;
-  return { where: '200 X-Total-Count', must, seen: String(total) };
+  return { where: '200 X-Total-Count', must, actual: String(total) };
 }
 
 /** Tolerance for entries that other users add while the server counts and lists entries. */
@@ -148,22 +153,22 @@ function wrongLinks(exchange: JudgedExchange): Violation | undefined {
   const found = pageOf(exchange);
   if (found === undefined || found.length === 0) return undefined;
   const { page, length, before, total } = found;
-  const relations = Object.keys(relationsOf(exchange.answer.headers.link));
+  const relations = Object.keys(relationsOf(exchange.response.headers.link));
   const where = '200 Link';
-  const seen = shown(relations);
+  const seen = describeValue(relations);
   const follow = total - before - length;
   const isSettled = isQuiet(exchange);
   if (!isSettled && follow <= ADDED_MEANWHILE_MAX) return undefined;
   if (relations.includes('next') !== follow > 0) {
     const must = `have next only if a page follows, ${before + length} of ${total} entries in`;
-    return { where, must, seen, requirement: 'audit.link-next' };
+    return { where, must, actual: seen, requirement: 'audit.link-next' };
   }
   if (relations.includes('prev') === page > 1) return undefined;
   const must = `have prev only if there is a previous page, at page ${page}`;
-  return { where, must, seen, requirement: 'audit.link-prev' };
+  return { where, must, actual: seen, requirement: 'audit.link-prev' };
 }
 
-/** Returns true for an answer with entries to a request whose parameters each have one value. */
+/** Returns true for a response with entries to a request whose parameters each have one value. */
 function isListing({ status, isOrdinary, hasBody, repeatsParameter }: JudgedExchange): boolean {
   return status === 200 && hasBody && isOrdinary && !repeatsParameter;
 }

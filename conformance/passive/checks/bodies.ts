@@ -1,13 +1,13 @@
 /**
- * Invariants on the bodies of answers and their media types.
+ * Invariants on the bodies of responses and their media types.
  * Spec: Resources and their fields; Endpoints
  */
 import * as v from 'valibot';
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
-import { shown, shownAnswer } from '../../target/expectations.ts';
-import { linkPlaces, memberAt, requirementOn } from '../answer-parts.ts';
+import { describeValue, responseSummary } from '../../target/expectations.ts';
 import type { PassiveCheck, Violation } from '../check.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
+import { linkPlaces, memberAt, requirementOn } from '../response-parts.ts';
 import { hasErrorBody } from './errors.ts';
 
 const jsonLabel = /^application\/([\w.-]+\+)?json\s*(;|$)/i;
@@ -59,8 +59,8 @@ const kinds: Readonly<Record<string, string>> = {
 function kindOf(value: unknown): string {
   if (value === undefined) return 'none';
   if (value === null) return 'null';
-  if (Array.isArray(value)) return `the list ${shown(value)}`;
-  return `the ${typeof value === 'string' ? 'text' : typeof value} ${shown(value)}`;
+  if (Array.isArray(value)) return `the list ${describeValue(value)}`;
+  return `the ${typeof value === 'string' ? 'text' : typeof value} ${describeValue(value)}`;
 }
 
 function shapeViolation(
@@ -76,7 +76,7 @@ function shapeViolation(
   return {
     where: `${status} body: /${steps.join('/')}`,
     must: kind === undefined ? `fit: ${message}` : `be ${kind}`,
-    seen: kindOf(value),
+    actual: kindOf(value),
     requirement: requirementOn(operation, ['body', ...stepsTo(issue)]),
   };
 }
@@ -93,7 +93,7 @@ function badLink(operation: OperationId, { json, status }: JudgedExchange): Viol
     return {
       where: `${status} body: /${steps.join('/')}`,
       must: 'be an absolute URL',
-      seen: kindOf(link),
+      actual: kindOf(link),
       requirement: requirementOn(operation, ['body', ...steps]),
     };
   }
@@ -106,9 +106,9 @@ export const bodyInvariants: readonly PassiveCheck[] = [
     id: 'body-is-json',
     requirement: 'service.bodies-are-json',
     applies: (exchange) => hasShape(exchange) || hasErrorBody(exchange),
-    violation: ({ json, status, answer }) => {
+    violation: ({ json, status, response }) => {
       if (json !== undefined) return undefined;
-      return { where: `${status} body`, must: 'be JSON', seen: shownAnswer(answer) };
+      return { where: `${status} body`, must: 'be JSON', actual: responseSummary(response) };
     },
   },
   {
@@ -130,13 +130,13 @@ export const bodyInvariants: readonly PassiveCheck[] = [
       );
       return hasBody && status >= 200 && status < 300 && isEmpty;
     }),
-    violation: ({ answer, status, contractOperation: operation }) => {
-      if (answer.bytes.length === 0 || operation === undefined) return undefined;
+    violation: ({ response, status, contractOperation: operation }) => {
+      if (response.bytes.length === 0 || operation === undefined) return undefined;
       const requirement = requirementOn(operation, ['body']);
       return {
         where: `${status} body`,
         must: 'be empty',
-        seen: shownAnswer(answer),
+        actual: responseSummary(response),
         requirement,
       };
     },
@@ -146,10 +146,10 @@ export const bodyInvariants: readonly PassiveCheck[] = [
     requirement: 'auth.token-is-plain-text',
     applies: ({ row, status, hasBody }) =>
       row.id === 'post-auth-request' && status === 200 && hasBody,
-    violation: ({ answer, status }) =>
-      /^[^\s"{}<>]+$/.test(answer.text)
+    violation: ({ response, status }) =>
+      /^[^\s"{}<>]+$/.test(response.text)
         ? undefined
-        : { where: `${status} body`, must: 'be a bare token', seen: shownAnswer(answer) },
+        : { where: `${status} body`, must: 'be a bare token', actual: responseSummary(response) },
   },
   {
     id: 'json-is-labelled',
@@ -160,20 +160,28 @@ export const bodyInvariants: readonly PassiveCheck[] = [
         exchange.hasBody &&
         (hasShape(exchange) || exchange.isNamedRefusal),
     ),
-    violation: ({ answer, status }) => {
-      const label = answer.headers['content-type'] ?? '';
+    violation: ({ response, status }) => {
+      const label = response.headers['content-type'] ?? '';
       if (jsonLabel.test(label)) return undefined;
-      return { where: `${status} Content-Type`, must: 'be JSON', seen: shown(label || 'none') };
+      return {
+        where: `${status} Content-Type`,
+        must: 'be JSON',
+        actual: describeValue(label || 'none'),
+      };
     },
   },
   {
     id: 'export-is-labelled',
     requirement: 'audit.export-media-type',
     applies: ({ row, status }) => row.id === 'export-audit-logs' && status === 200,
-    violation: ({ answer, status }) => {
-      const label = answer.headers['content-type'] ?? '';
+    violation: ({ response, status }) => {
+      const label = response.headers['content-type'] ?? '';
       if (/^text\/csv\s*(;|$)/i.test(label)) return undefined;
-      return { where: `${status} Content-Type`, must: 'be text/csv', seen: shown(label || 'none') };
+      return {
+        where: `${status} Content-Type`,
+        must: 'be text/csv',
+        actual: describeValue(label || 'none'),
+      };
     },
   },
   {
@@ -183,11 +191,11 @@ export const bodyInvariants: readonly PassiveCheck[] = [
       const success = documented(exchange);
       return success?.mediaType !== undefined && success.mediaType !== 'text/csv';
     }),
-    violation: ({ answer, status, row }) => {
-      const label = answer.headers['content-type'] ?? '';
+    violation: ({ response, status, row }) => {
+      const label = response.headers['content-type'] ?? '';
       if (!foreignLabel.test(label)) return undefined;
       const must = `be ${row.success[status]?.mediaType ?? 'another'}, or the like`;
-      return { where: `${status} Content-Type`, must, seen: shown(label) };
+      return { where: `${status} Content-Type`, must, actual: describeValue(label) };
     },
   },
 ];

@@ -7,13 +7,13 @@ import { statusRequirements } from '../../../fixtures/contract/requirements/depl
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { deploymentStatusShape } from '../../../fixtures/contract/resources.ts';
 import { instructionFields, instructionForms } from '../../suite/instruction-fields.ts';
-import { shown, shownAnswer } from '../../target/expectations.ts';
+import { describeValue, responseSummary } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
-import { memberAt, momentOf } from '../answer-parts.ts';
 import { type ExchangeMemory, otherStatus, type PassiveCheck, type Violation } from '../check.ts';
 import { type ObservedDeployment, SOURCE } from '../device-memory.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
-import { isWronglyRefused, succeedsWith } from './device-answers.ts';
+import { memberAt, momentOf } from '../response-parts.ts';
+import { isWronglyRefused, succeedsWith } from './device-responses.ts';
 
 const asking = ['get-next-deployment', 'post-next-deployment', 'post-next-deployment-v2'] as const;
 const askingV1 = ['get-next-deployment', 'post-next-deployment'] as const;
@@ -44,7 +44,11 @@ const fieldChecks: readonly PassiveCheck[] = instructionFields.flatMap(
         violation: ({ json }) => {
           const value = memberAt(json, steps);
           if (value === undefined ? !isRequired : instructionForms[form](value)) return undefined;
-          return { where: `200 body: /${steps.join('/')}`, must: `be ${form}`, seen: shown(value) };
+          return {
+            where: `200 body: /${steps.join('/')}`,
+            must: `be ${form}`,
+            actual: describeValue(value),
+          };
         },
       } satisfies PassiveCheck;
     });
@@ -58,10 +62,10 @@ function areInstructions(
   return {
     requirement,
     operations,
-    applies: ({ status, answer }) => status === 200 && !nothings.includes(answer.text.trim()),
-    violation: ({ answer, object }) =>
+    applies: ({ status, response }) => status === 200 && !nothings.includes(response.text.trim()),
+    violation: ({ response, object }) =>
       object === undefined
-        ? { where: '200 body', must: 'be a JSON object', seen: shownAnswer(answer) }
+        ? { where: '200 body', must: 'be a JSON object', actual: responseSummary(response) }
         : undefined,
   };
 }
@@ -121,7 +125,7 @@ function isOverOnce(requirement: RequirementId, how: string, overMs: EndTimeOf):
       const id = over.find((each) => each === object?.id);
       if (id === undefined) return undefined;
       const must = `not be offered any more, since ${how}`;
-      return { where: `deployment ${shown(id)}`, must, seen: 'it is offered again' };
+      return { where: `deployment ${describeValue(id)}`, must, actual: 'it is offered again' };
     },
   };
 }
@@ -135,8 +139,8 @@ const askingChecks: readonly PassiveCheck[] = [
   {
     requirement: 'next.nothing-is-204',
     operations: asking,
-    applies: ({ isSuccess, hasBody, answer }) =>
-      isSuccess && hasBody && nothings.includes(answer.text.trim()),
+    applies: ({ isSuccess, hasBody, response }) =>
+      isSuccess && hasBody && nothings.includes(response.text.trim()),
     violation: (exchange) => otherStatus(exchange, 204),
   },
   pendingIs200('next.get-pending-is-200', 'get-next-deployment'),
@@ -166,7 +170,7 @@ const askingChecks: readonly PassiveCheck[] = [
       return {
         where: '200 body: /artifact/source/expire',
         must: 'be in the future',
-        seen: shown(expire),
+        actual: describeValue(expire),
       };
     },
   },
@@ -185,7 +189,7 @@ const askingChecks: readonly PassiveCheck[] = [
 /** Returns a violation if the id of an update control map is not `wanted`. */
 function otherMapId(id: unknown, wanted: unknown): Violation | undefined {
   if (isDeepStrictEqual(id, wanted)) return undefined;
-  return { where: 'id of the map', must: `be ${shown(wanted)}`, seen: shown(id) };
+  return { where: 'id of the map', must: `be ${describeValue(wanted)}`, actual: describeValue(id) };
 }
 
 function deploymentOf(
@@ -241,9 +245,9 @@ function accepts(
       const report = judgedReport(exchange, memory);
       return report !== undefined && isSuch(report, deploymentOf(exchange, memory)?.recorded);
     },
-    violation: ({ answer, status }) =>
+    violation: ({ response, status }) =>
       status === 400
-        ? { where: 'the report', must: 'be accepted', seen: shownAnswer(answer) }
+        ? { where: 'the report', must: 'be accepted', actual: responseSummary(response) }
         : undefined,
   };
 }
@@ -281,9 +285,9 @@ const reportChecks: readonly PassiveCheck[] = [
       const isFirst = operation === 'post-next-deployment-v2' && reports === 0;
       return isFirst && (isSuccess || status === 404 || status === 409);
     },
-    violation: ({ answer, status }) =>
+    violation: ({ response, status }) =>
       status === 404
-        ? { where: 'the deployment of that id', must: 'exist', seen: shownAnswer(answer) }
+        ? { where: 'the deployment of that id', must: 'exist', actual: responseSummary(response) }
         : undefined,
   },
   succeedsWith(204, 'put-deployment-log', 'log.is-accepted'),
@@ -300,8 +304,8 @@ const mapChecks: readonly PassiveCheck[] = [
     applies: (exchange) => mapIn(exchange) !== undefined,
     violation: (exchange) => {
       if (isObject(mapIn(exchange))) return undefined;
-      const seen = shownAnswer(exchange.answer);
-      return { where: '200 body', must: 'be an object with a map', seen };
+      const seen = responseSummary(exchange.response);
+      return { where: '200 body', must: 'be an object with a map', actual: seen };
     },
   },
   {
@@ -328,7 +332,7 @@ const sourceCheck: PassiveCheck = {
   violation: ({ status }) =>
     status < 300
       ? undefined
-      : { where: 'the link', must: 'return the artifact', seen: `status ${status}` },
+      : { where: 'the link', must: 'return the artifact', actual: `status ${status}` },
 };
 
 /** Spec: Device deployments v1, v2; States and transitions; UpdateControlMap */

@@ -1,5 +1,5 @@
 /** Invariants on refusals: the Error body and its request id. Spec: Error; Errors */
-import { shown, shownAnswer } from '../../target/expectations.ts';
+import { describeValue, responseSummary } from '../../target/expectations.ts';
 import type { PassiveCheck, Violation } from '../check.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
 
@@ -10,9 +10,9 @@ const UNNAMED_MAX = 16;
 const ordinaryId = /^[\x21-\x7e]{1,128}$/;
 
 /**
- * Returns true if the answer must have an Error body. Statuses that the contract does not list, and
- * refusals of requests in unusual forms, may come from a gateway in front of the server. For a few
- * refusals the contract shows no body.
+ * Returns true if the response must have an Error body. Statuses that the contract does not list,
+ * and refusals of requests in unusual forms, may come from a gateway in front of the server. For a
+ * few refusals the contract shows no body.
  */
 export function hasErrorBody({ row, hasBody, isNamedRefusal, isOrdinary, status }: JudgedExchange) {
   if (!hasBody || !isNamedRefusal || row.bodilessRefusals?.includes(status)) return false;
@@ -37,7 +37,7 @@ function mustBeText(name: string): PassiveCheck['violation'] {
   return (exchange) => {
     const value = exchange.object?.[name];
     if (typeof value === 'string') return undefined;
-    return memberViolation(exchange, name, { must: 'be a string', seen: shown(value) });
+    return memberViolation(exchange, name, { must: 'be a string', actual: describeValue(value) });
   };
 }
 
@@ -53,7 +53,7 @@ function hasRequestId(exchange: JudgedExchange): boolean {
 function idViolation(exchange: JudgedExchange, must: string): Violation {
   return memberViolation(exchange, 'request_id', {
     must,
-    seen: shown(requestIdIn(exchange) ?? 'none'),
+    actual: describeValue(requestIdIn(exchange) ?? 'none'),
   });
 }
 
@@ -62,9 +62,13 @@ export const errorInvariants: readonly PassiveCheck[] = [
     id: 'error-body',
     requirement: 'errors.body-is-error',
     applies: hasErrorBody,
-    violation: ({ object, status, answer }) => {
+    violation: ({ object, status, response }) => {
       if (object !== undefined) return undefined;
-      return { where: `${status} body`, must: 'be a JSON object', seen: shownAnswer(answer) };
+      return {
+        where: `${status} body`,
+        must: 'be a JSON object',
+        actual: responseSummary(response),
+      };
     },
   },
   {
@@ -82,7 +86,7 @@ export const errorInvariants: readonly PassiveCheck[] = [
       if (error !== undefined && error !== '') return undefined;
       return memberViolation(exchange, 'error', {
         must: 'say why',
-        seen: error === '' ? 'an empty string' : 'none',
+        actual: error === '' ? 'an empty string' : 'none',
       });
     },
   },
@@ -99,7 +103,7 @@ export const errorInvariants: readonly PassiveCheck[] = [
     violation: (exchange) => {
       const id = requestIdIn(exchange);
       if (id === undefined || id === exchange.requestId) return undefined;
-      return idViolation(exchange, `be the caller's, ${shown(exchange.requestId)}`);
+      return idViolation(exchange, `be the caller's, ${describeValue(exchange.requestId)}`);
     },
   },
   {
@@ -119,12 +123,12 @@ export const errorInvariants: readonly PassiveCheck[] = [
     id: 'request-id-equals-header',
     requirement: 'errors.request-id-equals-header',
     applies: (exchange) =>
-      hasRequestId(exchange) && exchange.answer.headers[exchange.requestIdHeader] !== undefined,
+      hasRequestId(exchange) && exchange.response.headers[exchange.requestIdHeader] !== undefined,
     violation: (exchange) => {
       const id = requestIdIn(exchange);
-      const inHeader = exchange.answer.headers[exchange.requestIdHeader];
+      const inHeader = exchange.response.headers[exchange.requestIdHeader];
       if (id === undefined || id === inHeader) return undefined;
-      return idViolation(exchange, `equal that of the header, ${shown(inHeader)}`);
+      return idViolation(exchange, `equal that of the header, ${describeValue(inHeader)}`);
     },
   },
   {

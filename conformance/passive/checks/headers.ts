@@ -1,5 +1,5 @@
-/** Invariants on headers of answers. Spec: Audit logs; Versioning */
-import { shown } from '../../target/expectations.ts';
+/** Invariants on headers of responses. Spec: Audit logs; Versioning */
+import { describeValue } from '../../target/expectations.ts';
 import type { PassiveCheck } from '../check.ts';
 
 /** The preferred form of an HTTP date. RFC 9110, section 5.6.7 */
@@ -18,32 +18,37 @@ export const headerInvariants: readonly PassiveCheck[] = [
     id: 'total-count',
     requirement: 'audit.total',
     applies: ({ row, status }) => row.id === 'list-audit-logs' && status === 200,
-    violation: ({ answer, status }) => {
-      const total = answer.headers['x-total-count'];
+    violation: ({ response, status }) => {
+      const total = response.headers['x-total-count'];
       if (/^\d+$/.test(total ?? '')) return undefined;
-      return { where: `${status} X-Total-Count`, must: 'be a count', seen: shown(total ?? 'none') };
+      return {
+        where: `${status} X-Total-Count`,
+        must: 'be a count',
+        actual: describeValue(total ?? 'none'),
+      };
     },
   },
   {
     id: 'page-links',
     requirement: 'audit.links',
     applies: ({ row, status }) => row.id === 'list-audit-logs' && status === 200,
-    violation: ({ answer, status }) => {
-      const link = answer.headers.link ?? '';
+    violation: ({ response, status }) => {
+      const link = response.headers.link ?? '';
       if (/rel\s*=\s*("[^"]*\bfirst\b[^"]*"|first\b)/i.test(link)) return undefined;
       const must = 'have the relation first';
-      return { where: `${status} Link`, must, seen: shown(link || 'none') };
+      return { where: `${status} Link`, must, actual: describeValue(link || 'none') };
     },
   },
   {
     id: 'deprecation-headers',
     requirement: 'versioning.deprecation-headers',
-    applies: ({ answer }) => Object.keys(forms).some((name) => answer.headers[name] !== undefined),
-    violation: ({ answer, status }) => {
+    applies: ({ response }) =>
+      Object.keys(forms).some((name) => response.headers[name] !== undefined),
+    violation: ({ response, status }) => {
       for (const [name, form] of Object.entries(forms)) {
-        const value = answer.headers[name];
+        const value = response.headers[name];
         if (value === undefined || form.test(value.trim())) continue;
-        return { where: `${status} ${name}`, must: 'be well-formed', seen: shown(value) };
+        return { where: `${status} ${name}`, must: 'be well-formed', actual: describeValue(value) };
       }
       return undefined;
     },

@@ -1,13 +1,13 @@
 /**
- * Invariants that compare an answer with its request, such as ids and filters.
+ * Invariants that compare a response with its request, such as ids and filters.
  * Spec: Endpoints; Device deployments v1; Device deployments v2; Device connect
  */
 import { createHash } from 'node:crypto';
 import { isArtifactFile } from '../../target/configuration-body.ts';
-import { shown, shownAnswer } from '../../target/expectations.ts';
-import { memberAt, momentOf } from '../answer-parts.ts';
+import { describeValue, responseSummary } from '../../target/expectations.ts';
 import type { PassiveCheck, Violation } from '../check.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
+import { memberAt, momentOf } from '../response-parts.ts';
 import type { RunMemory } from '../run-memory.ts';
 
 const LIST_MAX = 100;
@@ -22,7 +22,7 @@ function isAnswered(exchange: JudgedExchange, ...ids: readonly string[]): boolea
 }
 
 function listViolation(where: string, must: string, value: unknown): Violation {
-  return { where: `200 body: ${where}`, must, seen: shown(value) };
+  return { where: `200 body: ${where}`, must, actual: describeValue(value) };
 }
 
 function undocumentedArtifact(exchange: JudgedExchange): Violation | undefined {
@@ -39,7 +39,7 @@ function undocumentedArtifact(exchange: JudgedExchange): Violation | undefined {
     if (release !== undefined && typeof name === 'string' && name !== release) {
       const violation = listViolation(
         `/${index}/name`,
-        `be the requested release, ${shown(release)}`,
+        `be the requested release, ${describeValue(release)}`,
         name,
       );
       return { ...violation, requirement: 'artifacts.list-selects-release' };
@@ -47,7 +47,11 @@ function undocumentedArtifact(exchange: JudgedExchange): Violation | undefined {
     const types = memberAt(artifact, ['device_types_compatible']);
     if (type !== undefined && Array.isArray(types) && !types.includes(type)) {
       const where = `/${index}/device_types_compatible`;
-      const violation = listViolation(where, `include the requested type, ${shown(type)}`, types);
+      const violation = listViolation(
+        where,
+        `include the requested type, ${describeValue(type)}`,
+        types,
+      );
       return { ...violation, requirement: 'artifacts.list-selects' };
     }
   }
@@ -59,13 +63,13 @@ function otherId(steps: readonly string[], wanted: (exchange: JudgedExchange) =>
     const id = memberAt(exchange.json, steps);
     const right = wanted(exchange);
     if (typeof id !== 'string' || typeof right !== 'string' || id === right) return undefined;
-    return listViolation(`/${steps.join('/')}`, `be ${shown(right)}`, id);
+    return listViolation(`/${steps.join('/')}`, `be ${describeValue(right)}`, id);
   };
 }
 
 /**
  * Checks the id of an update control map. Version 2 may use an id for each device that differs from
- * the id in the map, but the map of one deployment must have the same id in every answer.
+ * the id in the map, but the map of one deployment must have the same id in every response.
  */
 function otherMap(
   exchange: JudgedExchange,
@@ -78,16 +82,20 @@ function otherMap(
   }
   const before = run.earlierValue(`id of the map of ${deployment}`, id, Object.is);
   if (before === undefined) return undefined;
-  return listViolation(`/${at.join('/')}`, `be ${shown(before)}, as before`, id);
+  return listViolation(`/${at.join('/')}`, `be ${describeValue(before)}, as before`, id);
 }
 
-/** Returns a violation if a link is expired at the time of the answer, when both are known. */
+/** Returns a violation if a link is expired at the time of the response, when both are known. */
 function pastEnd(exchange: JudgedExchange, steps: readonly string[]): Violation | undefined {
   const expire = memberAt(exchange.json, steps);
-  const { date = '' } = exchange.answer.headers;
+  const { date = '' } = exchange.response.headers;
   const [endMs, nowMs] = [momentOf(expire), Date.parse(date)];
   if (endMs === undefined || Number.isNaN(nowMs) || endMs > nowMs) return undefined;
-  return listViolation(`/${steps.join('/')}`, `be later than the answer, ${shown(date)}`, expire);
+  return listViolation(
+    `/${steps.join('/')}`,
+    `be later than the response, ${describeValue(date)}`,
+    expire,
+  );
 }
 
 function expires(id: string, requirement: 'link.expire-is-later' | 'next.source-expires-later') {
@@ -160,10 +168,10 @@ export const requestInvariants: readonly PassiveCheck[] = [
     requirement: 'download.gives-the-configuration',
     applies: ({ row, status, hasBody }) =>
       row.id === 'download-configuration' && status === 200 && hasBody,
-    violation: ({ answer }) => {
-      const isWhole = answer.bytes.length > 0 && isWholeTar(answer.bytes);
+    violation: ({ response }) => {
+      const isWhole = response.bytes.length > 0 && isWholeTar(response.bytes);
       if (isWhole) return undefined;
-      return { where: '200 body', must: 'be a complete file', seen: shownAnswer(answer) };
+      return { where: '200 body', must: 'be a complete file', actual: responseSummary(response) };
     },
   },
   {
@@ -174,20 +182,24 @@ export const requestInvariants: readonly PassiveCheck[] = [
     violation: (exchange) => {
       const key = exchange.header('sec-websocket-key') ?? '';
       const wanted = createHash('sha1').update(`${key.trim()}${acceptSuffix}`).digest('base64');
-      const accept = exchange.answer.headers['sec-websocket-accept'];
+      const accept = exchange.response.headers['sec-websocket-accept'];
       if (accept === wanted) return undefined;
       const must = `be ${wanted}, which answers the key`;
-      return { where: '101 Sec-WebSocket-Accept', must, seen: shown(accept ?? 'none') };
+      return { where: '101 Sec-WebSocket-Accept', must, actual: describeValue(accept ?? 'none') };
     },
   },
   {
     id: 'answers-upgrade',
     requirement: 'connect.answers-upgrade',
     applies: ({ row, status }) => row.id === 'connect' && status === SWITCHED,
-    violation: ({ answer }) => {
-      const { upgrade } = answer.headers;
+    violation: ({ response }) => {
+      const { upgrade } = response.headers;
       if (upgrade?.toLowerCase() === 'websocket') return undefined;
-      return { where: '101 Upgrade', must: 'be websocket', seen: shown(upgrade ?? 'none') };
+      return {
+        where: '101 Upgrade',
+        must: 'be websocket',
+        actual: describeValue(upgrade ?? 'none'),
+      };
     },
   },
 ];

@@ -1,9 +1,9 @@
 /** Invariants on statuses. Spec: Endpoints; Errors */
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
-import { shownAnswer } from '../../target/expectations.ts';
-import { requirementOn } from '../answer-parts.ts';
+import { responseSummary } from '../../target/expectations.ts';
 import type { NamedViolation, PassiveCheck, Violation } from '../check.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
+import { requirementOn } from '../response-parts.ts';
 
 const UNAVAILABLE = 503;
 const STORAGE_FULL = 507;
@@ -11,9 +11,9 @@ const NOT_FOUND = 404;
 const NOT_ACCEPTABLE = 406;
 
 /** Returns true if the server reports overload or full storage, which is not a server error. */
-function isOverloaded({ status, answer, row }: JudgedExchange): boolean {
+function isOverloaded({ status, response, row }: JudgedExchange): boolean {
   if (status === STORAGE_FULL) return row.method !== 'GET';
-  return status === UNAVAILABLE && answer.headers['retry-after'] !== undefined;
+  return status === UNAVAILABLE && response.headers['retry-after'] !== undefined;
 }
 
 /** Returns true for a refusal that the contract neither lists nor excludes for the operation. */
@@ -24,8 +24,8 @@ function isOpenRefusal({ row, status, request }: JudgedExchange): boolean {
   return row.openRefusals?.includes(status) ?? false;
 }
 
-function statusViolation({ answer }: JudgedExchange, must: string): Violation {
-  return { where: 'the status', must, seen: shownAnswer(answer) };
+function statusViolation({ response }: JudgedExchange, must: string): Violation {
+  return { where: 'the status', must, actual: responseSummary(response) };
 }
 
 function listedStatuses({ row }: JudgedExchange): string {
@@ -43,7 +43,9 @@ export const statusInvariants: readonly PassiveCheck[] = [
       const { status, contractOperation: operation } = exchange;
       if (status < 500) return undefined;
       const violation = statusViolation(exchange, 'be below 500');
-      return operation ? { ...violation, beside: requirementOn(operation, ['status']) } : violation;
+      return operation
+        ? { ...violation, alsoBroken: requirementOn(operation, ['status']) }
+        : violation;
     },
   },
   {
@@ -77,5 +79,5 @@ export const statusInvariants: readonly PassiveCheck[] = [
 /** Returns the violation of an operation that did not answer within the time limit. */
 export function hangOf(operation: OperationId, message: string): NamedViolation {
   const requirement = requirementOn(operation, ['status']);
-  return { where: 'the answer', must: 'arrive in time', seen: message, requirement };
+  return { where: 'the response', must: 'arrive in time', actual: message, requirement };
 }

@@ -5,12 +5,12 @@
 
 import { isObject, parsedJson } from '../../../fixtures/base/json.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
-import { shownAnswer } from '../../target/expectations.ts';
+import { responseSummary } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
 import type { ExchangeMemory, PassiveCheck } from '../check.ts';
 import { isOpened, type TokenGrant, type TokenRefusal } from '../device-memory.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
-import { deviceOperations, invariantOn } from './device-answers.ts';
+import { deviceOperations, invariantOn } from './device-responses.ts';
 
 const WEEK_SECONDS = 604_800;
 const WEEK_MS = WEEK_SECONDS * 1000;
@@ -64,7 +64,7 @@ function opens(
       return {
         where: 'the token',
         must: `be accepted, ${seconds} s after it was granted`,
-        seen: '401, although the device got a new token right after',
+        actual: '401, although the device got a new token right after',
       };
     },
     about: (exchange, memory) => wrongRefusal(exchange, memory)?.exchange,
@@ -72,8 +72,8 @@ function opens(
 }
 
 /** Returns the seconds from `iat` to `exp` in a granted token; undefined if one is missing. */
-function lifetimeSeconds({ answer }: JudgedExchange): number | undefined {
-  const { exp, iat } = membersOf(partOf(answer.text.split('.')[1]));
+function lifetimeSeconds({ response }: JudgedExchange): number | undefined {
+  const { exp, iat } = membersOf(partOf(response.text.split('.')[1]));
   return typeof exp === 'number' && typeof iat === 'number' ? exp - iat : undefined;
 }
 
@@ -83,13 +83,13 @@ export const tokenChecks: readonly PassiveCheck[] = [
     requirement: 'auth.token-is-a-jwt',
     operations: ['post-auth-request'],
     applies: isGranted,
-    violation: ({ answer }) => {
+    violation: ({ response }) => {
       // Another requirement covers white space and quotes around the token.
-      const parts = answer.text.trim().replaceAll('"', '').split('.');
+      const parts = response.text.trim().replaceAll('"', '').split('.');
       const [header = '', claims = '', signature = ''] = parts;
       const isJwt = parts.length === 3 && isObject(partOf(header)) && isObject(partOf(claims));
       if (isJwt && /^[\w-]+$/.test(signature)) return undefined;
-      return { where: '200 body', must: 'be a JWT', seen: shownAnswer(answer) };
+      return { where: '200 body', must: 'be a JWT', actual: responseSummary(response) };
     },
   },
   {
@@ -98,12 +98,12 @@ export const tokenChecks: readonly PassiveCheck[] = [
     // Another requirement covers a body that is not a token; the contract requires no claims.
     applies: (exchange) =>
       isGranted(exchange) &&
-      /^[\w-]+\.[\w-]+\.[\w-]*$/.test(exchange.answer.text) &&
+      /^[\w-]+\.[\w-]+\.[\w-]*$/.test(exchange.response.text) &&
       lifetimeSeconds(exchange) !== undefined,
     violation: (exchange) => {
       const seconds = lifetimeSeconds(exchange);
       if (seconds === WEEK_SECONDS) return undefined;
-      return { where: 'seconds from iat to exp', must: `be ${WEEK_SECONDS}`, seen: `${seconds}` };
+      return { where: 'seconds from iat to exp', must: `be ${WEEK_SECONDS}`, actual: `${seconds}` };
     },
   },
   opens('tokens.device-token-opens', ({ isRenewed, hasOpened }) => !isRenewed && !hasOpened),
@@ -118,10 +118,14 @@ export const tokenChecks: readonly PassiveCheck[] = [
         grant !== undefined && exchange.serverNowMs - grant.serverMs > WEEK_MS + DOUBT_MS;
       return isOver && (exchange.status === 401 || isOpened(exchange));
     },
-    violation: ({ answer, status }) =>
+    violation: ({ response, status }) =>
       status === 401
         ? undefined
-        : { where: 'the status', must: 'be 401 for an expired token', seen: shownAnswer(answer) },
+        : {
+            where: 'the status',
+            must: 'be 401 for an expired token',
+            actual: responseSummary(response),
+          },
   },
 ];
 

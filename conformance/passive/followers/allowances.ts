@@ -16,7 +16,7 @@ interface Allowance {
 /** The allowances by id. */
 export const allowances = {
   'effects-settle': {
-    allows: 'A read may show the state before a write for 5 s after its answer.',
+    allows: 'A read may show the state before a write for 5 s after its response.',
     dependsOn: 'moment',
   },
   'effects-at-once': {
@@ -32,7 +32,7 @@ export const allowances = {
     dependsOn: 'moment',
   },
   'failed-writes-may-count': {
-    allows: 'A write that got no answer, or a server error, may have taken effect.',
+    allows: 'A write that got no response, or a server error, may have taken effect.',
     dependsOn: 'moment',
   },
   'configuration.keeps-other-keys': {

@@ -4,9 +4,9 @@
  */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { membersOf } from '../../target/json-members.ts';
-import { memberAt, momentOf } from '../answer-parts.ts';
 import { type AuditFilter, auditFilters } from '../checks/audit-filters.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
+import { memberAt, momentOf } from '../response-parts.ts';
 import type { FollowedViolation, Follower } from './follower.ts';
 
 /** Maximum number of entries that are remembered for one case. */
@@ -66,7 +66,7 @@ export class AuditFollower implements Follower {
       if (count <= max) continue;
       const must = `be on another act than "${key}", which a user did ${max} times`;
       const where = `200 body: /${index}`;
-      return { where, must, seen: `entry ${count} on it`, requirement: 'audit.one-entry-an-act' };
+      return { where, must, actual: `entry ${count} on it`, requirement: 'audit.one-entry-an-act' };
     }
     return undefined;
   }
@@ -75,7 +75,7 @@ export class AuditFollower implements Follower {
   #missing(exchange: JudgedExchange, entries: readonly unknown[]): FollowedViolation | undefined {
     const filters = filtersOf(exchange);
     const isFirst = ['1', undefined].includes(exchange.parameter('page'));
-    const isWhole = exchange.answer.headers['x-total-count'] === String(entries.length);
+    const isWhole = exchange.response.headers['x-total-count'] === String(entries.length);
     if (filters === undefined || !isFirst || !isWhole) return undefined;
     const listed = new Set(entries.map(keyOf));
     const missing = [...this.#seen].find(
@@ -85,7 +85,7 @@ export class AuditFollower implements Follower {
     if (missing === undefined) return undefined;
     const must = `hold the entry on "${missing[0]}", which fits and was listed before`;
     const requirement = requirementOf(filters.map(({ filter }) => filter));
-    return { where: '200 body', must, seen: `${entries.length} others`, requirement };
+    return { where: '200 body', must, actual: `${entries.length} others`, requirement };
   }
 
   /** Remembers the entries on acts that were done once, so that one entry is one act. */
@@ -138,9 +138,9 @@ function keyOf(entry: unknown): string {
 
 /** Returns the id of the object of an act; undefined for a request that is none of the acts. */
 function objectOf(exchange: JudgedExchange): string | undefined {
-  const { row, sent, answer, isSuccess } = exchange;
+  const { row, sent, response, isSuccess } = exchange;
   if (row.id === 'create-deployment') {
-    return isSuccess ? answer.headers.location?.split('/').at(-1) : undefined;
+    return isSuccess ? response.headers.location?.split('/').at(-1) : undefined;
   }
   if (row.id === 'set-auth-set-status') {
     return membersOf(sent).status === 'rejected' ? exchange.segment(3) : undefined;

@@ -73,14 +73,14 @@ export class CaseFacts {
     this.#identities.set(id, jsonInOrder(identity));
   }
 
-  #learnToken({ status, sent, answer }: JudgedExchange): void {
+  #learnToken({ status, sent, response }: JudgedExchange): void {
     const { id_data } = membersOf(sent);
     if (status !== 200 || typeof id_data !== 'string') return;
-    this.#tokens.set(answer.text, jsonInOrder(parsedJson(id_data)));
+    this.#tokens.set(response.text, jsonInOrder(parsedJson(id_data)));
   }
 }
 
-/** Returns the id of what the request created, from the Location of the answer. */
-export function locationOf({ answer, isSuccess }: JudgedExchange): string | undefined {
-  return isSuccess ? answer.headers.location?.split('/').at(-1) : undefined;
+/** Returns the id of what the request created, from the Location of the response. */
+export function locationOf({ response, isSuccess }: JudgedExchange): string | undefined {
+  return isSuccess ? response.headers.location?.split('/').at(-1) : undefined;
 }

@@ -3,7 +3,7 @@
  * a user has set for it. Spec: Device configuration
  */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
-import { shown } from '../../target/expectations.ts';
+import { describeValue } from '../../target/expectations.ts';
 import { isMap, type Members } from '../../target/json-members.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
 import type { Allows } from './allowances.ts';
@@ -136,11 +136,11 @@ function differenceIn(
     const { values, because } = expected;
     const found = Object.hasOwn(json, name) ? json[name] : null;
     if (values.some((value) => value === found)) continue;
-    const words = values.map((value) => (value === null ? 'absent' : shown(value)));
+    const words = values.map((value) => (value === null ? 'absent' : describeValue(value)));
     return {
       where: `200 body: /${name}`,
       must: `be ${words.join(' or ')}, by what was written`,
-      seen: found === null ? 'absent' : shown(found),
+      actual: found === null ? 'absent' : describeValue(found),
       requirement: because,
       operation: 'put-configuration',
     };

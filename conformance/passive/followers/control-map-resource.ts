@@ -1,8 +1,8 @@
 /** The update control map that a user has assigned to a deployment. Spec: UpdateControlMap */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
-import { shown } from '../../target/expectations.ts';
+import { describeValue } from '../../target/expectations.ts';
 import { isMap, membersOf } from '../../target/json-members.ts';
-import { memberAt } from '../answer-parts.ts';
+import { memberAt } from '../response-parts.ts';
 import type { Allows } from './allowances.ts';
 import { locationOf } from './case-facts.ts';
 import type { FollowedViolation } from './follower.ts';
@@ -80,15 +80,20 @@ function readingOf(
   const found = meaningOf(map, allows);
   const differs = ({ priority, actions }: ControlMap): FollowedViolation | undefined => {
     if (priority !== undefined && priority !== found.priority) {
-      const must = `be ${shown(priority)}, as assigned`;
-      return { where: `200 body: ${at}/priority`, must, seen: shown(found.priority), requirement };
+      const must = `be ${describeValue(priority)}, as assigned`;
+      return {
+        where: `200 body: ${at}/priority`,
+        must,
+        actual: describeValue(found.priority),
+        requirement,
+      };
     }
     const names = [...Object.keys(actions), ...Object.keys(found.actions)];
     const other = names.find((name) => actions[name] !== found.actions[name]);
     if (other === undefined) return undefined;
-    const must = `have the action ${shown(actions[other] ?? 'continue')}, as assigned`;
+    const must = `have the action ${describeValue(actions[other] ?? 'continue')}, as assigned`;
     const where = `200 body: ${at}/states/${other}`;
-    return { where, must, seen: shown(found.actions[other] ?? 'continue'), requirement };
+    return { where, must, actual: describeValue(found.actions[other] ?? 'continue'), requirement };
   };
   return [{ device: ofNoDevice, part: id, differs }];
 }

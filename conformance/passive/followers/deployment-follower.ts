@@ -2,7 +2,7 @@
  * Follows the deployments that a case creates: what devices report, what users abort, and which
  * states and offers may follow. Spec: States and transitions
  */
-import { shown } from '../../target/expectations.ts';
+import { describeValue } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
 import { type JudgedExchange, segmentOf } from '../judged-exchange.ts';
 import { type CaseFacts, locationOf } from './case-facts.ts';
@@ -123,7 +123,7 @@ export class DeploymentFollower implements Follower {
       {
         where: 'the report after the abort',
         must: 'be answered 409',
-        seen: String(answered),
+        actual: String(answered),
         requirement,
       },
     ];
@@ -163,7 +163,15 @@ export class DeploymentFollower implements Follower {
         : ('status.becomes-the-state' as const);
       const where = `200 body: /${index}/status`;
       const must = `be ${allowed.join(' or ')}, by what was reported and aborted`;
-      return [{ where, must, seen: shown(seen), requirement, operation: 'put-deployment-status' }];
+      return [
+        {
+          where,
+          must,
+          actual: describeValue(seen),
+          requirement,
+          operation: 'put-deployment-status',
+        },
+      ];
     });
   }
 }
@@ -176,7 +184,12 @@ function seeAborted(state: FollowedValue<string>, span: Span): void {
 function offeredAgain(id: string, before: readonly string[]): FollowedViolation {
   const requirement = before.includes(ABORTED) ? 'next.aborted-is-over' : 'next.finished-is-over';
   const must = `not be offered any more, since it is ${before.join(' or ')}`;
-  return { where: `deployment ${shown(id)}`, must, seen: 'it is offered again', requirement };
+  return {
+    where: `deployment ${describeValue(id)}`,
+    must,
+    actual: 'it is offered again',
+    requirement,
+  };
 }
 
 function isOnly(values: readonly string[] | undefined, allowed: readonly string[]): boolean {

@@ -20,7 +20,7 @@ export interface StateWrite<State> extends Span {
    * @param before undefined if any state is possible
    */
   readonly become: (before: State | undefined) => readonly (State | undefined)[];
-  /** How long after its answer the write may still be invisible, in milliseconds. */
+  /** How long after its response the write may still be invisible, in milliseconds. */
   readonly settleMs: number;
 }
 
@@ -62,8 +62,9 @@ export class FollowedState<State> {
   }
 
   /**
-   * Returns the states that a read may show, that of all writes in the order of their answers first.
-   * Returns undefined if they are too many to be followed. An undefined state stands for any state.
+   * Returns the states that a read may show, that of all writes in the order of their responses
+   * first. Returns undefined if they are too many to be followed. An undefined state stands for any
+   * state.
    * @param narrow returns the part of a state that the read is about; the whole state by default
    */
   possibleAt(

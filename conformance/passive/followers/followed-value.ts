@@ -1,6 +1,6 @@
 /**
  * One value that requests write, with the values that a read may return: every order of overlapping
- * writes is allowed, and a write without an answer may or may not have happened.
+ * writes is allowed, and a write without a response may or may not have happened.
  */
 
 /** More possible values than this are not followed. */
@@ -8,7 +8,7 @@ const POSSIBLE_MAX = 64;
 /** More writes than this are not followed; a case that writes so often measures something else. */
 const WRITES_MAX = 256;
 
-/** When a request was sent and when its answer was complete, in milliseconds. */
+/** When a request was sent and when its response was complete, in milliseconds. */
 export interface Span {
   readonly sentMs: number;
   readonly endedMs: number;
@@ -26,7 +26,9 @@ interface Write<Value> extends Span {
   readonly isSure: boolean;
 }
 
-/** A value whose writes are all known. The first write is that of an open value, before all others. */
+/**
+ * A value whose writes are all known. The first write is that of an open value, before all others.
+ */
 export class FollowedValue<Value> {
   readonly #writes: Write<Value>[] = [
     {

@@ -47,7 +47,7 @@ describe('the follower of deployments', () => {
       ],
     ],
     [
-      'either state after a report without an answer',
+      'either state after a report without a response',
       [report('installing'), report('success', 0), read('installing'), read('success')],
     ],
     [

@@ -1,7 +1,7 @@
 /** The attributes of a device: PATCH sets those that it names, PUT replaces all. Spec: Device inventory */
 import { isDeepStrictEqual } from 'node:util';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
-import { shown } from '../../target/expectations.ts';
+import { describeValue } from '../../target/expectations.ts';
 import { entriesOf, membersOf } from '../../target/json-members.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
 import type { Allows } from './allowances.ts';
@@ -163,14 +163,19 @@ function difference(
     if (found === undefined) return undefined;
     const requirement = 'inventory.put-replaces';
     const operation = 'put-attributes';
-    return { must: 'be removed by PUT', seen: shown(found.value), requirement, operation };
+    return {
+      must: 'be removed by PUT',
+      actual: describeValue(found.value),
+      requirement,
+      operation,
+    };
   }
   const { value, because, descriptions } = expected;
   const operation = because === 'inventory.put-assigns' ? 'put-attributes' : 'patch-attributes';
-  const must = `be ${shown(value)}, as the device set it`;
-  if (found === undefined) return { must, seen: 'absent', requirement: because, operation };
+  const must = `be ${describeValue(value)}, as the device set it`;
+  if (found === undefined) return { must, actual: 'absent', requirement: because, operation };
   if (!isDeepStrictEqual(found.value, value)) {
-    return { must, seen: shown(found.value), requirement: kindOf(value), operation };
+    return { must, actual: describeValue(found.value), requirement: kindOf(value), operation };
   }
   const description = typeof found.description === 'string' ? found.description : null;
   if (descriptions === undefined || descriptions.includes(description)) return undefined;
@@ -179,8 +184,8 @@ function difference(
     return undefined;
   }
   return {
-    must: `have the description ${descriptions.map(shown).join(' or ')}`,
-    seen: shown(description),
+    must: `have the description ${descriptions.map(describeValue).join(' or ')}`,
+    actual: describeValue(description),
     requirement:
       descriptions.includes(null) && operation === 'put-attributes'
         ? 'inventory.put-replaces-descriptions'

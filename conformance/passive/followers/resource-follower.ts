@@ -97,7 +97,9 @@ export class ResourceFollower<State> implements Follower {
   }
 }
 
-/** Returns the violation if the answer shows none of the states, of which none may be any state. */
+/**
+ * Returns the violation if the response shows none of the states, of which none may be any state.
+ */
 function violationOf<State>(
   states: readonly (State | undefined)[],
   differs: Reading<State>['differs'],

@@ -27,10 +27,10 @@ export interface Effect<State> extends ResourceKey {
   readonly settleMs?: number;
 }
 
-/** What an answer shows of a resource. */
+/** What a response shows of a resource. */
 export interface Reading<State> extends ResourceKey {
   /**
-   * Returns how the answer differs from the state; undefined if it shows the state.
+   * Returns how the response differs from the state; undefined if it shows the state.
    * @param all every possible state, so that what only another one has must be absent
    */
   readonly differs: (state: State, all: readonly State[]) => FollowedViolation | undefined;
@@ -48,7 +48,7 @@ export interface Resource<State> {
   readonly parts?: StateParts<State>;
   /** The effects of requests by operation, if they are accepted. */
   readonly writes: Readonly<Record<string, Reader<Effect<State>>>>;
-  /** What answers show, by operation; only answers of 200 are asked. */
+  /** What responses show, by operation; only responses of 200 are asked. */
   readonly reads: Readonly<Record<string, Reader<Reading<State>>>>;
 }
 

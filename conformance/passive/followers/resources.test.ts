@@ -103,7 +103,7 @@ const legal: readonly (readonly [string, readonly Step[]])[] = [
   ],
   ['the first value of a name twice', [put([a1, a2]), inventory([a1])]],
   [
-    'the effect of a write without an answer',
+    'the effect of a write without a response',
     [put([a1]), patch([a2], { status: 0 }), inventory([a2])],
   ],
   [
@@ -116,7 +116,7 @@ const legal: readonly (readonly [string, readonly Step[]])[] = [
     ],
   ],
   [
-    'either value after a write without an answer',
+    'either value after a write without a response',
     [put([a1]), patch([a2], { status: 0 }), inventory([a1])],
   ],
   ['either of two values of one name', [put([a1, a2]), inventory([a2])]],
@@ -201,7 +201,9 @@ const legal: readonly (readonly [string, readonly Step[]])[] = [
   ],
 ];
 
-/** Writes of eight attributes of their own, which may be seen in 256 combinations while they settle. */
+/**
+ * Writes of eight attributes of their own, which may be seen in 256 combinations while they settle.
+ */
 const eight = 'abcdefgh'.split('').map((name) => patch([named(name, 1)]));
 
 describe('the followers of what devices and users write', () => {

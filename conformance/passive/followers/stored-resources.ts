@@ -3,10 +3,10 @@
  * Spec: Device monitor; DeploymentLog
  */
 import { jsonInOrder } from '../../../fixtures/base/json.ts';
-import { shown } from '../../target/expectations.ts';
+import { describeValue } from '../../target/expectations.ts';
 import { entriesOf, membersOf } from '../../target/json-members.ts';
-import { momentOf } from '../answer-parts.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
+import { momentOf } from '../response-parts.ts';
 import type { FollowedViolation } from './follower.ts';
 import { type Effect, isPlainJson, isWellFormed, type Resource } from './resource.ts';
 
@@ -29,9 +29,9 @@ export const monitorResource: Resource<readonly string[]> = {
         differs: (state) => {
           const found = monitorEntries(json);
           if (jsonInOrder(found) === jsonInOrder(state)) return undefined;
-          const must = `be ${shown(state)}, which the device sent last`;
+          const must = `be ${describeValue(state)}, which the device sent last`;
           return {
-            ...{ where: '200 body', must, seen: shown(found) },
+            ...{ where: '200 body', must, actual: describeValue(found) },
             requirement: state.length === 0 ? 'monitor.empty-is-current' : 'monitor.is-current',
             operation: 'post-monitor-configuration',
           };
@@ -84,14 +84,14 @@ export const logResource: Resource<readonly string[]> = {
       allows('log.open-after-the-abort') ? [{ device: undefined, part: deploymentId }] : [],
   },
   reads: {
-    'get-deployment-log': ({ request, answer }, facts) => {
+    'get-deployment-log': ({ request, response }, facts) => {
       const [, deployment, device] =
         /\/([^/]+)\/devices\/([^/]+)\/log$/.exec(pathOf(request.url)) ?? [];
       return [
         {
           device: facts.ofId(device),
           part: deployment,
-          differs: (state, all) => differenceOfLogs(answer.text, state, all),
+          differs: (state, all) => differenceOfLogs(response.text, state, all),
         },
       ];
     },
@@ -103,10 +103,14 @@ function differenceOfLogs(
   state: readonly string[],
   all: readonly (readonly string[])[],
 ): FollowedViolation | undefined {
-  const shared = { where: '200 body', seen: shown(text), operation: 'put-deployment-log' };
+  const shared = {
+    where: '200 body',
+    actual: describeValue(text),
+    operation: 'put-deployment-log',
+  };
   const missing = state.find((message) => !text.includes(message));
   if (missing !== undefined) {
-    const must = `have the message ${shown(missing)}, as in the last upload`;
+    const must = `have the message ${describeValue(missing)}, as in the last upload`;
     return { ...shared, must, requirement: 'log.is-kept' };
   }
   const others = all.flat().filter((message) => state.every((own) => !own.includes(message)));
@@ -114,7 +118,7 @@ function differenceOfLogs(
     (message) => message.length >= OWN_MESSAGE_MIN && text.includes(message),
   );
   if (older === undefined) return undefined;
-  const must = `not have the message ${shown(older)} of another upload`;
+  const must = `not have the message ${describeValue(older)} of another upload`;
   return { ...shared, must, requirement: 'log.is-replaced' };
 }
 
@@ -153,7 +157,7 @@ function strangeAlert(
   return {
     where: `200 body: /${index}`,
     must: 'be an alert as the device sent it',
-    seen: shownAlerts[index] ?? '',
+    actual: shownAlerts[index] ?? '',
     requirement: 'alerts.are-shown',
     operation: 'post-alerts',
   };

@@ -66,10 +66,10 @@ export function Coverage({ facts }: { facts: PageFacts }) {
 function rowsOf({
   requirements,
   verdicts,
-  judgedEverywhere,
+  requirementsOnAllOperations,
 }: PageFacts): readonly RequirementRow[] {
   const byCase = new Map(verdicts.map((each) => [each.id, each.verdict]));
-  const judged = new Map(judgedEverywhere.map((each) => [each.requirement, each]));
+  const judged = new Map(requirementsOnAllOperations.map((each) => [each.requirement, each]));
   return requirements.map((requirement) => {
     const { id, sentence, reason = '', cases } = requirement;
     const judgement = judged.get(id);

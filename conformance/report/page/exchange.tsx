@@ -1,12 +1,12 @@
-/** A request and its answer as recorded. */
+/** A request and its response as recorded. */
 import { Group } from '../../../fixtures/page/group.tsx';
 import { TextBlock } from '../../../fixtures/page/text-block.tsx';
 import type { MessageFacts, ShownExchange } from '../page-facts.ts';
 
 /** Renders a line with the request and its outcome, and both messages below. */
 export function ExchangeBlock({ exchange }: { exchange: ShownExchange }) {
-  const { startMs, elapsedMs, request, answer, failure } = exchange;
-  const outcome = answer === undefined ? (failure ?? 'no response') : String(answer.status);
+  const { startMs, elapsedMs, request, response, failure } = exchange;
+  const outcome = response === undefined ? (failure ?? 'no response') : String(response.status);
   return (
     <Group
       kind="plain"
@@ -20,7 +20,7 @@ export function ExchangeBlock({ exchange }: { exchange: ShownExchange }) {
       }
     >
       <TextBlock text={[request.line, ...messageLines(request)].join('\n')} />
-      <TextBlock text={[outcome, ...(answer ? messageLines(answer) : [])].join('\n')} />
+      <TextBlock text={[outcome, ...(response ? messageLines(response) : [])].join('\n')} />
     </Group>
   );
 }

@@ -4,7 +4,7 @@ import { isObject } from '../../../fixtures/base/json.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { entriesOf, type Members } from '../../target/json-members.ts';
 import { changedAt, isSuccess, jsonOf, queryOf, withJson } from '../alter.ts';
-import { answerBecomes, bodyBecomes, requestBecomes } from '../alterations.ts';
+import { bodyBecomes, requestBecomes, responseBecomes } from '../alterations.ts';
 import type { Alteration, Defect } from '../defect.ts';
 import { listedToo } from './artifacts.ts';
 
@@ -257,14 +257,14 @@ export const artifactFormDefects: readonly Defect[] = [
     title: 'An artifact is listed only for the first of its device types.',
     violates: ['artifacts.list-is-complete'],
     operations: lists,
-    alter: answerBecomes((answer, request) => {
-      const listed = jsonOf(answer);
-      if (!isSuccess(answer) || !Array.isArray(listed)) return answer;
+    alter: responseBecomes((response, request) => {
+      const listed = jsonOf(response);
+      if (!isSuccess(response) || !Array.isArray(listed)) return response;
       const asked = queryOf(request).get('device_type');
       const kept = listed.filter(
         (artifact) => entriesOf(Object(artifact).device_types_compatible)[0] === asked,
       );
-      return kept.length === listed.length ? answer : withJson(answer, kept);
+      return kept.length === listed.length ? response : withJson(response, kept);
     }),
   },
   {
@@ -282,10 +282,10 @@ export const artifactFormDefects: readonly Defect[] = [
     title: 'Downloads end after 256 KiB.',
     violates: ['link.gives-the-file'],
     operations: ['download-artifact'],
-    alter: answerBecomes((answer, { headers }) =>
-      answer.status === 200 && headers.range === undefined && answer.body.length < 1e6
-        ? { ...answer, body: answer.body.subarray(0, CUT_AT_BYTES) }
-        : answer,
+    alter: responseBecomes((response, { headers }) =>
+      response.status === 200 && headers.range === undefined && response.body.length < 1e6
+        ? { ...response, body: response.body.subarray(0, CUT_AT_BYTES) }
+        : response,
     ),
   },
 ];

@@ -1,7 +1,7 @@
 /** Defects in the conditions of a download, and in the lifetime of its link. */
-import { objectOf, ownAnswer, withHeaders, withStatus } from '../alter.ts';
-import { answerBecomes } from '../alterations.ts';
-import type { Alteration, Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
+import { objectOf, ownResponse, withHeaders, withStatus } from '../alter.ts';
+import { responseBecomes } from '../alterations.ts';
+import type { Alteration, Defect, ProxiedRequest, ProxiedResponse } from '../defect.ts';
 
 const httpDate = /^[A-Z][a-z]{2}, .* GMT$/;
 const EARLY_MS = 120_000;
@@ -15,10 +15,10 @@ function conditionBecomes(
   isPicked: (date: string) => boolean,
   status: number,
 ): () => Alteration {
-  return answerBecomes((answer, { headers }) => {
+  return responseBecomes((response, { headers }) => {
     const date = headers[name];
     const isHit = date !== undefined && headers.range === undefined && isPicked(date);
-    return isHit && answer.status === 200 ? withStatus(answer, status) : answer;
+    return isHit && response.status === 200 ? withStatus(response, status) : response;
   });
 }
 
@@ -48,22 +48,22 @@ function linkIn({ path, query }: Pick<ProxiedRequest, 'path' | 'query'>): string
   return `${path}?${query}`;
 }
 
-/** Returns the link in an answer and its expiry; undefined when the answer has none. */
+/** Returns the link in a response and its expiry; undefined when the response has none. */
 function issuedLink(
-  answer: ProxiedAnswer,
+  response: ProxiedResponse,
 ): { path: string; query: string; expire: string } | undefined {
-  const { uri, expire } = objectOf(answer);
-  if (answer.status !== 200 || typeof uri !== 'string') return undefined;
+  const { uri, expire } = objectOf(response);
+  if (response.status !== 200 || typeof uri !== 'string') return undefined;
   const { pathname: path, search } = new URL(uri);
   return { path, query: search.slice(1), expire: String(expire) };
 }
 
 /** Downloads each link as soon as it is issued, and serves that answer even after the expiry. */
 function outlivesItsTime(): Alteration {
-  const files = new Map<string, ProxiedAnswer>();
+  const files = new Map<string, ProxiedResponse>();
   return {
-    answer: async (answer, request, ask) => {
-      const link = request.operation === 'get-artifact-link' ? issuedLink(answer) : undefined;
+    response: async (response, request, ask) => {
+      const link = request.operation === 'get-artifact-link' ? issuedLink(response) : undefined;
       if (link) {
         const following = {
           ...request,
@@ -73,7 +73,7 @@ function outlivesItsTime(): Alteration {
         } as const;
         files.set(linkIn(link), await ask(following));
       }
-      return answer.status === 403 ? (files.get(linkIn(request)) ?? answer) : answer;
+      return response.status === 403 ? (files.get(linkIn(request)) ?? response) : response;
     },
   };
 }
@@ -81,12 +81,12 @@ function outlivesItsTime(): Alteration {
 function endsEarly(): Alteration {
   const ends = new Map<string, number>();
   return {
-    answer: (answer, request) => {
-      const link = request.operation === 'get-artifact-link' ? issuedLink(answer) : undefined;
+    response: (response, request) => {
+      const link = request.operation === 'get-artifact-link' ? issuedLink(response) : undefined;
       if (link) ends.set(linkIn(link), Date.parse(link.expire) - EARLY_MS);
       const isOver =
-        Date.parse(answer.headers.date ?? '') >= (ends.get(linkIn(request)) ?? Infinity);
-      return answer.status === 200 && isOver ? ownAnswer(403) : answer;
+        Date.parse(response.headers.date ?? '') >= (ends.get(linkIn(request)) ?? Infinity);
+      return response.status === 200 && isOver ? ownResponse(403) : response;
     },
   };
 }
@@ -147,7 +147,7 @@ export const artifactLinkConditionDefects: readonly Defect[] = [
     title: 'The link sends no Last-Modified.',
     violates: ['link.tells-last-change'],
     operations: file,
-    alter: answerBecomes((answer) => withHeaders(answer, { 'last-modified': undefined })),
+    alter: responseBecomes((response) => withHeaders(response, { 'last-modified': undefined })),
   },
   {
     id: 'expired-link-gives-the-file',

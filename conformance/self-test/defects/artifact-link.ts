@@ -1,7 +1,7 @@
-/** Defects in links to artifact files and in their answers. */
-import { ownAnswer, withHeaders, withStatus } from '../alter.ts';
-import { answerBecomes, fieldBecomes, refusalBecomes, statusBecomes } from '../alterations.ts';
-import type { Alteration, Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
+/** Defects in links to artifact files and in their responses. */
+import { ownResponse, withHeaders, withStatus } from '../alter.ts';
+import { fieldBecomes, refusalBecomes, responseBecomes, statusBecomes } from '../alterations.ts';
+import type { Alteration, Defect, ProxiedRequest, ProxiedResponse } from '../defect.ts';
 import { artifactLinkConditionDefects } from './artifact-link-conditions.ts';
 
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -20,8 +20,8 @@ function rangeOf({ headers }: ProxiedRequest): string {
   return headers.range ?? '';
 }
 
-/** Returns the total length in a 206 answer. */
-function totalOf({ headers }: ProxiedAnswer): number {
+/** Returns the total length in a 206 response. */
+function totalOf({ headers }: ProxiedResponse): number {
   return Number(headers['content-range']?.split('/')[1]);
 }
 
@@ -30,9 +30,9 @@ function partBecomes(
   picks: (range: string) => boolean,
   other: (range: string) => string | undefined,
 ): () => Alteration {
-  return answerBecomes((answer, request, ask) => {
+  return responseBecomes((response, request, ask) => {
     const range = rangeOf(request);
-    if (answer.status !== 206 || !picks(range)) return answer;
+    if (response.status !== 206 || !picks(range)) return response;
     return ask(withHeaders(request, { range: other(range) }));
   });
 }
@@ -58,10 +58,10 @@ function givenAgain(key: (request: ProxiedRequest) => string): () => Alteration 
   return () => {
     const files = new Map<string, Buffer>();
     return {
-      answer: (answer, request) => {
-        if (answer.status === 200) files.set(key(request), answer.body);
+      response: (response, request) => {
+        if (response.status === 200) files.set(key(request), response.body);
         const body = files.get(key(request));
-        return answer.status === 403 && body ? { ...answer, status: 200, body } : answer;
+        return response.status === 403 && body ? { ...response, status: 200, body } : response;
       },
     };
   };
@@ -136,8 +136,8 @@ const links: readonly Defect[] = [
     title: 'The last byte of a file is changed.',
     violates: ['link.gives-the-file', 'next.source-gives-the-artifact'],
     operations: file,
-    alter: answerBecomes((answer) =>
-      answer.status === 200 ? { ...answer, body: flipped(answer.body) } : answer,
+    alter: responseBecomes((response) =>
+      response.status === 200 ? { ...response, body: flipped(response.body) } : response,
     ),
   },
   {
@@ -166,14 +166,14 @@ const links: readonly Defect[] = [
       const files = new Map<string, Buffer>();
       const paths = new Map<string, string>();
       return {
-        answer: (answer, { path, query }) => {
-          if (answer.status === 200) {
-            files.set(path, answer.body);
+        response: (response, { path, query }) => {
+          if (response.status === 200) {
+            files.set(path, response.body);
             paths.set(query, path);
           }
           const isOfAnother = (paths.get(query) ?? path) !== path;
-          const body = isOfAnother && answer.status >= 400 ? files.get(path) : undefined;
-          return body ? { ...answer, status: 200, body } : answer;
+          const body = isOfAnother && response.status >= 400 ? files.get(path) : undefined;
+          return body ? { ...response, status: 200, body } : response;
         },
       };
     },
@@ -186,10 +186,10 @@ const links: readonly Defect[] = [
     alter: () => {
       const files = new Map<string, Buffer>();
       return {
-        answer: (answer, { path, query }) => {
-          if (answer.status === 200) files.set(path, answer.body);
+        response: (response, { path, query }) => {
+          if (response.status === 200) files.set(path, response.body);
           const body = query === '' ? files.get(path) : undefined;
-          return body ? { ...answer, status: 200, body } : answer;
+          return body ? { ...response, status: 200, body } : response;
         },
       };
     },
@@ -250,9 +250,9 @@ const ranges: readonly Defect[] = [
     title: 'A suffix Range longer than the file is answered 416.',
     violates: ['link.range-long-suffix'],
     operations: file,
-    alter: answerBecomes((answer, request) => {
+    alter: responseBecomes((response, request) => {
       const [, suffix] = /^bytes=-(\d+)$/.exec(rangeOf(request)) ?? [];
-      return Number(suffix) > totalOf(answer) ? ownAnswer(416) : answer;
+      return Number(suffix) > totalOf(response) ? ownResponse(416) : response;
     }),
   },
   {
@@ -260,9 +260,9 @@ const ranges: readonly Defect[] = [
     title: 'A Range whose last byte is past the end is answered 416.',
     violates: ['link.range-past-the-end'],
     operations: file,
-    alter: answerBecomes((answer, request) => {
+    alter: responseBecomes((response, request) => {
       const [, , last] = closed.exec(rangeOf(request)) ?? [];
-      return Number(last) >= totalOf(answer) ? ownAnswer(416) : answer;
+      return Number(last) >= totalOf(response) ? ownResponse(416) : response;
     }),
   },
   {
@@ -270,8 +270,8 @@ const ranges: readonly Defect[] = [
     title: 'A 206 has no Content-Range.',
     violates: ['link.content-range'],
     operations: file,
-    alter: answerBecomes((answer) =>
-      answer.status === 206 ? withHeaders(answer, { 'content-range': undefined }) : answer,
+    alter: responseBecomes((response) =>
+      response.status === 206 ? withHeaders(response, { 'content-range': undefined }) : response,
     ),
   },
   {
@@ -279,9 +279,9 @@ const ranges: readonly Defect[] = [
     title: 'A Range that starts past the end is answered 206 with no bytes.',
     violates: ['link.range-unsatisfiable', 'link.range-unsatisfiable-is-416'],
     operations: file,
-    alter: answerBecomes((answer, request) => {
+    alter: responseBecomes((response, request) => {
       const first = Number.parseInt(rangeOf(request).slice('bytes='.length), 10);
-      return answer.status === 416 && first >= totalOf(answer) ? ownAnswer(206) : answer;
+      return response.status === 416 && first >= totalOf(response) ? ownResponse(206) : response;
     }),
   },
   {
@@ -289,8 +289,8 @@ const ranges: readonly Defect[] = [
     title: 'A Range that starts past the end is ignored.',
     violates: ['link.range-unsatisfiable-is-416'],
     operations: file,
-    alter: answerBecomes((answer, request, ask) =>
-      answer.status === 416 ? ask(withHeaders(request, { range: undefined })) : answer,
+    alter: responseBecomes((response, request, ask) =>
+      response.status === 416 ? ask(withHeaders(request, { range: undefined })) : response,
     ),
   },
   {
@@ -298,8 +298,8 @@ const ranges: readonly Defect[] = [
     title: 'A 416 does not give the length of the file.',
     violates: ['link.unsatisfied-length'],
     operations: file,
-    alter: answerBecomes((answer) =>
-      answer.status === 416 ? withHeaders(answer, { 'content-range': undefined }) : answer,
+    alter: responseBecomes((response) =>
+      response.status === 416 ? withHeaders(response, { 'content-range': undefined }) : response,
     ),
   },
   {
@@ -307,9 +307,9 @@ const ranges: readonly Defect[] = [
     title: 'Of several ranges, the first one is returned as if it were the whole file.',
     violates: ['link.several-ranges'],
     operations: file,
-    alter: answerBecomes(async (answer, request, ask) => {
+    alter: responseBecomes(async (response, request, ask) => {
       const [first, second] = rangeOf(request).split(',');
-      if (second === undefined) return answer;
+      if (second === undefined) return response;
       return withStatus(await ask(withHeaders(request, { range: first })), 200);
     }),
   },
@@ -332,11 +332,11 @@ const ranges: readonly Defect[] = [
     title: 'The last byte of a large part is changed.',
     violates: ['link.parts-make-the-file'],
     operations: file,
-    alter: answerBecomes((answer, request) => {
-      const isLarge = answer.status === 206 && answer.body.length > LARGE_BYTES;
+    alter: responseBecomes((response, request) => {
+      const isLarge = response.status === 206 && response.body.length > LARGE_BYTES;
       return isLarge && closed.test(rangeOf(request))
-        ? { ...answer, body: flipped(answer.body) }
-        : answer;
+        ? { ...response, body: flipped(response.body) }
+        : response;
     }),
   },
 ];

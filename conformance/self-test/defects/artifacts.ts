@@ -2,7 +2,7 @@
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { entriesOf, type Members, membersOf } from '../../target/json-members.ts';
 import { changedAt, listOf, queryOf, withJson, withStatus } from '../alter.ts';
-import { answerBecomes, bodyBecomes, refusalBecomes, statusBecomes } from '../alterations.ts';
+import { bodyBecomes, refusalBecomes, responseBecomes, statusBecomes } from '../alterations.ts';
 import type { Alteration, Defect, ProxiedRequest } from '../defect.ts';
 import { requestFor } from '../requests.ts';
 
@@ -23,12 +23,12 @@ function asksWith(...names: readonly string[]): (request: ProxiedRequest) => boo
 export function listedToo(
   picks: (artifact: Members, asked: URLSearchParams) => boolean,
 ): () => Alteration {
-  return answerBecomes(async (answer, request, ask) => {
-    if (answer.status !== 200 || listOf(answer).length > 1) return answer;
+  return responseBecomes(async (response, request, ask) => {
+    if (response.status !== 200 || listOf(response).length > 1) return response;
     const own = { token: ask.userToken, query: { per_page: '500' } };
     const all = listOf(await ask(requestFor('list-all-artifacts', own))).map(membersOf);
     const more = all.filter((artifact) => picks(artifact, queryOf(request)));
-    return withJson(answer, [...listOf(answer), ...more]);
+    return withJson(response, [...listOf(response), ...more]);
   });
 }
 
@@ -271,8 +271,8 @@ const lists: readonly Defect[] = [
     title: 'The list of artifacts is answered 201.',
     violates: ['artifacts.list'],
     operations: ['list-artifacts'],
-    alter: answerBecomes((answer) =>
-      listOf(answer).length > 0 ? withStatus(answer, 201) : answer,
+    alter: responseBecomes((response) =>
+      listOf(response).length > 0 ? withStatus(response, 201) : response,
     ),
   },
   {

@@ -5,14 +5,14 @@
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { bearer } from '../../target/call.ts';
 import { membersOf } from '../../target/json-members.ts';
-import { listOf, objectOf, ownAnswer, tokenOf, withJson } from '../alter.ts';
-import { answerBecomes } from '../alterations.ts';
+import { listOf, objectOf, ownResponse, tokenOf, withJson } from '../alter.ts';
+import { responseBecomes } from '../alterations.ts';
 import type {
   Alteration,
   Defect,
-  ProxiedAnswer,
   ProxiedOperation,
   ProxiedRequest,
+  ProxiedResponse,
 } from '../defect.ts';
 import { callerOf } from '../own-deployment.ts';
 import { requestFor } from '../requests.ts';
@@ -21,7 +21,10 @@ import { requestFor } from '../requests.ts';
 type KeyOf = (request: ProxiedRequest) => string;
 
 /** Handles a request during another one with the same key; `first` is the earliest of them. */
-type WhileBusy = (request: ProxiedRequest, first: ProxiedRequest) => ProxiedRequest | ProxiedAnswer;
+type WhileBusy = (
+  request: ProxiedRequest,
+  first: ProxiedRequest,
+) => ProxiedRequest | ProxiedResponse;
 
 /** Applies `change` to each request that arrives while another with the same key is answered. */
 function whileBusy(keyOf: KeyOf, change: WhileBusy): () => Alteration {
@@ -35,14 +38,14 @@ function whileBusy(keyOf: KeyOf, change: WhileBusy): () => Alteration {
         const [first] = others;
         if (first === undefined) return request;
         const changed = change(request, first);
-        // A request that the proxy answers has no answer of the target that would end it.
+        // A request that the proxy answers has no response of the target that would end it.
         if ('status' in changed) open.set(keyOf(request), others);
         return changed;
       },
-      answer: (answer, request) => {
+      response: (response, request) => {
         const [, ...left] = open.get(keyOf(request)) ?? [];
         open.set(keyOf(request), left);
-        return answer;
+        return response;
       },
     };
   };
@@ -72,7 +75,7 @@ const overlaps: readonly Overlap[] = [
     id: 'setting-during-a-setting-is-lost',
     title: 'A configuration that arrives while another of the device is written is lost.',
     operations: ['put-configuration'],
-    change: () => ownAnswer(204),
+    change: () => ownResponse(204),
   },
   {
     id: 'setting-during-a-setting-is-torn',
@@ -84,7 +87,7 @@ const overlaps: readonly Overlap[] = [
     id: 'patch-during-a-patch-is-lost',
     title: 'A PATCH of attributes that arrives while another of the device is written is lost.',
     operations: ['patch-attributes'],
-    change: () => ownAnswer(200),
+    change: () => ownResponse(200),
     also: ['inventory.patch-adds', 'inventory.patch-keeps'],
   },
   {
@@ -110,7 +113,7 @@ const overlaps: readonly Overlap[] = [
     id: 'alerts-during-alerts-are-lost',
     title: 'Alerts that arrive while others of the device are written are lost.',
     operations: ['post-alerts'],
-    change: () => ownAnswer(204),
+    change: () => ownResponse(204),
     also: ['alerts.are-shown'],
   },
   {
@@ -125,7 +128,7 @@ const overlaps: readonly Overlap[] = [
     operations: ['put-configuration', 'patch-attributes'],
     change: (request, first) =>
       request.operation === 'put-configuration' && first.operation === 'patch-attributes'
-        ? ownAnswer(204)
+        ? ownResponse(204)
         : request,
   },
   {
@@ -156,11 +159,11 @@ function configurationClearsAlerts(): Alteration {
       }
       return request;
     },
-    answer: (answer, request) => {
+    response: (response, request) => {
       const since = sentSince.get(request.parameters.id ?? '');
-      if (request.operation !== 'list-alerts' || !since) return answer;
-      const left = listOf(answer).filter((alert) => since.has(membersOf(alert).name));
-      return left.length < listOf(answer).length ? withJson(answer, left) : answer;
+      if (request.operation !== 'list-alerts' || !since) return response;
+      const left = listOf(response).filter((alert) => since.has(membersOf(alert).name));
+      return left.length < listOf(response).length ? withJson(response, left) : response;
     },
   };
 }
@@ -179,13 +182,13 @@ const sideEffects: readonly Defect[] = [
     title: 'A new token of a device removes its configuration.',
     violates: ['service.writes-keep-apart'],
     operations: ['post-auth-request'],
-    alter: answerBecomes(async (answer, request, ask) => {
-      if (answer.status !== 200) return answer;
-      const headers = bearer(answer.body.toString());
+    alter: responseBecomes(async (response, request, ask) => {
+      if (response.status !== 200) return response;
+      const headers = bearer(response.body.toString());
       const parameters = { id: callerOf({ ...request, headers }) };
       const token = ask.userToken;
       await ask(requestFor('set-configuration', { parameters, token, json: {} }));
-      return answer;
+      return response;
     }),
   },
 ];

@@ -1,11 +1,11 @@
 /** Defects in the audit log as CSV, parameter by parameter. */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
-import { isSuccess, ownAnswer, queryOf, withHeaders, withQuery, withText } from '../alter.ts';
+import { isSuccess, ownResponse, queryOf, withHeaders, withQuery, withText } from '../alter.ts';
 import {
-  answerBecomes,
   headersBecome,
   parameterBecomes,
   requestBecomes,
+  responseBecomes,
   statusBecomes,
 } from '../alterations.ts';
 import type { Alteration, Defect, ProxiedRequest } from '../defect.ts';
@@ -19,13 +19,14 @@ function has(name: string, value?: string): (request: ProxiedRequest) => boolean
   };
 }
 
-/** Changes the document of a successful answer. */
+/** Changes the document of a successful response. */
 function documentBecomes(
   change: (text: string) => string,
   picks?: (request: ProxiedRequest) => boolean,
 ): () => Alteration {
-  return answerBecomes(
-    (answer) => (isSuccess(answer) ? withText(answer, change(answer.body.toString())) : answer),
+  return responseBecomes(
+    (response) =>
+      isSuccess(response) ? withText(response, change(response.body.toString())) : response,
     picks,
   );
 }
@@ -108,7 +109,7 @@ export const auditExportDefects: readonly Defect[] = [
     title: 'The export is built first and sent with a Content-Length.',
     violates: ['audit.export-is-streamed'],
     operations,
-    alter: answerBecomes((answer) => withHeaders(answer, { 'transfer-encoding': undefined })),
+    alter: responseBecomes((response) => withHeaders(response, { 'transfer-encoding': undefined })),
   },
   {
     id: 'export-is-202',
@@ -248,7 +249,7 @@ export const auditExportDefects: readonly Defect[] = [
     alter: () => ({
       request: (request) =>
         has('object_type', 'user')(request) && !has('object_id')(request)
-          ? ownAnswer(400, { error: 'no type' })
+          ? ownResponse(400, { error: 'no type' })
           : request,
     }),
   },

@@ -1,12 +1,12 @@
 /** Defects in the audit log as a list, parameter by parameter. */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
-import { listOf, ownAnswer, queryOf, withHeaders, withJson, withQuery } from '../alter.ts';
+import { listOf, ownResponse, queryOf, withHeaders, withJson, withQuery } from '../alter.ts';
 import {
-  answerBecomes,
   bodyBecomes,
   headersBecome,
   parameterBecomes,
   requestBecomes,
+  responseBecomes,
   statusBecomes,
 } from '../alterations.ts';
 import type { Alteration, Defect, ProxiedRequest } from '../defect.ts';
@@ -30,10 +30,10 @@ function shifted(name: string, bySeconds: number): () => Alteration {
   );
 }
 
-/** Changes the links of an answer. */
+/** Changes the links of a response. */
 function linksBecome(change: (links: string) => string): () => Alteration {
-  return answerBecomes((answer) =>
-    withHeaders(answer, { link: change(answer.headers.link ?? '') }),
+  return responseBecomes((response) =>
+    withHeaders(response, { link: change(response.headers.link ?? '') }),
   );
 }
 
@@ -156,9 +156,9 @@ export const auditLogDefects: readonly Defect[] = [
     title: 'A page has one entry more than requested.',
     violates: ['audit.per-page', 'audit.total', 'audit.one-entry-an-act'],
     operations,
-    alter: answerBecomes((answer) => {
-      const entries = listOf(answer);
-      return entries.length > 0 ? withJson(answer, [...entries, entries[0]]) : answer;
+    alter: responseBecomes((response) => {
+      const entries = listOf(response);
+      return entries.length > 0 ? withJson(response, [...entries, entries[0]]) : response;
     }, has('per_page')),
   },
   {
@@ -177,8 +177,8 @@ export const auditLogDefects: readonly Defect[] = [
     title: 'X-Total-Count gives the number of entries on the page.',
     violates: ['audit.total'],
     operations,
-    alter: answerBecomes((answer) =>
-      withHeaders(answer, { 'x-total-count': String(listOf(answer).length) }),
+    alter: responseBecomes((response) =>
+      withHeaders(response, { 'x-total-count': String(listOf(response).length) }),
     ),
   },
   {
@@ -265,7 +265,7 @@ export const auditLogDefects: readonly Defect[] = [
     operations,
     alter: () => ({
       request: (request) =>
-        has('object_type', 'tenant')(request) ? ownAnswer(400, { error: 'no type' }) : request,
+        has('object_type', 'tenant')(request) ? ownResponse(400, { error: 'no type' }) : request,
     }),
   },
 ];

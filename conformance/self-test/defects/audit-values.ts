@@ -2,7 +2,7 @@
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { membersOf } from '../../target/json-members.ts';
 import { isSuccess, listOf, queryOf, withHeaders, withJson, withQuery } from '../alter.ts';
-import { answerBecomes, requestBecomes } from '../alterations.ts';
+import { requestBecomes, responseBecomes } from '../alterations.ts';
 import type { Alteration, Defect } from '../defect.ts';
 
 const operations = ['list-audit-logs'] as const;
@@ -41,17 +41,17 @@ function comparedBy(
   { name, place }: Filter,
   fits: (value: string, wanted: string) => boolean,
 ): () => Alteration {
-  return answerBecomes(async (answer, request, ask) => {
+  return responseBecomes(async (response, request, ask) => {
     const query = queryOf(request);
     const wanted = query.get(name) ?? '';
-    if (!isSuccess(answer) || wanted === '') return answer;
+    if (!isSuccess(response) || wanted === '') return response;
     const changes = { [name]: undefined, page: undefined, per_page: READ_MAX };
     const all = listOf(await ask(withQuery(request, changes)));
     const found = all.filter((entry) => fits(textAt(entry, place), wanted));
-    if (String(found.length) === answer.headers['x-total-count']) return answer;
+    if (String(found.length) === response.headers['x-total-count']) return response;
     const size = Number(query.get('per_page') ?? 20);
     const first = (Number(query.get('page') ?? 1) - 1) * size;
-    const page = withJson(answer, found.slice(first, first + size));
+    const page = withJson(response, found.slice(first, first + size));
     return withHeaders(page, { 'x-total-count': String(found.length) });
   });
 }
@@ -149,9 +149,11 @@ export const auditValueDefects: readonly Defect[] = [
     title: 'A page of 500 entries is cut to two, and no link leads to the others.',
     violates: ['audit.link-next', 'audit.pages', 'audit.per-page'],
     operations,
-    alter: answerBecomes((answer, request) => {
+    alter: responseBecomes((response, request) => {
       const isLarge = queryOf(request).get('per_page') === '500';
-      return isLarge && isSuccess(answer) ? withJson(answer, listOf(answer).slice(0, 2)) : answer;
+      return isLarge && isSuccess(response)
+        ? withJson(response, listOf(response).slice(0, 2))
+        : response;
     }),
   },
 ];

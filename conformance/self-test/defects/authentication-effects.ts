@@ -1,9 +1,9 @@
 /** Defects in what authentication requests leave behind, and in how identities are compared. */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { membersOf } from '../../target/json-members.ts';
-import { changedJson, isSuccess, objectOf, ownAnswer } from '../alter.ts';
-import { answerBecomes } from '../alterations.ts';
-import type { Alteration, Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
+import { changedJson, isSuccess, objectOf, ownResponse } from '../alter.ts';
+import { responseBecomes } from '../alterations.ts';
+import type { Alteration, Defect, ProxiedRequest, ProxiedResponse } from '../defect.ts';
 import { isRightlySigned } from './authentication-request.ts';
 
 const request = ['post-auth-request'] as const;
@@ -28,7 +28,7 @@ function serialOf(identity: unknown): string {
 
 /** Changes the devices that users are shown, by what earlier authentication requests were. */
 function devicesBecome(
-  noted: (sent: ProxiedRequest, answer: ProxiedAnswer) => boolean,
+  noted: (sent: ProxiedRequest, response: ProxiedResponse) => boolean,
   change: (device: Device, sent: ProxiedRequest) => Device,
 ): () => Alteration {
   return () => {
@@ -38,14 +38,14 @@ function devicesBecome(
       return sent ? change(membersOf(device), sent) : membersOf(device);
     };
     return {
-      answer: (answer, sent) => {
+      response: (response, sent) => {
         if (sent.operation === 'post-auth-request') {
           const identity = identityOf(sent);
-          if (identity && noted(sent, answer)) seen.set(serialOf(identity), sent);
-          return answer;
+          if (identity && noted(sent, response)) seen.set(serialOf(identity), sent);
+          return response;
         }
-        if (!isSuccess(answer)) return answer;
-        return changedJson(answer, (body) =>
+        if (!isSuccess(response)) return response;
+        return changedJson(response, (body) =>
           Array.isArray(body) ? body.map(changed) : changed(body),
         );
       },
@@ -58,15 +58,15 @@ function recordsRefused(status: number): () => Alteration {
   return () => {
     const refused = new Map<string, Device>();
     return {
-      answer: (answer, sent) => {
+      response: (response, sent) => {
         if (sent.operation === 'post-auth-request') {
           const identity = identityOf(sent);
-          const isNoted = answer.status === status && !isRightlySigned(sent);
+          const isNoted = response.status === status && !isRightlySigned(sent);
           if (identity && isNoted) refused.set(serialOf(identity), identity);
-          return answer;
+          return response;
         }
-        if (!isSuccess(answer) || refused.size === 0) return answer;
-        return changedJson(answer, (body) => {
+        if (!isSuccess(response) || refused.size === 0) return response;
+        return changedJson(response, (body) => {
           if (!Array.isArray(body)) return body;
           const known = body.map((device) => serialOf(membersOf(device).identity_data));
           const added = [...refused].filter(([serial]) => !known.includes(serial));
@@ -89,18 +89,18 @@ function authSetsOf({ auth_sets }: Device): readonly Device[] {
 
 /** Refuses a device once after a request that `picks` matches, although its key is accepted. */
 function refusesAfter(
-  picks: (sent: ProxiedRequest, answer: ProxiedAnswer) => boolean,
+  picks: (sent: ProxiedRequest, response: ProxiedResponse) => boolean,
 ): () => Alteration {
   return () => {
     const due = new Set<string>();
     return {
-      answer: (answer, sent) => {
+      response: (response, sent) => {
         const serial = serialOf(identityOf(sent));
-        if (picks(sent, answer)) due.add(serial);
-        else if (answer.status === 200 && due.delete(serial)) {
-          return ownAnswer(401, { error: 'dev auth: unauthorized', request_id: 'defect' });
+        if (picks(sent, response)) due.add(serial);
+        else if (response.status === 200 && due.delete(serial)) {
+          return ownResponse(401, { error: 'dev auth: unauthorized', request_id: 'defect' });
         }
-        return answer;
+        return response;
       },
     };
   };
@@ -109,17 +109,17 @@ function refusesAfter(
 /** Grants the token of a device to other identities with its key that `form` makes equal. */
 function comparesAs(form: (serial: unknown) => unknown): () => Alteration {
   return () => {
-    const grants = new Map<string, { readonly own: string; readonly answer: ProxiedAnswer }>();
+    const grants = new Map<string, { readonly own: string; readonly response: ProxiedResponse }>();
     return {
-      answer: (answer, sent) => {
+      response: (response, sent) => {
         const identity = identityOf(sent);
         const own = serialOf(identity);
         const serial = form(membersOf(identity).serial);
         const device = `${String(serial)} ${String(objectOf(sent).pubkey)}`;
-        if (answer.status === 200) grants.set(device, { own, answer });
+        if (response.status === 200) grants.set(device, { own, response });
         const grant = grants.get(device);
-        const isOther = answer.status === 401 && grant !== undefined && grant.own !== own;
-        return isOther && isRightlySigned(sent) ? grant.answer : answer;
+        const isOther = response.status === 401 && grant !== undefined && grant.own !== own;
+        return isOther && isRightlySigned(sent) ? grant.response : response;
       },
     };
   };
@@ -181,14 +181,14 @@ function oneAtATime(): Alteration {
       const serial = serialOf(identityOf(sent));
       const others = open.get(serial) ?? 0;
       if (others > 0) {
-        return ownAnswer(401, { error: 'dev auth: unauthorized', request_id: 'defect' });
+        return ownResponse(401, { error: 'dev auth: unauthorized', request_id: 'defect' });
       }
       open.set(serial, 1);
       return sent;
     },
-    answer: (answer, sent) => {
+    response: (response, sent) => {
       open.delete(serialOf(identityOf(sent)));
-      return answer;
+      return response;
     },
   };
 }
@@ -279,14 +279,14 @@ export const authenticationEffectDefects: readonly Defect[] = [
     alter: () => {
       const firstKeys = new Map<string, unknown>();
       return {
-        answer: (answer, sent) => {
-          if (answer.status !== 200) return answer;
+        response: (response, sent) => {
+          if (response.status !== 200) return response;
           const [serial, { pubkey }] = [serialOf(identityOf(sent)), objectOf(sent)];
           // The same key may be written in another form.
           const key = String(pubkey).replaceAll(/\s/g, '');
           if (!firstKeys.has(serial)) firstKeys.set(serial, key);
-          if (firstKeys.get(serial) === key) return answer;
-          return ownAnswer(401, { error: 'dev auth: unauthorized', request_id: 'defect' });
+          if (firstKeys.get(serial) === key) return response;
+          return ownResponse(401, { error: 'dev auth: unauthorized', request_id: 'defect' });
         },
       };
     },
@@ -302,7 +302,7 @@ export const authenticationEffectDefects: readonly Defect[] = [
         request: (sent) => {
           const { aid } = sent.parameters;
           if (objectOf(sent).status !== 'rejected') return sent;
-          if (rejected.has(aid)) return ownAnswer(204);
+          if (rejected.has(aid)) return ownResponse(204);
           rejected.add(aid);
           return sent;
         },
@@ -314,12 +314,12 @@ export const authenticationEffectDefects: readonly Defect[] = [
     title: 'Users see a list in the identity of a device as a string.',
     violates: ['auth.first-contact-is-recorded'],
     operations: ['list-devices'],
-    alter: answerBecomes((answer) =>
-      isSuccess(answer)
-        ? changedJson(answer, (body) =>
+    alter: responseBecomes((response) =>
+      isSuccess(response)
+        ? changedJson(response, (body) =>
             Array.isArray(body) ? body.map(membersOf).map(withJoinedLists) : body,
           )
-        : answer,
+        : response,
     ),
   },
 ];

@@ -1,7 +1,7 @@
 /** Defects in the fields of an authentication request. */
 import { jsonOf, objectOf } from '../alter.ts';
 import { statusBecomes } from '../alterations.ts';
-import type { Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
+import type { Defect, ProxiedRequest, ProxiedResponse } from '../defect.ts';
 import { keyOf, signatureText, signedRequest, verifies } from '../signed-requests.ts';
 
 const operations = ['post-auth-request'] as const;
@@ -168,15 +168,18 @@ export const authenticationRequestDefects: readonly Defect[] = [
     violates: ['auth.identity-is-the-content', 'auth.first-contact-is-401'],
     operations,
     alter: () => {
-      const granted = new Map<string, { readonly text: unknown; readonly answer: ProxiedAnswer }>();
+      const granted = new Map<
+        string,
+        { readonly text: unknown; readonly response: ProxiedResponse }
+      >();
       return {
-        answer: (answer, request) => {
+        response: (response, request) => {
           const { id_data, pubkey } = objectOf(request);
           const device = `${String(id_data).toLowerCase()} ${pubkey}`;
-          if (answer.status === 200) granted.set(device, { text: id_data, answer });
+          if (response.status === 200) granted.set(device, { text: id_data, response });
           const alike = granted.get(device);
-          if (answer.status !== 401 || !alike || alike.text === id_data) return answer;
-          return isRightlySigned(request) ? alike.answer : answer;
+          if (response.status !== 401 || !alike || alike.text === id_data) return response;
+          return isRightlySigned(request) ? alike.response : response;
         },
       };
     },

@@ -1,6 +1,6 @@
 /** Defects in authentication: first contact, decisions, fields of the request, the token. */
 import { objectOf, withHeaders, withJson, withStatus } from '../alter.ts';
-import { answerBecomes, bodyBecomes, statusBecomes } from '../alterations.ts';
+import { bodyBecomes, responseBecomes, statusBecomes } from '../alterations.ts';
 import type { Alteration, Defect } from '../defect.ts';
 import { requestFor } from '../requests.ts';
 import { signedRequest } from '../signed-requests.ts';
@@ -66,11 +66,11 @@ const flow: readonly Defect[] = [
     alter: () => {
       const seen = new Set<string>();
       return {
-        answer: (answer, { body }) => {
-          if (answer.status !== 401) return answer;
+        response: (response, { body }) => {
+          if (response.status !== 401) return response;
           const isAgain = seen.has(body.toString());
           seen.add(body.toString());
-          return isAgain ? withStatus(answer, 403) : answer;
+          return isAgain ? withStatus(response, 403) : response;
         },
       };
     },
@@ -83,11 +83,11 @@ const flow: readonly Defect[] = [
     alter: () => {
       const refused = new Set<unknown>();
       return {
-        answer: (answer, request) => {
+        response: (response, request) => {
           const { id_data: identity } = objectOf(request);
-          if (answer.status === 401) refused.add(identity);
-          const isLate = answer.status === 200 && refused.has(identity);
-          return isLate ? withStatus(answer, 401) : answer;
+          if (response.status === 401) refused.add(identity);
+          const isLate = response.status === 200 && refused.has(identity);
+          return isLate ? withStatus(response, 401) : response;
         },
       };
     },
@@ -107,11 +107,11 @@ const flow: readonly Defect[] = [
     alter: () => {
       const seen = new Set<unknown>();
       return {
-        answer: (answer, request) => {
+        response: (response, request) => {
           const { id_data: identity } = objectOf(request);
           const isFirst = signedRequest(request)?.keyType === 'ec' && !seen.has(identity);
           seen.add(identity);
-          return isFirst && answer.status === 200 ? withStatus(answer, 401) : answer;
+          return isFirst && response.status === 200 ? withStatus(response, 401) : response;
         },
       };
     },
@@ -131,12 +131,12 @@ const flow: readonly Defect[] = [
     alter: () => {
       const keys = new Map<unknown, unknown>();
       return {
-        answer: (answer, request) => {
+        response: (response, request) => {
           const { id_data: identity, pubkey } = objectOf(request);
-          if (answer.status === 200) keys.set(identity, pubkey);
+          if (response.status === 200) keys.set(identity, pubkey);
           const known = keys.get(identity);
           const isNew = isRightlySigned(request) && known !== undefined && known !== pubkey;
-          return isNew && answer.status === 401 ? withStatus(answer, 403) : answer;
+          return isNew && response.status === 401 ? withStatus(response, 403) : response;
         },
       };
     },
@@ -163,10 +163,10 @@ const tokens: readonly Defect[] = [
     title: 'The token is in quotes, as JSON.',
     violates: ['auth.token-is-plain-text'],
     operations,
-    alter: answerBecomes((answer) =>
-      answer.status === 200
-        ? { ...answer, body: Buffer.from(JSON.stringify(answer.body.toString())) }
-        : answer,
+    alter: responseBecomes((response) =>
+      response.status === 200
+        ? { ...response, body: Buffer.from(JSON.stringify(response.body.toString())) }
+        : response,
     ),
   },
   {
@@ -199,16 +199,16 @@ const tokens: readonly Defect[] = [
     alter: () => {
       const seen = new Set<unknown>();
       return {
-        answer: (answer, request) => {
+        response: (response, request) => {
           const { id_data: identity } = objectOf(request);
-          const isSecond = answer.status === 200 && seen.has(identity);
-          if (answer.status === 200) seen.add(identity);
+          const isSecond = response.status === 200 && seen.has(identity);
+          if (response.status === 200) seen.add(identity);
           const body = Buffer.from(
-            `${answer.body}`.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')),
+            `${response.body}`.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')),
           );
           return isSecond
-            ? { ...answer, body: Buffer.concat([Buffer.from('e30.'), body.subarray(4)]) }
-            : answer;
+            ? { ...response, body: Buffer.concat([Buffer.from('e30.'), body.subarray(4)]) }
+            : response;
         },
       };
     },
@@ -252,11 +252,11 @@ function encodedTokens(encode: (token: string) => string): Alteration {
       };
       return withHeaders(request, shownToTarget);
     },
-    answer: (answer, { operation }) => {
-      if (operation !== 'post-auth-request' || answer.status !== 200) return answer;
-      const token = answer.body.toString();
+    response: (response, { operation }) => {
+      if (operation !== 'post-auth-request' || response.status !== 200) return response;
+      const token = response.body.toString();
       originals.set(encode(token), token);
-      return { ...answer, body: Buffer.from(encode(token)) };
+      return { ...response, body: Buffer.from(encode(token)) };
     },
   };
 }
@@ -271,11 +271,11 @@ function rejectionAccepts(): Alteration {
       const isRejection = objectOf(request).status === 'rejected' && !hadToken;
       return isRejection ? withJson(request, { status: 'accepted' }) : request;
     },
-    answer: (answer, { operation }) => {
-      const [, claims = ''] = answer.body.toString().split('.');
-      const isToken = operation === 'post-auth-request' && answer.status === 200;
+    response: (response, { operation }) => {
+      const [, claims = ''] = response.body.toString().split('.');
+      const isToken = operation === 'post-auth-request' && response.status === 200;
       if (isToken) tokens.push(Buffer.from(claims, 'base64url').toString());
-      return answer;
+      return response;
     },
   };
 }
@@ -283,9 +283,9 @@ function rejectionAccepts(): Alteration {
 /** Accepts pending sets as a user, and repeats the request. */
 function acceptsUndecided(): Alteration {
   return {
-    answer: async (answer, request, ask) => {
+    response: async (response, request, ask) => {
       const { id_data: identity, pubkey } = objectOf(request);
-      if (answer.status !== 401 || typeof identity !== 'string') return answer;
+      if (response.status !== 401 || typeof identity !== 'string') return response;
       const token = ask.userToken;
       const query = { status: 'pending', per_page: '500' };
       const waiting = await ask(requestFor('list-devices', { token, query }));
@@ -298,7 +298,7 @@ function acceptsUndecided(): Alteration {
           return ask(request);
         }
       }
-      return answer;
+      return response;
     },
   };
 }

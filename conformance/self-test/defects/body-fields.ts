@@ -5,7 +5,7 @@
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { fieldsOf, tables } from '../../../fixtures/contract/resource-tables.ts';
-import { changedAt, changedJson, jsonOf, ownAnswer } from '../alter.ts';
+import { changedAt, changedJson, jsonOf, ownResponse } from '../alter.ts';
 import { requestBecomes } from '../alterations.ts';
 import type { Alteration, Defect, ProxiedRequest } from '../defect.ts';
 
@@ -33,7 +33,7 @@ function hasAt(request: ProxiedRequest, path: string, picks: (value: unknown) =>
 function refused(picks: (request: ProxiedRequest) => boolean): () => Alteration {
   return () => ({
     request: (request) =>
-      picks(request) ? ownAnswer(400, { error: 'refused', request_id: 'defect' }) : request,
+      picks(request) ? ownResponse(400, { error: 'refused', request_id: 'defect' }) : request,
   });
 }
 

@@ -1,8 +1,8 @@
 /** Defects in the signed link to a configuration. */
 import { writeArtifact } from '../../../fixtures/formats/mender-artifact.ts';
 import { changedAt, isSuccess, objectOf, queryOf, withJson, withStatus } from '../alter.ts';
-import { answerBecomes, statusBecomes } from '../alterations.ts';
-import type { Alteration, Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
+import { responseBecomes, statusBecomes } from '../alterations.ts';
+import type { Alteration, Defect, ProxiedRequest, ProxiedResponse } from '../defect.ts';
 
 const download = ['download-configuration'] as const;
 const offered = ['get-next-deployment', 'download-configuration'] as const;
@@ -10,18 +10,18 @@ const EARLY_MS = 120_000;
 const HOUR_MS = 3_600_000;
 const configurationPath = '/download/configuration/';
 
-/** Returns the link that an answer offers, if it is one to a configuration. */
-function offeredLink(answer: ProxiedAnswer): URL | undefined {
-  if (!isSuccess(answer)) return undefined;
-  const { artifact } = objectOf(answer) as { artifact?: { source?: { uri?: string } } };
+/** Returns the link that a response offers, if it is one to a configuration. */
+function offeredLink(response: ProxiedResponse): URL | undefined {
+  if (!isSuccess(response)) return undefined;
+  const { artifact } = objectOf(response) as { artifact?: { source?: { uri?: string } } };
   const uri = artifact?.source?.uri;
   return uri?.includes(configurationPath) ? new URL(uri) : undefined;
 }
 
-function withLink(answer: ProxiedAnswer, link: URL): ProxiedAnswer {
+function withLink(response: ProxiedResponse, link: URL): ProxiedResponse {
   return withJson(
-    answer,
-    changedAt(objectOf(answer), 'artifact.source.uri', () => link.href),
+    response,
+    changedAt(objectOf(response), 'artifact.source.uri', () => link.href),
   );
 }
 
@@ -45,15 +45,15 @@ function segmentBecomes(fromEnd: number): () => Alteration {
         if (request.operation !== 'download-configuration') return request;
         return { ...request, path: swapped(request.path, (segment) => originals.get(segment)) };
       },
-      answer: (answer) => {
-        const link = offeredLink(answer);
-        if (!link) return answer;
+      response: (response) => {
+        const link = offeredLink(response);
+        if (!link) return response;
         link.pathname = swapped(link.pathname, (segment) => {
           const alias = `part-${originals.size}`;
           originals.set(alias, segment);
           return alias;
         });
-        return withLink(answer, link);
+        return withLink(response, link);
       },
     };
   };
@@ -80,17 +80,17 @@ function parameterBecomes(
           ? { ...request, query: query.toString() }
           : request;
       },
-      answer: (answer) => {
-        const link = offeredLink(answer);
+      response: (response) => {
+        const link = offeredLink(response);
         const found = [...(link?.searchParams ?? [])].find(([name]) =>
           name.toLowerCase().endsWith(ending),
         );
-        if (!link || !found) return answer;
+        if (!link || !found) return response;
         const [name, value] = become(...found);
         originals.set(`${name}=${value}`, found);
         link.searchParams.delete(found[0]);
         link.searchParams.set(name, value);
-        return withLink(answer, link);
+        return withLink(response, link);
       },
     };
   };
@@ -113,15 +113,15 @@ function refusedLinkBecomes(
     const signedTimeOf = (query: URLSearchParams): string =>
       `${parameterOf(query, '-signature')} ${parameterOf(query, '-expire')}`;
     return {
-      answer: (answer, request) => {
-        const link = offeredLink(answer);
+      response: (response, request) => {
+        const link = offeredLink(response);
         if (link) {
           signatures.add(parameterOf(link.searchParams, '-signature'));
           signedTimes.add(signedTimeOf(link.searchParams));
         }
-        const isRefused = answer.status === 403 && request.operation === 'download-configuration';
+        const isRefused = response.status === 403 && request.operation === 'download-configuration';
         const hit = isRefused && isHit(request, { signatures, signedTimes });
-        return hit ? withStatus(answer, status) : answer;
+        return hit ? withStatus(response, status) : response;
       },
     };
   };
@@ -183,10 +183,10 @@ export const configurationDownloadDefects: readonly Defect[] = [
       'The instructions say that a link to a configuration expires an hour later than it does.',
     violates: ['download.expiry-is-that-of-the-source'],
     operations: ['get-next-deployment'],
-    alter: answerBecomes((answer) => {
-      if (!offeredLink(answer)) return answer;
+    alter: responseBecomes((response) => {
+      if (!offeredLink(response)) return response;
       const later = (time: unknown) => new Date(Date.parse(String(time)) + HOUR_MS).toISOString();
-      return withJson(answer, changedAt(objectOf(answer), 'artifact.source.expire', later));
+      return withJson(response, changedAt(objectOf(response), 'artifact.source.expire', later));
     }),
   },
   {
@@ -216,8 +216,8 @@ export const configurationDownloadDefects: readonly Defect[] = [
     title: 'The downloaded configuration lacks a pair.',
     violates: ['download.holds-the-pairs'],
     operations: download,
-    alter: answerBecomes(async (answer, { parameters }) => {
-      if (answer.status !== 200) return answer;
+    alter: responseBecomes(async (response, { parameters }) => {
+      if (response.status !== 200) return response;
       const body = await writeArtifact({
         name: 'configuration',
         deviceTypes: [parameters.device_type ?? ''],
@@ -225,7 +225,7 @@ export const configurationDownloadDefects: readonly Defect[] = [
         metaData: { timezone: 'Europe/Oslo' },
         modifiedMs: 0,
       });
-      return { ...answer, body };
+      return { ...response, body };
     }),
   },
   {
@@ -233,10 +233,10 @@ export const configurationDownloadDefects: readonly Defect[] = [
     title: 'The configuration is downloaded as JSON instead of an artifact file.',
     violates: ['download.is-an-artifact', 'download.holds-the-pairs'],
     operations: download,
-    alter: answerBecomes((answer) =>
-      answer.status === 200
-        ? withJson(answer, { timezone: 'Europe/Oslo', colour: 'blue' })
-        : answer,
+    alter: responseBecomes((response) =>
+      response.status === 200
+        ? withJson(response, { timezone: 'Europe/Oslo', colour: 'blue' })
+        : response,
     ),
   },
   {
@@ -319,10 +319,10 @@ export const configurationDownloadDefects: readonly Defect[] = [
     title: 'A link to a configuration expires two minutes before the time in its query.',
     violates: ['download.valid-until-expire'],
     operations: download,
-    alter: answerBecomes((answer, request) => {
+    alter: responseBecomes((response, request) => {
       const end = Date.parse(parameterOf(queryOf(request), '-expire') ?? '');
-      const isOver = Date.parse(answer.headers.date ?? '') >= end - EARLY_MS;
-      return answer.status === 200 && isOver ? withStatus(answer, 403) : answer;
+      const isOver = Date.parse(response.headers.date ?? '') >= end - EARLY_MS;
+      return response.status === 200 && isOver ? withStatus(response, 403) : response;
     }),
   },
   {

@@ -2,7 +2,7 @@
 import { writeArtifact } from '../../../fixtures/formats/mender-artifact.ts';
 import { pairsIn } from '../../target/configuration-body.ts';
 import { objectOf, withJson } from '../alter.ts';
-import { answerBecomes, requestBecomes } from '../alterations.ts';
+import { requestBecomes, responseBecomes } from '../alterations.ts';
 import type { Alteration, Defect } from '../defect.ts';
 import { callerOf } from '../own-deployment.ts';
 import { pairsBecome, setsPairs } from './configuration.ts';
@@ -121,10 +121,10 @@ export const configurationFormDefects: readonly Defect[] = [
     title: 'The downloaded configuration has a question mark for each letter beyond ASCII.',
     violates: ['download.holds-the-pairs'],
     operations: ['download-configuration'],
-    alter: answerBecomes(async (answer, { parameters }) => {
-      const pairs = answer.status === 200 ? await pairsIn(answer.body) : undefined;
+    alter: responseBecomes(async (response, { parameters }) => {
+      const pairs = response.status === 200 ? await pairsIn(response.body) : undefined;
       const isAscii = pairs === undefined || !/[^\0-\x7f]/.test(JSON.stringify(pairs));
-      if (isAscii) return answer;
+      if (isAscii) return response;
       const body = await writeArtifact({
         name: 'configuration',
         deviceTypes: [parameters.device_type ?? ''],
@@ -132,7 +132,7 @@ export const configurationFormDefects: readonly Defect[] = [
         metaData: JSON.parse(JSON.stringify(pairs).replaceAll(/[^\0-\x7f]/g, '?')),
         modifiedMs: 0,
       });
-      return { ...answer, body };
+      return { ...response, body };
     }),
   },
   {
@@ -143,10 +143,10 @@ export const configurationFormDefects: readonly Defect[] = [
     alter: () => {
       let first: Buffer | undefined;
       return {
-        answer: (answer) => {
-          if (answer.status !== 200) return answer;
-          first ??= answer.body;
-          return { ...answer, body: first };
+        response: (response) => {
+          if (response.status !== 200) return response;
+          first ??= response.body;
+          return { ...response, body: first };
         },
       };
     },

@@ -1,11 +1,11 @@
 /** Defects in the configuration store of a device. */
 import { isMap, type Members, membersOf } from '../../target/json-members.ts';
-import { jsonOf, objectOf, ownAnswer, tokenOf, withJson, withStatus } from '../alter.ts';
+import { jsonOf, objectOf, ownResponse, tokenOf, withJson, withStatus } from '../alter.ts';
 import {
-  answerBecomes,
   bodyBecomes,
   isAuthorized,
   requestBecomes,
+  responseBecomes,
   statusBecomes,
 } from '../alterations.ts';
 import type { Alteration, Defect, ProxiedRequest } from '../defect.ts';
@@ -63,16 +63,16 @@ function keepsFirst(): Alteration {
 function sharesStores(): Alteration {
   const written = new Map<string, Members>();
   return {
-    answer: (answer, request) => {
+    response: (response, request) => {
       const token = tokenOf(request);
       if (request.method === 'PUT') {
-        if (answer.status === 204)
+        if (response.status === 204)
           written.set(token, { ...written.get(token), ...objectOf(request) });
-        return answer;
+        return response;
       }
       const others = [...written].filter(([writer]) => writer !== token).map(([, pairs]) => pairs);
-      if (answer.status !== 200) return answer;
-      return withJson(answer, Object.assign({}, ...others, membersOf(jsonOf(answer))));
+      if (response.status !== 200) return response;
+      return withJson(response, Object.assign({}, ...others, membersOf(jsonOf(response))));
     },
   };
 }
@@ -111,8 +111,8 @@ export const configurationDefects: readonly Defect[] = [
     title: 'Setting pairs is answered 200.',
     violates: ['configuration.write'],
     operations: put,
-    alter: answerBecomes((answer, request) =>
-      answer.status === 204 && objectOf(request).timezone === 'UTC' ? ownAnswer(200) : answer,
+    alter: responseBecomes((response, request) =>
+      response.status === 204 && objectOf(request).timezone === 'UTC' ? ownResponse(200) : response,
     ),
   },
   {
@@ -120,10 +120,10 @@ export const configurationDefects: readonly Defect[] = [
     title: 'Setting pairs is answered 200 with the pairs.',
     violates: ['configuration.write', 'configuration.write-has-no-body'],
     operations: put,
-    alter: answerBecomes((answer, request) =>
-      answer.status === 204 && objectOf(request).timezone === 'UTC'
-        ? ownAnswer(200, objectOf(request))
-        : answer,
+    alter: responseBecomes((response, request) =>
+      response.status === 204 && objectOf(request).timezone === 'UTC'
+        ? ownResponse(200, objectOf(request))
+        : response,
     ),
   },
   {
@@ -159,8 +159,8 @@ export const configurationDefects: readonly Defect[] = [
     title: 'Setting without a body is answered 400.',
     violates: ['configuration.body-is-optional'],
     operations: put,
-    alter: answerBecomes((answer, { body }) =>
-      answer.status === 204 && body.length === 0 ? ownAnswer(400) : answer,
+    alter: responseBecomes((response, { body }) =>
+      response.status === 204 && body.length === 0 ? ownResponse(400) : response,
     ),
   },
   {
@@ -196,13 +196,13 @@ export const configurationDefects: readonly Defect[] = [
     title: 'A refused request still sets its valid values.',
     violates: ['configuration.refused-changes-nothing', 'errors.refused-changes-nothing'],
     operations: put,
-    alter: answerBecomes(async (answer, request, ask) => {
+    alter: responseBecomes(async (response, request, ask) => {
       const texts = Object.entries(objectOf(request)).filter(
         ([, value]) => typeof value === 'string',
       );
-      const isInPart = answer.status === 400 && texts.length > 0;
+      const isInPart = response.status === 400 && texts.length > 0;
       if (isInPart) await ask(withJson(request, Object.fromEntries(texts)));
-      return answer;
+      return response;
     }),
   },
   {
@@ -217,10 +217,10 @@ export const configurationDefects: readonly Defect[] = [
     title: 'A body that is not JSON is answered 500.',
     violates: ['configuration.malformed-is-400'],
     operations: put,
-    alter: answerBecomes((answer, request) =>
-      answer.status === 400 && request.body.length > 0 && jsonOf(request) === undefined
-        ? withStatus(answer, 500)
-        : answer,
+    alter: responseBecomes((response, request) =>
+      response.status === 400 && request.body.length > 0 && jsonOf(request) === undefined
+        ? withStatus(response, 500)
+        : response,
     ),
   },
   {
@@ -250,7 +250,7 @@ export const configurationDefects: readonly Defect[] = [
         const token = tokenOf(request);
         const held = objectOf(await ask(requestFor('get-configuration', { token })));
         const isKnown = Object.keys(objectOf(request)).some((name) => name in held);
-        return isKnown ? request : ownAnswer(404);
+        return isKnown ? request : ownResponse(404);
       },
     }),
   },

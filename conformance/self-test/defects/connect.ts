@@ -1,6 +1,6 @@
 /** Defects in the handshake of /connect, and in the connection state that users see. */
-import { ownAnswer, withHeaders } from '../alter.ts';
-import { answerBecomes, fieldBecomes, requestBecomes, statusBecomes } from '../alterations.ts';
+import { ownResponse, withHeaders } from '../alter.ts';
+import { fieldBecomes, requestBecomes, responseBecomes, statusBecomes } from '../alterations.ts';
 import type { Alteration, Defect, ProxiedRequest } from '../defect.ts';
 
 const operations = ['connect'] as const;
@@ -8,9 +8,11 @@ const presence = ['get-connection'] as const;
 
 const goodKey = 'dGhlIHNhbXBsZSBub25jZQ==';
 
-/** Sets the headers of a 101 answer. */
+/** Sets the headers of a 101 response. */
 function switched(changes: Readonly<Record<string, string | undefined>>): () => Alteration {
-  return answerBecomes((answer) => (answer.status === 101 ? withHeaders(answer, changes) : answer));
+  return responseBecomes((response) =>
+    response.status === 101 ? withHeaders(response, changes) : response,
+  );
 }
 
 /** Changes a handshake header before the target sees it. */
@@ -26,7 +28,7 @@ function sent(
 /** Answers matching requests in place of the target. */
 function answered(status: number, picks: (request: ProxiedRequest) => boolean): () => Alteration {
   return () => ({
-    request: (request) => (picks(request) ? ownAnswer(status, { error: 'no' }) : request),
+    request: (request) => (picks(request) ? ownResponse(status, { error: 'no' }) : request),
   });
 }
 

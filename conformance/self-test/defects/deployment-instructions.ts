@@ -96,10 +96,10 @@ export const deploymentInstructionDefects: readonly Defect[] = [
     operations: [...forms.v1, ...reports],
     alter: () => ({
       request: withoutPrefix,
-      answer: (answer, { operation }) =>
-        forms.v1.some((form) => form === operation) && isSuccess(answer)
-          ? changedJson(answer, (value) => changedAt(value, 'id', prefixed))
-          : answer,
+      response: (response, { operation }) =>
+        forms.v1.some((form) => form === operation) && isSuccess(response)
+          ? changedJson(response, (value) => changedAt(value, 'id', prefixed))
+          : response,
     }),
   },
   {
@@ -112,12 +112,12 @@ export const deploymentInstructionDefects: readonly Defect[] = [
     operations: [...forms.v2, 'get-update-control-map'],
     alter: () => ({
       request: withoutPrefix,
-      answer: (answer, { operation }) => {
-        if (!isSuccess(answer) || answer.body.length === 0) return answer;
+      response: (response, { operation }) => {
+        if (!isSuccess(response) || response.body.length === 0) return response;
         const place = operation === 'get-update-control-map' ? '' : 'artifact.';
         const paths = place === '' ? [] : ['id'];
         const map = `${place}update_control_map.id`;
-        return changedJson(answer, (value) =>
+        return changedJson(response, (value) =>
           [...paths, map].reduce((so, path) => changedAt(so, path, prefixed), value),
         );
       },
@@ -192,11 +192,11 @@ export const deploymentInstructionDefects: readonly Defect[] = [
     violates: ['next.control-map-only-if-given'],
     operations: forms.v2,
     alter: () => ({
-      answer: (answer) => {
-        const { artifact, ...others } = objectOf(answer);
-        if (!isObject(artifact) || 'update_control_map' in artifact) return answer;
+      response: (response) => {
+        const { artifact, ...others } = objectOf(response);
+        if (!isObject(artifact) || 'update_control_map' in artifact) return response;
         const update_control_map = { id: others.id, priority: 0, states: {} };
-        return withJson(answer, { ...others, artifact: { ...artifact, update_control_map } });
+        return withJson(response, { ...others, artifact: { ...artifact, update_control_map } });
       },
     }),
   },

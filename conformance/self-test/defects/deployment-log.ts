@@ -3,13 +3,13 @@
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { isTimestamp } from '../../../fixtures/contract/text.ts';
 import { entriesOf } from '../../target/json-members.ts';
-import { isSuccess, objectOf, ownAnswer, tokenOf, withJson, withStatus } from '../alter.ts';
-import { answerBecomes, sentFieldBecomes, statusBecomes } from '../alterations.ts';
+import { isSuccess, objectOf, ownResponse, tokenOf, withJson, withStatus } from '../alter.ts';
+import { responseBecomes, sentFieldBecomes, statusBecomes } from '../alterations.ts';
 import type { Defect } from '../defect.ts';
 import { type DeploymentRelation, relationOf } from '../own-deployment.ts';
 import { requestFor } from '../requests.ts';
 import {
-  holds,
+  hasValue,
   holdsOther,
   isBodiless,
   isNoObject,
@@ -40,8 +40,8 @@ function refused(what: string, requirement: RequirementId, picks: RequestFilter)
     title: `A log with ${what} is answered 400.`,
     violates: [requirement],
     operations: uploads,
-    alter: answerBecomes(
-      (answer) => (answer.status === 204 ? ownAnswer(400, { error: 'no' }) : answer),
+    alter: responseBecomes(
+      (response) => (response.status === 204 ? ownResponse(400, { error: 'no' }) : response),
       picks,
     ),
   };
@@ -54,10 +54,10 @@ function takenOn(relation: DeploymentRelation, ...violates: Defect['violates']):
     title: `A log for a deployment that is ${relation} to the device is answered 204.`,
     violates,
     operations: uploads,
-    alter: answerBecomes(async (answer, request, ask) => {
-      const isRefused = answer.status === 404 || answer.status === 400;
+    alter: responseBecomes(async (response, request, ask) => {
+      const isRefused = response.status === 404 || response.status === 400;
       const fits = isRefused && (await relationOf(request, ask)) === relation;
-      return fits ? withStatus(answer, 204) : answer;
+      return fits ? withStatus(response, 204) : response;
     }),
   };
 }
@@ -113,14 +113,14 @@ export const deploymentLogDefects: readonly Defect[] = [
   refused('an offset in a timestamp', 'log.timestamp-is-a-date-time', (request) =>
     String(sentAt(request, 'messages.last.timestamp')).endsWith('+05:30'),
   ),
-  refused('a level of its own', 'log.level-is-a-text', holds('messages.last.level', 'text')),
-  refused('a short message', 'log.message-is-a-text', holds('messages.last.message', 'text')),
+  refused('a level of its own', 'log.level-is-a-text', hasValue('messages.last.level', 'text')),
+  refused('a short message', 'log.message-is-a-text', hasValue('messages.last.message', 'text')),
   {
     id: 'log-is-200',
     title: 'An accepted log is answered 200.',
     violates: ['log.is-accepted'],
     operations: uploads,
-    alter: statusBecomes(204, 200, holds('messages.last.message', 'bye')),
+    alter: statusBecomes(204, 200, hasValue('messages.last.message', 'bye')),
   },
   {
     id: 'log-loses-its-end',
@@ -130,7 +130,7 @@ export const deploymentLogDefects: readonly Defect[] = [
     alter: sentFieldBecomes(
       'messages',
       (messages) => (Array.isArray(messages) ? messages.slice(0, 1) : messages),
-      holds('messages.last.message', 'rolled back'),
+      hasValue('messages.last.message', 'rolled back'),
     ),
   },
   {
@@ -141,7 +141,7 @@ export const deploymentLogDefects: readonly Defect[] = [
     alter: sentFieldBecomes(
       'messages',
       (messages) => (Array.isArray(messages) ? messages.toSorted(byTimestamp) : messages),
-      holds('messages.last.message', 'last line'),
+      hasValue('messages.last.message', 'last line'),
     ),
   },
   {
@@ -171,8 +171,8 @@ export const deploymentLogDefects: readonly Defect[] = [
     alter: () => {
       const tokens = new Map<string, Set<string>>();
       return {
-        answer: async (answer, request, ask) => {
-          if (!isSuccess(answer)) return answer;
+        response: async (response, request, ask) => {
+          if (!isSuccess(response)) return response;
           const { id = '' } = request.parameters;
           const { authorization = '' } = request.headers;
           const known = tokens.get(id) ?? new Set<string>();
@@ -181,7 +181,7 @@ export const deploymentLogDefects: readonly Defect[] = [
             if (other === authorization) continue;
             await ask({ ...request, headers: { ...request.headers, authorization: other } });
           }
-          return answer;
+          return response;
         },
       };
     },
@@ -194,12 +194,12 @@ export const deploymentLogDefects: readonly Defect[] = [
     alter: () => {
       const failed = new Set<string>();
       return {
-        answer: (answer, request) => {
+        response: (response, request) => {
           const { id = '' } = request.parameters;
           const isReport = request.operation === 'put-deployment-status';
           const part = `${request.headers.authorization ?? ''} ${id}`;
           if (isReport && sentAt(request, 'status') === 'failure') failed.add(part);
-          return !isReport && failed.has(part) ? ownAnswer(404, { error: 'no' }) : answer;
+          return !isReport && failed.has(part) ? ownResponse(404, { error: 'no' }) : response;
         },
       };
     },
@@ -224,12 +224,12 @@ export const deploymentLogDefects: readonly Defect[] = [
     violates: ['status.becomes-the-state', 'next.get-pending-is-200', 'next.repeatable'],
     operations: uploads,
     alter: () => ({
-      answer: async (answer, request, ask) => {
-        if (!isSuccess(answer)) return answer;
+      response: async (response, request, ask) => {
+        if (!isSuccess(response)) return response;
         const { parameters } = request;
         const own = { parameters, token: tokenOf(request), json: { status: 'failure' } };
         await ask(requestFor('put-deployment-status', own));
-        return answer;
+        return response;
       },
     }),
   },

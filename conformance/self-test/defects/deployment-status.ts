@@ -1,14 +1,14 @@
 /** Defects in status reports of a device on its deployment. */
 import { statusRequirements } from '../../../fixtures/contract/requirements/deployment-status.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
-import { changedJson, isSuccess, objectOf, ownAnswer, tokenOf, withStatus } from '../alter.ts';
-import { answerBecomes, sentFieldBecomes, statusBecomes } from '../alterations.ts';
-import type { Alteration, Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
+import { changedJson, isSuccess, objectOf, ownResponse, tokenOf, withStatus } from '../alter.ts';
+import { responseBecomes, sentFieldBecomes, statusBecomes } from '../alterations.ts';
+import type { Alteration, Defect, ProxiedRequest, ProxiedResponse } from '../defect.ts';
 import { callerOf, type DeploymentRelation, relationOf } from '../own-deployment.ts';
 import { requestFor } from '../requests.ts';
 import {
   both,
-  holds,
+  hasValue,
   holdsOther,
   isBodiless,
   isNoObject,
@@ -46,8 +46,8 @@ function refused(what: string, violates: Defect['violates'], picks: RequestFilte
 }
 
 function refusing(picks: RequestFilter): Defect['alter'] {
-  return answerBecomes(
-    (answer) => (answer.status === 204 ? ownAnswer(400, { error: 'no' }) : answer),
+  return responseBecomes(
+    (response) => (response.status === 204 ? ownResponse(400, { error: 'no' }) : response),
     picks,
   );
 }
@@ -59,10 +59,10 @@ function takenOn(relation: DeploymentRelation, ...violates: Defect['violates']):
     title: `A report on a deployment that is ${relation} to the device is answered 204.`,
     violates,
     operations: reports,
-    alter: answerBecomes(async (answer, request, ask) => {
-      const isRefused = answer.status === 404 || answer.status === 400;
+    alter: responseBecomes(async (response, request, ask) => {
+      const isRefused = response.status === 404 || response.status === 400;
       const fits = isRefused && (await relationOf(request, ask)) === relation;
-      return fits ? withStatus(answer, 204) : answer;
+      return fits ? withStatus(response, 204) : response;
     }),
   };
 }
@@ -81,13 +81,13 @@ function refusingAfter(isRefused: (before: unknown, now: unknown) => boolean): D
   return () => {
     const before = new Map<string, unknown>();
     return {
-      answer: (answer, request) => {
-        if (!isSuccess(answer)) return answer;
+      response: (response, request) => {
+        if (!isSuccess(response)) return response;
         const deviceDeployment = deviceDeploymentKey(request);
         const { status } = objectOf(request);
         const refuses = isRefused(before.get(deviceDeployment), status);
         before.set(deviceDeployment, status);
-        return refuses ? ownAnswer(400, { error: 'no' }) : answer;
+        return refuses ? ownResponse(400, { error: 'no' }) : response;
       },
     };
   };
@@ -97,14 +97,14 @@ function refusingAfter(isRefused: (before: unknown, now: unknown) => boolean): D
 function refusedReportShows(member: 'status' | 'substate'): Alteration {
   const shown = new Map<string, unknown>();
   return {
-    answer: (answer: ProxiedAnswer, request: ProxiedRequest) => {
+    response: (response: ProxiedResponse, request: ProxiedRequest) => {
       const { id = '' } = request.parameters;
       if (request.operation === 'put-deployment-status') {
-        if (answer.status === 409)
+        if (response.status === 409)
           shown.set(`${id} ${callerOf(request)}`, objectOf(request)[member]);
-        return answer;
+        return response;
       }
-      return changedJson(answer, (deviceDeployments) =>
+      return changedJson(response, (deviceDeployments) =>
         Array.isArray(deviceDeployments)
           ? deviceDeployments.map((deviceDeployment) => {
               const value = isObject(deviceDeployment)
@@ -130,12 +130,12 @@ export const deploymentStatusDefects: readonly Defect[] = [
     'status.other-values-are-400',
     holdsOther('status', (value) => !isText(value) || isAStatus(value)),
   ),
-  taken('the state aborted', 'status.other-values-are-400', holds('status', 'aborted')),
+  taken('the state aborted', 'status.other-values-are-400', hasValue('status', 'aborted')),
   taken('a substate of another type', 'status.substate-is-a-text', (request) => {
     const { substate } = objectOf(request);
     return substate !== undefined && substate !== null && !isText(substate);
   }),
-  refused('a substate', ['status.substate'], holds('substate', 'text')),
+  refused('a substate', ['status.substate'], hasValue('substate', 'text')),
   refused(
     'no substate',
     [
@@ -144,7 +144,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
       'status.each-value-is-accepted',
       'status.abort-is-one-moment',
     ],
-    both(holds('status', 'installing'), lacks('substate')),
+    both(hasValue('status', 'installing'), lacks('substate')),
   ),
   ...Object.entries(statusRequirements).map(
     ([status, requirement]): Defect =>
@@ -160,7 +160,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
             ? (['status.is-204', 'status.substate', 'status.substate-is-optional'] as const)
             : []),
         ],
-        holds('status', status),
+        hasValue('status', status),
       ),
   ),
   {
@@ -168,7 +168,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
     title: 'An accepted report is answered 200.',
     violates: ['status.is-204'],
     operations: reports,
-    alter: statusBecomes(204, 200, holds('substate', 'Executing script: check')),
+    alter: statusBecomes(204, 200, hasValue('substate', 'Executing script: check')),
   },
   {
     id: 'repeated-report-is-400',
@@ -222,7 +222,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
           const key = `${tokenOf(request)} ${request.parameters.id ?? ''}`;
           const rank = order.indexOf(String(sentAt(request, 'status')));
           const reached = furthest.get(key) ?? -1;
-          if (rank !== -1 && rank < reached) return ownAnswer(204);
+          if (rank !== -1 && rank < reached) return ownResponse(204);
           furthest.set(key, Math.max(rank, reached));
           return request;
         },
@@ -237,7 +237,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
     alter: sentFieldBecomes(
       'status',
       () => 'rebooting',
-      holds('status', 'pause_before_committing'),
+      hasValue('status', 'pause_before_committing'),
     ),
   },
   {
@@ -248,8 +248,8 @@ export const deploymentStatusDefects: readonly Defect[] = [
     alter: () => {
       const tokens = new Map<string, Set<string>>();
       return {
-        answer: async (answer, request, ask) => {
-          if (!isSuccess(answer)) return answer;
+        response: async (response, request, ask) => {
+          if (!isSuccess(response)) return response;
           const { id = '' } = request.parameters;
           const { authorization = '' } = request.headers;
           const known = tokens.get(id) ?? new Set<string>();
@@ -258,7 +258,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
             if (other === authorization) continue;
             await ask({ ...request, headers: { ...request.headers, authorization: other } });
           }
-          return answer;
+          return response;
         },
       };
     },
@@ -279,7 +279,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
     title: 'After the abort, only an end is accepted.',
     violates: ['status.aborted-is-409'],
     operations: reports,
-    alter: statusBecomes(409, 204, holds('status', 'failure')),
+    alter: statusBecomes(409, 204, hasValue('status', 'failure')),
   },
   {
     id: 'refused-report-becomes-the-state',
@@ -315,11 +315,11 @@ export const deploymentStatusDefects: readonly Defect[] = [
           for (let round = 0; round < LOOKS_BEFORE_ABORT; round += 1) await ask(look);
           return request;
         },
-        answer: (answer, request) => {
+        response: (response, request) => {
           const { id = '' } = request.parameters;
           const isReport = request.operation === 'put-deployment-status';
-          const isBeside = isReport && isSuccess(answer) && aborted.has(id);
-          return isBeside ? ownAnswer(409, { error: 'no' }) : answer;
+          const isBeside = isReport && isSuccess(response) && aborted.has(id);
+          return isBeside ? ownResponse(409, { error: 'no' }) : response;
         },
       };
     },
@@ -329,7 +329,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
     title: 'A report that is concurrent with an abort breaks the server.',
     violates: ['status.abort-is-one-moment', 'status.aborted-is-409'],
     operations: reports,
-    alter: statusBecomes(409, 500, both(holds('status', 'success'), lacks('substate'))),
+    alter: statusBecomes(409, 500, both(hasValue('status', 'success'), lacks('substate'))),
   },
   {
     id: 'abort-is-not-passed-on',
@@ -344,7 +344,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
     operations: ['abort-deployment'],
     alter: () => ({
       request: (request, { userToken }) =>
-        tokenOf(request) === userToken ? ownAnswer(204) : request,
+        tokenOf(request) === userToken ? ownResponse(204) : request,
     }),
   },
 ];

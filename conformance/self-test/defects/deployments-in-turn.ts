@@ -1,5 +1,5 @@
 /** Defects of a device's reports on one deployment after another. */
-import { isSuccess, jsonOf, objectOf, ownAnswer, tokenOf, withJson } from '../alter.ts';
+import { isSuccess, jsonOf, objectOf, ownResponse, tokenOf, withJson } from '../alter.ts';
 import { requestBecomes } from '../alterations.ts';
 import type { Alteration, AskTarget, Defect, ProxiedRequest } from '../defect.ts';
 import { requestFor } from '../requests.ts';
@@ -11,14 +11,14 @@ type OfferedIds = Map<string, readonly string[]>;
 
 /** Passes requests with the ids of the deployments that their device was offered before. */
 function remembering(
-  hooks: (offered: OfferedIds) => Pick<Alteration, 'request'> & Pick<Alteration, 'answer'>,
+  hooks: (offered: OfferedIds) => Pick<Alteration, 'request'> & Pick<Alteration, 'response'>,
 ): () => Alteration {
   return () => {
     const offered: OfferedIds = new Map();
-    const { request, answer } = hooks(offered);
+    const { request, response } = hooks(offered);
     return {
       ...(request && { request }),
-      answer: async (given, asked, ask) => {
+      response: async (given, asked, ask) => {
         const { id } = objectOf(given);
         const token = tokenOf(asked);
         const known = offered.get(token) ?? [];
@@ -26,7 +26,7 @@ function remembering(
         if (isOffer && typeof id === 'string' && !known.includes(id)) {
           offered.set(token, [...known, id]);
         }
-        return answer ? answer(given, asked, ask) : given;
+        return response ? response(given, asked, ask) : given;
       },
     };
   };
@@ -44,13 +44,13 @@ function alsoFor(
   picks: (offered: readonly string[], id: string) => string | undefined,
 ): () => Alteration {
   return remembering((offered) => ({
-    answer: async (answer, request, ask) => {
+    response: async (response, request, ask) => {
       const { id = '' } = request.parameters;
       const other = picks(offered.get(tokenOf(request)) ?? [], id);
-      if (isSuccess(answer) && other !== undefined && other !== id) {
+      if (isSuccess(response) && other !== undefined && other !== id) {
         await repeatedFor(other, request, ask);
       }
-      return answer;
+      return response;
     },
   }));
 }
@@ -74,17 +74,17 @@ function substateBecomes(
 function waitingIsForgotten(): Alteration {
   const forgotten = new Set<string>();
   return {
-    answer: async (answer, request, ask) => {
+    response: async (response, request, ask) => {
       if (request.operation !== 'put-deployment-status') {
-        return forgotten.has(String(objectOf(answer).id)) ? ownAnswer(204) : answer;
+        return forgotten.has(String(objectOf(response).id)) ? ownResponse(204) : response;
       }
       const isEnd = ['success', 'failure'].includes(String(sentAt(request, 'status')));
-      if (!isEnd || !isSuccess(answer)) return answer;
+      if (!isEnd || !isSuccess(response)) return response;
       const query = { artifact_name: 'conformance-factory', device_type: 'conformance-board' };
       const own = { query, token: tokenOf(request) };
       const { id } = objectOf(await ask(requestFor('get-next-deployment', own)));
       if (typeof id === 'string') forgotten.add(id);
-      return answer;
+      return response;
     },
   };
 }
@@ -124,7 +124,7 @@ export const deploymentInTurnDefects: readonly Defect[] = [
         const isReport = request.operation === 'put-deployment-status';
         const isLate = known.includes(id) && known.at(-1) !== id;
         return isReport && isLate && sentAt(request, 'status') !== undefined
-          ? ownAnswer(204)
+          ? ownResponse(204)
           : request;
       },
     })),
@@ -153,14 +153,14 @@ export const deploymentInTurnDefects: readonly Defect[] = [
     alter: () => {
       const aborted = new Set<string>();
       return remembering((offered) => ({
-        answer: (answer, request) => {
+        response: (response, request) => {
           const { id = '' } = request.parameters;
-          if (request.operation === 'abort-deployment' && isSuccess(answer)) aborted.add(id);
+          if (request.operation === 'abort-deployment' && isSuccess(response)) aborted.add(id);
           const [former = '', ...later] = offered.get(tokenOf(request)) ?? [];
           const isOver = later.length > 0 && aborted.has(former);
           return isOver && everyForm.some((form) => form === request.operation)
-            ? ownAnswer(204)
-            : answer;
+            ? ownResponse(204)
+            : response;
         },
       }))();
     },
@@ -209,10 +209,10 @@ export const deploymentInTurnDefects: readonly Defect[] = [
     alter: () => {
       const statuses = new Map<string, Map<string, unknown>>();
       return {
-        answer: async (answer, request, ask) => {
+        response: async (response, request, ask) => {
           const { id = '' } = request.parameters;
           const { status, substate } = objectOf(request);
-          if (!isSuccess(answer)) return answer;
+          if (!isSuccess(response)) return response;
           const known = statuses.get(id) ?? new Map<string, unknown>();
           for (const [token, reported] of known) {
             if (token === tokenOf(request) || substate === undefined) continue;
@@ -220,7 +220,7 @@ export const deploymentInTurnDefects: readonly Defect[] = [
             await ask(requestFor('put-deployment-status', own));
           }
           statuses.set(id, known.set(tokenOf(request), status));
-          return answer;
+          return response;
         },
       };
     },
@@ -233,15 +233,15 @@ export const deploymentInTurnDefects: readonly Defect[] = [
     alter: () => {
       const first = new Map<string, string>();
       return {
-        answer: (answer, request) => {
+        response: (response, request) => {
           const token = tokenOf(request);
-          const { id: offered } = objectOf(answer);
+          const { id: offered } = objectOf(response);
           if (request.operation !== 'put-deployment-status') {
             if (typeof offered === 'string' && !first.has(offered)) first.set(offered, token);
-            return answer;
+            return response;
           }
           const owner = first.get(request.parameters.id ?? '') ?? token;
-          return answer.status === 409 && owner !== token ? ownAnswer(204) : answer;
+          return response.status === 409 && owner !== token ? ownResponse(204) : response;
         },
       };
     },
@@ -256,18 +256,18 @@ export const deploymentInTurnDefects: readonly Defect[] = [
       const asked = new Map<string, Set<string>>();
       const failed = new Set<string>();
       return {
-        answer: (answer, request) => {
+        response: (response, request) => {
           const token = tokenOf(request);
           if (request.operation === 'put-deployment-status') {
-            const isEnd = isSuccess(answer) && sentAt(request, 'status') === 'failure';
+            const isEnd = isSuccess(response) && sentAt(request, 'status') === 'failure';
             if (isEnd) failed.add(request.parameters.id ?? '');
-            return answer;
+            return response;
           }
-          const id = String(objectOf(answer).id);
+          const id = String(objectOf(response).id);
           const known = asked.get(id) ?? new Set<string>();
-          if (failed.has(id) && !known.has(token)) return ownAnswer(204);
+          if (failed.has(id) && !known.has(token)) return ownResponse(204);
           asked.set(id, known.add(token));
-          return answer;
+          return response;
         },
       };
     },
@@ -280,16 +280,16 @@ export const deploymentInTurnDefects: readonly Defect[] = [
     alter: () => {
       const failed = new Map<string, string>();
       return {
-        answer: (answer, request) => {
+        response: (response, request) => {
           const { id } = request.parameters;
           const token = tokenOf(request);
           if (request.operation === 'put-deployment-status') {
-            const isEnd = isSuccess(answer) && sentAt(request, 'status') === 'failure';
+            const isEnd = isSuccess(response) && sentAt(request, 'status') === 'failure';
             if (isEnd && id !== undefined) failed.set(id, token);
-            return answer;
+            return response;
           }
-          const owner = failed.get(String(objectOf(answer).id)) ?? token;
-          return owner === token ? answer : ownAnswer(204);
+          const owner = failed.get(String(objectOf(response).id)) ?? token;
+          return owner === token ? response : ownResponse(204);
         },
       };
     },

@@ -1,19 +1,21 @@
 /** Defects in errors and request ids. Spec: Error; Errors */
 import { changedAt, changedJson, withHeaders } from '../alter.ts';
-import { answerBecomes } from '../alterations.ts';
-import type { Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
+import { responseBecomes } from '../alterations.ts';
+import type { Defect, ProxiedRequest, ProxiedResponse } from '../defect.ts';
 
 const operations = ['post-auth-request'] as const;
 
 /** Changes a member of the Error body of a malformed authentication request. */
 function errorMemberBecomes(name: string, change: (value: unknown) => unknown) {
-  return answerBecomes((answer) =>
-    answer.status === 400 ? changedJson(answer, (body) => changedAt(body, name, change)) : answer,
+  return responseBecomes((response) =>
+    response.status === 400
+      ? changedJson(response, (body) => changedAt(body, name, change))
+      : response,
   );
 }
 
-/** Returns the name of the header with the request id; undefined when the answer has none. */
-function requestIdHeader({ headers }: ProxiedAnswer): string | undefined {
+/** Returns the name of the header with the request id; undefined when the response has none. */
+function requestIdHeader({ headers }: ProxiedResponse): string | undefined {
   return Object.keys(headers).find((name) => name.endsWith('-requestid'));
 }
 
@@ -21,10 +23,10 @@ function hasRequestId({ headers }: ProxiedRequest): boolean {
   return Object.keys(headers).some((name) => name.endsWith('-requestid'));
 }
 
-/** Returns the answer with another request id in body and header. */
-function withRequestId(answer: ProxiedAnswer, id: string): ProxiedAnswer {
-  const name = requestIdHeader(answer);
-  const inBody = changedJson(answer, (body) => changedAt(body, 'request_id', () => id));
+/** Returns the response with another request id in body and header. */
+function withRequestId(response: ProxiedResponse, id: string): ProxiedResponse {
+  const name = requestIdHeader(response);
+  const inBody = changedJson(response, (body) => changedAt(body, 'request_id', () => id));
   return name === undefined ? inBody : withHeaders(inBody, { [name]: id });
 }
 
@@ -55,15 +57,15 @@ export const errorDefects: readonly Defect[] = [
     title: 'The server generates a request id although the caller sent one.',
     violates: ['errors.request-id-of-the-caller'],
     operations,
-    alter: answerBecomes((answer) => withRequestId(answer, 'another'), hasRequestId),
+    alter: responseBecomes((response) => withRequestId(response, 'another'), hasRequestId),
   },
   {
     id: 'request-id-of-the-caller-is-replaced-in-a-404',
     title: 'The 404 has a request id of the server although the caller sent one.',
     violates: ['errors.request-id-of-the-caller'],
     operations: ['put-deployment-log', 'get-artifact'],
-    alter: answerBecomes(
-      (answer) => (answer.status === 404 ? withRequestId(answer, 'another') : answer),
+    alter: responseBecomes(
+      (response) => (response.status === 404 ? withRequestId(response, 'another') : response),
       hasRequestId,
     ),
   },
@@ -72,8 +74,8 @@ export const errorDefects: readonly Defect[] = [
     title: 'Every request without an id gets the same one.',
     violates: ['errors.request-id-of-the-server'],
     operations,
-    alter: answerBecomes(
-      (answer) => withRequestId(answer, 'the-only-one'),
+    alter: responseBecomes(
+      (response) => withRequestId(response, 'the-only-one'),
       (request) => !hasRequestId(request),
     ),
   },
@@ -82,12 +84,12 @@ export const errorDefects: readonly Defect[] = [
     title: 'The request id in the body differs from the one in the header.',
     violates: ['errors.request-id-equals-header'],
     operations,
-    alter: answerBecomes(
-      (answer) => {
-        const name = requestIdHeader(answer);
+    alter: responseBecomes(
+      (response) => {
+        const name = requestIdHeader(response);
         return name === undefined
-          ? answer
-          : withHeaders(answer, { [name]: `${answer.headers[name]}-other` });
+          ? response
+          : withHeaders(response, { [name]: `${response.headers[name]}-other` });
       },
       (request) => !hasRequestId(request),
     ),
@@ -104,10 +106,10 @@ export const errorDefects: readonly Defect[] = [
       'errors.request-id-is-a-text',
     ],
     operations,
-    alter: answerBecomes((answer) =>
-      answer.status === 400
-        ? { ...answer, body: Buffer.from('<!doctype html><title>400</title>') }
-        : answer,
+    alter: responseBecomes((response) =>
+      response.status === 400
+        ? { ...response, body: Buffer.from('<!doctype html><title>400</title>') }
+        : response,
     ),
   },
   {
@@ -115,8 +117,8 @@ export const errorDefects: readonly Defect[] = [
     title: 'The refusal of a first contact is a sentence instead of an Error body.',
     violates: ['auth.refusals-are-errors', 'auth.refusal-says-why', 'errors.body-is-error'],
     operations,
-    alter: answerBecomes((answer) =>
-      answer.status === 401 ? { ...answer, body: Buffer.from('not authorized') } : answer,
+    alter: responseBecomes((response) =>
+      response.status === 401 ? { ...response, body: Buffer.from('not authorized') } : response,
     ),
   },
 ];

@@ -1,5 +1,5 @@
 /** Defects in server faults, and in rate limiting. Spec: Errors, "Common statuses" */
-import { ownAnswer, tokenOf } from '../alter.ts';
+import { ownResponse, tokenOf } from '../alter.ts';
 import { statusBecomes } from '../alterations.ts';
 import type { Alteration, Defect } from '../defect.ts';
 
@@ -7,11 +7,11 @@ import type { Alteration, Defect } from '../defect.ts';
 function refuseForever(): Alteration {
   const hasty = new Set<string>();
   return {
-    answer: (answer, request) => {
+    response: (response, request) => {
       const token = tokenOf(request);
-      if (answer.status === 429) hasty.add(token);
-      else if (hasty.has(token)) return ownAnswer(429, { error: 'you asked too often once' });
-      return answer;
+      if (response.status === 429) hasty.add(token);
+      else if (hasty.has(token)) return ownResponse(429, { error: 'you asked too often once' });
+      return response;
     },
   };
 }

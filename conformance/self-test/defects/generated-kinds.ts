@@ -3,18 +3,18 @@
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
-import { requirementOn } from '../../passive/answer-parts.ts';
+import { requirementOn } from '../../passive/response-parts.ts';
 import {
   changedAt,
   changedJson,
   isSuccess,
-  ownAnswer,
+  ownResponse,
   withHeaders,
   withStatus,
   withText,
 } from '../alter.ts';
-import { answerBecomes } from '../alterations.ts';
-import type { Alteration, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
+import { responseBecomes } from '../alterations.ts';
+import type { Alteration, ProxiedRequest, ProxiedResponse } from '../defect.ts';
 
 /** Number of affected cases to run; a generated defect is so visible that any few must catch it. */
 export const SAMPLE = 12;
@@ -24,7 +24,7 @@ const LARGE_SAMPLE = 60;
 const FAULT_EACH = 3;
 
 /** Returns true for a listed refusal that must have a body. */
-function isJudgedRefusal({ status }: ProxiedAnswer, row: Operation): boolean {
+function isJudgedRefusal({ status }: ProxiedResponse, row: Operation): boolean {
   const named = [...row.refusals, 400, 401, 403];
   return status >= 400 && named.includes(status) && !row.bodilessRefusals?.includes(status);
 }
@@ -42,25 +42,27 @@ export interface DefectKind {
 
 /** Changes listed refusals of an operation. */
 function refusalBecomes(
-  change: (answer: ProxiedAnswer, request: ProxiedRequest) => ProxiedAnswer,
+  change: (response: ProxiedResponse, request: ProxiedRequest) => ProxiedResponse,
 ): DefectKind['alter'] {
   return (row) =>
-    answerBecomes((answer, request) =>
-      isJudgedRefusal(answer, row) ? change(answer, request) : answer,
+    responseBecomes((response, request) =>
+      isJudgedRefusal(response, row) ? change(response, request) : response,
     );
 }
 
 function memberBecomes(name: string, change: (value: unknown) => unknown): DefectKind['alter'] {
-  return refusalBecomes((answer) => changedJson(answer, (body) => changedAt(body, name, change)));
+  return refusalBecomes((response) =>
+    changedJson(response, (body) => changedAt(body, name, change)),
+  );
 }
 
-function requestIdHeader({ headers }: ProxiedAnswer | ProxiedRequest): string | undefined {
+function requestIdHeader({ headers }: ProxiedResponse | ProxiedRequest): string | undefined {
   return Object.keys(headers).find((name) => name.endsWith('-requestid'));
 }
 
-function withRequestId(answer: ProxiedAnswer, id: string): ProxiedAnswer {
-  const name = requestIdHeader(answer);
-  const inBody = changedJson(answer, (body) => changedAt(body, 'request_id', () => id));
+function withRequestId(response: ProxiedResponse, id: string): ProxiedResponse {
+  const name = requestIdHeader(response);
+  const inBody = changedJson(response, (body) => changedAt(body, 'request_id', () => id));
   return name === undefined ? inBody : withHeaders(inBody, { [name]: id });
 }
 
@@ -73,21 +75,21 @@ export const refusalKinds: readonly DefectKind[] = [
     kind: 'unlisted-status',
     says: 'refuses with 422 instead of its own status',
     violates: () => ['errors.statuses-are-listed'],
-    alter: refusalBecomes((answer) => withStatus(answer, 422)),
+    alter: refusalBecomes((response) => withStatus(response, 422)),
   },
   {
     kind: 'error-is-a-page',
     says: 'refuses with an HTML page',
     violates: () => ['errors.body-is-error', 'service.bodies-are-json'],
-    alter: refusalBecomes((answer) =>
-      withText(withHeaders(answer, { 'content-type': 'text/html' }), '<p>no</p>'),
+    alter: refusalBecomes((response) =>
+      withText(withHeaders(response, { 'content-type': 'text/html' }), '<p>no</p>'),
     ),
   },
   {
     kind: 'error-is-empty',
     says: 'refuses without a body',
     violates: () => ['errors.body-is-error', 'service.bodies-are-json'],
-    alter: refusalBecomes((answer) => withText(answer, '')),
+    alter: refusalBecomes((response) => withText(response, '')),
   },
   {
     kind: 'error-in-an-object',
@@ -111,25 +113,25 @@ export const refusalKinds: readonly DefectKind[] = [
     kind: 'request-id-is-constant',
     says: 'refuses with the same request id each time',
     violates: () => ['errors.request-id-of-the-server'],
-    alter: refusalBecomes((answer, request) =>
-      requestIdHeader(request) === undefined ? withRequestId(answer, 'the-only-one') : answer,
+    alter: refusalBecomes((response, request) =>
+      requestIdHeader(request) === undefined ? withRequestId(response, 'the-only-one') : response,
     ),
   },
   {
     kind: 'request-id-is-replaced',
     says: 'refuses with a generated request id although the caller sent one',
     violates: () => ['errors.request-id-of-the-caller'],
-    alter: refusalBecomes((answer, request) =>
-      requestIdHeader(request) === undefined ? answer : withRequestId(answer, 'another'),
+    alter: refusalBecomes((response, request) =>
+      requestIdHeader(request) === undefined ? response : withRequestId(response, 'another'),
     ),
   },
   {
     kind: 'request-ids-differ',
     says: 'refuses with different request ids in the header and the body',
     violates: () => ['errors.request-id-equals-header'],
-    alter: refusalBecomes((answer) => {
-      const name = requestIdHeader(answer);
-      return name === undefined ? answer : withHeaders(answer, { [name]: 'another' });
+    alter: refusalBecomes((response) => {
+      const name = requestIdHeader(response);
+      return name === undefined ? response : withHeaders(response, { [name]: 'another' });
     }),
   },
   {
@@ -145,7 +147,7 @@ export const refusalKinds: readonly DefectKind[] = [
     kind: 'refusal-label',
     says: 'labels the JSON of refusals as plain text',
     violates: () => ['service.json-is-labelled'],
-    alter: refusalBecomes((answer) => withHeaders(answer, { 'content-type': 'text/plain' })),
+    alter: refusalBecomes((response) => withHeaders(response, { 'content-type': 'text/plain' })),
   },
 ];
 
@@ -153,11 +155,11 @@ export const refusalKinds: readonly DefectKind[] = [
 export function nowAndThen(): Alteration {
   let good = 0;
   return {
-    answer: (answer) => {
-      if (!isSuccess(answer) && answer.status !== 101) return answer;
+    response: (response) => {
+      if (!isSuccess(response) && response.status !== 101) return response;
       good += 1;
       const error = { error: 'internal error', request_id: `fault-${good}` };
-      return good % FAULT_EACH === 1 ? ownAnswer(500, error) : answer;
+      return good % FAULT_EACH === 1 ? ownResponse(500, error) : response;
     },
   };
 }
@@ -177,9 +179,9 @@ export const successKinds: readonly DefectKind[] = [
     says: 'answers with another success status',
     violates: own('status'),
     alter: () =>
-      answerBecomes((answer) => {
-        const status = wrongSuccess[answer.status];
-        return status === undefined ? answer : withStatus(answer, status);
+      responseBecomes((response) => {
+        const status = wrongSuccess[response.status];
+        return status === undefined ? response : withStatus(response, status);
       }),
   },
   {
@@ -187,8 +189,8 @@ export const successKinds: readonly DefectKind[] = [
     says: 'answers with a body where none is documented',
     violates: own('body'),
     alter: () =>
-      answerBecomes((answer) =>
-        answer.status === 200 ? ownAnswer(200, { status: 'ok' }) : answer,
+      responseBecomes((response) =>
+        response.status === 200 ? ownResponse(200, { status: 'ok' }) : response,
       ),
     fits: ({ success }) => success[200] !== undefined && isBodiless(success[200]),
   },
@@ -197,8 +199,8 @@ export const successKinds: readonly DefectKind[] = [
     says: 'answers with JSON that is cut off',
     violates: () => ['service.bodies-are-json'],
     alter: () =>
-      answerBecomes((answer) =>
-        answer.status === 200 ? { ...answer, body: answer.body.subarray(0, -1) } : answer,
+      responseBecomes((response) =>
+        response.status === 200 ? { ...response, body: response.body.subarray(0, -1) } : response,
       ),
     fits: ({ success }) => isJson(success[200]),
   },
@@ -221,13 +223,13 @@ export const successKinds: readonly DefectKind[] = [
     kind: 'sunset-is-no-date',
     says: 'announces its end with an invalid date',
     violates: () => ['versioning.deprecation-headers'],
-    alter: () => answerBecomes((answer) => withHeaders(answer, { sunset: 'next year' })),
+    alter: () => responseBecomes((response) => withHeaders(response, { sunset: 'next year' })),
   },
 ];
 
 function labelled(type: string): () => Alteration {
-  return answerBecomes((answer) =>
-    answer.status === 200 ? withHeaders(answer, { 'content-type': type }) : answer,
+  return responseBecomes((response) =>
+    response.status === 200 ? withHeaders(response, { 'content-type': type }) : response,
   );
 }
 

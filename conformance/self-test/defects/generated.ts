@@ -1,7 +1,7 @@
 /**
  * Defects that are generated from the contract's rows: each kind of mistake on each operation that
- * can have it. Hand-written defects test the meaning of answers; generated ones show that the suite
- * checks every operation.
+ * can have it. Hand-written defects test the meaning of responses; generated ones show that the
+ * suite checks every operation.
  */
 
 import type { ManagementId } from '../../../fixtures/contract/management/index.ts';
@@ -12,9 +12,9 @@ import {
   type ResourceField,
   tables,
 } from '../../../fixtures/contract/resource-tables.ts';
-import { linkPlaces, requirementOn } from '../../passive/answer-parts.ts';
+import { linkPlaces, requirementOn } from '../../passive/response-parts.ts';
 import { changedAt, changedJson, jsonOf, withHeaders, withText } from '../alter.ts';
-import { answerBecomes } from '../alterations.ts';
+import { responseBecomes } from '../alterations.ts';
 import { answeredResources } from '../answered-resources.ts';
 import type { Alteration, Defect } from '../defect.ts';
 import { isObject } from '../sent.ts';
@@ -69,8 +69,10 @@ function renamedAt(value: unknown, [step = '', ...rest]: readonly string[]): unk
 }
 
 function jsonBecomes(change: (body: unknown) => unknown): () => Alteration {
-  return answerBecomes((answer) =>
-    answer.status === 200 && jsonOf(answer) !== undefined ? changedJson(answer, change) : answer,
+  return responseBecomes((response) =>
+    response.status === 200 && jsonOf(response) !== undefined
+      ? changedJson(response, change)
+      : response,
   );
 }
 
@@ -96,7 +98,7 @@ function fieldDefects(id: OperationId): readonly Defect[] {
   });
 }
 
-/** Returns true if every parent of the field is required, so that each answer has the field. */
+/** Returns true if every parent of the field is required, so that each response has the field. */
 function isAlwaysThere(path: readonly string[]): boolean {
   const optional = ['object.', 'updates', 'info', 'states', 'update_control_map', 'artifact.id'];
   return !optional.some((beginning) => path.join('.').startsWith(beginning));
@@ -126,15 +128,17 @@ const oddDefects: readonly Defect[] = [
     kind: 'needless-quotes',
     says: 'answers with a token in quotes',
     violates: ['auth.token-is-plain-text'],
-    alter: answerBecomes((answer) =>
-      answer.status === 200 ? withText(answer, `"${answer.body.toString('utf8')}"`) : answer,
+    alter: responseBecomes((response) =>
+      response.status === 200
+        ? withText(response, `"${response.body.toString('utf8')}"`)
+        : response,
     ),
   }),
   defectOf('list-audit-logs', {
     kind: 'header-is-lost',
     says: 'answers without the count of all entries',
     violates: ['audit.total'],
-    alter: answerBecomes((answer) => withHeaders(answer, { 'x-total-count': undefined })),
+    alter: responseBecomes((response) => withHeaders(response, { 'x-total-count': undefined })),
   }),
 ];
 

@@ -130,9 +130,9 @@ export const inventoryMergingDefects: readonly Defect[] = [
     violates: ['inventory.patch-keeps'],
     operations: patch,
     alter: () => ({
-      answer: async (answer, request, ask) => {
-        if (isSuccess(answer)) await loseDescriptions(request, ask);
-        return answer;
+      response: async (response, request, ask) => {
+        if (isSuccess(response)) await loseDescriptions(request, ask);
+        return response;
       },
     }),
   },

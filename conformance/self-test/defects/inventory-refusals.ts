@@ -4,7 +4,7 @@ import { jsonOf, listOf } from '../alter.ts';
 import { statusBecomes } from '../alterations.ts';
 import type { Defect } from '../defect.ts';
 
-import { both, holds } from './inventory.ts';
+import { both, hasAttribute } from './inventory.ts';
 
 /** Returns true for an object with at least one member; an empty one is a separate defect. */
 function isFilled(attribute: Members): boolean {
@@ -32,7 +32,7 @@ export const inventoryRefusalDefects: readonly Defect[] = [
     alter: statusBecomes(
       400,
       200,
-      holds((one) => isFilled(one) && typeof one.name !== 'string'),
+      hasAttribute((one) => isFilled(one) && typeof one.name !== 'string'),
     ),
   },
   {
@@ -43,7 +43,7 @@ export const inventoryRefusalDefects: readonly Defect[] = [
     alter: statusBecomes(
       400,
       200,
-      holds((one) => isFilled(one) && !('value' in one)),
+      hasAttribute((one) => isFilled(one) && !('value' in one)),
     ),
   },
   {
@@ -54,7 +54,7 @@ export const inventoryRefusalDefects: readonly Defect[] = [
     alter: statusBecomes(
       400,
       200,
-      holds(({ value }) => value === null),
+      hasAttribute(({ value }) => value === null),
     ),
   },
   {
@@ -65,7 +65,7 @@ export const inventoryRefusalDefects: readonly Defect[] = [
     alter: statusBecomes(
       400,
       200,
-      holds((one) => 'description' in one && typeof one.description !== 'string'),
+      hasAttribute((one) => 'description' in one && typeof one.description !== 'string'),
     ),
   },
   {
@@ -76,7 +76,7 @@ export const inventoryRefusalDefects: readonly Defect[] = [
     alter: statusBecomes(
       200,
       400,
-      holds((one) => 'description' in one),
+      hasAttribute((one) => 'description' in one),
     ),
   },
   {
@@ -84,14 +84,14 @@ export const inventoryRefusalDefects: readonly Defect[] = [
     title: 'An array of numbers and strings is answered 200.',
     violates: ['inventory.mixed-arrays-are-400'],
     operations: both,
-    alter: statusBecomes(400, 200, holds(isMixed)),
+    alter: statusBecomes(400, 200, hasAttribute(isMixed)),
   },
   {
     id: 'values-of-any-kind-are-taken',
     title: 'A boolean, an object or an array of these is answered 200.',
     violates: ['inventory.other-kinds-are-400'],
     operations: both,
-    alter: statusBecomes(400, 200, holds(isOtherKind)),
+    alter: statusBecomes(400, 200, hasAttribute(isOtherKind)),
   },
   {
     id: 'empty-attribute-is-taken',
@@ -101,7 +101,7 @@ export const inventoryRefusalDefects: readonly Defect[] = [
     alter: statusBecomes(
       400,
       200,
-      holds((one) => !isFilled(one)),
+      hasAttribute((one) => !isFilled(one)),
     ),
   },
   {

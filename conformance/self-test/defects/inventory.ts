@@ -2,9 +2,9 @@
 import * as v from 'valibot';
 import { attributesShape } from '../../../fixtures/contract/resources.ts';
 import { isMap, type Members, membersOf } from '../../target/json-members.ts';
-import { isSuccess, jsonOf, listOf, ownAnswer, tokenOf, withJson } from '../alter.ts';
-import { answerBecomes, requestBecomes, statusBecomes } from '../alterations.ts';
-import type { Alteration, AskTarget, Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
+import { isSuccess, jsonOf, listOf, ownResponse, tokenOf, withJson } from '../alter.ts';
+import { requestBecomes, responseBecomes, statusBecomes } from '../alterations.ts';
+import type { Alteration, AskTarget, Defect, ProxiedRequest, ProxiedResponse } from '../defect.ts';
 import { requestFor } from '../requests.ts';
 
 const patch = ['patch-attributes'] as const;
@@ -12,7 +12,7 @@ const put = ['put-attributes'] as const;
 export const both = [...patch, ...put] as const;
 
 /** Matches bodies with at least one matching attribute. */
-export function holds(
+export function hasAttribute(
   picks: (attribute: Members) => boolean,
 ): (request: ProxiedRequest) => boolean {
   return (request) => listOf(request).some((entry) => isMap(entry) && picks(entry));
@@ -64,11 +64,11 @@ function remembering(
 function writesForOthers(): Alteration {
   let before = '';
   return {
-    answer: async (answer, request, ask) => {
-      const isOwn = holds(({ value }) => value === 'own')(request);
+    response: async (response, request, ask) => {
+      const isOwn = hasAttribute(({ value }) => value === 'own')(request);
       if (isOwn && before !== '') await writeAs(before, request, ask);
-      else if (holds(({ value }) => value === 'theirs')(request)) before = tokenOf(request);
-      return answer;
+      else if (hasAttribute(({ value }) => value === 'theirs')(request)) before = tokenOf(request);
+      return response;
     },
   };
 }
@@ -77,8 +77,8 @@ async function writeAs(token: string, request: ProxiedRequest, ask: AskTarget): 
   await ask(requestFor('put-attributes', { token, json: jsonOf(request) }));
 }
 
-function takenAll(answer: ProxiedAnswer): ProxiedAnswer {
-  return isSuccess(answer) ? ownAnswer(200, { ok: true }) : answer;
+function takenAll(response: ProxiedResponse): ProxiedResponse {
+  return isSuccess(response) ? ownResponse(200, { ok: true }) : response;
 }
 
 const kinds: readonly Defect[] = [
@@ -186,14 +186,14 @@ const writing: readonly Defect[] = [
     title: 'The response to PATCH has a body.',
     violates: ['inventory.patch-has-no-body'],
     operations: patch,
-    alter: answerBecomes(takenAll),
+    alter: responseBecomes(takenAll),
   },
   {
     id: 'put-has-a-body',
     title: 'The response to PUT has a body.',
     violates: ['inventory.put-has-no-body'],
     operations: put,
-    alter: answerBecomes(takenAll),
+    alter: responseBecomes(takenAll),
   },
   {
     id: 'patch-changes-nothing-known',

@@ -9,9 +9,9 @@ import {
   withHeaders,
   withJson,
 } from '../alter.ts';
-import { answerBecomes, requestBecomes } from '../alterations.ts';
+import { requestBecomes, responseBecomes } from '../alterations.ts';
 import type { Alteration, Defect } from '../defect.ts';
-import { equalForms, refused } from './request-forms.ts';
+import { equalForms, refuseRequests } from './request-forms.ts';
 
 /** Truncates a list in the body to its first entries before the target sees it. */
 function cutTo(count: number, path?: string): () => Alteration {
@@ -85,20 +85,20 @@ function trustsEveryKey(): Alteration {
     return String(Object(value).serial ?? '');
   };
   return {
-    answer: (answer, request) => {
+    response: (response, request) => {
       const { identity_data: identity, pubkey, id_data: own } = objectOf(request);
       if (request.operation === 'preauthorize-device') {
         trusted.set(identityOf(identity), String(pubkey));
-        return answer;
+        return response;
       }
-      if (typeof own !== 'string' || answer.status !== 401) return answer;
+      if (typeof own !== 'string' || response.status !== 401) return response;
       try {
         const known = trusted.get(identityOf(own));
         return known === undefined || known === pubkey
-          ? answer
-          : { ...answer, status: 200, body: Buffer.from('e30.e30.e30') };
+          ? response
+          : { ...response, status: 200, body: Buffer.from('e30.e30.e30') };
       } catch {
-        return answer;
+        return response;
       }
     },
   };
@@ -110,7 +110,7 @@ const single: readonly Defect[] = [
     title: 'A path with a percent-encoded letter is not found.',
     violates: equalForms,
     operations: 'all',
-    alter: refused(404, ({ path }) => /%[67][0-9a-f]/i.test(path)),
+    alter: refuseRequests(404, ({ path }) => /%[67][0-9a-f]/i.test(path)),
   },
   {
     id: 'log-is-cut-at-1000-messages',
@@ -161,7 +161,7 @@ const single: readonly Defect[] = [
     title: 'More than fifty settings at once are refused.',
     violates: ['configuration.read-all'],
     operations: ['put-configuration'],
-    alter: refused(400, (request) => {
+    alter: refuseRequests(400, (request) => {
       const { length } = Object.keys(objectOf(request));
       return length > 50 && length < 100;
     }),
@@ -171,7 +171,7 @@ const single: readonly Defect[] = [
     title: 'More than twenty alerts at once are refused.',
     violates: ['alerts.are-accepted'],
     operations: ['post-alerts'],
-    alter: refused(400, (request) => listOf(request).length > 20),
+    alter: refuseRequests(400, (request) => listOf(request).length > 20),
   },
   {
     id: 'monitors-are-cut-at-20',
@@ -212,10 +212,10 @@ const single: readonly Defect[] = [
           const isLater = Date.parse(asked ?? '') > Date.parse(last ?? '');
           return isLater ? withHeaders(request, { 'if-modified-since': undefined }) : request;
         },
-        answer: (answer, { path }) => {
-          const last = answer.headers['last-modified'];
+        response: (response, { path }) => {
+          const last = response.headers['last-modified'];
           if (last !== undefined) changed.set(path, last);
-          return answer;
+          return response;
         },
       };
     },
@@ -225,10 +225,10 @@ const single: readonly Defect[] = [
     title: 'X-Total-Count includes entries that a filter by actor type excludes.',
     violates: ['audit.total'],
     operations: ['list-audit-logs'],
-    alter: answerBecomes(
-      (answer) => {
-        const total = Number(answer.headers['x-total-count'] ?? 0) + 1;
-        return withHeaders(answer, { 'x-total-count': String(total) });
+    alter: responseBecomes(
+      (response) => {
+        const total = Number(response.headers['x-total-count'] ?? 0) + 1;
+        return withHeaders(response, { 'x-total-count': String(total) });
       },
       (request) => queryOf(request).has('actor_type'),
     ),

@@ -15,7 +15,7 @@ function isFilled(value: unknown): boolean {
 }
 
 /** Matches bodies with at least one matching entry. */
-export function holds(picks: (entry: Members) => boolean): (request: ProxiedRequest) => boolean {
+export function hasEntry(picks: (entry: Members) => boolean): (request: ProxiedRequest) => boolean {
   return (request) => listOf(request).some((entry) => isMap(entry) && picks(entry));
 }
 
@@ -226,6 +226,6 @@ function unchecked(
   operations: Defect['operations'],
   malformed: RequirementId,
 ): Defect {
-  const alter = statusBecomes(400, 204, holds(picks));
+  const alter = statusBecomes(400, 204, hasEntry(picks));
   return { id, title, violates: [violates, malformed], operations, alter };
 }

@@ -2,7 +2,7 @@
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { membersOf } from '../../target/json-members.ts';
 import { changedAt, changedJson, isSuccess, listOf, withJson } from '../alter.ts';
-import { answerBecomes, fieldBecomes, requestBecomes } from '../alterations.ts';
+import { fieldBecomes, requestBecomes, responseBecomes } from '../alterations.ts';
 import type { Defect } from '../defect.ts';
 
 const shown = ['list-alerts'] as const;
@@ -21,14 +21,14 @@ function numberOf(line: unknown): number {
 
 /** Shows only the first alert of each key. */
 function onlyFirstOf(keyOf: (alert: unknown) => unknown) {
-  return answerBecomes((answer) =>
-    isSuccess(answer)
-      ? changedJson(answer, (body) => {
+  return responseBecomes((response) =>
+    isSuccess(response)
+      ? changedJson(response, (body) => {
           const all = Array.isArray(body) ? body : [];
           const keys = all.map((alert) => JSON.stringify(keyOf(alert)));
           return all.filter((_, index) => keys.indexOf(keys[index] ?? '') === index);
         })
-      : answer,
+      : response,
   );
 }
 

@@ -2,10 +2,16 @@
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { isTimestamp } from '../../../fixtures/contract/text.ts';
 import { isMap, type Members, membersOf } from '../../target/json-members.ts';
-import { isSuccess, jsonOf, listOf, ownAnswer, tokenOf, withJson, withStatus } from '../alter.ts';
-import { answerBecomes, requestBecomes, statusBecomes } from '../alterations.ts';
+import { isSuccess, jsonOf, listOf, ownResponse, tokenOf, withJson, withStatus } from '../alter.ts';
+import { requestBecomes, responseBecomes, statusBecomes } from '../alterations.ts';
 import type { Alteration, Defect, ProxiedRequest } from '../defect.ts';
-import { alerts, configurations, detailsOf, holds, monitorFieldDefects } from './monitor-fields.ts';
+import {
+  alerts,
+  configurations,
+  detailsOf,
+  hasEntry,
+  monitorFieldDefects,
+} from './monitor-fields.ts';
 
 /** A valid form of alert that is refused. */
 interface RefusedForm {
@@ -92,7 +98,7 @@ function keepsFirst(): Alteration {
     request: (request) => {
       if (!isConfiguration(request)) return request;
       const token = tokenOf(request);
-      if (configured.has(token)) return ownAnswer(204);
+      if (configured.has(token)) return ownResponse(204);
       configured.add(token);
       return request;
     },
@@ -105,7 +111,7 @@ const sending: readonly Defect[] = [
     title: 'Alerts are answered 200.',
     violates: ['alerts.are-accepted', 'alerts.level-ok', 'alerts.level-critical'],
     operations: alerts,
-    alter: answerBecomes((answer) => (answer.status === 204 ? ownAnswer(200) : answer)),
+    alter: responseBecomes((response) => (response.status === 204 ? ownResponse(200) : response)),
   },
   {
     id: 'alerts-are-answered-with-a-body',
@@ -117,7 +123,9 @@ const sending: readonly Defect[] = [
       'alerts.level-critical',
     ],
     operations: alerts,
-    alter: answerBecomes((answer) => (isSuccess(answer) ? ownAnswer(200, { ok: true }) : answer)),
+    alter: responseBecomes((response) =>
+      isSuccess(response) ? ownResponse(200, { ok: true }) : response,
+    ),
   },
   {
     id: 'alerts-of-strangers-are-403',
@@ -166,14 +174,16 @@ const configuring: readonly Defect[] = [
     title: 'A monitor configuration is answered 201.',
     violates: ['monitor.is-accepted'],
     operations: configurations,
-    alter: answerBecomes((answer) => (answer.status === 204 ? ownAnswer(201) : answer)),
+    alter: responseBecomes((response) => (response.status === 204 ? ownResponse(201) : response)),
   },
   {
     id: 'monitor-configuration-is-answered-with-a-body',
     title: 'A monitor configuration is answered 200 with a body.',
     violates: ['monitor.answer-has-no-body', 'monitor.is-accepted'],
     operations: configurations,
-    alter: answerBecomes((answer) => (isSuccess(answer) ? ownAnswer(200, { ok: true }) : answer)),
+    alter: responseBecomes((response) =>
+      isSuccess(response) ? ownResponse(200, { ok: true }) : response,
+    ),
   },
   {
     id: 'monitor-configuration-of-strangers-is-403',
@@ -221,8 +231,8 @@ export const monitorDefects: readonly Defect[] = [
     ({ picks, ...row }): Defect => ({
       ...row,
       operations: alerts,
-      alter: answerBecomes((answer, request) =>
-        answer.status === 204 && holds(picks)(request) ? withStatus(answer, 400) : answer,
+      alter: responseBecomes((response, request) =>
+        response.status === 204 && hasEntry(picks)(request) ? withStatus(response, 400) : response,
       ),
     }),
   ),

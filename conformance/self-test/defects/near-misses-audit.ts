@@ -5,7 +5,7 @@ import { operations } from '../../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { readCsv } from '../../target/csv.ts';
 import { changedAt, isSuccess, queryOf, withHeaders, withText } from '../alter.ts';
-import { answerBecomes, bodyBecomes } from '../alterations.ts';
+import { bodyBecomes, responseBecomes } from '../alterations.ts';
 import type { Alteration, Defect, ProxiedRequest } from '../defect.ts';
 
 /** Length of the day in a date-time. */
@@ -16,13 +16,13 @@ const csv = ['export-audit-logs'] as const;
 
 /** Changes the URL in each link of a page. */
 function linksBecome(change: (url: string, relation: string) => string): () => Alteration {
-  return answerBecomes((answer) => {
-    const { link } = answer.headers;
-    if (link === undefined) return answer;
+  return responseBecomes((response) => {
+    const { link } = response.headers;
+    if (link === undefined) return response;
     const changed = link.replace(/<([^>]*)>; rel="(\w+)"/g, (_, url: string, relation: string) => {
       return `<${change(url, relation)}>; rel="${relation}"`;
     });
-    return withHeaders(answer, { link: changed });
+    return withHeaders(response, { link: changed });
   });
 }
 
@@ -68,11 +68,11 @@ const leading: readonly Defect[] = [
     title: 'From the third page on, the link `first` leads to the third page.',
     violates: ['audit.links-lead', 'audit.links'],
     operations: list,
-    alter: answerBecomes((answer, request) => {
-      const { link } = answer.headers;
+    alter: responseBecomes((response, request) => {
+      const { link } = response.headers;
       const page = queryOf(request).get('page');
-      if (link === undefined || page !== '3') return answer;
-      return withHeaders(answer, {
+      if (link === undefined || page !== '3') return response;
+      return withHeaders(response, {
         link: link.replace(/([?&]page=)1(?=[^>]*>; rel="first")/, '$13'),
       });
     }),
@@ -82,10 +82,10 @@ const leading: readonly Defect[] = [
     title: 'From the third page on, X-Total-Count counts only the remaining entries.',
     violates: ['audit.total'],
     operations: list,
-    alter: answerBecomes(
-      (answer) => {
-        const total = Number(answer.headers['x-total-count'] ?? 0) - 1;
-        return withHeaders(answer, { 'x-total-count': String(total) });
+    alter: responseBecomes(
+      (response) => {
+        const total = Number(response.headers['x-total-count'] ?? 0) - 1;
+        return withHeaders(response, { 'x-total-count': String(total) });
       },
       (request) => Number(queryOf(request).get('page')) > 2,
     ),
@@ -167,8 +167,9 @@ function documentBecomes(
   change: (text: string) => string,
   picks?: (request: ProxiedRequest) => boolean,
 ): () => Alteration {
-  return answerBecomes(
-    (answer) => (isSuccess(answer) ? withText(answer, change(answer.body.toString())) : answer),
+  return responseBecomes(
+    (response) =>
+      isSuccess(response) ? withText(response, change(response.body.toString())) : response,
     picks,
   );
 }

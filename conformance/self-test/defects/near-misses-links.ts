@@ -1,27 +1,27 @@
 /** Defects: links stop working before their stated expiry. */
-import { isSuccess, objectOf, ownAnswer } from '../alter.ts';
-import type { Alteration, Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
+import { isSuccess, objectOf, ownResponse } from '../alter.ts';
+import type { Alteration, Defect, ProxiedRequest, ProxiedResponse } from '../defect.ts';
 
-/** Returns the link to a configuration that an answer offers. */
-export function offeredLink(answer: ProxiedAnswer): URL | undefined {
-  const { artifact } = objectOf(answer) as { artifact?: { source?: { uri?: unknown } } };
+/** Returns the link to a configuration that a response offers. */
+export function offeredLink(response: ProxiedResponse): URL | undefined {
+  const { artifact } = objectOf(response) as { artifact?: { source?: { uri?: unknown } } };
   const uri = String(artifact?.source?.uri);
   return uri.includes('/download/configuration/') ? new URL(uri) : undefined;
 }
 
 /** Ends links early: `ends` returns the target of the links to end, `leadsTo` that of a request. */
 function linksEnd(
-  ends: (request: ProxiedRequest, answer: ProxiedAnswer) => string | undefined,
+  ends: (request: ProxiedRequest, response: ProxiedResponse) => string | undefined,
   leadsTo: (request: ProxiedRequest) => string | undefined,
 ): () => Alteration {
   return () => {
     const ended = new Set<string>();
     return {
-      answer: (answer, request) => {
-        const what = isSuccess(answer) ? ends(request, answer) : undefined;
+      response: (response, request) => {
+        const what = isSuccess(response) ? ends(request, response) : undefined;
         if (what !== undefined) ended.add(what);
         const isOver = ended.has(leadsTo(request) ?? '');
-        return isOver ? ownAnswer(403, { error: 'the link is over', request_id: 'r' }) : answer;
+        return isOver ? ownResponse(403, { error: 'the link is over', request_id: 'r' }) : response;
       },
     };
   };
@@ -33,22 +33,22 @@ function artifactLinksEnd(isDone: (request: ProxiedRequest) => boolean): () => A
     const links = new Map<string, string>();
     const ended = new Set<string>();
     return {
-      answer: (answer, request) => {
+      response: (response, request) => {
         const id = request.parameters.id ?? '';
         if (isDone(request) && links.has(id)) ended.add(links.get(id) ?? '');
         if (request.operation === 'get-artifact-link') {
-          const { uri } = objectOf(answer);
+          const { uri } = objectOf(response);
           if (typeof uri === 'string') links.set(id, new URL(uri).search);
         }
         const isOver = ended.has(`?${request.query}`);
-        return isOver ? ownAnswer(403, { error: 'the link is over', request_id: 'r' }) : answer;
+        return isOver ? ownResponse(403, { error: 'the link is over', request_id: 'r' }) : response;
       },
     };
   };
 }
 
 /** Returns the device id in the claims of a token. */
-function deviceOf({ body }: ProxiedAnswer): string | undefined {
+function deviceOf({ body }: ProxiedResponse): string | undefined {
   const [, claims = ''] = body.toString().split('.');
   return /"sub":"([^"]+)"/.exec(Buffer.from(claims, 'base64url').toString())?.[1];
 }
@@ -74,7 +74,7 @@ export const nearMissLinkDefects: readonly Defect[] = [
     title: 'A link to a configuration expires when the device gets another token.',
     violates: ['download.outlives-changes'],
     operations: ['post-auth-request', 'get-next-deployment', 'download-configuration'],
-    alter: endsAfterTheOffer('post-auth-request', (_, answer) => deviceOf(answer)),
+    alter: endsAfterTheOffer('post-auth-request', (_, response) => deviceOf(response)),
   },
   {
     id: 'configuration-link-ends-with-a-report',
@@ -92,23 +92,23 @@ export const nearMissLinkDefects: readonly Defect[] = [
 /** Ends the links to a device's configuration after an operation on the device. */
 function endsAfterTheOffer(
   act: NonNullable<ProxiedRequest['operation']>,
-  deviceIn: (request: ProxiedRequest, answer: ProxiedAnswer) => string | undefined,
+  deviceIn: (request: ProxiedRequest, response: ProxiedResponse) => string | undefined,
 ): () => Alteration {
   return () => {
     const offered = new Set<string>();
     const hooks = linksEnd(
-      (request, answer) => {
-        const device = deviceIn(request, answer) ?? '';
+      (request, response) => {
+        const device = deviceIn(request, response) ?? '';
         const isAfter = request.operation === act && offered.has(device);
         return isAfter ? device : undefined;
       },
       ({ parameters }) => parameters.device_id,
     )();
     return {
-      answer: (answer, request, ask) => {
-        const device = offeredLink(answer)?.pathname.split('/').at(-1);
+      response: (response, request, ask) => {
+        const device = offeredLink(response)?.pathname.split('/').at(-1);
         if (device !== undefined) offered.add(device);
-        return hooks.answer?.(answer, request, ask) ?? answer;
+        return hooks.response?.(response, request, ask) ?? response;
       },
     };
   };

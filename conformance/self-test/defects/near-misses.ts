@@ -15,13 +15,13 @@ import {
   withJson,
   withQuery,
 } from '../alter.ts';
-import { answerBecomes, bodyBecomes, dropped, requestBecomes } from '../alterations.ts';
-import type { Alteration, Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
+import { bodyBecomes, dropRequests, requestBecomes, responseBecomes } from '../alterations.ts';
+import type { Alteration, Defect, ProxiedRequest, ProxiedResponse } from '../defect.ts';
 import { offeredLink } from './near-misses-links.ts';
 
 const showing = ['get-artifact', 'list-artifacts'] as const;
 
-/** Changes each artifact in an answer, in a list or alone. */
+/** Changes each artifact in a response, in a list or alone. */
 function artifactsBecome(change: (artifact: unknown) => unknown) {
   return (body: unknown): unknown => (Array.isArray(body) ? body.map(change) : change(body));
 }
@@ -54,10 +54,10 @@ const artifacts: readonly Defect[] = [
     title: '`modified` of an artifact is the time at which it is shown.',
     violates: ['artifacts.modified'],
     operations: showing,
-    alter: answerBecomes((answer) => {
-      const now = new Date(answer.headers.date ?? '').toISOString();
+    alter: responseBecomes((response) => {
+      const now = new Date(response.headers.date ?? '').toISOString();
       const moved = artifactsBecome((artifact) => changedAt(artifact, 'modified', () => now));
-      return isSuccess(answer) ? changedJson(answer, moved) : answer;
+      return isSuccess(response) ? changedJson(response, moved) : response;
     }),
   },
   {
@@ -171,7 +171,7 @@ const emptied: readonly Defect[] = [
     title: 'PUT of an empty array of attributes changes nothing.',
     violates: ['inventory.empty-put-clears', 'tokens.kinds-are-apart', 'errors.unexpected-is-500'],
     operations: ['put-attributes'],
-    alter: dropped(200, isEmptyList),
+    alter: dropRequests(200, isEmptyList),
   },
   {
     id: 'empty-patch-clears',
@@ -192,13 +192,13 @@ const emptied: readonly Defect[] = [
     title: 'An empty monitor configuration keeps the earlier one.',
     violates: ['monitor.empty-is-current', 'tokens.kinds-are-apart', 'errors.unexpected-is-500'],
     operations: ['post-monitor-configuration'],
-    alter: dropped(204, isEmptyList),
+    alter: dropRequests(204, isEmptyList),
   },
 ];
 
-/** Turns an answer into the grant of a token, although the request should be refused. */
-function granted(answer: ProxiedAnswer): ProxiedAnswer {
-  return { ...answer, status: 200, body: Buffer.from('e30.e30.e30') };
+/** Turns a response into the grant of a token, although the request should be refused. */
+function granted(response: ProxiedResponse): ProxiedResponse {
+  return { ...response, status: 200, body: Buffer.from('e30.e30.e30') };
 }
 
 function signatureOf({ headers }: ProxiedRequest): string {
@@ -210,11 +210,11 @@ function signatureOf({ headers }: ProxiedRequest): string {
 function knowsIdentitiesInAnyCase(): Alteration {
   const known = new Set<string>();
   return {
-    answer: (answer, request) => {
+    response: (response, request) => {
       const identity = String(objectOf(request).id_data);
-      if (answer.status === 200) known.add(identity.toLowerCase());
+      if (response.status === 200) known.add(identity.toLowerCase());
       const isKnown = known.has(identity.toLowerCase()) && identity.includes('sERIAL');
-      return answer.status === 401 && isKnown ? granted(answer) : answer;
+      return response.status === 401 && isKnown ? granted(response) : response;
     },
   };
 }
@@ -231,12 +231,12 @@ function knowsSignaturesInAnyCase(): Alteration {
       }
       return request;
     },
-    answer: (answer) => {
-      const link = offeredLink(answer);
+    response: (response) => {
+      const link = offeredLink(response);
       for (const [name, value] of link?.searchParams ?? []) {
         if (name.endsWith('-signature')) known.set(value.toLowerCase(), value);
       }
-      return answer;
+      return response;
     },
   };
 }
@@ -253,10 +253,12 @@ const letters: readonly Defect[] = [
       'auth.ed25519-base64',
     ],
     operations: ['post-auth-request'],
-    alter: answerBecomes((answer, request) => {
+    alter: responseBecomes((response, request) => {
       const signature = signatureOf(request);
       const isFlat = [signature.toLowerCase(), signature.toUpperCase()].includes(signature);
-      return isFlat && signature.length > 60 && answer.status === 401 ? granted(answer) : answer;
+      return isFlat && signature.length > 60 && response.status === 401
+        ? granted(response)
+        : response;
     }),
   },
   {

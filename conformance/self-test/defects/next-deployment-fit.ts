@@ -1,7 +1,7 @@
 /** Defects in the choice of the artifact that fits a device. */
 import { entriesOf, isMap, membersOf } from '../../target/json-members.ts';
 import { changedAt, changedJson, listOf, objectOf, withJson, withQuery } from '../alter.ts';
-import { answerBecomes } from '../alterations.ts';
+import { responseBecomes } from '../alterations.ts';
 import type { Alteration, AskTarget, Defect, ProxiedRequest } from '../defect.ts';
 import { requestFor } from '../requests.ts';
 import { everyForm, saidIn } from './next-deployment.ts';
@@ -166,12 +166,12 @@ export const nextDeploymentFitDefects: readonly Defect[] = [
     title: 'Of the device types of an artifact, the instructions have that of the device alone.',
     violates: ['next.types-of-the-artifact'],
     operations: everyForm,
-    alter: answerBecomes((answer, request) => {
+    alter: responseBecomes((response, request) => {
       const { device_type: type } = saidIn(request);
       const path = 'artifact.device_types_compatible';
-      return answer.status === 200 && type !== undefined
-        ? changedJson(answer, (body) => changedAt(body, path, () => [type]))
-        : answer;
+      return response.status === 200 && type !== undefined
+        ? changedJson(response, (body) => changedAt(body, path, () => [type]))
+        : response;
     }),
   },
   {

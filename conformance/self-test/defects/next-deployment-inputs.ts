@@ -1,11 +1,11 @@
 /** Defects in the requests for the next deployment. */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
-import { objectOf, ownAnswer, queryOf } from '../alter.ts';
-import { answerBecomes, statusBecomes } from '../alterations.ts';
+import { objectOf, ownResponse, queryOf } from '../alter.ts';
+import { responseBecomes, statusBecomes } from '../alterations.ts';
 import type { Defect } from '../defect.ts';
 import {
   both,
-  holds,
+  hasValue,
   holdsOther,
   isBodiless,
   isNoObject,
@@ -44,8 +44,8 @@ function refused(
     title: `A request for the next deployment by ${form} with ${what} is refused.`,
     violates: [requirement],
     operations: [form],
-    alter: answerBecomes(
-      (answer) => (answer.status === 204 ? ownAnswer(400, { error: 'no' }) : answer),
+    alter: responseBecomes(
+      (response) => (response.status === 204 ? ownResponse(400, { error: 'no' }) : response),
       picks,
     ),
   };
@@ -59,7 +59,7 @@ const isMissingOrText = (value: unknown): boolean => value === undefined || isTe
 
 /** Matches bodies of the suite's input tables, by their artifact name. */
 function isInput(form: keyof typeof own): RequestFilter {
-  return holds(`${own[form]}artifact_name`, 'conformance-input');
+  return hasValue(`${own[form]}artifact_name`, 'conformance-input');
 }
 
 /** Matches bodies with a free pair that is not a string. */
@@ -100,7 +100,7 @@ export const nextDeploymentInputDefects: readonly Defect[] = [
   ),
   taken(v1, ['a pair of another type', 'next.post-values-are-texts'], hasOtherPair(v1)),
   refused(v1, ['its two keys only', 'next.post-keys'], both(isInput(v1), lacks('colour'))),
-  refused(v1, ['a free pair', 'next.free-pairs'], both(isInput(v1), holds('colour', 'text'))),
+  refused(v1, ['a free pair', 'next.free-pairs'], both(isInput(v1), hasValue('colour', 'text'))),
   taken(v2, ['no body', 'next.v2-body'], isBodiless),
   taken(v2, ['a body that is no object', 'next.v2-body'], isNoObject),
   taken(v2, ['no provides', 'next.v2-fields'], lacks('device_provides')),
@@ -140,11 +140,11 @@ export const nextDeploymentInputDefects: readonly Defect[] = [
   refused(
     v2,
     ['a free pair', 'next.v2-free-pairs'],
-    both(isInput(v2), holds('device_provides.colour', 'text')),
+    both(isInput(v2), hasValue('device_provides.colour', 'text')),
   ),
   refused(
     v2,
     ['a flag that is true', 'next.v2-flag'],
-    both(isInput(v2), holds('update_control_map', true)),
+    both(isInput(v2), hasValue('update_control_map', true)),
   ),
 ];

@@ -1,7 +1,7 @@
 /** Defects in the choice of the deployment that a device is offered. */
-import { isSuccess, objectOf, ownAnswer, queryOf, tokenOf, withJson } from '../alter.ts';
+import { isSuccess, objectOf, ownResponse, queryOf, tokenOf, withJson } from '../alter.ts';
 import { parameterBecomes, requestBecomes, statusBecomes } from '../alterations.ts';
-import type { Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
+import type { Defect, ProxiedRequest, ProxiedResponse } from '../defect.ts';
 import { isObject, sentAt } from '../sent.ts';
 
 export const everyForm = [
@@ -37,26 +37,30 @@ function withChecksum(request: ProxiedRequest): ProxiedRequest {
 
 /** Repeats the last offer to a device after its deployment ended, which `over` detects. */
 function offersAgain(
-  over: (request: ProxiedRequest, answer: ProxiedAnswer, offers: LastOffers) => readonly string[],
+  over: (
+    request: ProxiedRequest,
+    response: ProxiedResponse,
+    offers: LastOffers,
+  ) => readonly string[],
 ): Defect['alter'] {
   return () => {
     const offers: LastOffers = new Map();
     const ended = new Set<string>();
     return {
-      answer: (answer, request) => {
+      response: (response, request) => {
         const token = tokenOf(request);
-        for (const each of over(request, answer, offers)) ended.add(each);
-        if (!everyForm.some((form) => form === request.operation)) return answer;
-        if (answer.status === 200) offers.set(token, answer);
+        for (const each of over(request, response, offers)) ended.add(each);
+        if (!everyForm.some((form) => form === request.operation)) return response;
+        if (response.status === 200) offers.set(token, response);
         const offer = offers.get(token);
-        return answer.status === 204 && offer && ended.has(token) ? offer : answer;
+        return response.status === 204 && offer && ended.has(token) ? offer : response;
       },
     };
   };
 }
 
 /** The last offer, by device token. */
-type LastOffers = Map<string, ProxiedAnswer>;
+type LastOffers = Map<string, ProxiedResponse>;
 
 export const nextDeploymentDefects: readonly Defect[] = [
   {
@@ -112,12 +116,12 @@ export const nextDeploymentDefects: readonly Defect[] = [
     violates: ['next.own-deployments-only'],
     operations: everyForm,
     alter: () => {
-      let last: ProxiedAnswer | undefined;
+      let last: ProxiedResponse | undefined;
       return {
-        answer: (answer, request) => {
-          if (answer.status === 200) last = answer;
+        response: (response, request) => {
+          if (response.status === 200) last = response;
           const isOther = saidIn(request).artifact_name === 'conformance-stranger';
-          return isOther && answer.status === 204 && last ? last : answer;
+          return isOther && response.status === 204 && last ? last : response;
         },
       };
     },
@@ -159,9 +163,9 @@ export const nextDeploymentDefects: readonly Defect[] = [
     title: 'A deployment is offered again after the device has reported its end.',
     violates: ['next.finished-is-over'],
     operations: [...everyForm, 'put-deployment-status'],
-    alter: offersAgain((request, answer) => {
+    alter: offersAgain((request, response) => {
       const isEnd = ['success', 'failure'].includes(String(sentAt(request, 'status')));
-      const isReport = request.operation === 'put-deployment-status' && isSuccess(answer);
+      const isReport = request.operation === 'put-deployment-status' && isSuccess(response);
       return isReport && isEnd ? [tokenOf(request)] : [];
     }),
   },
@@ -170,10 +174,10 @@ export const nextDeploymentDefects: readonly Defect[] = [
     title: 'A deployment is offered again after a user has aborted it.',
     violates: ['next.aborted-is-over'],
     operations: [...everyForm, 'abort-deployment'],
-    alter: offersAgain((request, answer, offers) => {
-      if (request.operation !== 'abort-deployment' || !isSuccess(answer)) return [];
+    alter: offersAgain((request, response, offers) => {
+      if (request.operation !== 'abort-deployment' || !isSuccess(response)) return [];
       const { id } = request.parameters;
-      const isOfIt = ([, offer]: [string, ProxiedAnswer]) => objectOf(offer).id === id;
+      const isOfIt = ([, offer]: [string, ProxiedResponse]) => objectOf(offer).id === id;
       return [...offers].filter(isOfIt).map(([token]) => token);
     }),
   },
@@ -185,12 +189,12 @@ export const nextDeploymentDefects: readonly Defect[] = [
     alter: () => {
       const offered = new Set<string>();
       return {
-        answer: (answer, request) => {
-          if (answer.status !== 200) return answer;
-          const offer = `${tokenOf(request)} ${String(objectOf(answer).id)}`;
-          if (offered.has(offer)) return ownAnswer(204);
+        response: (response, request) => {
+          if (response.status !== 200) return response;
+          const offer = `${tokenOf(request)} ${String(objectOf(response).id)}`;
+          if (offered.has(offer)) return ownResponse(204);
           offered.add(offer);
-          return answer;
+          return response;
         },
       };
     },

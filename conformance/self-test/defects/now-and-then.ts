@@ -1,16 +1,16 @@
-/** Defects of one answer in three, which only invariants on every exchange find reliably. */
+/** Defects of one response in three, which only invariants on every exchange find reliably. */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { changedAt, changedJson, withHeaders, withText } from '../alter.ts';
-import { oneAnswerOf } from '../alterations.ts';
-import type { Defect, ProxiedAnswer, ProxiedOperation, ProxiedRequest } from '../defect.ts';
+import { oneResponseOf } from '../alterations.ts';
+import type { Defect, ProxiedOperation, ProxiedRequest, ProxiedResponse } from '../defect.ts';
 
-/** One in this many answers is wrong. */
+/** One in this many responses is wrong. */
 const EACH = 3;
 /** Number of affected cases to run; any few of them must catch the defect. */
 const SAMPLE = 12;
 const longAgo = '2020-01-31T12:00:00Z';
 
-type AnswerChange = (answer: ProxiedAnswer, request: ProxiedRequest) => ProxiedAnswer;
+type ResponseChange = (response: ProxiedResponse, request: ProxiedRequest) => ProxiedResponse;
 
 function seldom(
   id: string,
@@ -22,31 +22,31 @@ function seldom(
   }: {
     readonly violates: readonly [RequirementId, ...RequirementId[]];
     readonly on: ProxiedOperation;
-    readonly change: AnswerChange;
+    readonly change: ResponseChange;
   },
 ): Defect {
-  const alter = oneAnswerOf(EACH, change);
+  const alter = oneResponseOf(EACH, change);
   return { id: `seldom-${id}`, title, violates, operations: [on], sample: SAMPLE, alter };
 }
 
-function inJson(change: (body: unknown) => unknown): AnswerChange {
-  return (answer) => {
-    if (answer.status !== 200) return answer;
-    const made = changedJson(answer, change);
-    return made.body.equals(answer.body) ? answer : made;
+function inJson(change: (body: unknown) => unknown): ResponseChange {
+  return (response) => {
+    if (response.status !== 200) return response;
+    const made = changedJson(response, change);
+    return made.body.equals(response.body) ? response : made;
   };
 }
 
-function at(path: string, change: (value: unknown) => unknown): AnswerChange {
+function at(path: string, change: (value: unknown) => unknown): ResponseChange {
   return inJson((body) => changedAt(body, path, change));
 }
 
-function header(name: string, change: (value: string) => string | undefined): AnswerChange {
-  return (answer) => {
-    const value = answer.headers[name];
-    if (value === undefined) return answer;
+function header(name: string, change: (value: string) => string | undefined): ResponseChange {
+  return (response) => {
+    const value = response.headers[name];
+    if (value === undefined) return response;
     const changed = change(value);
-    return changed === value ? answer : withHeaders(answer, { [name]: changed });
+    return changed === value ? response : withHeaders(response, { [name]: changed });
   };
 }
 
@@ -118,9 +118,9 @@ const deployments: readonly Defect[] = [
   seldom('half-a-configuration', 'One configuration in three is cut off in the middle.', {
     violates: ['download.gives-the-configuration', 'download.holds-the-pairs'],
     on: 'download-configuration',
-    change: (answer) => {
-      if (answer.status !== 200) return answer;
-      return { ...answer, body: answer.body.subarray(0, answer.body.length / 2) };
+    change: (response) => {
+      if (response.status !== 200) return response;
+      return { ...response, body: response.body.subarray(0, response.body.length / 2) };
     },
   }),
 ];
@@ -139,9 +139,9 @@ const connections: readonly Defect[] = [
   }),
 ];
 
-function ofLog(change: AnswerChange): {
+function ofLog(change: ResponseChange): {
   readonly on: 'list-audit-logs';
-  readonly change: AnswerChange;
+  readonly change: ResponseChange;
 } {
   return { on: 'list-audit-logs', change };
 }
@@ -159,10 +159,10 @@ const log: readonly Defect[] = [
   seldom('unsorted-export', 'One export in three has its first two entries swapped.', {
     violates: ['audit.export-newest-first', 'audit.export-sort-asc', 'audit.export-sort-desc'],
     on: 'export-audit-logs',
-    change: (answer) => {
-      const [head = '', one, other, ...rest] = answer.body.toString('utf8').split('\r\n');
-      const isLong = answer.status === 200 && one !== undefined && (other ?? '') !== '';
-      return isLong ? withText(answer, [head, other, one, ...rest].join('\r\n')) : answer;
+    change: (response) => {
+      const [head = '', one, other, ...rest] = response.body.toString('utf8').split('\r\n');
+      const isLong = response.status === 200 && one !== undefined && (other ?? '') !== '';
+      return isLong ? withText(response, [head, other, one, ...rest].join('\r\n')) : response;
     },
   }),
   seldom('other-member', 'One page in three fills the member of another object type.', {

@@ -1,7 +1,7 @@
 /** Defects: the server supports only those forms of HTTP that its author's client uses. */
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
-import { ownAnswer, withHeaders } from '../alter.ts';
+import { ownResponse, withHeaders } from '../alter.ts';
 import { requestBecomes } from '../alterations.ts';
 import type { Alteration, Defect, ProxiedRequest } from '../defect.ts';
 
@@ -20,7 +20,7 @@ function idsOf(picks: (row: Operation) => boolean): readonly OperationId[] {
 function refused(picks: (request: ProxiedRequest) => boolean): () => Alteration {
   return () => ({
     request: (request) =>
-      picks(request) ? ownAnswer(400, { error: 'refused', request_id: 'defect' }) : request,
+      picks(request) ? ownResponse(400, { error: 'refused', request_id: 'defect' }) : request,
   });
 }
 
@@ -47,16 +47,16 @@ function placeOf({ headers }: ProxiedRequest): string | undefined {
   return pipelined.exec(id)?.[1];
 }
 
-/** Swaps the request ids in the answers to two requests on one connection. */
+/** Swaps the request ids in the responses to two requests on one connection. */
 function idsAreMixed(): Alteration {
   return {
-    answer: (answer, request) => {
+    response: (response, request) => {
       const place = placeOf(request);
-      if (place === undefined) return answer;
-      const name = Object.keys(answer.headers).find((each) => each.endsWith('-requestid')) ?? '';
+      if (place === undefined) return response;
+      const name = Object.keys(response.headers).find((each) => each.endsWith('-requestid')) ?? '';
       const other = String(Number(place) ^ 1);
-      const id = answer.headers[name]?.replace(pipelined, `-pipelined-${other}`);
-      return withHeaders(answer, { [name]: id });
+      const id = response.headers[name]?.replace(pipelined, `-pipelined-${other}`);
+      return withHeaders(response, { [name]: id });
     },
   };
 }

@@ -2,8 +2,8 @@
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { membersOf } from '../../target/json-members.ts';
 import { isSuccess, jsonOf, listOf, withJson } from '../alter.ts';
-import { answerBecomes } from '../alterations.ts';
-import type { Defect, ProxiedAnswer, ProxiedOperation, ProxiedRequest } from '../defect.ts';
+import { responseBecomes } from '../alterations.ts';
+import type { Defect, ProxiedOperation, ProxiedRequest, ProxiedResponse } from '../defect.ts';
 import { callerOf } from '../own-deployment.ts';
 import { requestFor } from '../requests.ts';
 
@@ -85,20 +85,20 @@ function withElements(request: ProxiedRequest, elements: readonly unknown[]): Pr
 
 /** Answers a refused list as the target answers one of its elements. */
 function judgedBy(pick: (elements: readonly unknown[]) => unknown) {
-  return answerBecomes(async (answer, request, ask): Promise<ProxiedAnswer> => {
+  return responseBecomes(async (response, request, ask): Promise<ProxiedResponse> => {
     const elements = elementsOf(request);
-    if (answer.status !== 400 || elements.length < 2) return answer;
+    if (response.status !== 400 || elements.length < 2) return response;
     const other = await ask(withElements(request, [pick(elements)]));
-    return isSuccess(other) ? other : answer;
+    return isSuccess(other) ? other : response;
   });
 }
 
 /** Lets a refused list store the elements that the target accepts alone. */
-const storesInPart = answerBecomes(async (answer, request, ask) => {
+const storesInPart = responseBecomes(async (response, request, ask) => {
   const elements = elementsOf(request);
-  if (answer.status !== 400 || elements.length < 2) return answer;
+  if (response.status !== 400 || elements.length < 2) return response;
   for (const element of elements) await ask(withElements(request, [element]));
-  return answer;
+  return response;
 });
 
 function listDefects({ operation, words, elementRequirements }: ListBody): readonly Defect[] {
@@ -134,11 +134,11 @@ export const refusedWriteDefects: readonly Defect[] = [
     title: 'A status report that is refused for its substate still sets the status.',
     violates: ['errors.refused-changes-nothing'],
     operations: ['put-deployment-status'],
-    alter: answerBecomes(async (answer, request, ask) => {
+    alter: responseBecomes(async (response, request, ask) => {
       const { status, substate } = membersOf(jsonOf(request));
-      const isInPart = answer.status === 400 && substate !== undefined;
+      const isInPart = response.status === 400 && substate !== undefined;
       if (isInPart) await ask(withJson(request, { status }));
-      return answer;
+      return response;
     }),
   },
   {
@@ -146,13 +146,13 @@ export const refusedWriteDefects: readonly Defect[] = [
     title: 'A configuration that is refused for its token is stored.',
     violates: ['errors.refused-changes-nothing'],
     operations: ['put-configuration'],
-    alter: answerBecomes(async (answer, request, ask) => {
+    alter: responseBecomes(async (response, request, ask) => {
       const id = callerOf(request);
-      if (answer.status !== 401 || id === '') return answer;
+      if (response.status !== 401 || id === '') return response;
       const json = jsonOf(request);
       const token = ask.userToken;
       await ask(requestFor('set-configuration', { parameters: { id }, token, json }));
-      return answer;
+      return response;
     }),
   },
 ];

@@ -1,16 +1,19 @@
-/** Defects: the server accepts a request in one of its equal forms only, or a token in another place. */
+/**
+ * Defects: the server accepts a request in one of its equal forms only, or a token in another
+ * place.
+ */
 
 import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
-import { ownAnswer, queryOf, withHeaders } from '../alter.ts';
+import { ownResponse, queryOf, withHeaders } from '../alter.ts';
 import { requestBecomes } from '../alterations.ts';
 import type { Alteration, Defect, ProxiedRequest } from '../defect.ts';
 import type { RequestFilter } from '../sent.ts';
 
 /** Refuses the requests that `picks` selects. */
-export function refused(status: number, picks: RequestFilter): () => Alteration {
+export function refuseRequests(status: number, picks: RequestFilter): () => Alteration {
   return () => ({
     request: (request) =>
-      picks(request) ? ownAnswer(status, { error: 'refused', request_id: 'defect' }) : request,
+      picks(request) ? ownResponse(status, { error: 'refused', request_id: 'defect' }) : request,
   });
 }
 
@@ -104,7 +107,7 @@ const everyForm: readonly Defect[] = formDefects.flatMap((form) =>
       title: `The operation ${operation} ${form.title}.`,
       violates: form.violates ?? equalForms,
       operations: [operation],
-      alter: refused(form.status, form.picks),
+      alter: refuseRequests(form.status, form.picks),
     })),
 );
 
@@ -118,7 +121,7 @@ function refusesTheThird(): Alteration {
       if (!/marker|downloading|conformance-[0-9a-f]{8}-/.test(text + request.query)) return request;
       const count = (seen.get(authorization) ?? 0) + 1;
       seen.set(authorization, count);
-      return count < 3 ? request : ownAnswer(409, { error: 'again', request_id: 'defect' });
+      return count < 3 ? request : ownResponse(409, { error: 'again', request_id: 'defect' });
     },
   };
 }

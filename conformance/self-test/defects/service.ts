@@ -30,7 +30,10 @@ function isAnonymous({ headers }: ProxiedRequest): boolean {
   return headers.authorization === undefined && headers.cookie === undefined;
 }
 
-/** Requirements of some areas on callers without a token, besides the requirement for all operations. */
+/**
+ * Requirements of some areas on callers without a token, besides the requirement for all
+ * operations.
+ */
 const requirementsOfAreas: readonly RequirementId[] = [
   'artifacts.unauthenticated-is-401',
   'link.unauthenticated-is-401',
@@ -108,8 +111,8 @@ export const serviceDefects: readonly Defect[] = [
     violates: ['service.options-for-browsers'],
     operations: 'all',
     alter: () => ({
-      answer: (answer, { method }) =>
-        method === 'OPTIONS' && isSuccess(answer) ? withStatus(answer, 401) : answer,
+      response: (response, { method }) =>
+        method === 'OPTIONS' && isSuccess(response) ? withStatus(response, 401) : response,
     }),
   },
   {
@@ -146,8 +149,8 @@ export const serviceDefects: readonly Defect[] = [
     violates: ['service.internal-apis-are-hidden'],
     operations: 'all',
     alter: () => ({
-      answer: (answer, { path }) =>
-        /\/internal\//.test(path) ? withHeaders(withStatus(answer, 200), {}) : answer,
+      response: (response, { path }) =>
+        /\/internal\//.test(path) ? withHeaders(withStatus(response, 200), {}) : response,
     }),
   },
 ];

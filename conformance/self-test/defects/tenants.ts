@@ -2,7 +2,7 @@
  * Defects in suspended tenants, and in the isolation between tenants.
  * Spec: Device authentication; Authentication
  */
-import { ownAnswer, tokenOf, withStatus } from '../alter.ts';
+import { ownResponse, tokenOf, withStatus } from '../alter.ts';
 import { statusBecomes } from '../alterations.ts';
 import type { Alteration, Defect } from '../defect.ts';
 
@@ -13,14 +13,14 @@ import type { Alteration, Defect } from '../defect.ts';
 function sharedArtifacts(): Alteration {
   const links = new Map<string, string>();
   return {
-    answer: (answer, { operation, parameters, ...request }) => {
-      const created = answer.headers.location?.split('/').at(-1);
-      if (operation === 'upload-artifact' && answer.status === 201 && created !== undefined) {
+    response: (response, { operation, parameters, ...request }) => {
+      const created = response.headers.location?.split('/').at(-1);
+      if (operation === 'upload-artifact' && response.status === 201 && created !== undefined) {
         links.set(created, tokenOf(request));
       }
       if (operation === 'delete-artifact') links.delete(parameters.id ?? '');
       const isKnown = links.has(parameters.id ?? '');
-      return answer.status === 404 && isKnown ? withStatus(answer, 200) : answer;
+      return response.status === 404 && isKnown ? withStatus(response, 200) : response;
     },
   };
 }
@@ -29,17 +29,17 @@ function sharedArtifacts(): Alteration {
 function sharedDeployments(): Alteration {
   const holders = new Map<string, string>();
   return {
-    answer: (answer, request) => {
+    response: (response, request) => {
       const { parameters } = request;
       const token = tokenOf(request);
       if (request.operation !== 'put-deployment-log') {
-        const id = /"id":"([0-9a-f-]{36})"/.exec(answer.body.toString())?.[1];
-        if (answer.status === 200 && id !== undefined) holders.set(id, token);
-        return answer;
+        const id = /"id":"([0-9a-f-]{36})"/.exec(response.body.toString())?.[1];
+        if (response.status === 200 && id !== undefined) holders.set(id, token);
+        return response;
       }
       const holder = holders.get(parameters.id ?? '');
       const isForeign = holder !== undefined && tenantOf(holder) !== tenantOf(token);
-      return answer.status === 404 && isForeign ? ownAnswer(204) : answer;
+      return response.status === 404 && isForeign ? ownResponse(204) : response;
     },
   };
 }

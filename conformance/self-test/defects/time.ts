@@ -1,13 +1,13 @@
 /** Defects in expiry; they use the time that the target reports. */
-import { changedAt, changedJson, ownAnswer, tokenOf, withStatus } from '../alter.ts';
-import { answerBecomes } from '../alterations.ts';
-import type { Alteration, Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
+import { changedAt, changedJson, ownResponse, tokenOf, withStatus } from '../alter.ts';
+import { responseBecomes } from '../alterations.ts';
+import type { Alteration, Defect, ProxiedRequest, ProxiedResponse } from '../defect.ts';
 
 const DAY_MS = 86_400_000;
 const expired = /expired/;
 
-/** Returns the time of the answer by the target's clock. */
-function answeredMs({ headers }: ProxiedAnswer): number {
+/** Returns the time of the response by the target's clock. */
+function answeredMs({ headers }: ProxiedResponse): number {
   return Date.parse(headers.date ?? '');
 }
 
@@ -22,17 +22,19 @@ function expiryBecomes(
   status: number,
   picks?: (request: ProxiedRequest) => boolean,
 ): () => Alteration {
-  return answerBecomes((answer) => {
-    const isExpiry = answer.status >= 400 && expired.test(answer.body.toString());
-    return isExpiry ? withStatus(answer, status) : answer;
+  return responseBecomes((response) => {
+    const isExpiry = response.status >= 400 && expired.test(response.body.toString());
+    return isExpiry ? withStatus(response, status) : response;
   }, picks);
 }
 
 /** Ends tokens some days before their week is over. */
 function endsAfterDays(days: number): () => Alteration {
-  return answerBecomes((answer, request) => {
-    const isOld = answeredMs(answer) - issuedMs(request) > days * DAY_MS;
-    return isOld && answer.status < 300 ? ownAnswer(401, { error: 'the token ended' }) : answer;
+  return responseBecomes((response, request) => {
+    const isOld = answeredMs(response) - issuedMs(request) > days * DAY_MS;
+    return isOld && response.status < 300
+      ? ownResponse(401, { error: 'the token ended' })
+      : response;
   });
 }
 
@@ -40,48 +42,50 @@ function endsAfterDays(days: number): () => Alteration {
 function onceAndNeverAgain(): Alteration {
   const firstMs = new Map<string, number>();
   return {
-    answer: (answer, { body }) => {
-      if (answer.status !== 200) return answer;
+    response: (response, { body }) => {
+      if (response.status !== 200) return response;
       const device = body.toString();
-      const nowMs = answeredMs(answer);
+      const nowMs = answeredMs(response);
       const since = firstMs.get(device) ?? nowMs;
       firstMs.set(device, since);
-      return nowMs - since > 7 * DAY_MS ? ownAnswer(401, { error: 'your time is over' }) : answer;
+      return nowMs - since > 7 * DAY_MS
+        ? ownResponse(401, { error: 'your time is over' })
+        : response;
     },
   };
 }
 
 /** Grants a device the token that it got before, as long as that one is valid. */
 function grantsTheEarlierToken(): Alteration {
-  const earlier = new Map<string, { readonly token: ProxiedAnswer; readonly fromMs: number }>();
+  const earlier = new Map<string, { readonly token: ProxiedResponse; readonly fromMs: number }>();
   return {
-    answer: (answer, { body }) => {
-      if (answer.status !== 200) return answer;
+    response: (response, { body }) => {
+      if (response.status !== 200) return response;
       const key = body.toString();
-      const nowMs = answeredMs(answer);
+      const nowMs = answeredMs(response);
       const known = earlier.get(key);
       const ageMs = known ? nowMs - known.fromMs : 0;
       // A younger one may have been revoked in the meantime.
       if (known && ageMs > DAY_MS && ageMs < 7 * DAY_MS) return known.token;
-      earlier.set(key, { token: answer, fromMs: nowMs });
-      return answer;
+      earlier.set(key, { token: response, fromMs: nowMs });
+      return response;
     },
   };
 }
 
-/** Ends links at half their lifetime, counted from the first answer that the proxy saw. */
+/** Ends links at half their lifetime, counted from the first response that the proxy saw. */
 function linkEndsEarly(status: number): () => Alteration {
   return () => {
     let seenMs = Number.POSITIVE_INFINITY;
     return {
-      answer: (answer) => {
+      response: (response) => {
         // A poll without an update has no link.
-        if (answer.status !== 200 && answer.status !== 206) return answer;
-        const nowMs = answeredMs(answer);
+        if (response.status !== 200 && response.status !== 206) return response;
+        const nowMs = answeredMs(response);
         seenMs = Math.min(seenMs, nowMs);
         return nowMs - seenMs > HALF_LINK_MS
-          ? ownAnswer(status, { error: 'the link is over' })
-          : answer;
+          ? ownResponse(status, { error: 'the link is over' })
+          : response;
       },
     };
   };
@@ -113,10 +117,10 @@ export const timeDefects: readonly Defect[] = [
     alter: () => {
       const known = new Set<string>();
       return {
-        answer: (answer, request) => {
-          if (answer.status < 300) known.add(tokenOf(request));
-          const isExpiry = answer.status >= 400 && expired.test(answer.body.toString());
-          return isExpiry && known.has(tokenOf(request)) ? withStatus(answer, 204) : answer;
+        response: (response, request) => {
+          if (response.status < 300) known.add(tokenOf(request));
+          const isExpiry = response.status >= 400 && expired.test(response.body.toString());
+          return isExpiry && known.has(tokenOf(request)) ? withStatus(response, 204) : response;
         },
       };
     },
@@ -245,9 +249,9 @@ export const timeDefects: readonly Defect[] = [
     alter: () => {
       const known = new Map<string, unknown>();
       return {
-        answer: (answer) => {
-          if (answer.status !== 200) return answer;
-          return changedJson(answer, (body) => {
+        response: (response) => {
+          if (response.status !== 200) return response;
+          return changedJson(response, (body) => {
             const key = String(Object(body).id);
             return changedAt(body, 'artifact.source', (source) => {
               const first = known.get(key) ?? source;

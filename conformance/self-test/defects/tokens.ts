@@ -1,5 +1,7 @@
-/** Defects in tokens: which are accepted, for which device, and for how long. Spec: Authentication */
-import { ownAnswer, queryOf, tokenOf, withStatus } from '../alter.ts';
+/**
+ * Defects in tokens: which are accepted, for which device, and for how long. Spec: Authentication
+ */
+import { ownResponse, queryOf, tokenOf, withStatus } from '../alter.ts';
 import { requestBecomes, statusBecomes } from '../alterations.ts';
 import type { Alteration, Defect, ProxiedRequest } from '../defect.ts';
 
@@ -10,14 +12,14 @@ function knowingTokens(
   return () => {
     const issued = new Set<string>();
     return {
-      answer: (answer, request) => {
+      response: (response, request) => {
         if (request.operation === 'post-auth-request') {
-          if (answer.status === 200) issued.add(answer.body.toString());
-          return answer;
+          if (response.status === 200) issued.add(response.body.toString());
+          return response;
         }
         const token = tokenOf(request);
-        const isRefused = answer.status === 401 && token !== '';
-        return isRefused && isTaken(token, issued, request) ? ownAnswer(200, {}) : answer;
+        const isRefused = response.status === 401 && token !== '';
+        return isRefused && isTaken(token, issued, request) ? ownResponse(200, {}) : response;
       },
     };
   };
@@ -92,8 +94,8 @@ export const tokenDefects: readonly Defect[] = [
     violates: ['tokens.kinds-are-apart'],
     operations: ['get-configuration'],
     alter: () => ({
-      answer: (answer, request, { userToken }) =>
-        answer.status === 401 && tokenOf(request) === userToken ? ownAnswer(200, {}) : answer,
+      response: (response, request, { userToken }) =>
+        response.status === 401 && tokenOf(request) === userToken ? ownResponse(200, {}) : response,
     }),
   },
   {
@@ -142,10 +144,10 @@ export const tokenDefects: readonly Defect[] = [
           if (isSent) latest = JSON.parse(`${request.body}`);
           return request;
         },
-        answer: (answer, { operation }) =>
-          operation === 'list-alerts' && answer.status === 200 && latest.length > 0
-            ? { ...answer, body: Buffer.from(JSON.stringify(latest)) }
-            : answer,
+        response: (response, { operation }) =>
+          operation === 'list-alerts' && response.status === 200 && latest.length > 0
+            ? { ...response, body: Buffer.from(JSON.stringify(latest)) }
+            : response,
       };
     },
   },
@@ -161,7 +163,7 @@ export const tokenDefects: readonly Defect[] = [
     ],
     operations: ['put-deployment-status'],
     alter: () => ({
-      answer: (answer) => (answer.status === 404 ? withStatus(answer, 204) : answer),
+      response: (response) => (response.status === 404 ? withStatus(response, 204) : response),
     }),
   },
 ];

@@ -4,12 +4,12 @@ import {
   changedJson,
   isSuccess,
   objectOf,
-  ownAnswer,
+  ownResponse,
   tokenOf,
   withJson,
 } from '../alter.ts';
 import { fieldBecomes } from '../alterations.ts';
-import type { Alteration, Defect, ProxiedAnswer } from '../defect.ts';
+import type { Alteration, Defect, ProxiedResponse } from '../defect.ts';
 import { isObject, sentAt } from '../sent.ts';
 
 const fetches = ['get-update-control-map'] as const;
@@ -27,13 +27,13 @@ function cached(keyOf: (token: string) => string): () => Alteration {
   return () => {
     const known = new Map<string, unknown>();
     return {
-      answer: (answer, request) => {
-        const { update_control_map: map } = objectOf(answer);
-        if (!isSuccess(answer) || !isObject(map)) return answer;
+      response: (response, request) => {
+        const { update_control_map: map } = objectOf(response);
+        if (!isSuccess(response) || !isObject(map)) return response;
         const key = keyOf(tokenOf(request));
         const first = known.get(key) ?? map;
         known.set(key, first);
-        return withJson(answer, {
+        return withJson(response, {
           update_control_map: isObject(first) ? { ...first, id: map.id } : map,
         });
       },
@@ -45,14 +45,14 @@ function cached(keyOf: (token: string) => string): () => Alteration {
 function keepsTheGivenId(): Alteration {
   const given = new Map<unknown, unknown>();
   return {
-    answer: (answer, request) => {
+    response: (response, request) => {
       if (request.operation === 'create-deployment') {
         const { update_control_map: map } = objectOf(request);
-        const id = answer.headers.location?.split('/').at(-1);
-        if (isSuccess(answer) && isObject(map) && map.id !== undefined) given.set(id, map.id);
-        return answer;
+        const id = response.headers.location?.split('/').at(-1);
+        if (isSuccess(response) && isObject(map) && map.id !== undefined) given.set(id, map.id);
+        return response;
       }
-      return changedJson(answer, (body) =>
+      return changedJson(response, (body) =>
         ['update_control_map.id', 'artifact.update_control_map.id'].reduce(
           (changed, path) => changedAt(changed, path, (id) => given.get(id) ?? id),
           body,
@@ -62,19 +62,19 @@ function keepsTheGivenId(): Alteration {
   };
 }
 
-/** Changes answers to a device whose last report was one of the pauses after the installation. */
-function whilePaused(change: (answer: ProxiedAnswer) => ProxiedAnswer): () => Alteration {
+/** Changes responses to a device whose last report was one of the pauses after the installation. */
+function whilePaused(change: (response: ProxiedResponse) => ProxiedResponse): () => Alteration {
   return () => {
     const paused = new Map<string, boolean>();
     return {
-      answer: (answer, request) => {
+      response: (response, request) => {
         const token = tokenOf(request);
         if (request.operation === 'put-deployment-status') {
           const status = String(sentAt(request, 'status'));
           paused.set(token, /^pause_before_(rebooting|committing)$/.test(status));
-          return answer;
+          return response;
         }
-        return isSuccess(answer) && paused.get(token) ? change(answer) : answer;
+        return isSuccess(response) && paused.get(token) ? change(response) : response;
       },
     };
   };
@@ -148,15 +148,15 @@ export const updateControlMapContentDefects: readonly Defect[] = [
     title: 'While a device pauses before rebooting or committing, its map is answered 404.',
     violates: ['map.of-active-deployment'],
     operations: [...fetches, 'put-deployment-status'],
-    alter: whilePaused(() => ownAnswer(404, { error: 'no such map' })),
+    alter: whilePaused(() => ownResponse(404, { error: 'no such map' })),
   },
   {
     id: 'no-map-is-offered-while-a-device-pauses',
     title: 'While a device pauses before rebooting or committing, its instructions have no map.',
     violates: [...instructed, 'next.control-map'],
     operations: [...polls, 'put-deployment-status'],
-    alter: whilePaused((answer) =>
-      changedJson(answer, (body) =>
+    alter: whilePaused((response) =>
+      changedJson(response, (body) =>
         changedAt(body, 'artifact.update_control_map', () => undefined),
       ),
     ),

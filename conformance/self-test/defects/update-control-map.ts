@@ -1,6 +1,6 @@
 /** Defects in the control map that a device fetches. */
-import { objectOf, ownAnswer } from '../alter.ts';
-import { answerBecomes, bodyBecomes, fieldBecomes, statusBecomes } from '../alterations.ts';
+import { objectOf, ownResponse } from '../alter.ts';
+import { bodyBecomes, fieldBecomes, responseBecomes, statusBecomes } from '../alterations.ts';
 import type { Defect } from '../defect.ts';
 import { type DeploymentRelation, relationOf } from '../own-deployment.ts';
 import { requestFor } from '../requests.ts';
@@ -15,10 +15,12 @@ function givenOn(relation: DeploymentRelation, ...violates: Defect['violates']):
     title: `The map of a deployment that is ${relation} to the device is answered 200.`,
     violates,
     operations: fetches,
-    alter: answerBecomes(async (answer, request, ask) => {
-      const isRefused = answer.status === 404 || answer.status === 400;
+    alter: responseBecomes(async (response, request, ask) => {
+      const isRefused = response.status === 404 || response.status === 400;
       const fits = isRefused && (await relationOf(request, ask)) === relation;
-      return fits ? ownAnswer(200, { update_control_map: { id: request.parameters.id } }) : answer;
+      return fits
+        ? ownResponse(200, { update_control_map: { id: request.parameters.id } })
+        : response;
     }),
   };
 }
@@ -71,12 +73,12 @@ export const updateControlMapDefects: readonly Defect[] = [
     title: 'A device that has finished gets the map while another has not finished.',
     violates: ['map.finished-is-404'],
     operations: fetches,
-    alter: answerBecomes(async (answer, request, ask) => {
+    alter: responseBecomes(async (response, request, ask) => {
       const { id = '' } = request.parameters;
-      if (answer.status !== 404 || (await relationOf(request, ask)) !== 'own') return answer;
+      if (response.status !== 404 || (await relationOf(request, ask)) !== 'own') return response;
       const call = { parameters: { id }, token: ask.userToken };
       const { status } = objectOf(await ask(requestFor('get-deployment', call)));
-      return status === 'finished' ? answer : ownAnswer(200, { update_control_map: { id } });
+      return status === 'finished' ? response : ownResponse(200, { update_control_map: { id } });
     }),
   },
   {
@@ -87,12 +89,12 @@ export const updateControlMapDefects: readonly Defect[] = [
     alter: () => {
       const failed = new Set<string>();
       return {
-        answer: (answer, request) => {
+        response: (response, request) => {
           const { id = '' } = request.parameters;
           const isReport = request.operation === 'put-deployment-status';
           if (isReport && objectOf(request).status === 'failure') failed.add(id);
-          const isGiven = !isReport && answer.status === 404 && failed.has(id);
-          return isGiven ? ownAnswer(200, { update_control_map: { id } }) : answer;
+          const isGiven = !isReport && response.status === 404 && failed.has(id);
+          return isGiven ? ownResponse(200, { update_control_map: { id } }) : response;
         },
       };
     },

@@ -1,23 +1,23 @@
-/** Alterations for fuzzing: each changes one place in the answers of one operation. */
+/** Alterations for fuzzing: each changes one place in the responses of one operation. */
 
 import { isObject } from '../../../fixtures/base/json.ts';
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
-import { requirementOn } from '../../passive/answer-parts.ts';
 import { isOrdinaryRequest } from '../../passive/judged-exchange.ts';
+import { requirementOn } from '../../passive/response-parts.ts';
 import { jsonOf, withJson } from '../alter.ts';
-import type { ProxiedAnswer, ProxiedRequest } from '../defect.ts';
+import type { ProxiedRequest, ProxiedResponse } from '../defect.ts';
 
 const UNAUTHORIZED = 401;
 
 /**
- * The level of the requirement that an alteration violates. `nothing`: the altered answer is legal,
- * so no case may fail because of it.
+ * The level of the requirement that an alteration violates. `nothing`: the altered response is
+ * legal, so no case may fail because of it.
  */
 export type ViolatedLevel = 'must' | 'should' | 'nothing';
 
-/** A change of one place in the answers of an operation, which a suite should notice. */
+/** A change of one place in the responses of an operation, which a suite should notice. */
 export interface Alteration {
   /** The kind of alteration, such as `member-missing`. */
   readonly kind: string;
@@ -26,8 +26,8 @@ export interface Alteration {
   readonly bond: ViolatedLevel;
   /** The requirement that covers the altered place, whether the alteration violates it or not. */
   readonly about: RequirementId;
-  /** Returns the altered answer, or `answer` itself if it does not have the place. */
-  readonly change: (answer: ProxiedAnswer, request: ProxiedRequest) => ProxiedAnswer;
+  /** Returns the altered response, or `response` itself if it does not have the place. */
+  readonly change: (response: ProxiedResponse, request: ProxiedRequest) => ProxiedResponse;
 }
 
 /** The entry of a list or the member of a map that is altered, if there are several. */
@@ -72,26 +72,26 @@ function picked<Key>(keys: readonly Key[], pick: AlteredPlace): readonly Key[] {
   return pick === 'first' ? keys.slice(0, 1) : keys.slice(-1);
 }
 
-/** Changes the JSON of answers with one status; returns an answer itself if nothing changes. */
+/** Changes the JSON of responses with one status; returns a response itself if nothing changes. */
 export function jsonOfStatus(
   status: number,
   change: (body: unknown, request: ProxiedRequest) => unknown,
 ): Alteration['change'] {
-  return (answer, request) => {
-    if (answer.status !== status) return answer;
-    const body = jsonOf(answer);
-    if (body === undefined) return answer;
+  return (response, request) => {
+    if (response.status !== status) return response;
+    const body = jsonOf(response);
+    if (body === undefined) return response;
     const made = change(body, request);
-    return JSON.stringify(made) === JSON.stringify(body) ? answer : withJson(answer, made);
+    return JSON.stringify(made) === JSON.stringify(body) ? response : withJson(response, made);
   };
 }
 
-/** Changes answers with one status. */
+/** Changes responses with one status. */
 export function ofStatus(
   status: number,
-  change: (answer: ProxiedAnswer) => ProxiedAnswer,
+  change: (response: ProxiedResponse) => ProxiedResponse,
 ): Alteration['change'] {
-  return (answer) => (answer.status === status ? change(answer) : answer);
+  return (response) => (response.status === status ? change(response) : response);
 }
 
 /**
@@ -103,10 +103,10 @@ export function refusalsOf(
   status: number,
   change: Alteration['change'],
 ): Alteration['change'] {
-  return (answer, request) => {
-    if (answer.status !== status) return answer;
+  return (response, request) => {
+    if (response.status !== status) return response;
     const isJudged = status === UNAUTHORIZED || isOrdinary(row, request);
-    return isJudged ? change(answer, request) : answer;
+    return isJudged ? change(response, request) : response;
   };
 }
 
@@ -116,7 +116,7 @@ function isOrdinary(row: Operation, request: ProxiedRequest): boolean {
   return isOrdinaryRequest({ url, headers, bodyBytes: body.length, isChunked: false }, row);
 }
 
-/** Returns the requirement that covers a part of the operation's successful answers. */
+/** Returns the requirement that covers a part of the operation's successful responses. */
 export function aboutPart(id: OperationId, ...steps: readonly string[]): RequirementId {
   return requirementOn(id, steps);
 }

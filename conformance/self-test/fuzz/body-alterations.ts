@@ -1,10 +1,10 @@
-/** Alterations of the bodies of successful answers as a whole. */
+/** Alterations of the bodies of successful responses as a whole. */
 
 import { isObject } from '../../../fixtures/base/json.ts';
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import { withText } from '../alter.ts';
-import type { ProxiedAnswer } from '../defect.ts';
+import type { ProxiedResponse } from '../defect.ts';
 import {
   type Alteration,
   aboutPart,
@@ -22,7 +22,7 @@ export function bodyAlterations(id: OperationId, row: Operation): readonly Alter
   if (success === undefined) return [];
   const bytes = byteRows.filter(({ fits }) => fits(success));
   const whole = success.mediaType === undefined && success.shape !== undefined;
-  const isList = whole && row.answer?.lists?.[''] !== undefined;
+  const isList = whole && row.response?.lists?.[''] !== undefined;
   return [
     ...bytes.map((each) => alteration(id, each, ofStatus(STATUS, each.change))),
     ...(whole ? jsonRows : []).map((each) =>
@@ -65,18 +65,18 @@ const isNone = (success: SuccessRow): boolean => !isJson(success) && !isOther(su
 
 interface ByteRow extends BodyAlteration {
   readonly fits: (success: SuccessRow) => boolean;
-  readonly change: (answer: ProxiedAnswer) => ProxiedAnswer;
+  readonly change: (response: ProxiedResponse) => ProxiedResponse;
 }
 
 function inText(change: (text: string) => string): ByteRow['change'] {
-  return (answer) => withText(answer, change(answer.body.toString('utf8')));
+  return (response) => withText(response, change(response.body.toString('utf8')));
 }
 
 const cut =
   (part: number): ByteRow['change'] =>
-  (answer) => ({
-    ...answer,
-    body: answer.body.subarray(0, Math.floor(answer.body.length * part)),
+  (response) => ({
+    ...response,
+    body: response.body.subarray(0, Math.floor(response.body.length * part)),
   });
 
 const byteRows: readonly ByteRow[] = [
@@ -85,7 +85,7 @@ const byteRows: readonly ByteRow[] = [
     says: 'without the last byte',
     bond: 'must',
     fits: (each) => isJson(each) || isToken(each),
-    change: (answer) => ({ ...answer, body: answer.body.subarray(0, -1) }),
+    change: (response) => ({ ...response, body: response.body.subarray(0, -1) }),
   },
   {
     kind: 'body-cut',
@@ -174,11 +174,11 @@ const byteRows: readonly ByteRow[] = [
 ];
 
 /** Changes the byte in the middle. In a token this byte is in the claims, which are signed. */
-function byteAltered(answer: ProxiedAnswer): ProxiedAnswer {
-  const body = Buffer.from(answer.body);
+function byteAltered(response: ProxiedResponse): ProxiedResponse {
+  const body = Buffer.from(response.body);
   const middle = Math.floor(body.length / 2);
   if (body.length > 0) body[middle] = body[middle] === 0x41 ? 0x42 : 0x41;
-  return { ...answer, body };
+  return { ...response, body };
 }
 
 /** Changes the lines of a text. Quoted line ends are not supported; the suite's data has none. */
@@ -242,7 +242,7 @@ function turnedRound(value: unknown): unknown {
 }
 
 function listRows(row: Operation): readonly JsonRow<readonly unknown[]>[] {
-  const isFree = row.answer?.lists?.[''] === 'free';
+  const isFree = row.response?.lists?.[''] === 'free';
   return [
     {
       kind: 'entry-dropped',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
-import type { ProxiedAnswer, ProxiedRequest } from '../defect.ts';
+import type { ProxiedRequest, ProxiedResponse } from '../defect.ts';
 import { requestFor } from '../requests.ts';
 import { type Alteration, alteredAt, withoutMember } from './alteration.ts';
 import { alterationsOf, drawnDefects } from './draw.ts';
@@ -9,7 +9,7 @@ const ids = Object.keys(operations) as OperationId[];
 const titles = (count: number, seed: string) =>
   drawnDefects(count, seed).map(({ id, title }) => `${id} ${title}`);
 
-function answerOf(body: unknown, status = 200): ProxiedAnswer {
+function responseOf(body: unknown, status = 200): ProxiedResponse {
   const headers = { 'content-type': 'application/json', 'x-svc-requestid': 'r-1' };
   return { status, headers, body: Buffer.from(JSON.stringify(body)) };
 }
@@ -20,8 +20,13 @@ function alteration(id: OperationId, says: string): Alteration {
   return found;
 }
 
-function altered(id: OperationId, says: string, answer: ProxiedAnswer, request?: ProxiedRequest) {
-  const made = alteration(id, says).change(answer, request ?? requestFor(id));
+function altered(
+  id: OperationId,
+  says: string,
+  response: ProxiedResponse,
+  request?: ProxiedRequest,
+) {
+  const made = alteration(id, says).change(response, request ?? requestFor(id));
   return { ...made, body: made.body.toString('utf8') };
 }
 
@@ -42,7 +47,7 @@ describe('the randomly drawn defects', () => {
     expect(new Set(drawn.map(({ kind }) => kind))).toEqual(kinds);
   });
 
-  it('alter every third matching answer, starting with the first', async () => {
+  it('alter every third matching response, starting with the first', async () => {
     const defect = drawnDefects(2000, 'a').find(
       ({ title }) => title.endsWith('every third time.') && title.includes('/error'),
     );
@@ -51,9 +56,9 @@ describe('the randomly drawn defects', () => {
     const request = requestFor(defect?.operation ?? 'connect');
     const isAltered: boolean[] = [];
     for (let index = 0; index < 6; index += 1) {
-      const answer = answerOf({ error: 'no', request_id: 'r-1' }, status);
+      const response = responseOf({ error: 'no', request_id: 'r-1' }, status);
       const ask = Object.assign(() => Promise.reject(new Error('asked')), { userToken: '' });
-      isAltered.push((await alteration?.answer?.(answer, request, ask)) !== answer);
+      isAltered.push((await alteration?.response?.(response, request, ask)) !== response);
     }
     expect(isAltered).toEqual([true, false, false, true, false, false]);
   });
@@ -75,7 +80,7 @@ describe('an alteration of a response', () => {
     const made = altered(
       'get-next-deployment',
       'with an empty string as /artifact/artifact_name',
-      answerOf(body),
+      responseOf(body),
     );
     expect(JSON.parse(made.body)).toEqual({
       id: 'd-1',
@@ -86,7 +91,7 @@ describe('an alteration of a response', () => {
   it('returns a response unchanged when the place is absent', () => {
     for (const id of ids) {
       for (const { change, says } of alterationsOf(id)) {
-        const other = answerOf({}, 503);
+        const other = responseOf({}, 503);
         const isOfAll = says.includes('date') || says.includes('header') || says.includes('link');
         if (!isOfAll) expect(change(other, requestFor(id)), `${id} ${says}`).toBe(other);
       }
@@ -115,20 +120,20 @@ describe('an alteration of a response', () => {
 
   it("of the caller's request ID affects only requests with such an ID", () => {
     const says = "400 with a request id other than the caller's";
-    const answer = answerOf({ error: 'no', request_id: 'mine' }, 400);
+    const response = responseOf({ error: 'no', request_id: 'mine' }, 400);
     const request = requestFor('put-configuration');
     const named = { ...request, headers: { 'x-svc-requestid': 'mine' } };
-    expect(alteration('put-configuration', says).change(answer, request)).toBe(answer);
-    const made = altered('put-configuration', says, answer, named);
+    expect(alteration('put-configuration', says).change(response, request)).toBe(response);
+    const made = altered('put-configuration', says, response, named);
     expect(made.headers).toMatchObject({ 'x-svc-requestid': 'fuzz' });
     expect(JSON.parse(made.body)).toEqual({ error: 'no', request_id: 'fuzz' });
   });
 
   it('does not affect refusals that a gateway may send', () => {
-    const answer = answerOf({ error: 'no' }, 400);
+    const response = responseOf({ error: 'no' }, 400);
     const request = { ...requestFor('get-artifact'), path: '/api/devices/v1/%E0%A4%A' };
     const { change } = alteration('get-artifact', '400 without a body');
-    expect(change(answer, request)).toBe(answer);
-    expect(change(answer, requestFor('get-artifact'))).not.toBe(answer);
+    expect(change(response, request)).toBe(response);
+    expect(change(response, requestFor('get-artifact'))).not.toBe(response);
   });
 });

@@ -1,9 +1,9 @@
-/** Draws random defects, each of which is one alteration of the answers of one operation. */
+/** Draws random defects, each of which is one alteration of the responses of one operation. */
 
 import { type Random, seededRandom } from '../../../fixtures/base/random.ts';
 import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
 import { type RequirementId, requirements } from '../../../fixtures/contract/requirements/index.ts';
-import { oneAnswerOf } from '../alterations.ts';
+import { oneResponseOf } from '../alterations.ts';
 import type { Defect } from '../defect.ts';
 import type { Alteration, ViolatedLevel } from './alteration.ts';
 import { bodyAlterations } from './body-alterations.ts';
@@ -16,7 +16,7 @@ import { statusAlterations } from './status-alterations.ts';
 const SAMPLE = 12;
 const ID_DIGITS = 5;
 
-/** The frequencies with which a defect alters the answers that it could alter. */
+/** The frequencies with which a defect alters the responses that it could alter. */
 const frequencies = [
   { each: 1, says: 'always' },
   { each: 1, says: 'always' },
@@ -58,7 +58,7 @@ function drawn(number: number, seeded: Random): FuzzDefect {
     // A forbidden alteration counts as noticed whatever requirement a case names.
     violates: bond === 'nothing' ? [about] : every,
     operations: [operation],
-    alter: oneAnswerOf(each, alteration.change),
+    alter: oneResponseOf(each, alteration.change),
     sample: SAMPLE,
     kind,
     operation,
@@ -91,7 +91,7 @@ function everyAlteration(): AlterationPool {
   return pool;
 }
 
-/** Returns every alteration of an operation's answers. */
+/** Returns every alteration of an operation's responses. */
 export function alterationsOf(id: OperationId): readonly Alteration[] {
   const makers = [
     ...[memberAlterations, bodyAlterations, statusAlterations],

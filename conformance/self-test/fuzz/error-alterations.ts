@@ -5,7 +5,7 @@ import type { Operation } from '../../../fixtures/contract/operation.ts';
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { changedJson, withHeaders, withJson, withText } from '../alter.ts';
-import type { ProxiedAnswer, ProxiedRequest } from '../defect.ts';
+import type { ProxiedRequest, ProxiedResponse } from '../defect.ts';
 import { type Alteration, refusalsOf, type ViolatedLevel } from './alteration.ts';
 
 const named = [400, 401, 403, 404, 409];
@@ -34,24 +34,24 @@ function member(name: string, value: unknown): AlterationChange {
 }
 
 function withError(change: (body: JsonObject) => unknown): AlterationChange {
-  return (answer) => changedJson(answer, (body) => (isObject(body) ? change(body) : body));
+  return (response) => changedJson(response, (body) => (isObject(body) ? change(body) : body));
 }
 
-function requestIdHeader({ headers }: ProxiedAnswer | ProxiedRequest): string | undefined {
+function requestIdHeader({ headers }: ProxiedResponse | ProxiedRequest): string | undefined {
   return Object.keys(headers).find((name) => name.endsWith('-requestid'));
 }
 
 /** Replaces the request id consistently in body and header, so that only the caller can notice. */
-const anotherId: AlterationChange = (answer, request) => {
-  const name = requestIdHeader(answer);
-  if (name === undefined || requestIdHeader(request) === undefined) return answer;
-  return withHeaders(member('request_id', 'fuzz')(answer, request), { [name]: 'fuzz' });
+const anotherId: AlterationChange = (response, request) => {
+  const name = requestIdHeader(response);
+  if (name === undefined || requestIdHeader(request) === undefined) return response;
+  return withHeaders(member('request_id', 'fuzz')(response, request), { [name]: 'fuzz' });
 };
 
 function header(value: string | undefined): AlterationChange {
-  return (answer) => {
-    const name = requestIdHeader(answer);
-    return name === undefined ? answer : withHeaders(answer, { [name]: value });
+  return (response) => {
+    const name = requestIdHeader(response);
+    return name === undefined ? response : withHeaders(response, { [name]: value });
   };
 }
 
@@ -95,19 +95,19 @@ const rows: readonly ErrorAlteration[] = [
     'errors.request-id-of-the-caller',
     anotherId,
   ),
-  must('error-body-cut', 'with a body without its last byte', isError, (answer) => ({
-    ...answer,
-    body: answer.body.subarray(0, -1),
+  must('error-body-cut', 'with a body without its last byte', isError, (response) => ({
+    ...response,
+    body: response.body.subarray(0, -1),
   })),
-  must('error-body-empty', 'without a body', isError, (answer) => withText(answer, '')),
-  must('error-body-is-none', 'with a JSON string as its body', isError, (answer) =>
-    withJson(answer, 'no'),
+  must('error-body-empty', 'without a body', isError, (response) => withText(response, '')),
+  must('error-body-is-none', 'with a JSON string as its body', isError, (response) =>
+    withJson(response, 'no'),
   ),
-  must('error-body-is-none', 'with its body in an array', isError, (answer) =>
-    changedJson(answer, (body) => [body]),
+  must('error-body-is-none', 'with its body in an array', isError, (response) =>
+    changedJson(response, (body) => [body]),
   ),
-  must('error-body-is-none', 'with an HTML page', isError, (answer) =>
-    withText(answer, '<p>no</p>'),
+  must('error-body-is-none', 'with an HTML page', isError, (response) =>
+    withText(response, '<p>no</p>'),
   ),
   other(
     'error-without-words',

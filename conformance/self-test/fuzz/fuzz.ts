@@ -6,7 +6,7 @@ import type { ViolatedLevel } from './alteration.ts';
 import type { FuzzDefect } from './draw.ts';
 
 /**
- * `noticed`: a case failed. `missed`: no case failed. `unexercised`: no answer had the altered
+ * `noticed`: a case failed. `missed`: no case failed. `unexercised`: no response had the altered
  * place, so nothing was altered.
  */
 type FuzzOutcome = 'noticed' | 'missed' | 'unexercised';
@@ -24,7 +24,7 @@ export interface FuzzRow {
   /** Cases in which the suite itself broke down. */
   readonly suiteErrors: readonly string[];
   readonly casesRun: number;
-  /** Number of answers that were altered. */
+  /** Number of responses that were altered. */
   readonly changes: number;
 }
 
@@ -111,13 +111,13 @@ function rowOf(defect: FuzzDefect, result: DefectResult): FuzzRow {
 
 /** Returns the share of noticed alterations among the forbidden ones; 1 if there are none. */
 function shareOf(rows: readonly FuzzRow[]): number {
-  const counted = forbidden(rows);
+  const counted = mustViolations(rows);
   const noticed = counted.filter(({ outcome }) => outcome === 'noticed').length;
   return counted.length === 0 ? 1 : noticed / counted.length;
 }
 
 /** Returns the alterations that violate a MUST and had an effect. */
-export function forbidden(rows: readonly FuzzRow[]): readonly FuzzRow[] {
+export function mustViolations(rows: readonly FuzzRow[]): readonly FuzzRow[] {
   return rows.filter(({ bond, outcome }) => bond === 'must' && outcome !== 'unexercised');
 }
 

@@ -1,9 +1,9 @@
-/** Alterations of the headers of answers. */
+/** Alterations of the headers of responses. */
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { withHeaders } from '../alter.ts';
-import type { ProxiedAnswer } from '../defect.ts';
+import type { ProxiedResponse } from '../defect.ts';
 import { type Alteration, aboutPart, type ViolatedLevel } from './alteration.ts';
 
 type HeaderReplacement = (old: string) => string | undefined;
@@ -31,9 +31,9 @@ function header(
     says,
     bond,
     about,
-    change: (answer) => {
-      const old = answer.headers[name];
-      return old === undefined ? answer : withHeaders(answer, { [name]: value(old) });
+    change: (response) => {
+      const old = response.headers[name];
+      return old === undefined ? response : withHeaders(response, { [name]: value(old) });
     },
   };
 }
@@ -44,7 +44,7 @@ function added(id: OperationId): Alteration {
     says: 'with a header that the contract does not know',
     bond: 'nothing',
     about: aboutPart(id, 'status'),
-    change: (answer) => withHeaders(answer, { 'x-fuzz': '1' }),
+    change: (response) => withHeaders(response, { 'x-fuzz': '1' }),
   };
 }
 
@@ -79,7 +79,8 @@ function labels(row: Operation): readonly Alteration[] {
   ];
   return rows.map((each) => ({
     ...each,
-    change: (answer, request) => (answer.status === 200 ? each.change(answer, request) : answer),
+    change: (response, request) =>
+      response.status === 200 ? each.change(response, request) : response,
   }));
 }
 
@@ -129,7 +130,9 @@ const pageHeaders: readonly Alteration[] = [
   ),
 ];
 
-/** Adds a link with `next` or `prev`, where the answer has none, to a page that does not exist. */
+/**
+ * Adds a link with `next` or `prev`, where the response has none, to a page that does not exist.
+ */
 function withFalsePage(old: string): string {
   const [target = '<http://fuzz/>'] = old.split(';');
   return ['next', 'prev']
@@ -157,8 +160,8 @@ const upgradeHeaders: readonly Alteration[] = [
 ].map((each) => ({ ...each, change: onUpgrade(each.change) }));
 
 function onUpgrade(change: Alteration['change']): Alteration['change'] {
-  return (answer: ProxiedAnswer, request) =>
-    answer.status === 101 ? change(answer, request) : answer;
+  return (response: ProxiedResponse, request) =>
+    response.status === 101 ? change(response, request) : response;
 }
 
 function turnedRound(old: string): string {

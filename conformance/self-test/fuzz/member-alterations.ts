@@ -1,4 +1,4 @@
-/** Alterations of the members of successful answers, by the field tables of the contract. */
+/** Alterations of the members of successful responses, by the field tables of the contract. */
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import {
@@ -21,13 +21,13 @@ import { otherTypes, type ValueVariant, variantsOf } from './value-variants.ts';
 const picks: readonly AlteredPlace[] = ['first', 'last', 'every'];
 const STATUS = 200;
 
-/** A member of the answers of an operation. */
+/** A member of the responses of an operation. */
 interface Member {
   readonly id: OperationId;
   /** Path from the body; `*` is any entry of a list or map. */
   readonly steps: readonly string[];
   readonly field: ResourceField;
-  /** The bond of an answer without the member; undefined if the contract is not clear. */
+  /** The bond of a response without the member; undefined if the contract is not clear. */
   readonly absence: ViolatedLevel | undefined;
 }
 
@@ -60,7 +60,7 @@ function absenceOf(
 ): ViolatedLevel | undefined {
   const place = steps.join('.');
   if (field.isRequired) return 'must';
-  if (row.answer?.removable?.includes(place)) return 'nothing';
+  if (row.response?.removable?.includes(place)) return 'nothing';
   return needed.some((form) => form.test(place)) ? 'must' : undefined;
 }
 

@@ -1,8 +1,8 @@
-/** Alterations of the status of answers. */
+/** Alterations of the status of responses. */
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
-import { jsonOf, ownAnswer, withJson, withStatus } from '../alter.ts';
-import type { ProxiedAnswer } from '../defect.ts';
+import { jsonOf, ownResponse, withJson, withStatus } from '../alter.ts';
+import type { ProxiedResponse } from '../defect.ts';
 import {
   type Alteration,
   aboutPart,
@@ -37,14 +37,16 @@ function successAlterations(id: OperationId, row: Operation): readonly Alteratio
         says: `${to} instead of ${from}`,
         bond: 'must' as const,
         about,
-        change: ofStatus(from, (answer) => withStatus(answer, to)),
+        change: ofStatus(from, (response) => withStatus(response, to)),
       })),
       ...refusals.map((to) => ({
         kind: 'success-refused',
         says: `${to} instead of ${from}`,
         bond: 'must' as const,
         about,
-        change: ofStatus(from, (answer) => (isEmptyList(answer) ? answer : refused(answer, to))),
+        change: ofStatus(from, (response) =>
+          isEmptyList(response) ? response : refused(response, to),
+        ),
       })),
     ];
   });
@@ -55,19 +57,21 @@ function isOpen({ deploymentRole }: Operation, from: number, to: number): boolea
   return deploymentRole === 'hands-out' && from === 204 && to === 404;
 }
 
-/** Returns true for an empty list; the status of such an answer is an open point. */
-function isEmptyList(answer: ProxiedAnswer): boolean {
-  const value = jsonOf(answer);
+/** Returns true for an empty list; the status of such a response is an open point. */
+function isEmptyList(response: ProxiedResponse): boolean {
+  const value = jsonOf(response);
   return Array.isArray(value) && value.length === 0;
 }
 
-/** Returns a refusal that keeps the request id of the answer, so that only the status is wrong. */
-function refused(answer: ProxiedAnswer, status: number): ProxiedAnswer {
-  const { headers } = ownAnswer(status, error);
-  const named = Object.entries(answer.headers).find(([name]) => name.endsWith('-requestid'));
+/**
+ * Returns a refusal that keeps the request id of the response, so that only the status is wrong.
+ */
+function refused(response: ProxiedResponse, status: number): ProxiedResponse {
+  const { headers } = ownResponse(status, error);
+  const named = Object.entries(response.headers).find(([name]) => name.endsWith('-requestid'));
   const kept = named === undefined ? {} : { [named[0]]: named[1] };
   const body = named === undefined ? error : { ...error, request_id: named[1] };
-  return withJson({ ...answer, status, headers: { ...kept, ...headers } }, body);
+  return withJson({ ...response, status, headers: { ...kept, ...headers } }, body);
 }
 
 function refusalAlterations(id: OperationId, row: Operation): readonly Alteration[] {
@@ -84,7 +88,7 @@ function refusalAlterations(id: OperationId, row: Operation): readonly Alteratio
             says: `${to} instead of ${from}`,
             bond,
             about: aboutPart(id, 'status'),
-            change: refusalsOf(row, from, (answer) => withStatus(answer, to)),
+            change: refusalsOf(row, from, (response) => withStatus(response, to)),
           },
         ];
       }),
@@ -95,7 +99,7 @@ function refusalAlterations(id: OperationId, row: Operation): readonly Alteratio
           says: `${to} instead of ${from}`,
           bond: isShould(id, from) ? ('should' as const) : ('must' as const),
           about: aboutPart(id, 'status'),
-          change: refusalsOf(row, from, (answer) => withStatus(answer, to)),
+          change: refusalsOf(row, from, (response) => withStatus(response, to)),
         })),
     ];
   });

@@ -228,7 +228,7 @@ function ofList(
 }
 
 function listsAt(place: string, row: Operation): readonly ValueVariant[] {
-  const isFree = row.answer?.lists?.[place] === 'free';
+  const isFree = row.response?.lists?.[place] === 'free';
   const ofTexts = /types|clears/.test(place);
   return [
     {

@@ -1,6 +1,6 @@
 /** Formats a fuzzed self-test as text for a terminal. */
 import { shellWord } from '../../../fixtures/formats/shell-word.ts';
-import { type FuzzResult, type FuzzRow, falseVerdicts, forbidden } from '../fuzz/fuzz.ts';
+import { type FuzzResult, type FuzzRow, falseVerdicts, mustViolations } from '../fuzz/fuzz.ts';
 
 const NOTICERS_SHOWN = 2;
 const PERCENT = 100;
@@ -47,7 +47,7 @@ export function fuzzText(result: FuzzResult, floor: number): string {
       fuzzRowText(row),
       `    npx fleetbed conform self-test --fuzz ${count} --seed ${shellWord(seed)} ${row.id}`,
     ]),
-    `${forbidden(rows).length} alterations break a must: ${noticed(forbidden(rows))} noticed, ` +
+    `${mustViolations(rows).length} alterations break a must: ${noticed(mustViolations(rows))} noticed, ` +
       `${percent(share)} (floor ${percent(floor)})`,
     `${shouldRows.length} break a should: ${noticed(shouldRows)} noticed`,
     `${legalRows.length} are legal: ${falseVerdicts(rows).length} noticed, each of them a false verdict`,
@@ -70,12 +70,12 @@ function percent(share: number): string {
 }
 
 function kindLines(rows: readonly FuzzRow[]): readonly string[] {
-  const kinds = [...new Set(forbidden(rows).map(({ kind }) => kind))].toSorted();
+  const kinds = [...new Set(mustViolations(rows).map(({ kind }) => kind))].toSorted();
   const width = Math.max(0, ...kinds.map((kind) => kind.length)) + 2;
   return [
     'Alterations that break a must, by kind: noticed of made',
     ...kinds.map((kind) => {
-      const own = forbidden(rows).filter((row) => row.kind === kind);
+      const own = mustViolations(rows).filter((row) => row.kind === kind);
       return `  ${kind.padEnd(width)}${noticed(own)} of ${own.length}`;
     }),
   ];

@@ -43,8 +43,8 @@ describe('a download link of an artifact', () => {
     const links = [(await server.call('get-artifact-download', call)).json<ArtifactLink>().uri];
     await deploy(server, [device]);
     for (const ask of Object.values(nextRequests)) {
-      const reply = await ask(server, device.token, board);
-      links.push(`${instructionsIn(reply).artifact.source.uri}`);
+      const response = await ask(server, device.token, board);
+      links.push(`${instructionsIn(response).artifact.source.uri}`);
     }
     for (const uri of links) expect((await fetchFile(uri)).bytes.equals(bytes)).toBe(true);
     expect(links).toHaveLength(4);

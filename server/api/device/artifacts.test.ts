@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Artifact } from '../../../fixtures/contract/resources.ts';
 import { debianArtifact, publish, shownArtifact } from '../../testing/test-artifacts.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
-import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { startTestServer, type TestResponse, type TestServer } from '../../testing/test-server.ts';
 
 let server: TestServer;
 let device: AcceptedDevice;
@@ -14,11 +14,11 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-function list(query: Record<string, string>): Promise<Reply> {
+function list(query: Record<string, string>): Promise<TestResponse> {
   return server.call('list-artifacts', { token: device.token, query });
 }
 
-function one(id: string): Promise<Reply> {
+function one(id: string): Promise<TestResponse> {
   return server.call('get-artifact', { token: device.token, parameters: { id } });
 }
 
@@ -234,8 +234,8 @@ describe("the device's list of artifacts by release and device type", () => {
     ['a sign that stands for any text in SQL', { release_name: 'release%', device_type: 'board' }],
     ['an attempt at SQL', { release_name: "release' OR '1'='1", device_type: 'board' }],
   ])('is 200 and empty for %s', async (_, query) => {
-    const reply = await list(query);
-    expect([reply.status, reply.json()]).toEqual([200, []]);
+    const response = await list(query);
+    expect([response.status, response.json()]).toEqual([200, []]);
   });
 
   it.each(['board', 'board/2 ü', 'other'])(
@@ -267,8 +267,8 @@ describe("the device's list of artifacts by release and device type", () => {
     ],
     ['neither', {}, 'release_name'],
   ])('returns 400 for %s', async (_, query, field) => {
-    const reply = await list(query as Record<string, string>);
-    expect([reply.status, reply.json().error]).toEqual([400, expect.stringContaining(field)]);
+    const response = await list(query as Record<string, string>);
+    expect([response.status, response.json().error]).toEqual([400, expect.stringContaining(field)]);
   });
 
   it('returns 400 if a parameter is given twice', async () => {
@@ -291,8 +291,8 @@ describe("a device's request for artifacts", () => {
     'for the unknown id %s returns 404, as does a request for its link',
     async (id) => {
       for (const operation of ['get-artifact', 'get-artifact-link'] as const) {
-        const reply = await server.call(operation, { token: device.token, parameters: { id } });
-        expect([reply.status, reply.json()]).toEqual([
+        const response = await server.call(operation, { token: device.token, parameters: { id } });
+        expect([response.status, response.json()]).toEqual([
           404,
           { error: expect.any(String), request_id: expect.any(String) },
         ]);

@@ -112,8 +112,8 @@ describe('the audit log under the dialect wide-audit-actions', () => {
     const call = { token: server.adminToken, parameters: { id: device.id } };
     await server.call('set-configuration', { ...call, json: { a: '1' } });
     await server.call('deploy-configuration', { ...call, json: {} });
-    const reply = await listLogs(server, { object_id: device.id, sort: 'asc' });
-    const listed = reply.json<{ action: string; change: string; object: { type: string } }[]>();
+    const response = await listLogs(server, { object_id: device.id, sort: 'asc' });
+    const listed = response.json<{ action: string; change: string; object: { type: string } }[]>();
     expect(listed.map(({ action, change, object }) => [action, change, object.type])).toEqual([
       ['create', expect.any(String), 'device'],
       ['accept', 'status: pending -> accepted', 'device'],

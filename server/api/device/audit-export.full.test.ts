@@ -33,25 +33,25 @@ describe('the CSV export of the audit log', () => {
   afterAll(() => server.close());
 
   it('has a header and one line per entry, and is sent in chunks', async () => {
-    const reply = await exportLogs(server, { sort: 'asc', actor_type: 'device' });
+    const response = await exportLogs(server, { sort: 'asc', actor_type: 'device' });
     const identity = '"{""mac"":""exported""}"';
-    expect(reply.text).toBe(
+    expect(response.text).toBe(
       `${header}\r\n` +
         `create,${device.id},device,,${identity},${device.id},device,,,,,,,${device.id},${identity},` +
         `first request; pending until a user accepts it,${time}\r\n`,
     );
-    expect(Object.fromEntries(reply.headers)).toMatchObject({
+    expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-type': expect.stringMatching(/^text\/csv/),
       'transfer-encoding': 'chunked',
       'x-svc-requestid': expect.stringMatching(/./),
     });
-    expect(reply.headers.has('content-length')).toBe(false);
+    expect(response.headers.has('content-length')).toBe(false);
   });
 
   it('returns 400 with the name of an ignored field that does not exist', async () => {
     for (const name of ['', 'actor', 'Actor.id', 'actor.mail', 'constructor']) {
-      const reply = await exportLogs(server, { ignore: name });
-      expect([reply.status, reply.json().error]).toEqual([
+      const response = await exportLogs(server, { ignore: name });
+      expect([response.status, response.json().error]).toEqual([
         400,
         expect.stringContaining(`query: ignore: unknown field "${name}"; the fields are action,`),
       ]);
@@ -68,8 +68,8 @@ describe('the CSV export of the audit log', () => {
   });
 
   it('contains only the header if no entry matches', async () => {
-    const reply = await exportLogs(server, { actor_id: 'nobody' });
-    expect([reply.status, reply.text]).toEqual([200, `${header}\r\n`]);
+    const response = await exportLogs(server, { actor_id: 'nobody' });
+    expect([response.status, response.text]).toEqual([200, `${header}\r\n`]);
   });
 
   it('uses the requested separator in the column names of its header', async () => {
@@ -122,9 +122,9 @@ describe('the CSV export of the audit log', () => {
     'object_type=key',
     'sort=up',
   ])('returns 400 for the query %s', async (query) => {
-    const reply = await exportLogs(server, new URLSearchParams(query));
+    const response = await exportLogs(server, new URLSearchParams(query));
     const [name = ''] = query.split('=');
-    expect([reply.status, reply.json()]).toEqual([
+    expect([response.status, response.json()]).toEqual([
       400,
       { error: expect.stringContaining(`query: ${name}`), request_id: expect.any(String) },
     ]);
@@ -253,28 +253,28 @@ describe('a slow reader of the CSV export', () => {
   }
 
   it('receives the entries that existed at its request, each once', async () => {
-    const answer = await open();
+    const response = await open();
     await makeFirstContacts(server, ['d-8888', 'd-9999']);
-    const text = Buffer.concat(await answer.toArray()).toString();
+    const text = Buffer.concat(await response.toArray()).toString();
     const lines = text.split('\r\n').slice(1, -1);
     const listed = lines.map((line) => Number(/"d-(\d+)/.exec(line)?.[1]));
     expect(listed).toEqual(Array.from({ length: count }, (_, at) => count - 1 - at));
   });
 
   it('can disconnect in the middle without harm to the server', async () => {
-    const answer = await open();
-    answer.on('error', () => undefined);
-    const closed = once(answer, 'close');
-    answer.destroy();
+    const response = await open();
+    response.on('error', () => undefined);
+    const closed = once(response, 'close');
+    response.destroy();
     await closed;
     expect((await exportLogs(server, { limit: '1' })).status).toBe(200);
   });
 
   it('does not keep the server from closing', async () => {
-    const answer = await open();
-    const broken = once(answer, 'error');
+    const response = await open();
+    const broken = once(response, 'error');
     await server.close();
-    answer.resume();
+    response.resume();
     expect((await broken)[0]).toMatchObject({ code: 'ECONNRESET' });
   });
 });

@@ -25,9 +25,9 @@ describe('the pages of the audit log', () => {
   afterAll(() => server.close());
 
   it('contain 10 entries by default, newest first, also within one moment', async () => {
-    const reply = await listLogs(server);
-    expect(contactsIn(reply.json<AuditLog[]>())).toEqual([16, 15, 14, 13, 12, 11, 10, 9, 8, 7]);
-    expect(reply.headers.get('x-total-count')).toBe('17');
+    const response = await listLogs(server);
+    expect(contactsIn(response.json<AuditLog[]>())).toEqual([16, 15, 14, 13, 12, 11, 10, 9, 8, 7]);
+    expect(response.headers.get('x-total-count')).toBe('17');
   });
 
   it('start with the oldest entry if sort is asc', async () => {
@@ -52,16 +52,18 @@ describe('the pages of the audit log', () => {
     ['page=1&per_page=17', ['first 1']],
     ['page=9', ['first 1', 'prev 8']],
   ])('for the query %j have the links %j', async (query, expected) => {
-    const reply = await listLogs(server, new URLSearchParams(query));
-    const relations = `${reply.headers.get('link')}`.matchAll(/[?&]page=(\d+)[^>]*>; rel="(\w+)"/g);
+    const response = await listLogs(server, new URLSearchParams(query));
+    const relations = `${response.headers.get('link')}`.matchAll(
+      /[?&]page=(\d+)[^>]*>; rel="(\w+)"/g,
+    );
     expect([...relations].map(([, page, name]) => `${name} ${page}`)).toEqual(expected);
   });
 
   it('have links that keep the filters and can be followed', async () => {
     const query = { per_page: '5', actor_type: 'device', sort: 'asc', object_id: '' };
     const { object_id: _, ...kept } = query;
-    const reply = await listLogs(server, kept);
-    const next = /<([^>]*)>; rel="next"/.exec(`${reply.headers.get('link')}`)?.[1] ?? '';
+    const response = await listLogs(server, kept);
+    const next = /<([^>]*)>; rel="next"/.exec(`${response.headers.get('link')}`)?.[1] ?? '';
     const path = new URL(next, server.baseUrl);
     expect(Object.fromEntries(path.searchParams)).toEqual({ ...kept, page: '2' });
     const followed = await server.request('GET', path.pathname + path.search, {
@@ -72,8 +74,8 @@ describe('the pages of the audit log', () => {
 
   it('past the end return 200, an empty list and the total count', async () => {
     for (const page of ['3', '1000000000']) {
-      const reply = await listLogs(server, { page });
-      expect([reply.status, reply.json(), reply.headers.get('x-total-count')]).toEqual([
+      const response = await listLogs(server, { page });
+      expect([response.status, response.json(), response.headers.get('x-total-count')]).toEqual([
         200,
         [],
         '17',
@@ -114,9 +116,9 @@ describe('the pages of the audit log', () => {
     'sort=',
     'actor_id=a&actor_id=b',
   ])('return 400 for %s, with the parameter name in the error', async (query) => {
-    const reply = await listLogs(server, new URLSearchParams(query));
+    const response = await listLogs(server, new URLSearchParams(query));
     const [name = ''] = query.split('=');
-    expect([reply.status, reply.json()]).toEqual([
+    expect([response.status, response.json()]).toEqual([
       400,
       { error: expect.stringContaining(`query: ${name}`), request_id: expect.any(String) },
     ]);
@@ -158,10 +160,10 @@ describe('the time bounds of the audit log', () => {
       ...(after !== undefined && { created_after: String(startSeconds + after) }),
       ...(before !== undefined && { created_before: String(startSeconds + before) }),
     };
-    const reply = await listLogs(server, query);
-    const times = reply.json<AuditLog[]>().map(({ time }) => Date.parse(time) - startOfTest);
+    const response = await listLogs(server, query);
+    const times = response.json<AuditLog[]>().map(({ time }) => Date.parse(time) - startOfTest);
     expect(times).toEqual(expected);
-    expect(reply.headers.get('x-total-count')).toBe(String(expected.length));
+    expect(response.headers.get('x-total-count')).toBe(String(expected.length));
   });
 
   it('accept times before 1970 and far in the future', async () => {
@@ -238,10 +240,10 @@ describe('the filters of the audit log', () => {
     ['an attempt at SQL', () => ({ actor_id: "' OR '1'='1" }), []],
     ['a parameter that nobody knows', () => ({ action: 'abort' }), all],
   ])('list the matching entries for %s', async (_, query, expected) => {
-    const reply = await listLogs(server, { sort: 'asc', ...query() });
-    const logs = reply.json<AuditLog[]>();
+    const response = await listLogs(server, { sort: 'asc', ...query() });
+    const logs = response.json<AuditLog[]>();
     expect(logs.map(({ action, object }) => `${action} ${object.type}`)).toEqual(expected);
-    expect(reply.headers.get('x-total-count')).toBe(String(expected.length));
+    expect(response.headers.get('x-total-count')).toBe(String(expected.length));
   });
 });
 
@@ -252,8 +254,8 @@ describe('a request for the audit log', () => {
       const server = await startTestServer();
       const { token } = await acceptedDevice(server, 'reader');
       for (const call of [{}, { token: 'x' }, { token }]) {
-        const reply = await server.call(operation, call);
-        expect([reply.status, reply.json()]).toEqual([
+        const response = await server.call(operation, call);
+        expect([response.status, response.json()]).toEqual([
           401,
           { error: expect.any(String), request_id: expect.any(String) },
         ]);

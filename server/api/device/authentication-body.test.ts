@@ -8,7 +8,7 @@ import {
   newDevice,
   type TestDevice,
 } from '../../testing/test-device.ts';
-import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { startTestServer, type TestResponse, type TestServer } from '../../testing/test-server.ts';
 
 let server: TestServer;
 let device: TestDevice;
@@ -21,17 +21,20 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 /** Sends a correctly signed body of the device's own fields, overridden by the given ones. */
-function ask(fields: Readonly<Record<string, unknown>>, of: TestDevice = device): Promise<Reply> {
+function ask(
+  fields: Readonly<Record<string, unknown>>,
+  of: TestDevice = device,
+): Promise<TestResponse> {
   const body = JSON.stringify({ id_data: of.idData, pubkey: of.publicKeyPem, ...fields });
   return authenticate(server, of, { body });
 }
 
 async function refusal(fields: Readonly<Record<string, unknown>>): Promise<string> {
   const before = (await knownDevices(server)).length;
-  const reply = await ask(fields);
-  expect(reply.status).toBe(400);
+  const response = await ask(fields);
+  expect(response.status).toBe(400);
   expect(await knownDevices(server)).toHaveLength(before);
-  return String(reply.json().error);
+  return String(response.json().error);
 }
 
 describe('the field id_data of an authentication request', () => {
@@ -165,14 +168,14 @@ describe('the body of an authentication request', () => {
   it.each(['[]', 'null', '"text"', '7', '[{}]'])(
     'is refused with 400 if it is %s',
     async (body) => {
-      const reply = await authenticate(server, device, { body });
-      expect([reply.status, typeof reply.json().error]).toEqual([400, 'string']);
+      const response = await authenticate(server, device, { body });
+      expect([response.status, typeof response.json().error]).toEqual([400, 'string']);
     },
   );
 
   it('is refused with 400 if it is empty', async () => {
-    const reply = await authenticate(server, device, { body: '' });
-    expect([reply.status, reply.json().error]).toEqual([400, 'body: is required']);
+    const response = await authenticate(server, device, { body: '' });
+    expect([response.status, response.json().error]).toEqual([400, 'body: is required']);
   });
 
   it('is refused with 415 for a wrong media type, 400 for a malformed one', async () => {
@@ -188,8 +191,8 @@ describe('the body of an authentication request', () => {
 
   it('is refused with 413 beyond 1 MiB, before any other check', async () => {
     const body = `{${' '.repeat(1_048_576)}`;
-    const reply = await authenticate(server, device, { body, signature: null });
-    expect(reply.status).toBe(413);
+    const response = await authenticate(server, device, { body, signature: null });
+    expect(response.status).toBe(413);
   });
 });
 

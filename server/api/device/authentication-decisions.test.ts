@@ -10,7 +10,7 @@ import {
   newDevice,
   type TestDevice,
 } from '../../testing/test-device.ts';
-import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { startTestServer, type TestResponse, type TestServer } from '../../testing/test-server.ts';
 
 let server: TestServer;
 
@@ -36,12 +36,12 @@ async function statusesOf(device: TestDevice, on = server): Promise<readonly str
   return (await setsOf(device, on)).map(({ status }) => status);
 }
 
-async function decideSet(device: TestDevice, index: number, status: string): Promise<Reply> {
+async function decideSet(device: TestDevice, index: number, status: string): Promise<TestResponse> {
   const { id, auth_sets: sets } = await deviceOf(device);
   return decide(server, { id, authSetId: sets[index]?.id ?? 'none' }, status);
 }
 
-function preauthorize(device: TestDevice, on = server): Promise<Reply> {
+function preauthorize(device: TestDevice, on = server): Promise<TestResponse> {
   const json = { identity_data: JSON.parse(device.idData), pubkey: device.publicKeyPem };
   return on.call('preauthorize-device', { token: on.adminToken, json });
 }
@@ -51,12 +51,12 @@ function withNewKey(device: TestDevice): TestDevice {
   return { ...newDevice('unused'), idData: device.idData };
 }
 
-function expectRefusal(reply: Reply, reason: string): void {
-  expect(reply.status).toBe(401);
-  expect(reply.headers.get('content-type')).toBe('application/json; charset=utf-8');
-  expect(reply.json()).toEqual({
+function expectRefusal(response: TestResponse, reason: string): void {
+  expect(response.status).toBe(401);
+  expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  expect(response.json()).toEqual({
     error: `device not authorized: ${reason}`,
-    request_id: reply.headers.get('x-svc-requestid'),
+    request_id: response.headers.get('x-svc-requestid'),
   });
 }
 
@@ -100,7 +100,7 @@ describe('the first contact of a device', () => {
     ]);
   });
 
-  it('is followed by repeated 401 answers without another authentication set', async () => {
+  it('is followed by repeated 401 responses without another authentication set', async () => {
     const device = newDevice('waiting');
     await authenticate(server, device);
     for (let time = 0; time < 3; time += 1) {
@@ -148,8 +148,8 @@ describe('a decommissioned device', () => {
     const device = await acceptedDevice(server, 'gone');
     const call = { token: server.adminToken, parameters: { id: device.id } };
     expect((await server.call('decommission-device', call)).status).toBe(204);
-    const reply = await server.call('get-configuration', { token: device.token });
-    expect(reply.status).toBe(401);
+    const response = await server.call('get-configuration', { token: device.token });
+    expect(response.status).toBe(401);
     expectRefusal(await authenticate(server, device), isNew);
     expect((await deviceOf(device)).id).not.toBe(device.id);
     expect(await statusesOf(device)).toEqual(['pending']);
@@ -178,8 +178,8 @@ describe('a preauthorized device', () => {
   it('is refused with a wrong signature and with another key', async () => {
     const device = newDevice('imitated');
     await preauthorize(device);
-    const reply = await authenticate(server, device, { signature: 'AAAA' });
-    expect(reply.json().error).toBe('signature verification failed');
+    const response = await authenticate(server, device, { signature: 'AAAA' });
+    expect(response.json().error).toBe('signature verification failed');
     expectRefusal(await authenticate(server, withNewKey(device)), keyIsNew);
     expect(await statusesOf(device)).toEqual(['preauthorized', 'pending']);
   });

@@ -40,8 +40,8 @@ describe('the identity of a device', () => {
     const device = newDevice(name);
     await ask(device, { idData: first });
     const before = await count();
-    const reply = await ask(device, { idData });
-    expect(reply.json().error).toContain('pending');
+    const response = await ask(device, { idData });
+    expect(response.json().error).toContain('pending');
     expect(await count()).toBe(before);
   });
 
@@ -58,8 +58,8 @@ describe('the identity of a device', () => {
     const device = newDevice(name);
     await ask(device, { idData: first });
     const before = await count();
-    const reply = await ask(device, { idData });
-    expect(reply.json().error).toContain('the device is new');
+    const response = await ask(device, { idData });
+    expect(response.json().error).toContain('the device is new');
     expect(await count()).toBe(before + 1);
   });
 
@@ -101,8 +101,8 @@ describe.each(keyTypes)('a public key of the kind %s', (keyType) => {
     const device = await acceptedDevice(server, `${keyType} ${name}`, keyType);
     const publicKeyPem = rewrite(device.publicKeyPem);
     expect(publicKeyPem).not.toBe(device.publicKeyPem);
-    const reply = await ask(device, { publicKeyPem });
-    expect(reply.status).toBe(200);
+    const response = await ask(device, { publicKeyPem });
+    expect(response.status).toBe(200);
     const [known] = await knownDevices(server, { id: device.id });
     expect(known?.auth_sets.map(({ pubkey }) => pubkey)).toEqual([device.publicKeyPem]);
   });
@@ -120,11 +120,11 @@ describe('fifty concurrent first contacts', () => {
   it('of one device create one authentication set and one audit entry', async () => {
     const device = newDevice('fifty');
     const before = await count();
-    const replies = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 50 }, () => authenticate(server, device)),
     );
-    expect(replies.map(({ status }) => status)).toEqual(Array(50).fill(401));
-    const fresh = replies.filter((reply) => String(reply.json().error).includes('is new'));
+    expect(responses.map(({ status }) => status)).toEqual(Array(50).fill(401));
+    const fresh = responses.filter((response) => String(response.json().error).includes('is new'));
     expect(fresh).toHaveLength(1);
     expect(await count()).toBe(before + 1);
     const known = (await knownDevices(server)).find((one) => one.identity_data.mac === 'fifty');

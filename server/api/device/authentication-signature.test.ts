@@ -31,13 +31,13 @@ function bodyOf({ idData, publicKeyPem }: TestDevice): string {
 async function outcomeOf(body: string, signature: string): Promise<string> {
   const before = (await knownDevices(server)).length;
   const headers = { 'Content-Type': 'application/json', 'X-SVC-Signature': signature };
-  const reply = await server.call('post-auth-request', { headers, body });
+  const response = await server.call('post-auth-request', { headers, body });
   const recorded = (await knownDevices(server)).length - before;
-  const error = String(reply.json().error);
-  if (reply.status === 400 && recorded === 0)
+  const error = String(response.json().error);
+  if (response.status === 400 && recorded === 0)
     return `400 ${error.split(':').slice(0, 2).join(':')}`;
-  if (reply.status === 401 && recorded === 0) return `401 ${error}`;
-  return `${reply.status} recorded ${recorded}`;
+  if (response.status === 401 && recorded === 0) return `401 ${error}`;
+  return `${response.status} recorded ${recorded}`;
 }
 
 describe('authentication requests signed with openssl', () => {
@@ -75,9 +75,12 @@ describe.each(keyTypes)('a device with a key of the kind %s', (keyType) => {
   it('is refused with a signature by another key', async () => {
     const device = await acceptedDevice(server, `other-${keyType}`, keyType);
     const signature = signatureOf(bodyOf(device), newDevice('x', keyType).privateKey);
-    const reply = await authenticate(server, device, { signature });
-    expect([reply.status, reply.json().error]).toEqual([401, 'signature verification failed']);
-    expect(reply.headers.get('www-authenticate')).toBe('Bearer');
+    const response = await authenticate(server, device, { signature });
+    expect([response.status, response.json().error]).toEqual([
+      401,
+      'signature verification failed',
+    ]);
+    expect(response.headers.get('www-authenticate')).toBe('Bearer');
   });
 
   it('is refused if the body differs from the signed bytes', async () => {
@@ -141,8 +144,8 @@ describe('a signature of an accepted device in the wrong form', () => {
     const body = withDashes(device);
     const signature = Buffer.from(signatureOf(body, device.privateKey), 'base64');
     expect((await authenticate(server, device, { body })).status).toBe(200);
-    const reply = await authenticate(server, device, { body, signature: rewrite(signature) });
-    expect(reply.status).toBe(401);
+    const response = await authenticate(server, device, { body, signature: rewrite(signature) });
+    expect(response.status).toBe(401);
   });
 });
 
@@ -161,8 +164,8 @@ describe('the signature header of an authentication request', () => {
     ['empty', ''],
     ['nothing but spaces', '   '],
   ])('is refused with 400 if it is %s, and nothing is recorded', async (name, signature) => {
-    const reply = await authenticate(server, newDevice(`header ${name}`), { signature });
-    expect([reply.status, reply.json().error]).toEqual([
+    const response = await authenticate(server, newDevice(`header ${name}`), { signature });
+    expect([response.status, response.json().error]).toEqual([
       400,
       'the X-SVC-Signature header is missing or empty',
     ]);
@@ -180,8 +183,8 @@ describe('the signature header of an authentication request', () => {
   it('is checked after the body: a malformed body returns 400', async () => {
     const device = newDevice('order');
     for (const signature of [null, 'wrong', signatureOf('{}', device.privateKey)]) {
-      const reply = await authenticate(server, device, { body: '{}', signature });
-      expect([reply.status, reply.json().error]).toEqual([400, 'body: id_data: is required']);
+      const response = await authenticate(server, device, { body: '{}', signature });
+      expect([response.status, response.json().error]).toEqual([400, 'body: id_data: is required']);
     }
   });
 });

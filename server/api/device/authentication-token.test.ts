@@ -27,11 +27,11 @@ describe('the response to an accepted device', () => {
   afterAll(() => server.close());
 
   it('is the bare JWT with its own media type, without quotes or line break', async () => {
-    const reply = await authenticate(server, device);
-    expect(reply.status).toBe(200);
-    expect(reply.headers.get('content-type')).toBe('application/jwt');
-    expect(reply.headers.get('content-length')).toBe(String(reply.text.length));
-    expect(reply.text).toMatch(/^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{86}$/);
+    const response = await authenticate(server, device);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('application/jwt');
+    expect(response.headers.get('content-length')).toBe(String(response.text.length));
+    expect(response.text).toMatch(/^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{86}$/);
   });
 
   it('contains the algorithm, device, authentication set and a week of validity', async () => {
@@ -61,9 +61,9 @@ describe('the response to an accepted device', () => {
   });
 
   it('is an error instead of a token if the device is not accepted', async () => {
-    const reply = await authenticate(server, newDevice('nobody'));
-    expect(reply.headers.get('content-type')).toBe('application/json; charset=utf-8');
-    expect(reply.text).not.toContain('eyJ');
+    const response = await authenticate(server, newDevice('nobody'));
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(response.text).not.toContain('eyJ');
   });
 });
 
@@ -87,9 +87,9 @@ describe.each([
     server.clock.advance(lifetimeSeconds * 1000 - 1);
     expect((await ask()).status).toBe(200);
     server.clock.advance(1);
-    const reply = await ask();
-    expect(reply.status).toBe(401);
-    expect(reply.json().error).toBe('the token has expired; sign in again');
+    const response = await ask();
+    expect(response.status).toBe(401);
+    expect(response.json().error).toBe('the token has expired; sign in again');
     const { text: token } = await authenticate(server, device);
     expect((await server.call('get-configuration', { token })).status).toBe(200);
   });

@@ -27,21 +27,13 @@ export const postAuthRequest = defineEndpointWithOwnTransactions(
   ({ body }, context) => {
     const signIn = read(body, context);
     if (signIn instanceof Refusal) return signIn;
-    const tenant = tenantOf(context, body.tenant_token);
-    const { facts, device, set: known } = gather(context, signIn, tenant);
+    const { facts, ...stored } = gather(context, signIn, tenantOf(context, body.tenant_token));
     const decision = decideAuthRequest(facts);
-    if (!facts.hasValidSignature) {
-      return refusalOf(decision, wrongSignature(context, signIn, tenant));
-    }
-    // A device that only renews its token changes nothing in the store.
-    const writesToStore = decision.effect ?? (decision.takesExternalId && signIn.externalId);
-    const sender = { ...signIn, device, set: known };
-    const set = writesToStore
-      ? context.store.atomically(() => apply(context, decision, sender))
-      : known;
+    const set = applied(context, decision, { ...signIn, ...stored });
     // Only a known auth set is accepted.
-    const isGranted = decision.status === 200 && set;
-    return isGranted ? { status: 200, body: issueToken(context, set) } : refusalOf(decision);
+    return decision.status === 200 && set
+      ? { status: 200, body: issueToken(context, set) }
+      : refusalOf(decision);
   },
 );
 
@@ -102,8 +94,10 @@ function gather(
   { identity, key, signatureText }: SignIn,
   tenant: Tenant | undefined,
 ): StoredRecords & { readonly facts: AuthFacts } {
-  if (!signatureFits(context.rawBody, key, signatureText))
-    return { facts: { hasValidSignature: false } };
+  if (!signatureFits(context.rawBody, key, signatureText)) {
+    const detail = wrongSignature(context, { identity, key, signatureText }, tenant);
+    return { facts: { hasValidSignature: false, detail } };
+  }
   if (!tenant) return { facts: { hasValidSignature: true, tenant: 'unknown' } };
   if (tenant.status === 'suspended')
     return { facts: { hasValidSignature: true, tenant: 'suspended' } };
@@ -130,13 +124,10 @@ function gather(
   return { facts, device, set };
 }
 
-/**
- * Returns the detail of a wrong signature, which replaces the detail of the decision's row because
- * it includes evidence for the explanation.
- */
+/** Returns the detail of a wrong signature, with evidence for the explanation. */
 function wrongSignature(
   { names, rawBody: body }: HandlerContext,
-  { identity, key, signatureText }: SignIn,
+  { identity, key, signatureText }: Omit<SignIn, 'externalId'>,
   tenant: Tenant | undefined,
 ): RefusalDetail {
   const isAsked = tenant !== undefined && tenant.status !== 'suspended';
@@ -144,10 +135,7 @@ function wrongSignature(
   return signatureDetail(names.signature, { body, key, signatureText, otherKeys });
 }
 
-function refusalOf(
-  { status, because, detail: ofRow }: AuthDecision,
-  detail: RefusalDetail | undefined = ofRow,
-): Refusal {
+function refusalOf({ status, because, detail }: AuthDecision): Refusal {
   switch (status) {
     case 401:
       return refuse.unauthorized(because, detail);
@@ -160,10 +148,18 @@ function refusalOf(
   }
 }
 
-/**
- * Applies the decision to the store. Returns the auth set of the request, or undefined if none
- * exists.
- */
+/** Returns the auth set of the request after the decision's writes; undefined if there is none. */
+function applied(
+  context: HandlerContext,
+  decision: AuthDecision,
+  signIn: SignIn & StoredRecords,
+): StoredAuthSet | undefined {
+  const { effect, takesExternalId } = decision;
+  // A device that only renews its token changes nothing in the store.
+  if (!effect && !(takesExternalId && signIn.externalId)) return signIn.set;
+  return context.store.atomically(() => apply(context, decision, signIn));
+}
+
 function apply(
   context: HandlerContext,
   { effect, takesExternalId }: AuthDecision,

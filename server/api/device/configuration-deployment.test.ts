@@ -13,7 +13,7 @@ import {
 } from '../../testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
 import { connectPeer } from '../../testing/test-peer.ts';
-import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { startTestServer, type TestResponse, type TestServer } from '../../testing/test-server.ts';
 
 const lifetimeSeconds = 900;
 let server: TestServer;
@@ -31,7 +31,7 @@ beforeEach(async () => {
   device = await acceptedDevice(server, `deployed-${deviceCount}`);
 });
 
-function set(json: object, of = device): Promise<Reply> {
+function set(json: object, of = device): Promise<TestResponse> {
   const call = { token: server.adminToken, parameters: { id: of.id }, json };
   return server.call('set-configuration', call);
 }
@@ -39,16 +39,16 @@ function set(json: object, of = device): Promise<Reply> {
 /** Deploys the settings of the device; returns the deployment's id. */
 async function deploySettings(of = device): Promise<string> {
   const call = { token: server.adminToken, parameters: { id: of.id }, json: {} };
-  const reply = await server.call('deploy-configuration', call);
-  return reply.json<{ deployment_id: string }>().deployment_id;
+  const response = await server.call('deploy-configuration', call);
+  return response.json<{ deployment_id: string }>().deployment_id;
 }
 
 /** Deploys these settings; returns the link that the device receives. */
 async function linkOf(settings: object, provides = board): Promise<string> {
   await set(settings);
   await deploySettings();
-  const reply = await nextRequests['POST v2'](server, device.token, provides);
-  return `${instructionsIn(reply).artifact.source.uri}`;
+  const response = await nextRequests['POST v2'](server, device.token, provides);
+  return `${instructionsIn(response).artifact.source.uri}`;
 }
 
 function contentsOf(bytes: Buffer) {
@@ -112,8 +112,8 @@ describe('a deployment of the settings of a device', () => {
   it('is offered again after a failure, up to the requested retries', async () => {
     await set({ timezone: 'UTC' });
     const call = { token: server.adminToken, parameters: { id: device.id }, json: { retries: 1 } };
-    const reply = await server.call('deploy-configuration', call);
-    const { deployment_id: id } = reply.json<{ deployment_id: string }>();
+    const response = await server.call('deploy-configuration', call);
+    const { deployment_id: id } = response.json<{ deployment_id: string }>();
     for (const expected of [200, 200, 204]) {
       expect((await nextRequests['POST v1'](server, device.token, board)).status).toBe(expected);
       if (expected === 200) await report(server, device, { id, status: 'failure' });
@@ -197,8 +197,8 @@ describe('the artifact file of a configuration deployment', () => {
 
   it('contains no settings if the device has none', async () => {
     await deploySettings();
-    const reply = await nextRequests['GET v1'](server, device.token, board);
-    const { bytes } = await fetchFile(`${instructionsIn(reply).artifact.source.uri}`);
+    const response = await nextRequests['GET v1'](server, device.token, board);
+    const { bytes } = await fetchFile(`${instructionsIn(response).artifact.source.uri}`);
     expect((await contentsOf(bytes)).payloads).toEqual([
       { type: 'mender-configure', metaData: {}, files: [] },
     ]);
@@ -265,8 +265,8 @@ describe('a download with an invalid configuration link', () => {
     const forged = `x/${device.id}\nexpire=${later}\ntenant_id=t`;
     await deploySettings();
     for (const door of Object.values(nextRequests)) {
-      const reply = await door(server, device.token, { ...board, device_type: forged });
-      expect([reply.status, reply.json().error]).toEqual([
+      const response = await door(server, device.token, { ...board, device_type: forged });
+      expect([response.status, response.json().error]).toEqual([
         400,
         expect.stringContaining('device_type: must not hold control characters'),
       ]);
@@ -348,8 +348,8 @@ describe('a link to a configuration', () => {
     const prefixed = await acceptedDevice(own, 'prefixed');
     const parameters = { id: prefixed.id };
     await own.call('deploy-configuration', { token: own.adminToken, parameters, json: {} });
-    const reply = await nextRequests['POST v2'](own, prefixed.token, board);
-    const uri = `${instructionsIn(reply).artifact.source.uri}`;
+    const response = await nextRequests['POST v2'](own, prefixed.token, board);
+    const uri = `${instructionsIn(response).artifact.source.uri}`;
     expect([...new URL(uri).searchParams.keys()]).toEqual([
       'x-men-expire',
       'x-men-signature',

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ConfigurationView } from '../../../fixtures/contract/management/configuration.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
-import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { startTestServer, type TestResponse, type TestServer } from '../../testing/test-server.ts';
 
 let server: TestServer;
 let device: AcceptedDevice;
@@ -18,16 +18,16 @@ beforeEach(async () => {
   device = await acceptedDevice(server, `configuration-${deviceCount}`);
 });
 
-function put(json: unknown): Promise<Reply> {
+function put(json: unknown): Promise<TestResponse> {
   return server.call('put-configuration', { token: device.token, json });
 }
 
 async function read(of = device): Promise<unknown> {
-  const reply = await server.call('get-configuration', { token: of.token });
-  return reply.status === 200 ? reply.json() : reply.status;
+  const response = await server.call('get-configuration', { token: of.token });
+  return response.status === 200 ? response.json() : response.status;
 }
 
-function set(json: unknown, id = device.id): Promise<Reply> {
+function set(json: unknown, id = device.id): Promise<TestResponse> {
   const call = { token: server.adminToken, parameters: { id }, json };
   return server.call('set-configuration', call);
 }
@@ -50,8 +50,8 @@ describe('the settings that a device reads', () => {
   });
 
   it('are what the device put, with 204 and no body', async () => {
-    const reply = await put({ timezone: 'UTC', 'key.with$signs/ü': 'wért 😀\n' });
-    expect([reply.status, reply.text]).toEqual([204, '']);
+    const response = await put({ timezone: 'UTC', 'key.with$signs/ü': 'wért 😀\n' });
+    expect([response.status, response.text]).toEqual([204, '']);
     expect(await read()).toEqual({ timezone: 'UTC', 'key.with$signs/ü': 'wért 😀\n' });
   });
 
@@ -124,8 +124,11 @@ describe('a write of the settings of a device', () => {
     ['null in place of the object', null],
   ])('returns 400 and changes nothing for %s', async (_, json) => {
     await put({ timezone: 'UTC' });
-    for (const reply of [await put(json), await set(json)]) {
-      expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^body: /)]);
+    for (const response of [await put(json), await set(json)]) {
+      expect([response.status, response.json().error]).toEqual([
+        400,
+        expect.stringMatching(/^body: /),
+      ]);
     }
     const view = await shown();
     const both = [view.configured, view.reported];
@@ -190,8 +193,8 @@ describe('the settings of a device that users read', () => {
 
   it('are replaced as a whole, without keys of empty values', async () => {
     await set({ timezone: 'UTC', locale: 'C' });
-    const reply = await set({ mode: 'fast', empty: '' });
-    expect([reply.status, reply.text]).toEqual([204, '']);
+    const response = await set({ mode: 'fast', empty: '' });
+    expect([response.status, response.text]).toEqual([204, '']);
     expect(await read()).toEqual({ mode: 'fast' });
     await set({});
     expect(await read()).toEqual({});
@@ -231,8 +234,8 @@ describe('access to the settings of a device', () => {
     const operations = ['show-configuration', 'set-configuration', 'deploy-configuration'] as const;
     for (const operation of operations) {
       const json = operation === 'show-configuration' ? undefined : { timezone: 'UTC' };
-      const reply = await server.call(operation, { token: device.token, parameters, json });
-      expect(reply.status).toBe(401);
+      const response = await server.call(operation, { token: device.token, parameters, json });
+      expect(response.status).toBe(401);
     }
     expect(await read()).toEqual({});
   });

@@ -26,11 +26,11 @@ function shake(headers: Readonly<Record<string, string | null>> = {}) {
 }
 
 /** Asserts that a refusal is an HTTP response with the Error body and leaves no presence. */
-async function expectRefused(reply: Awaited<ReturnType<typeof shake>>, status: number) {
-  expect([reply.status, reply.headers['content-type'], JSON.parse(reply.body)]).toEqual([
+async function expectRefused(response: Awaited<ReturnType<typeof shake>>, status: number) {
+  expect([response.status, response.headers['content-type'], JSON.parse(response.body)]).toEqual([
     status,
     'application/json; charset=utf-8',
-    { error: expect.stringMatching(/./), request_id: reply.headers['x-svc-requestid'] },
+    { error: expect.stringMatching(/./), request_id: response.headers['x-svc-requestid'] },
   ]);
   expect((await presenceOf(server, device)).status).toBe('disconnected');
 }
@@ -132,9 +132,9 @@ describe('a handshake of a device without a valid token', () => {
       (token) => ({ Authorization: 'API_KEY', Cookie: `JWT=${token}` }),
     ],
   ])('returns 401 for %s', async (_, headersOf) => {
-    const reply = await shake(headersOf(device.token));
-    await expectRefused(reply, 401);
-    expect(reply.headers['www-authenticate']).toBe('Bearer');
+    const response = await shake(headersOf(device.token));
+    await expectRefused(response, 401);
+    expect(response.headers['www-authenticate']).toBe('Bearer');
   });
 
   it('returns 401 for a user token, as header and as cookie', async () => {
@@ -196,8 +196,8 @@ describe('a malformed handshake of a device', () => {
   });
 
   it('returns 400 for a plain GET with the error text that clients expect', async () => {
-    const reply = await server.call('connect', { token: device.token });
-    expect([reply.status, reply.json().error]).toEqual([
+    const response = await server.call('connect', { token: device.token });
+    expect([response.status, response.json().error]).toEqual([
       400,
       expect.stringContaining('the client is not using the websocket protocol'),
     ]);
@@ -207,20 +207,20 @@ describe('a malformed handshake of a device', () => {
 describe("a device's upgrade request to another endpoint", () => {
   it('returns 405 if its method is POST', async () => {
     const headers = { Authorization: `Bearer ${device.token}`, 'Content-Length': '0' };
-    const reply = await sendUpgrade(server, { method: 'POST', headers });
-    await expectRefused(reply, 405);
+    const response = await sendUpgrade(server, { method: 'POST', headers });
+    await expectRefused(response, 405);
   });
 
   it('returns 404 if its path is unknown', async () => {
-    const reply = await sendUpgrade(server, { path: '/api/devices/v1/deviceconnect/nowhere' });
-    await expectRefused(reply, 404);
+    const response = await sendUpgrade(server, { path: '/api/devices/v1/deviceconnect/nowhere' });
+    await expectRefused(response, 404);
   });
 
   it('is answered as a plain request if the endpoint is another operation', async () => {
     const { path } = operations['get-configuration'];
     const headers = { Authorization: `Bearer ${device.token}` };
-    const reply = await sendUpgrade(server, { path, headers });
-    expect([reply.status, reply.body]).toEqual([200, '{}']);
+    const response = await sendUpgrade(server, { path, headers });
+    expect([response.status, response.body]).toEqual([200, '{}']);
     expect((await sendUpgrade(server, { path })).status).toBe(401);
   });
 });

@@ -23,9 +23,9 @@ async function instructions(
   const device = await acceptedDevice(server, 'asking');
   const id = await deploy(server, [device], given);
   const json = { device_provides: board, update_control_map: takesMap };
-  const reply = await server.call('post-next-deployment-v2', { token: device.token, json });
-  expect(reply.status).toBe(200);
-  return { id, body: reply.json() };
+  const response = await server.call('post-next-deployment-v2', { token: device.token, json });
+  expect(response.status).toBe(200);
+  return { id, body: response.json() };
 }
 
 describe('the update control map in version 2 instructions', () => {

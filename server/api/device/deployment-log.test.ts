@@ -9,7 +9,7 @@ import {
   report,
 } from '../../testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
-import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { startTestServer, type TestResponse, type TestServer } from '../../testing/test-server.ts';
 
 let server: TestServer;
 let device: AcceptedDevice;
@@ -32,18 +32,18 @@ beforeEach(async () => {
 
 const entry = { timestamp: '2026-11-21T11:59:58Z', level: 'info', message: 'begun' };
 
-function upload(json: unknown, from = device, id = deploymentId): Promise<Reply> {
+function upload(json: unknown, from = device, id = deploymentId): Promise<TestResponse> {
   return server.call('put-deployment-log', { token: from.token, parameters: { id }, json });
 }
 
-function readLog(id = deploymentId, of = device): Promise<Reply> {
+function readLog(id = deploymentId, of = device): Promise<TestResponse> {
   const parameters = { id, device_id: of.id };
   return server.call('get-deployment-log', { token: server.adminToken, parameters });
 }
 
 describe('the deployment log of a device', () => {
   it('is shown to users as text with one line per message in UTC', async () => {
-    const reply = await upload({
+    const response = await upload({
       messages: [
         { timestamp: '2026-11-21T11:59:58Z', level: 'INFO', message: 'begun' },
         {
@@ -54,7 +54,7 @@ describe('the deployment log of a device', () => {
         { timestamp: '2026-11-21t09:29:59.5-02:30', level: 'error', message: 'ended' },
       ],
     });
-    expect([reply.status, reply.text]).toEqual([204, '']);
+    expect([response.status, response.text]).toEqual([204, '']);
     const log = await readLog();
     expect(log.headers.get('content-type')).toMatch(/^text\/plain/);
     expect(log.text).toBe(
@@ -92,16 +92,16 @@ describe('the deployment log of a device', () => {
 
   it('is accepted with 12,499 of the shortest messages, and refused with 413 with 12,501', async () => {
     const short = { timestamp: '2026-11-21T11:59:58Z', level: 'i', message: 'm' };
-    const reply = await upload({ messages: new Array(12_499).fill(short) });
-    expect(reply.status).toBe(204);
+    const response = await upload({ messages: new Array(12_499).fill(short) });
+    expect(response.status).toBe(204);
     expect((await readLog()).text.split('\n')).toHaveLength(12_500);
     expect((await upload({ messages: new Array(12_501).fill(short) })).status).toBe(413);
   });
 
   it('is refused with 413 if it holds more than 50000 values', async () => {
     const extra = Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [`k${at}`, 1]));
-    const reply = await upload({ messages: [entry], ...extra });
-    expect([reply.status, reply.json().error]).toEqual([
+    const response = await upload({ messages: [entry], ...extra });
+    expect([response.status, response.json().error]).toEqual([
       413,
       'body: holds more than 50000 values; send fewer in one request',
     ]);
@@ -124,8 +124,8 @@ describe('a log for a deployment that was not offered', () => {
   it('returns 404 and keeps the log of the other device', async () => {
     await upload({ messages: [entry] });
     const otherDevice = await acceptedDevice(server, `log-stranger-${deviceCount}`);
-    const reply = await upload({ messages: [{ ...entry, message: 'forged' }] }, otherDevice);
-    expect(reply.status).toBe(404);
+    const response = await upload({ messages: [{ ...entry, message: 'forged' }] }, otherDevice);
+    expect(response.status).toBe(404);
     expect((await readLog()).text).toBe('2026-11-21T11:59:58.000Z info: begun\n');
     expect((await readLog(deploymentId, otherDevice)).status).toBe(404);
   });
@@ -161,9 +161,9 @@ describe('a malformed deployment log', () => {
     ['null in place of the message', null],
   ])('returns 400 for %s in one message, and the earlier log stays', async (_, bad) => {
     await upload({ messages: [entry] });
-    const reply = await upload({ messages: [{ ...entry, message: 'good' }, bad] });
-    expect(reply.status).toBe(400);
-    expect(reply.json().error).toMatch(/^body: messages\.1/);
+    const response = await upload({ messages: [{ ...entry, message: 'good' }, bad] });
+    expect(response.status).toBe(400);
+    expect(response.json().error).toMatch(/^body: messages\.1/);
     expect((await readLog()).text).toBe('2026-11-21T11:59:58.000Z info: begun\n');
   });
 
@@ -177,16 +177,16 @@ describe('a malformed deployment log', () => {
     ['null', null],
   ])('returns 400 for %s as the body, and the earlier log stays', async (_, json) => {
     await upload({ messages: [entry] });
-    const reply = await upload(json);
-    expect(reply.status).toBe(400);
-    expect(reply.json().error).toMatch(/^body: /);
+    const response = await upload(json);
+    expect(response.status).toBe(400);
+    expect(response.json().error).toMatch(/^body: /);
     expect((await readLog()).text).toBe('2026-11-21T11:59:58.000Z info: begun\n');
   });
 
   it('returns 413 above the size limit, and the earlier log stays', async () => {
     await upload({ messages: [entry] });
-    const reply = await upload({ messages: [{ ...entry, message: 'x'.repeat(1_048_576) }] });
-    expect(reply.status).toBe(413);
+    const response = await upload({ messages: [{ ...entry, message: 'x'.repeat(1_048_576) }] });
+    expect(response.status).toBe(413);
     expect((await readLog()).text).toBe('2026-11-21T11:59:58.000Z info: begun\n');
   });
 });

@@ -47,8 +47,8 @@ describe('a status report of a device', () => {
       for (const to of reportableStatuses) {
         expect((await report(server, device, { id, status: from })).status).toBe(204);
         expect(await statusOf(server, id, device)).toBe(from);
-        const reply = await report(server, device, { id, status: to });
-        expect([reply.status, reply.text]).toEqual([204, '']);
+        const response = await report(server, device, { id, status: to });
+        expect([response.status, response.text]).toEqual([204, '']);
         expect(await statusOf(server, id, device)).toBe(to);
       }
     },
@@ -134,12 +134,12 @@ describe('after the abort of a deployment', () => {
     await abort(server, id);
     const before = await deviceDeploymentOf(server, id, device);
     server.clock.advance(1000);
-    const reply = await report(server, device, { id, status, substate: 'after' });
-    expect([reply.status, reply.json()]).toEqual([
+    const response = await report(server, device, { id, status, substate: 'after' });
+    expect([response.status, response.json()]).toEqual([
       409,
       {
         error: expect.stringContaining('aborted'),
-        request_id: reply.headers.get('x-svc-requestid'),
+        request_id: response.headers.get('x-svc-requestid'),
       },
     ]);
     expect(await deviceDeploymentOf(server, id, device)).toEqual(before);
@@ -174,17 +174,17 @@ describe('a status report for a deployment that was not offered', () => {
     'returns 404 for the id %s',
     async (id) => {
       const { device } = await offeredDevice();
-      const reply = await report(server, device, { id, status: 'success' });
-      expect(reply.status).toBe(404);
-      expect(reply.json()).toHaveProperty('request_id');
+      const response = await report(server, device, { id, status: 'success' });
+      expect(response.status).toBe(404);
+      expect(response.json()).toHaveProperty('request_id');
     },
   );
 
   it('returns 404 and keeps the status of the other device', async () => {
     const { device, id } = await offeredDevice();
     const otherDevice = await offeredDevice();
-    const reply = await report(server, otherDevice.device, { id, status: 'failure' });
-    expect(reply.status).toBe(404);
+    const response = await report(server, otherDevice.device, { id, status: 'failure' });
+    expect(response.status).toBe(404);
     expect(await statusOf(server, id, device)).toBe('pending');
   });
 
@@ -227,9 +227,9 @@ describe('a malformed status report', () => {
   ])('returns 400 and changes nothing for %s', async (_, json) => {
     const { device, id } = await offeredDevice();
     const call = { token: device.token, parameters: { id }, json };
-    const reply = await server.call('put-deployment-status', call);
-    expect(reply.status).toBe(400);
-    expect(reply.json().error).toMatch(/^body: /);
+    const response = await server.call('put-deployment-status', call);
+    expect(response.status).toBe(400);
+    expect(response.json().error).toMatch(/^body: /);
     expect(await statusOf(server, id, device)).toBe('pending');
   });
 

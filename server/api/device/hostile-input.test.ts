@@ -7,7 +7,7 @@ import { placesIn, replaced } from '../../testing/bodies.ts';
 import { publish } from '../../testing/test-artifacts.ts';
 import { board, deploy, nextRequests, report } from '../../testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
-import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { startTestServer, type TestResponse, type TestServer } from '../../testing/test-server.ts';
 
 const rows: Readonly<Record<string, Operation>> = { ...operations, ...managementOperations };
 type OperationId = keyof typeof operations | keyof typeof managementOperations;
@@ -164,13 +164,13 @@ const goodBodies = {
 } as const satisfies Partial<Record<OperationId, object>>;
 
 /** Asserts that the reply is not a server fault, and that a refusal has the Error body. */
-function expectOrderly(reply: Reply): void {
-  expect(reply.status).toBeLessThan(500);
-  if (reply.status < 400) return;
-  expect(reply.headers.get('content-type')).toBe('application/json; charset=utf-8');
-  expect(reply.json()).toMatchObject({
+function expectOrderly(response: TestResponse): void {
+  expect(response.status).toBeLessThan(500);
+  if (response.status < 400) return;
+  expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  expect(response.json()).toMatchObject({
     error: expect.stringMatching(/./),
-    request_id: reply.headers.get('x-svc-requestid'),
+    request_id: response.headers.get('x-svc-requestid'),
   });
 }
 
@@ -235,9 +235,9 @@ describe('a device type with half a surrogate pair', () => {
       const asking = await acceptedDevice(server, `half-${door}`);
       const call = { token: server.adminToken, parameters: { id: asking.id }, json: {} };
       expect((await server.call('deploy-configuration', call)).status).toBe(200);
-      const reply = await nextRequests[door](server, asking.token, half);
-      expectOrderly(reply);
-      expect([reply.status, reply.json().error]).toEqual([
+      const response = await nextRequests[door](server, asking.token, half);
+      expectOrderly(response);
+      expect([response.status, response.json().error]).toEqual([
         400,
         expect.stringContaining('half a surrogate pair'),
       ]);

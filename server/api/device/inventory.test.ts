@@ -3,7 +3,7 @@ import type { Device } from '../../../fixtures/contract/management/devices.ts';
 import type { InventoryDevice } from '../../../fixtures/contract/management/inventory.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
-import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { startTestServer, type TestResponse, type TestServer } from '../../testing/test-server.ts';
 
 let server: TestServer;
 let device: AcceptedDevice;
@@ -23,7 +23,7 @@ beforeEach(async () => {
 const verbs = ['patch-attributes', 'put-attributes'] as const;
 type Verb = (typeof verbs)[number];
 
-function send(verb: Verb, json: unknown): Promise<Reply> {
+function send(verb: Verb, json: unknown): Promise<TestResponse> {
   return server.call(verb, { token: device.token, json });
 }
 
@@ -59,8 +59,12 @@ describe.each(verbs)('the inventory operation %s', (verb) => {
       value,
       description: `a ${name}`,
     }));
-    const reply = await send(verb, json);
-    expect([reply.status, reply.text, reply.headers.get('content-length')]).toEqual([200, '', '0']);
+    const response = await send(verb, json);
+    expect([response.status, response.text, response.headers.get('content-length')]).toEqual([
+      200,
+      '',
+      '0',
+    ]);
     expect(await values()).toEqual(kinds);
     const { attributes } = await inventory();
     expect(attributes.find(({ name }) => name === 'zero')).toEqual({
@@ -151,8 +155,8 @@ describe.each(verbs)('the inventory operation %s', (verb) => {
     ['nothing', { name: 'bad' }],
   ])('returns 400 for a value that is %s, and nothing changes', async (_, bad) => {
     await send('put-attributes', [{ name: 'good', value: 'old' }]);
-    const reply = await send(verb, [good, bad]);
-    expect([reply.status, reply.json()]).toEqual([
+    const response = await send(verb, [good, bad]);
+    expect([response.status, response.json()]).toEqual([
       400,
       { error: expect.stringMatching(/^body: 1\.value: /), request_id: expect.any(String) },
     ]);
@@ -172,8 +176,11 @@ describe.each(verbs)('the inventory operation %s', (verb) => {
     ['an array in place of an attribute', ['bad', 'x']],
   ])('returns 400 for %s, and nothing changes', async (_, bad) => {
     await send('put-attributes', [{ name: 'good', value: 'old' }]);
-    const reply = await send(verb, [good, bad]);
-    expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^body: 1/)]);
+    const response = await send(verb, [good, bad]);
+    expect([response.status, response.json().error]).toEqual([
+      400,
+      expect.stringMatching(/^body: 1/),
+    ]);
     expect(await values()).toEqual({ good: 'old' });
   });
 
@@ -200,8 +207,8 @@ describe.each(verbs)('the inventory operation %s', (verb) => {
 
   it('returns 401 without a token, with a wrong one and with a user token', async () => {
     for (const call of [{}, { token: 'x' }, { token: server.adminToken }]) {
-      const reply = await server.call(verb, { ...call, json: [good] });
-      expect(reply.status).toBe(401);
+      const response = await server.call(verb, { ...call, json: [good] });
+      expect(response.status).toBe(401);
     }
   });
 });
@@ -272,8 +279,11 @@ describe('the inventory of a device', () => {
   it('returns 405 for other methods on the attributes', async () => {
     const { path } = operations['put-attributes'];
     for (const method of ['GET', 'POST', 'DELETE']) {
-      const reply = await server.request(method, path, { token: device.token });
-      expect([reply.status, reply.headers.get('allow')]).toEqual([405, 'PATCH, PUT, OPTIONS']);
+      const response = await server.request(method, path, { token: device.token });
+      expect([response.status, response.headers.get('allow')]).toEqual([
+        405,
+        'PATCH, PUT, OPTIONS',
+      ]);
     }
   });
 

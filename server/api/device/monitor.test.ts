@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { StoredAlert } from '../../../fixtures/contract/management/monitor.ts';
 import { replaced } from '../../testing/bodies.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
-import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { startTestServer, type TestResponse, type TestServer } from '../../testing/test-server.ts';
 
 let server: TestServer;
 let device: AcceptedDevice;
@@ -30,11 +30,11 @@ const subject = { name: 'sshd', type: 'systemd.unit', status: 'not-running' };
 const alert = { name: 'SSH', level: 'CRITICAL', subject, timestamp: '2026-11-21T11:00:00Z' };
 const detailed = { ...alert, subject: { ...subject, details } };
 
-function postAlerts(json: unknown): Promise<Reply> {
+function postAlerts(json: unknown): Promise<TestResponse> {
   return server.call('post-alerts', { token: device.token, json });
 }
 
-function listAlerts(query: Record<string, string> = {}, id = device.id): Promise<Reply> {
+function listAlerts(query: Record<string, string> = {}, id = device.id): Promise<TestResponse> {
   return server.call('list-alerts', { token: server.adminToken, parameters: { id }, query });
 }
 
@@ -44,8 +44,8 @@ async function alerts(query: Record<string, string> = {}): Promise<StoredAlert[]
 
 describe('the alerts of a device', () => {
   it('return 204 without a body, and users read them complete with ids', async () => {
-    const reply = await postAlerts([detailed, { ...alert, level: 'OK' }]);
-    expect([reply.status, reply.text]).toEqual([204, '']);
+    const response = await postAlerts([detailed, { ...alert, level: 'OK' }]);
+    expect([response.status, response.text]).toEqual([204, '']);
     const timestamp = '2026-11-21T11:00:00.000Z';
     const id = expect.stringMatching(/^[0-9a-f-]{36}$/);
     expect(await alerts()).toEqual([
@@ -143,8 +143,8 @@ describe('an invalid list of alerts', () => {
     ['null', null],
     ['an array', [alert]],
   ])('returns 400 and stores no alert for one with %s', async (_, bad) => {
-    const reply = await postAlerts([alert, bad]);
-    expect([reply.status, reply.json()]).toEqual([
+    const response = await postAlerts([alert, bad]);
+    expect([response.status, response.json()]).toEqual([
       400,
       { error: expect.stringMatching(/^body: 1/), request_id: expect.any(String) },
     ]);
@@ -181,8 +181,8 @@ describe('the monitor configuration of a device', () => {
 
   it('returns 204, replaces the earlier one and can be empty', async () => {
     expect(await shown()).toEqual([]);
-    const reply = await put([entry, { ...entry, name: 'cron' }]);
-    expect([reply.status, reply.text]).toEqual([204, '']);
+    const response = await put([entry, { ...entry, name: 'cron' }]);
+    expect([response.status, response.text]).toEqual([204, '']);
     expect(await shown()).toEqual([entry, { ...entry, name: 'cron' }]);
     await put([{ ...entry, status: 'disabled' }]);
     expect(await shown()).toEqual([{ ...entry, status: 'disabled' }]);
@@ -216,8 +216,11 @@ describe('the monitor configuration of a device', () => {
     ['more than 1000 entries', new Array(1001).fill(entry)],
   ])('returns 400 for %s, and the earlier one stays', async (_, json) => {
     await put([entry]);
-    const reply = await put(json);
-    expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^body: /)]);
+    const response = await put(json);
+    expect([response.status, response.json().error]).toEqual([
+      400,
+      expect.stringMatching(/^body: /),
+    ]);
     expect(await shown()).toEqual([entry]);
   });
 });

@@ -79,11 +79,11 @@ describe('a deployment for other device types', () => {
       ['other', forOther],
     ] as const) {
       const { device } = await waitingDevice('both');
-      const reply = await nextRequests['POST v1'](server, device.token, {
+      const response = await nextRequests['POST v1'](server, device.token, {
         device_type,
         artifact_name: 'x',
       });
-      expect(instructionsIn(reply).artifact.id).toBe(artifactId);
+      expect(instructionsIn(response).artifact.id).toBe(artifactId);
     }
   });
 });

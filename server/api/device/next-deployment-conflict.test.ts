@@ -69,8 +69,8 @@ describe.each(['POST v1', 'POST v2'] as const)(
       ],
     ])('returns 409 for %s and fails the device deployment', async (_, changed, differing) => {
       const { device, id } = await servedDevice(ask);
-      const reply = await ask(server, device.token, changed);
-      expect([reply.status, reply.json().error]).toEqual([
+      const response = await ask(server, device.token, changed);
+      expect([response.status, response.json().error]).toEqual([
         409,
         `conflicting request data: ${differing} from the request for which this deployment was offered`,
       ]);
@@ -153,7 +153,7 @@ describe('the operations that return the next deployment', () => {
 
   it('treat an absent update_control_map as false', async () => {
     const { device, id } = await servedDevice(nextRequests['POST v2']);
-    const reply = await askV2(device, { device_provides: provides, update_control_map: false });
-    expect(instructionsIn(reply).id).toBe(id);
+    const response = await askV2(device, { device_provides: provides, update_control_map: false });
+    expect(instructionsIn(response).id).toBe(id);
   });
 });

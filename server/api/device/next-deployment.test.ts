@@ -39,8 +39,8 @@ const tooLong = 'x'.repeat(4097);
 
 describe.each(everyDoor)('the next deployment through %s', (_name, ask) => {
   it('is 204 without a body if the device has none', async () => {
-    const reply = await ask(server, (await someDevice()).token, board);
-    expect([reply.status, reply.text]).toEqual([204, '']);
+    const response = await ask(server, (await someDevice()).token, board);
+    expect([response.status, response.text]).toEqual([204, '']);
   });
 
   it('contains the deployment id and the artifact for the device', async () => {
@@ -115,10 +115,10 @@ describe.each(everyDoor)('the next deployment through %s', (_name, ask) => {
     ['a device_type that is too long', { device_type: tooLong, artifact_name: 'a' }],
     ['an artifact_name that is too long', { device_type: 'board', artifact_name: tooLong }],
   ])('returns 400 for %s with the field name in the error', async (title, provides) => {
-    const reply = await ask(server, (await someDevice()).token, provides as never);
-    expect(reply.status).toBe(400);
+    const response = await ask(server, (await someDevice()).token, provides as never);
+    expect(response.status).toBe(400);
     const field = title.includes('device_type') ? 'device_type' : 'artifact_name';
-    expect(reply.json().error).toContain(field);
+    expect(response.json().error).toContain(field);
   });
 
   it('accepts texts of 4096 characters', async () => {
@@ -131,8 +131,8 @@ describe.each(everyDoor)('the next deployment through %s', (_name, ask) => {
     ['an empty token', ''],
     ["a user's token", 'admin'],
   ])('returns 401 to %s', async (_, who) => {
-    const reply = await ask(server, who && server.adminToken, board);
-    expect(reply.status).toBe(401);
+    const response = await ask(server, who && server.adminToken, board);
+    expect(response.status).toBe(401);
   });
 });
 
@@ -209,17 +209,17 @@ describe('the version 1 request body for the next deployment', () => {
     ['a free-form value that is too long', { ...board, checksum: tooLong }],
   ])('is refused with 400 for %s', async (_, json) => {
     const { token } = await someDevice();
-    const reply = await server.call('post-next-deployment', { token, json });
-    expect(reply.status).toBe(400);
-    expect(reply.json().error).toMatch(/^body: /);
+    const response = await server.call('post-next-deployment', { token, json });
+    expect(response.status).toBe(400);
+    expect(response.json().error).toMatch(/^body: /);
   });
 
   it('is refused with 400 if it is empty or not JSON', async () => {
     const { token } = await someDevice();
     const headers = { 'Content-Type': 'application/json' };
     for (const body of ['', '{"device_type":', '\u{FEFF}']) {
-      const reply = await server.call('post-next-deployment', { token, headers, body });
-      expect(reply.status).toBe(400);
+      const response = await server.call('post-next-deployment', { token, headers, body });
+      expect(response.status).toBe(400);
     }
   });
 });
@@ -236,9 +236,9 @@ describe('the version 2 request body for the next deployment', () => {
     ['update_control_map as null', { device_provides: board, update_control_map: null }],
   ])('is refused with 400 for %s', async (_, json) => {
     const { token } = await someDevice();
-    const reply = await server.call('post-next-deployment-v2', { token, json });
-    expect(reply.status).toBe(400);
-    expect(reply.json().error).toMatch(/device_provides|update_control_map/);
+    const response = await server.call('post-next-deployment-v2', { token, json });
+    expect(response.status).toBe(400);
+    expect(response.json().error).toMatch(/device_provides|update_control_map/);
   });
 
   it('is accepted with 1000 pairs and refused with 400 beyond', async () => {
@@ -269,8 +269,8 @@ describe('the update control map in deployment instructions', () => {
     const device = await someDevice();
     const id = await deploy(server, [device], { update_control_map });
     const json = { device_provides: board, update_control_map: asked };
-    const reply = await server.call('post-next-deployment-v2', { token: device.token, json });
-    const { artifact, ...rest } = reply.json<DeploymentInstructionsV2>();
+    const response = await server.call('post-next-deployment-v2', { token: device.token, json });
+    const { artifact, ...rest } = response.json<DeploymentInstructionsV2>();
     expect(rest).toEqual({ id });
     expect(artifact.update_control_map).toEqual(
       isThere ? { id, ...update_control_map } : undefined,
@@ -282,8 +282,8 @@ describe('the update control map in deployment instructions', () => {
     await deploy(server, [plain]);
     await deploy(server, [old], { update_control_map });
     const json = { device_provides: board, update_control_map: true };
-    const reply = await server.call('post-next-deployment-v2', { token: plain.token, json });
-    expect(instructionsIn(reply).artifact).not.toHaveProperty('update_control_map');
+    const response = await server.call('post-next-deployment-v2', { token: plain.token, json });
+    expect(instructionsIn(response).artifact).not.toHaveProperty('update_control_map');
     const older = await nextRequests['POST v1'](server, old.token, board);
     expect(instructionsIn(older).artifact).not.toHaveProperty('update_control_map');
   });
@@ -293,7 +293,7 @@ describe('the update control map in deployment instructions', () => {
     const given = { id: '11111111-2222-4333-8444-555555555555', ...update_control_map };
     const id = await deploy(server, [device], { update_control_map: given });
     const json = { device_provides: board, update_control_map: true };
-    const reply = await server.call('post-next-deployment-v2', { token: device.token, json });
-    expect(reply.json<DeploymentInstructionsV2>().artifact.update_control_map?.id).toBe(id);
+    const response = await server.call('post-next-deployment-v2', { token: device.token, json });
+    expect(response.json<DeploymentInstructionsV2>().artifact.update_control_map?.id).toBe(id);
   });
 });

@@ -7,7 +7,7 @@ import { shortened } from '../../../fixtures/base/characters.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import type { DeploymentInstructionsV1 } from '../../../fixtures/contract/resources.ts';
-import { shown } from '../../http/problem-detail.ts';
+import { describeValue } from '../../http/problem-detail.ts';
 import { Refusal, refuse } from '../../http/refusal.ts';
 import {
   type CallingDevice,
@@ -28,11 +28,11 @@ import { beginDeltaJob } from './delta-job.ts';
 
 export const getNextDeployment = defineEndpoint('get-next-deployment', ({ query }, context) => {
   const served = serveNext(context, nextRequest({ ...query }));
-  return answerV1(served);
+  return v1Response(served);
 });
 
 export const postNextDeployment = defineEndpoint('post-next-deployment', ({ body }, context) => {
-  return answerV1(serveNext(context, nextRequest(body)));
+  return v1Response(serveNext(context, nextRequest(body)));
 });
 
 export const postNextDeploymentV2 = defineEndpoint(
@@ -83,7 +83,7 @@ interface NoContent {
  */
 const noOpenDeployment: NoContent = { status: 204, noUpdate: noDeployment };
 
-function answerV1(served: ServedArtifact | Refusal | NoContent) {
+function v1Response(served: ServedArtifact | Refusal | NoContent) {
   if (served instanceof Refusal || 'status' in served) return served;
   const body = { id: served.deviceDeployment.deployment.id, artifact: served.artifact };
   return { status: 200, body } as const;
@@ -98,7 +98,7 @@ function conflicting(offered: NextRequest, request: NextRequest): Refusal {
   const names = [...new Set([...before.keys(), ...now.keys()])];
   const changed = names.filter((name) => before.get(name) !== now.get(name));
   const valuesIn = (data: ReadonlyMap<string, unknown>): string =>
-    shown(Object.fromEntries(changed.map((name) => [name, data.get(name) ?? null])));
+    describeValue(Object.fromEntries(changed.map((name) => [name, data.get(name) ?? null])));
   return refuse.conflict(
     `conflicting request data: ${differing(changed)} from the request for which this deployment was offered`,
     undefined,

@@ -8,7 +8,7 @@ import {
   knownDevices,
   newDevice,
 } from '../../testing/test-device.ts';
-import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { startTestServer, type TestResponse, type TestServer } from '../../testing/test-server.ts';
 import { control } from '../../testing/test-tenants.ts';
 
 /** These texts are names of built-in members, or they end, cut or redirect other texts. */
@@ -62,7 +62,7 @@ async function idsOf(pubkey: string) {
 }
 
 /** Writes the text to every field that a device can write. */
-function writes(text: string): Promise<Reply>[] {
+function writes(text: string): Promise<TestResponse>[] {
   const { token } = device;
   const parameters = { id: deploymentId };
   const subject = { name: text, type: text, status: text, details: { description: text } };
@@ -94,15 +94,15 @@ function writes(text: string): Promise<Reply>[] {
 
 const headers = { 'Content-Type': 'application/json' };
 
-async function expectRead(replies: readonly Promise<Reply>[]): Promise<void> {
-  for (const reply of await Promise.all(replies)) {
-    expect([reply.status, reply.status === 200 || reply.text]).toEqual([200, true]);
-    reply.json();
+async function expectRead(responses: readonly Promise<TestResponse>[]): Promise<void> {
+  for (const response of await Promise.all(responses)) {
+    expect([response.status, response.status === 200 || response.text]).toEqual([200, true]);
+    response.json();
   }
 }
 
 /** Sends every request that reads this device. */
-function readsOfDevice(): Promise<Reply>[] {
+function readsOfDevice(): Promise<TestResponse>[] {
   const ofDevice = { token: server.adminToken, parameters: { id: device.id } };
   return [
     server.call('get-inventory', ofDevice),
@@ -149,17 +149,17 @@ async function expectReadable(): Promise<void> {
   const own = `device=${device.id}`;
   const journal = [`/journal?limit=500&${own}&whole=true`, `/journal.har?${own}`];
   for (const path of [...journal, `/await?timeoutSeconds=0&${own}`, '/overview']) {
-    const reply = await control(server, 'GET', path);
-    expect([path, [200, 408].includes(reply.status) || reply.text]).toEqual([path, true]);
-    JSON.parse(reply.text);
+    const response = await control(server, 'GET', path);
+    expect([path, [200, 408].includes(response.status) || response.text]).toEqual([path, true]);
+    JSON.parse(response.text);
   }
 }
 
 describe('hostile text written by a device', () => {
   it('is stored or refused in every field, and all reads still succeed', async () => {
     for (const text of texts) {
-      for (const reply of await Promise.all(writes(text))) {
-        expect(documented).toContain(reply.status);
+      for (const response of await Promise.all(writes(text))) {
+        expect(documented).toContain(response.status);
       }
       await expectRead(readsOfDevice());
     }
@@ -192,8 +192,8 @@ describe('hostile text written by a device', () => {
 
   it('is refused with 400 if it has half a surrogate pair', async () => {
     const json = [{ name: 'x', value: ['ok', 'half \ud83d'] }];
-    const reply = await server.call('put-attributes', { token: device.token, json });
-    expect([reply.status, reply.json().error]).toEqual([
+    const response = await server.call('put-attributes', { token: device.token, json });
+    expect([response.status, response.json().error]).toEqual([
       400,
       expect.stringContaining('half a surrogate pair'),
     ]);

@@ -11,7 +11,7 @@ import {
   report,
 } from '../../testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
-import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { startTestServer, type TestResponse, type TestServer } from '../../testing/test-server.ts';
 
 let server: TestServer;
 let deviceCount = 0;
@@ -31,7 +31,7 @@ async function deviceWith(retries: number): Promise<{ device: AcceptedDevice; id
   return { device, id: await deploy(server, [device], { retries }) };
 }
 
-function next({ token }: AcceptedDevice, provides = board): Promise<Reply> {
+function next({ token }: AcceptedDevice, provides = board): Promise<TestResponse> {
   return nextRequests['POST v2'](server, token, provides);
 }
 
@@ -141,8 +141,8 @@ describe('a deployment with retries', () => {
     await next(device);
     await report(server, device, { id, status: 'failure' });
     const query = new URLSearchParams('name=release-1');
-    const reply = await server.call('delete-releases', { token: server.adminToken, query });
-    expect(reply.status).toBe(409);
+    const response = await server.call('delete-releases', { token: server.adminToken, query });
+    expect(response.status).toBe(409);
     await abort(server, id);
   });
 });

@@ -38,9 +38,12 @@ describe('the explanation of a refused signature', () => {
     async (vector) => {
       const { mistake, body, signature } = vector;
       const headers = { 'Content-Type': 'application/json', 'X-SVC-Signature': signature };
-      const reply = await server.call('post-auth-request', { headers, body });
-      expect([reply.status, reply.json().error]).toEqual([401, 'signature verification failed']);
-      expect((await explanationOf(server, reply)).diagnosis).toMatchObject({ mistake });
+      const response = await server.call('post-auth-request', { headers, body });
+      expect([response.status, response.json().error]).toEqual([
+        401,
+        'signature verification failed',
+      ]);
+      expect((await explanationOf(server, response)).diagnosis).toMatchObject({ mistake });
     },
   );
 
@@ -48,8 +51,8 @@ describe('the explanation of a refused signature', () => {
     const neighbour = await acceptedDevice(server, 'neighbour', 'ecdsa');
     const device = newDevice('own');
     const signature = signatureOf(bodyOf(device), neighbour.privateKey);
-    const reply = await authenticate(server, device, { signature });
-    expect((await explanationOf(server, reply)).diagnosis).toMatchObject({
+    const response = await authenticate(server, device, { signature });
+    expect((await explanationOf(server, response)).diagnosis).toMatchObject({
       mistake: 'key-of-another-device',
       detail: `device ${neighbour.id}`,
     });
@@ -58,9 +61,9 @@ describe('the explanation of a refused signature', () => {
   it('describes the form of the signature if no known mistake matches', async () => {
     const device = newDevice('damaged');
     const signature = signatureOf('{}', device.privateKey);
-    const reply = await authenticate(server, device, { signature });
-    expect(reply.status).toBe(401);
-    const explanation = await explanationOf(server, reply);
+    const response = await authenticate(server, device, { signature });
+    expect(response.status).toBe(401);
+    const explanation = await explanationOf(server, response);
     expect(explanation.wrong.path).toBe('header.X-SVC-Signature');
     expect(explanation.diagnosis).toMatchObject({
       mistake: 'unexplained',
@@ -75,9 +78,9 @@ describe('the explanation of a refused public key', () => {
 
   it.each(onePerKey)('names the mistake: $mistake', async ({ mistake, pubkey }) => {
     const body = JSON.stringify({ id_data: '{"mac":"key"}', pubkey });
-    const reply = await authenticate(server, newDevice('key'), { body });
-    expect(reply.status).toBe(400);
-    const { diagnosis } = await explanationOf(server, reply);
+    const response = await authenticate(server, newDevice('key'), { body });
+    expect(response.status).toBe(400);
+    const { diagnosis } = await explanationOf(server, response);
     expect(diagnosis?.mistake ?? 'unexplained').toBe(mistake);
   });
 });

@@ -1,4 +1,7 @@
-/** These tests cover what an unauthenticated caller can store, and the limit of keys that were never accepted. */
+/**
+ * These tests cover what an unauthenticated caller can store, and the limit of keys that were never
+ * accepted.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AuditLog } from '../../../fixtures/contract/resources.ts';
 import {
@@ -122,8 +125,8 @@ describe('the length of a text in an authentication request', () => {
     server = await startTestServer();
     const device = newDevice('long');
     const body = { id_data: device.idData, pubkey: device.publicKeyPem, [field]: value };
-    const reply = await authenticate(server, device, { body: JSON.stringify(body) });
-    expect([reply.status, reply.json().error]).toEqual([400, `body: ${field}: ${problem}`]);
+    const response = await authenticate(server, device, { body: JSON.stringify(body) });
+    expect([response.status, response.json().error]).toEqual([400, `body: ${field}: ${problem}`]);
     expect(await knownDevices(server)).toEqual([]);
   });
 });

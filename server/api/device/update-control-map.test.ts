@@ -58,8 +58,11 @@ function fetchMap({ token }: AcceptedDevice, id: string) {
 describe('the update control map of an active deployment', () => {
   it('is returned as the user gave it with the deployment id', async () => {
     const { device, id } = await offeredDevice();
-    const reply = await fetchMap(device, id);
-    expect([reply.status, reply.json()]).toEqual([200, { update_control_map: { id, ...map } }]);
+    const response = await fetchMap(device, id);
+    expect([response.status, response.json()]).toEqual([
+      200,
+      { update_control_map: { id, ...map } },
+    ]);
   });
 
   it("has the deployment's id instead of the id that the user gave", async () => {
@@ -71,8 +74,8 @@ describe('the update control map of an active deployment', () => {
     const device = await someDevice();
     const id = await deploy(server, [device]);
     await nextRequests['POST v2'](server, device.token, board);
-    const reply = await fetchMap(device, id);
-    expect([reply.status, reply.json()]).toEqual([200, {}]);
+    const response = await fetchMap(device, id);
+    expect([response.status, response.json()]).toEqual([200, {}]);
   });
 
   it.each(active)('is available in the status %s', async (status) => {
@@ -86,8 +89,8 @@ describe('a request for the update control map', () => {
   it.each(over)('returns 404 once the device has reported %s', async (status) => {
     const { device, id } = await offeredDevice();
     await report(server, device, { id, status });
-    const reply = await fetchMap(device, id);
-    expect([reply.status, reply.json()]).toEqual([
+    const response = await fetchMap(device, id);
+    expect([response.status, response.json()]).toEqual([
       404,
       { error: expect.any(String), request_id: expect.any(String) },
     ]);
@@ -152,9 +155,9 @@ describe('a new deployment with an update control map', () => {
     ['an unknown action once executed', states({ on_action_executed: 'stop' })],
   ])('returns 400 if the map is or has %s', async (_, update_control_map) => {
     const device = await someDevice();
-    const reply = await createDeployment(server, [device], { update_control_map });
-    expect(reply.status).toBe(400);
-    expect(reply.json().error).toMatch(/^body: update_control_map/);
+    const response = await createDeployment(server, [device], { update_control_map });
+    expect(response.status).toBe(400);
+    expect(response.json().error).toMatch(/^body: update_control_map/);
     expect((await nextRequests['POST v2'](server, device.token, board)).status).toBe(204);
   });
 

@@ -76,12 +76,12 @@ describe('a user whose role permits nothing', () => {
   it.each(beyondBasic.map((row) => [row.id, row] as const))(
     'gets 403 before any other check: %s',
     async (_, row) => {
-      const reply = await knock(row, powerless.token);
-      expect(reply.status).toBe(403);
+      const response = await knock(row, powerless.token);
+      expect(response.status).toBe(403);
       if (row.method === 'HEAD') return;
-      expect(reply.json()).toEqual({
+      expect(response.json()).toEqual({
         error: expect.stringMatching(/one of them must include the permission set \w+( or \w+)*/),
-        request_id: reply.headers.get('x-svc-requestid'),
+        request_id: response.headers.get('x-svc-requestid'),
       });
     },
   );
@@ -130,8 +130,8 @@ describe('a user with the read-only role', () => {
   it('cannot read the tenant token in either version', async () => {
     const { token } = observer;
     expect((await server.call('get-tenant-token', { token })).status).toBe(403);
-    const reply = await server.call('get-own-tenant-v1', { token });
-    expect([reply.status, Object.keys(reply.json())]).toEqual([
+    const response = await server.call('get-own-tenant-v1', { token });
+    expect([response.status, Object.keys(response.json())]).toEqual([
       200,
       expect.not.arrayContaining(['tenant_token']),
     ]);
@@ -167,8 +167,11 @@ describe('a role limited to a group', () => {
       server.call('get-device', { token: limited.token, parameters: { id } });
     expect((await ask(inTest.id)).status).toBe(200);
     for (const { id } of [inProduction, ungrouped]) {
-      const reply = await ask(id);
-      expect([reply.status, reply.json().error]).toEqual([403, expect.stringContaining('groups')]);
+      const response = await ask(id);
+      expect([response.status, response.json().error]).toEqual([
+        403,
+        expect.stringContaining('groups'),
+      ]);
     }
     expect((await ask('nothing')).status).toBe(404);
   });
@@ -192,8 +195,8 @@ describe('a role limited to a group', () => {
 
   it('forbids preauthorization, because a new device is in no group', async () => {
     const json = { identity_data: { mac: 'new' }, pubkey: inTest.publicKeyPem };
-    const reply = await server.call('preauthorize-device', { token: limited.token, json });
-    expect([reply.status, reply.json().error]).toEqual([
+    const response = await server.call('preauthorize-device', { token: limited.token, json });
+    expect([response.status, response.json().error]).toEqual([
       403,
       expect.stringContaining('for all devices'),
     ]);

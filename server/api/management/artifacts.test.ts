@@ -16,7 +16,7 @@ import {
   report,
 } from '../../testing/test-deployments.ts';
 import { acceptedDevice } from '../../testing/test-device.ts';
-import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { startTestServer, type TestResponse, type TestServer } from '../../testing/test-server.ts';
 
 let server: TestServer;
 
@@ -26,20 +26,20 @@ beforeEach(async () => {
 
 afterEach(() => server.close());
 
-function list(query: Record<string, string> | URLSearchParams = {}): Promise<Reply> {
+function list(query: Record<string, string> | URLSearchParams = {}): Promise<TestResponse> {
   return server.call('list-all-artifacts', { token: server.adminToken, query });
 }
 
-function remove(id: string): Promise<Reply> {
+function remove(id: string): Promise<TestResponse> {
   return server.call('delete-artifact', { token: server.adminToken, parameters: { id } });
 }
 
-function show(id: string): Promise<Reply> {
+function show(id: string): Promise<TestResponse> {
   return server.call('show-artifact', { token: server.adminToken, parameters: { id } });
 }
 
-function names(reply: Reply): string[] {
-  return reply.json<Artifact[]>().map(({ name }) => name);
+function names(response: TestResponse): string[] {
+  return response.json<Artifact[]>().map(({ name }) => name);
 }
 
 describe('the list of all artifacts', () => {
@@ -55,9 +55,9 @@ describe('the list of all artifacts', () => {
   });
 
   it('is sorted by name and has the total count', async () => {
-    const reply = await list();
-    expect(names(reply)).toEqual(['100%', 'alpha', 'alphabet', '😀 smile']);
-    expect(reply.headers.get('x-total-count')).toBe('4');
+    const response = await list();
+    expect(names(response)).toEqual(['100%', 'alpha', 'alphabet', '😀 smile']);
+    expect(response.headers.get('x-total-count')).toBe('4');
   });
 
   it.each([
@@ -88,19 +88,19 @@ describe('the list of all artifacts', () => {
     ['a sign that stands for any text in SQL', 'name=alpha%25', []],
     ['two that exclude one another', 'name=alpha&device_type=other', []],
   ])('can be filtered by %s', async (_, query, expected) => {
-    const reply = await list(new URLSearchParams(query));
-    expect(names(reply)).toEqual(expected);
-    expect(reply.headers.get('x-total-count')).toBe(String(expected.length));
+    const response = await list(new URLSearchParams(query));
+    expect(names(response)).toEqual(expected);
+    expect(response.headers.get('x-total-count')).toBe(String(expected.length));
   });
 
   it('comes in pages with links to the neighbouring pages', async () => {
     const seen: unknown[] = [];
     for (const page of ['1', '2', '3']) {
-      const reply = await list({ page, per_page: '2', device_type: 'board' });
+      const response = await list({ page, per_page: '2', device_type: 'board' });
       const relations = [
-        ...`${reply.headers.get('link')}`.matchAll(/page=(\d+)[^>]*>; rel="(\w+)"/g),
+        ...`${response.headers.get('link')}`.matchAll(/page=(\d+)[^>]*>; rel="(\w+)"/g),
       ];
-      seen.push([names(reply), relations.map(([, to, name]) => `${name} ${to}`)]);
+      seen.push([names(response), relations.map(([, to, name]) => `${name} ${to}`)]);
     }
     expect(seen).toEqual([
       [
@@ -127,9 +127,9 @@ describe('the list of all artifacts', () => {
     'device_type=a&device_type=b',
     'description=a&description=b',
   ])('returns 400 for %s', async (query) => {
-    const reply = await list(new URLSearchParams(query));
+    const response = await list(new URLSearchParams(query));
     const [, field] = /^(\w+)=/.exec(query) ?? [];
-    expect([reply.status, reply.json().error]).toEqual([
+    expect([response.status, response.json().error]).toEqual([
       400,
       expect.stringContaining(`query: ${field}: `),
     ]);
@@ -145,8 +145,8 @@ describe('the deletion of an artifact', () => {
     const id = await publish(server);
     const { token } = await acceptedDevice(server, 'reader');
     const { uri } = await linkTo(server, token, id);
-    const reply = await remove(id);
-    expect([reply.status, reply.text]).toEqual([204, '']);
+    const response = await remove(id);
+    expect([response.status, response.text]).toEqual([204, '']);
     const device = await server.call('get-artifact', { token, parameters: { id } });
     const statuses = [(await show(id)).status, device.status, (await fetchFile(uri)).status];
     expect(statuses).toEqual([404, 404, 404]);
@@ -174,8 +174,8 @@ describe('the deletion of an artifact', () => {
       if (state !== 'waiting') await nextRequests['POST v1'](server, device.token, board);
       if (state === 'reported')
         await report(server, device, { id: deployment, status: 'installing' });
-      const reply = await remove(id);
-      expect([reply.status, reply.json()]).toEqual([
+      const response = await remove(id);
+      expect([response.status, response.json()]).toEqual([
         409,
         { error: expect.stringContaining('active deployment'), request_id: expect.any(String) },
       ]);
@@ -212,15 +212,15 @@ describe('the deletion of an artifact', () => {
 });
 
 describe('a change of the description of an artifact', () => {
-  const describeIt = (id: string, json: unknown): Promise<Reply> =>
+  const describeIt = (id: string, json: unknown): Promise<TestResponse> =>
     server.call('update-artifact', { token: server.adminToken, parameters: { id }, json });
 
   it('returns 204 and changes only description and modification time', async () => {
     const id = await publish(server);
     const before = (await show(id)).json<Artifact>();
     server.clock.advance(60_000);
-    const reply = await describeIt(id, { description: 'größer', name: 'not this' });
-    expect([reply.status, reply.text]).toEqual([204, '']);
+    const response = await describeIt(id, { description: 'größer', name: 'not this' });
+    expect([response.status, response.text]).toEqual([204, '']);
     const modified = new Date(server.clock.now()).toISOString();
     expect((await show(id)).json()).toEqual({ ...before, description: 'größer', modified });
     const { token } = await acceptedDevice(server, 'reader');
@@ -244,8 +244,11 @@ describe('a change of the description of an artifact', () => {
     ['one that is too long', { description: 'x'.repeat(4097) }],
   ])('returns 400 for %s, and nothing changes', async (_, json) => {
     const id = await publish(server);
-    const reply = await describeIt(id, json);
-    expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^body: /)]);
+    const response = await describeIt(id, json);
+    expect([response.status, response.json().error]).toEqual([
+      400,
+      expect.stringMatching(/^body: /),
+    ]);
     expect((await show(id)).json()).not.toHaveProperty('description');
   });
 
@@ -269,8 +272,11 @@ describe('a change of the description of an artifact', () => {
       const device = await acceptedDevice(server, 'user-of-it');
       const deployment = await deploy(server, [device]);
       if (state === 'over') await abort(server, deployment);
-      const reply = await describeIt(id, { description: 'x' });
-      expect([reply.status, reply.json().error]).toEqual([422, expect.stringContaining('used')]);
+      const response = await describeIt(id, { description: 'x' });
+      expect([response.status, response.json().error]).toEqual([
+        422,
+        expect.stringContaining('used'),
+      ]);
       expect((await show(id)).json()).not.toHaveProperty('description');
     },
   );
@@ -278,8 +284,8 @@ describe('a change of the description of an artifact', () => {
 
 describe('the storage usage', () => {
   async function usage(): Promise<unknown> {
-    const reply = await server.call('get-storage-usage', { token: server.adminToken });
-    return reply.json();
+    const response = await server.call('get-storage-usage', { token: server.adminToken });
+    return response.json();
   }
 
   it('has the limit 0, which means none, and counts the bytes of all files', async () => {

@@ -14,7 +14,7 @@ import { type AuditedAction, audit, userActor } from '../../tenants/audit.ts';
 import { artifactList } from '../artifact-list.ts';
 import { artifactView } from '../deprecated-fields.ts';
 import { ifGiven } from '../optional.ts';
-import { pagedAnswer } from '../paging.ts';
+import { pagedResponse } from '../paging.ts';
 import type { UserContext } from './visible-devices.ts';
 
 const noSuchArtifact = refuse.notFound(
@@ -65,7 +65,7 @@ function pageOf(
   query: { page: number; per_page: number; sort: ArtifactOrder },
 ) {
   const { artifacts } = context.store;
-  return pagedAnswer(context, query, {
+  return pagedResponse(context, query, {
     total: artifacts.count(filter),
     list: (page) => artifactList(artifacts.listIds(filter, page, query.sort), context),
   });

@@ -129,8 +129,8 @@ describe('the audit log gets an entry by a user', () => {
     "when the user calls %s, in the user's tenant",
     async (id, make) => {
       const { token, adminPassword } = await secondTenant(server, `Own-${round}`);
-      const reply = await server.call(id as Id, { token, ...make(adminPassword) });
-      expect(reply.status).toBe(204);
+      const response = await server.call(id as Id, { token, ...make(adminPassword) });
+      expect(response.status).toBe(204);
       const log = await server.call('list-audit-logs', { token });
       expect(log.json<{ action: string }[]>().map(({ action }) => action)).toEqual(['update']);
     },

@@ -10,9 +10,9 @@ import {
   newDevice,
 } from '../../testing/test-device.ts';
 import {
-  type Reply,
   startTestServer,
   type TestCall,
+  type TestResponse,
   type TestServer,
 } from '../../testing/test-server.ts';
 
@@ -50,7 +50,7 @@ type Set = Pick<AcceptedDevice, 'id' | 'authSetId'>;
 function callOnSet(
   operation: 'get-auth-set-status' | 'delete-auth-set',
   { id, authSetId: aid }: Set,
-): Promise<Reply> {
+): Promise<TestResponse> {
   return server.call(operation, asUser({ parameters: { id, aid } }));
 }
 
@@ -84,9 +84,9 @@ describe('the status of an authentication set', () => {
     'cannot be set to %j: 400',
     async (status) => {
       const device = await acceptedDevice(server, `status ${JSON.stringify(status)}`);
-      const reply = await settle(device, status);
-      expect(reply.status).toBe(400);
-      expect(reply.json().error).toContain('body: status: must be');
+      const response = await settle(device, status);
+      expect(response.status).toBe(400);
+      expect(response.json().error).toContain('body: status: must be');
       const [known] = await knownDevices(server, { id: device.id });
       expect(known?.status).toBe('accepted');
     },
@@ -145,8 +145,8 @@ describe('the status of an authentication set', () => {
       const known = await knownDevices(server, { status: 'preauthorized' });
       const { id = '', auth_sets: sets = [] } =
         known.find(({ identity_data: data }) => data.mac === `preauthorized ${status}`) ?? {};
-      const reply = await decide(server, { id, authSetId: sets[0]?.id ?? '' }, status);
-      expect([reply.status, reply.json().error]).toEqual([
+      const response = await decide(server, { id, authSetId: sets[0]?.id ?? '' }, status);
+      expect([response.status, response.json().error]).toEqual([
         400,
         `body: status: a preauthorized set cannot become ${status}`,
       ]);
@@ -160,8 +160,8 @@ describe('a request for one authentication set', () => {
     expect((await callOnSet('get-auth-set-status', first)).json()).toEqual({ status: 'accepted' });
     expect((await callOnSet('get-auth-set-status', second)).json()).toEqual({ status: 'pending' });
     const early = await preauthorized('read early');
-    const reply = await callOnSet('get-auth-set-status', early);
-    expect([reply.status, reply.json()]).toEqual([200, { status: 'preauthorized' }]);
+    const response = await callOnSet('get-auth-set-status', early);
+    expect([response.status, response.json()]).toEqual([200, { status: 'preauthorized' }]);
   });
 
   it.each(['get-auth-set-status', 'delete-auth-set'] as const)(

@@ -8,9 +8,9 @@ import { operations } from '../../../fixtures/contract/operations.ts';
 import { rawRequest, sendRaw } from '../../testing/raw-http.ts';
 import { type NamingId, namingIds, namings } from '../../testing/test-belongings.ts';
 import {
-  type Reply,
   startTestServer,
   type TestCall,
+  type TestResponse,
   type TestServer,
 } from '../../testing/test-server.ts';
 
@@ -37,15 +37,15 @@ const lists: readonly Id[] = [
   'remove-group-devices',
 ];
 
-function expectError(reply: Reply, status: number): void {
-  expect([reply.status, reply.json()]).toEqual([
+function expectError(response: TestResponse, status: number): void {
+  expect([response.status, response.json()]).toEqual([
     status,
     expect.objectContaining({ error: expect.any(String), request_id: expect.any(String) }),
   ]);
 }
 
 /** Calls an operation as the admin, with path parameters that name nothing. */
-function ask({ method, path, authorization }: Operation, call: TestCall): Promise<Reply> {
+function ask({ method, path, authorization }: Operation, call: TestCall): Promise<TestResponse> {
   const token = authorization === 'user' ? { token: server.adminToken } : {};
   return server.request(method, path.replace(/\{\w+\}/g, 'some'), { ...token, ...call });
 }
@@ -110,8 +110,8 @@ describe.each(forms)('the multipart form of %s', (id, row) => {
   });
 
   it('is refused with another media type: 415', async () => {
-    const reply = await ask(row, { body: '{}', headers: { 'Content-Type': json } });
-    expectError(reply, 415);
+    const response = await ask(row, { body: '{}', headers: { 'Content-Type': json } });
+    expectError(response, 415);
   });
 
   it('is refused if its media type has no boundary', async () => {
@@ -121,7 +121,7 @@ describe.each(forms)('the multipart form of %s', (id, row) => {
 
   it('is refused by its Content-Length before the body arrives', async () => {
     const path = row.path.replace('{id}', 'some');
-    const reply = await sendRaw(
+    const response = await sendRaw(
       server,
       rawRequest(`${row.method} ${path}`, [
         `Authorization: Bearer ${server.adminToken}`,
@@ -129,7 +129,7 @@ describe.each(forms)('the multipart form of %s', (id, row) => {
         'Content-Length: 99999999999',
       ]),
     );
-    expect([reply.status, JSON.parse(reply.body)]).toEqual([
+    expect([response.status, JSON.parse(response.body)]).toEqual([
       id === 'upload-device-file' ? 404 : 413,
       { error: expect.any(String), request_id: expect.any(String) },
     ]);
@@ -149,11 +149,11 @@ describe('each operation with path parameters', () => {
       const names = [...row.path.matchAll(/\{(\w+)\}/g)].map(([, one = '']) => [one, name]);
       const parameters = Object.fromEntries(names);
       const call = { token: server.adminToken, parameters, ...naming.call?.(parameters) };
-      const reply = await server.call(id, call);
-      expect([name.slice(0, 40), reply.status]).toEqual([name.slice(0, 40), status]);
+      const response = await server.call(id, call);
+      expect([name.slice(0, 40), response.status]).toEqual([name.slice(0, 40), status]);
       if (status < 300) return;
-      if (row.method === 'HEAD') expect(reply.text).toBe('');
-      else expectError(reply, status);
+      if (row.method === 'HEAD') expect(response.text).toBe('');
+      else expectError(response, status);
     }
 
     it(`is ${foreign} where there is nothing of the name`, async () => {
@@ -171,7 +171,7 @@ describe('each operation with path parameters', () => {
 const paged = rows.filter(([, { query }]) => query && 'page' in query);
 
 /** Calls an operation on a resource that exists, with the given query. */
-async function callOwn(id: Id, query: Readonly<Record<string, string>>): Promise<Reply> {
+async function callOwn(id: Id, query: Readonly<Record<string, string>>): Promise<TestResponse> {
   const token = server.adminToken;
   if (!managementOperations[id].path.includes('{')) {
     const body = taking.some(([taken]) => taken === id) ? { json: {} } : {};
@@ -196,8 +196,8 @@ describe.each(paged)('the pages of %s', (id, { query = {} }) => {
   });
 
   it('are empty past the end', async () => {
-    const reply = await callOwn(id, { page: '1000000' });
-    expect([reply.status, reply.json()]).toEqual([200, []]);
+    const response = await callOwn(id, { page: '1000000' });
+    expect([response.status, response.json()]).toEqual([200, []]);
   });
 });
 
@@ -218,8 +218,8 @@ describe.each(pagedByBody)('the pages of %s', (id) => {
   });
 
   it('are empty past the end', async () => {
-    const reply = await send({ page: 1_000_000 });
-    expect([reply.status, reply.json()]).toEqual([200, []]);
+    const response = await send({ page: 1_000_000 });
+    expect([response.status, response.json()]).toEqual([200, []]);
   });
 });
 
@@ -227,9 +227,9 @@ const asking = rows.filter(([, { query }]) => query && !v.is(v.object(query), {}
 
 describe.each(asking)('the query of %s', (_, row) => {
   it('is refused with 400 if a required parameter is missing', async () => {
-    const reply = await ask(row, {});
-    expect(reply.status).toBe(400);
-    if (row.method !== 'HEAD') expectError(reply, 400);
+    const response = await ask(row, {});
+    expect(response.status).toBe(400);
+    if (row.method !== 'HEAD') expectError(response, 400);
   });
 });
 
@@ -239,8 +239,8 @@ describe.each([...rows.map(([, row]) => row), ...audited].filter(({ query }) => 
     it('can have unknown parameters of any form without a server fault', async () => {
       const query = new URLSearchParams({ unknown: '\0', '__proto__[x]': '1', constructor: 'ü' });
       const target = `${row.path.replace(/\{\w+\}/g, 'some')}?${query}&%zz=%&&=&`;
-      const reply = await server.request(row.method, target, { token: server.adminToken });
-      expect(reply.status).toBeLessThan(500);
+      const response = await server.request(row.method, target, { token: server.adminToken });
+      expect(response.status).toBeLessThan(500);
     });
   },
 );

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import type { Artifact, AuditLog } from '../../../fixtures/contract/resources.ts';
-import { openConnection, rawRequest, readReply, untilClosed } from '../../testing/raw-http.ts';
+import { openConnection, rawRequest, readResponse, untilClosed } from '../../testing/raw-http.ts';
 import { artifactBytes, uploadArtifact } from '../../testing/test-artifacts.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 
@@ -78,7 +78,7 @@ describe('an upload whose body cannot be read as HTTP', () => {
   const { path } = managementOperations['upload-artifact'];
   const part = '--b\r\nContent-Disposition: form-data; name="artifact"; filename="a"\r\n\r\n';
 
-  async function answerTo(framing: string, body: string, closes = true) {
+  async function responseTo(framing: string, body: string, closes = true) {
     const headers = [
       `Authorization: Bearer ${server.adminToken}`,
       'Content-Type: multipart/form-data; boundary=b',
@@ -87,7 +87,7 @@ describe('an upload whose body cannot be read as HTTP', () => {
     const socket = await openConnection(server);
     socket.write(rawRequest(`POST ${path}`, headers) + body);
     if (closes) socket.end();
-    return readReply(await untilClosed(socket));
+    return readResponse(await untilClosed(socket));
   }
 
   function chunkOf(text: string, size = text.length.toString(16)): string {
@@ -131,12 +131,12 @@ describe('an upload whose body cannot be read as HTTP', () => {
   ])(
     'with %s gets 400 that names it, and leaves no file',
     async (_name, framing, body, what, closes = true) => {
-      const reply = await answerTo(framing, body, closes);
-      expect([reply.status, JSON.parse(reply.body)]).toEqual([
+      const response = await responseTo(framing, body, closes);
+      expect([response.status, JSON.parse(response.body)]).toEqual([
         400,
         { error: expect.stringMatching(what), request_id: expect.any(String) },
       ]);
-      expect(reply.headers).toHaveProperty('x-svc-requestid');
+      expect(response.headers).toHaveProperty('x-svc-requestid');
       expect(storedFiles()).toHaveLength(0);
     },
   );

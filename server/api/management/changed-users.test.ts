@@ -54,8 +54,8 @@ describe.each(['update-own-user-v1', 'update-own-user'] as const)(
         json: { name: 'script' },
       });
       const json = { password: fresh, current_password: testPassword };
-      const reply = await change(user.token, json);
-      expect([reply.status, reply.text]).toEqual([204, '']);
+      const response = await change(user.token, json);
+      expect([response.status, response.text]).toEqual([204, '']);
       expect((await signIn(server, user.email, testPassword)).status).toBe(401);
       expect((await signIn(server, user.email, fresh)).status).toBe(200);
       const statuses = [user.token, other, personal].map(statusOf);
@@ -86,8 +86,11 @@ describe.each(['update-own-user-v1', 'update-own-user'] as const)(
     ])('is refused with %s: %i', async (_, status, wrong, named) => {
       const user = await newUser();
       const right = { password: fresh, current_password: testPassword };
-      const reply = await change(user.token, { ...right, ...(wrong as object) });
-      expect([reply.status, reply.json().error]).toEqual([status, expect.stringContaining(named)]);
+      const response = await change(user.token, { ...right, ...(wrong as object) });
+      expect([response.status, response.json().error]).toEqual([
+        status,
+        expect.stringContaining(named),
+      ]);
       expect((await signIn(server, user.email, testPassword)).status).toBe(200);
     });
 
@@ -108,16 +111,16 @@ describe('the version 2 change of the own user', () => {
   it('refuses an e-mail address and names the operation that changes it', async () => {
     const user = await newUser();
     const json = { email: 'x@example.com', password: fresh, current_password: testPassword };
-    const reply = await server.call('update-own-user', { token: user.token, json });
-    expect(reply.status).toBe(400);
-    expect(reply.json().error).toMatch(/email: is not accepted here.*email-change\/start/);
+    const response = await server.call('update-own-user', { token: user.token, json });
+    expect(response.status).toBe(400);
+    expect(response.json().error).toMatch(/email: is not accepted here.*email-change\/start/);
     expect((await signIn(server, user.email, testPassword)).status).toBe(200);
   });
 
   it.each(['password', 'current_password'])('returns 400 without %s', async (name) => {
     const json = { password: fresh, current_password: testPassword, [name]: undefined };
-    const reply = await server.call('update-own-user', { token: server.adminToken, json });
-    expect([reply.status, reply.json().error]).toEqual([400, `body: ${name}: is required`]);
+    const response = await server.call('update-own-user', { token: server.adminToken, json });
+    expect([response.status, response.json().error]).toEqual([400, `body: ${name}: is required`]);
   });
 });
 
@@ -159,8 +162,8 @@ describe('the version 1 change of the own user', () => {
 describe('a change of another user', () => {
   it("sets the roles, logs old and new ones, and ends the user's tokens", async () => {
     const user = await newUser({ roles: ['RBAC_ROLE_CI'] });
-    const reply = await update(user.id, { roles: ['RBAC_ROLE_OBSERVER', 'RBAC_ROLE_CI'] });
-    expect(reply.status).toBe(204);
+    const response = await update(user.id, { roles: ['RBAC_ROLE_OBSERVER', 'RBAC_ROLE_CI'] });
+    expect(response.status).toBe(204);
     expect(await statusOf(user.token)).toBe(401);
     const [entry] = await entries(server, { object_id: user.id });
     expect(entry).toMatchObject({
@@ -194,8 +197,11 @@ describe('a change of another user', () => {
     ['a list', 400, [], 'body'],
   ])('is refused for %s: %i', async (_, status, json, named) => {
     const user = await newUser();
-    const reply = await update(user.id, json);
-    expect([reply.status, reply.json().error]).toEqual([status, expect.stringContaining(named)]);
+    const response = await update(user.id, json);
+    expect([response.status, response.json().error]).toEqual([
+      status,
+      expect.stringContaining(named),
+    ]);
     expect(await statusOf(user.token)).toBe(200);
   });
 
@@ -217,8 +223,11 @@ describe('a change of another user', () => {
   it('returns 422 if it removes full rights from the last user with them', async () => {
     const { token } = second;
     const { id } = await own(token);
-    const reply = await update(id, { roles: ['RBAC_ROLE_OBSERVER'] }, token);
-    expect([reply.status, reply.json().error]).toEqual([422, expect.stringContaining('the last')]);
+    const response = await update(id, { roles: ['RBAC_ROLE_OBSERVER'] }, token);
+    expect([response.status, response.json().error]).toEqual([
+      422,
+      expect.stringContaining('the last'),
+    ]);
     expect((await update(id, { roles: ['RBAC_ROLE_PERMIT_ALL'] }, token)).status).toBe(204);
     await signedInUser(server, 'heir@second.example', { token });
     expect((await update(id, { roles: ['RBAC_ROLE_OBSERVER'] }, token)).status).toBe(204);

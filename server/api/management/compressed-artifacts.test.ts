@@ -71,7 +71,7 @@ describe('an uploaded artifact with compressed archives', () => {
     ['data.tar.zst', /^artifact: header\.tar\.zst: app\.bin comes before header-info/],
   ])('is refused with 400 when its header cannot be read: %s', async (header, because) => {
     const file = await looseArtifact(compressedArtifact(header, 'data.tar.xz'));
-    const reply = await uploadArtifact(server, file);
-    expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(because)]);
+    const response = await uploadArtifact(server, file);
+    expect([response.status, response.json().error]).toEqual([400, expect.stringMatching(because)]);
   });
 });

@@ -86,10 +86,10 @@ describe('a download from a device that does not transfer files', () => {
       /"accept" message is malformed/,
     ],
     ['it closes', { proto: control, typ: 'close' }, 'the device closed the session'],
-  ])('returns 502 if %s', async (_, answer, error) => {
-    const reply = download();
-    device.reply(await device.nextOf('open'), answer);
-    expect(await errorOf(reply)).toEqual([502, expect.stringMatching(error)]);
+  ])('returns 502 if %s', async (_, message, error) => {
+    const response = download();
+    device.reply(await device.nextOf('open'), message);
+    expect(await errorOf(response)).toEqual([502, expect.stringMatching(error)]);
     await device.nextOf('close');
     await device.settled();
     expect(device.waiting).toEqual([]);
@@ -106,16 +106,19 @@ describe('a download from a device that reports an error', () => {
     [{ err: 'no such file', code: 600 }, 400],
     [{ err: 'no such file', code: -1 }, 400],
   ])('returns 400, or the error code that the device sends: %j', async (error, status) => {
-    const reply = download();
+    const response = download();
     await acceptTransfer(device);
     sayError(device, await device.nextOf('stat'), error);
-    expect(await errorOf(reply)).toEqual([status, 'the device reports an error: no such file']);
+    expect(await errorOf(response)).toEqual([status, 'the device reports an error: no such file']);
   });
 
   it('returns 400 if the error comes after the file information', async () => {
-    const reply = download();
+    const response = download();
     sayError(device, await beginDownload(device), { err: 'permission denied' });
-    expect(await errorOf(reply)).toEqual([400, 'the device reports an error: permission denied']);
+    expect(await errorOf(response)).toEqual([
+      400,
+      'the device reports an error: permission denied',
+    ]);
     expect(await entries(server, { object_id: identity.id })).not.toContainEqual(
       expect.objectContaining({ change: 'file downloaded: /etc/motd' }),
     );
@@ -131,10 +134,10 @@ describe('a download from a device that violates the protocol', () => {
     ['it sends a message without a type', { proto: fileTransfer }],
     ['it speaks of the shell', { proto: shell, typ: 'file_info', body: encodeBody({}) }],
   ])('returns 502 if %s in reply to stat', async (_, message) => {
-    const reply = download();
+    const response = download();
     await acceptTransfer(device);
     device.reply(await device.nextOf('stat'), message);
-    expect((await errorOf(reply))[0]).toBe(502);
+    expect((await errorOf(response))[0]).toBe(502);
   });
 
   it.each<[string, ConnectMessage['props']]>([
@@ -144,11 +147,11 @@ describe('a download from a device that violates the protocol', () => {
     ['that is a map', { offset: { valueOf: 1 } }],
     ['that is missing', {}],
   ])('returns 502 if its first chunk has an offset %s', async (_, props = {}) => {
-    const reply = download();
+    const response = download();
     const asked = await beginDownload(device);
     const body = Buffer.from('hello');
     device.reply(asked, { proto: fileTransfer, typ: 'file_chunk', props, body });
-    expect(await errorOf(reply)).toEqual([502, expect.stringMatching(/offset .* instead of 0/)]);
+    expect(await errorOf(response)).toEqual([502, expect.stringMatching(/offset .* instead of 0/)]);
   });
 });
 
@@ -161,19 +164,19 @@ describe('a download from a silent device', () => {
     ['the first chunk', () => beginDownload(device)],
   ])('at %s returns 408 after 60 s, and not earlier', async (_, takePart) => {
     let isAnswered = false;
-    const reply = download().finally(() => {
+    const response = download().finally(() => {
       isAnswered = true;
     });
     await takePart();
     await passTime(stage, deadlineMs - 1);
     expect(isAnswered).toBe(false);
     server.clock.advance(1);
-    expect(await errorOf(reply)).toEqual([408, 'the device did not answer within 60 s']);
+    expect(await errorOf(response)).toEqual([408, 'the device did not answer within 60 s']);
     await device.nextOf('close');
   });
 
   it('allows 60 s for each chunk', async () => {
-    const reply = download();
+    const response = download();
     const asked = await beginDownload(device);
     for (const offset of [0, 1, 2]) {
       await passTime(stage, deadlineMs - 1);
@@ -181,7 +184,7 @@ describe('a download from a silent device', () => {
       await device.settled();
     }
     sayChunk(device, asked, { offset: 3 });
-    expect((await reply).text).toBe('xxx');
+    expect((await response).text).toBe('xxx');
   });
 });
 
@@ -292,9 +295,9 @@ describe('the flow control of a download', () => {
 
 describe('a download from a device that does not read', () => {
   it('returns 502 if the device keeps sending pings', async () => {
-    let answer: unknown;
+    let response: unknown;
     const reply = errorOf(download()).then((given) => {
-      answer = given;
+      response = given;
     });
     const open = await device.nextOf('open');
     device.socket.pause();
@@ -302,12 +305,12 @@ describe('a download from a device that does not read', () => {
     const message = { proto: shell, typ: 'shell', body: Buffer.alloc(8000) };
     // These bytes exceed the limit for unread data and the buffers of the operating system.
     for (let sent = 0; sent < 48 * 1_048_576; sent += message.body.length) user.say(message);
-    for (let asked = 0; !answer && asked < 10_000; asked += 1) {
+    for (let asked = 0; !response && asked < 10_000; asked += 1) {
       device.reply(open, { proto: control, typ: 'ping' });
       await presenceOf(server, identity);
     }
     await reply;
-    expect(answer).toEqual([502, 'the device sends requests, but does not read the responses']);
+    expect(response).toEqual([502, 'the device sends requests, but does not read the responses']);
   });
 });
 

@@ -42,10 +42,10 @@ const describeFile = (path?: string) => askFile(stage, path, 'describe-device-fi
 
 describe('a download of a device file', () => {
   it('returns the content from the device, with file information in headers', async () => {
-    const reply = download();
+    const response = download();
     const asked = await beginDownload(device, { size: 5, uid: 1000, gid: 33, mode: 0o640 });
     await sendContent(device, asked, Buffer.from('hello'));
-    const { status, headers, text } = await reply;
+    const { status, headers, text } = await response;
     expect([status, text]).toEqual([200, 'hello']);
     expect(Object.fromEntries(headers)).toMatchObject({
       'content-type': 'application/octet-stream',
@@ -59,7 +59,7 @@ describe('a download of a device file', () => {
   });
 
   it('uses one session in the name of the user and closes it', async () => {
-    const reply = download('/var/log/messages');
+    const response = download('/var/log/messages');
     const open = await acceptTransfer(device);
     const stat = await answerStat(device);
     const asked = await device.nextOf('get_file');
@@ -67,7 +67,7 @@ describe('a download of a device file', () => {
     sayChunk(device, asked, { offset: 1 });
     const ack = await device.nextOf('ack');
     const close = await device.nextOf('close');
-    await reply;
+    await response;
     expect([open, stat, asked, ack, close].map(({ proto, sid }) => [proto, sid])).toEqual(
       [control, fileTransfer, fileTransfer, fileTransfer, control].map((proto) => [
         proto,
@@ -94,31 +94,31 @@ describe('a download of a device file', () => {
 
   it('can be empty or differ from the announced size', async () => {
     for (const content of ['', 'longer than was told']) {
-      const reply = download();
+      const response = download();
       await sendContent(device, await beginDownload(device, { size: 0 }), Buffer.from(content));
-      const { status, text } = await reply;
+      const { status, text } = await response;
       expect([status, text]).toEqual([200, content]);
       while ((await device.next()).typ !== 'close');
     }
   });
 
   it('continues while the device sends pings', async () => {
-    const reply = download();
+    const response = download();
     const asked = await beginDownload(device);
     device.reply(asked, { proto: control, typ: 'ping' });
     expect((await device.nextOf('pong')).sid).toBe(asked.sid);
     await sendContent(device, asked, Buffer.from('hello'));
-    expect((await reply).text).toBe('hello');
+    expect((await response).text).toBe('hello');
   });
 
   it('omits headers for information that the device does not send', async () => {
-    const reply = download();
+    const response = download();
     await acceptTransfer(device);
     const stat = await device.nextOf('stat');
     const body = encodeBody({ path: '/etc/motd', mode: 0o600, uid: null });
     device.reply(stat, { proto: fileTransfer, typ: 'file_info', body });
     await sendContent(device, await device.nextOf('get_file'), Buffer.from('x'));
-    const { headers } = await reply;
+    const { headers } = await response;
     expect(['uid', 'gid', 'size'].map((name) => headers.get(`x-svc-file-${name}`))).toEqual([
       null,
       null,
@@ -137,9 +137,9 @@ describe('a download of a device file', () => {
     ],
     ['/tmp/..', 'attachment; filename=".."', '/tmp/..'],
   ])('of %j has safe headers', async (path, disposition, shown) => {
-    const reply = download(path);
+    const response = download(path);
     await sendContent(device, await beginDownload(device), Buffer.from('x'));
-    const { headers } = await reply;
+    const { headers } = await response;
     expect([headers.get('content-disposition'), headers.get('x-svc-file-path')]).toEqual([
       expect.stringMatching(disposition),
       expect.stringMatching(typeof shown === 'string' ? literal(shown) : shown),
@@ -151,16 +151,16 @@ describe('a download of a device file', () => {
     await server.close();
     stage = await openStage({ headerPrefix: 'X-MEN' });
     ({ server, identity, device } = stage);
-    const reply = describeFile();
+    const response = describeFile();
     await acceptTransfer(device);
     await answerStat(device);
-    expect((await reply).headers.get('x-men-file-mode')).toBe('644');
+    expect((await response).headers.get('x-men-file-mode')).toBe('644');
   });
 
   it('is in the audit log with its path', async () => {
-    const reply = download();
+    const response = download();
     await sendContent(device, await beginDownload(device), Buffer.from('x'));
-    await reply;
+    await response;
     const [entry] = await entries(server, { object_id: identity.id });
     expect(entry).toMatchObject({
       action: 'update',
@@ -177,11 +177,11 @@ function literal(text: string): RegExp {
 
 describe('HEAD of a device file', () => {
   it('returns the headers without requesting the content, and closes the session', async () => {
-    const reply = describeFile();
+    const response = describeFile();
     await acceptTransfer(device);
     await answerStat(device, { size: 123_456, mode: 0o755 });
     await device.nextOf('close');
-    const { status, headers, text } = await reply;
+    const { status, headers, text } = await response;
     expect([status, text, headers.get('content-length')]).toEqual([200, '', null]);
     expect(Object.fromEntries(headers)).toMatchObject({
       'content-type': 'application/octet-stream',
@@ -194,10 +194,10 @@ describe('HEAD of a device file', () => {
   });
 
   it('is refused with the same status as a download', async () => {
-    const reply = describeFile();
+    const response = describeFile();
     await acceptTransfer(device);
     sayError(device, await device.nextOf('stat'), { err: 'no such file' });
-    expect((await reply).status).toBe(400);
+    expect((await response).status).toBe(400);
     expect((await describeFile('relative')).status).toBe(400);
   });
 });
@@ -229,10 +229,10 @@ describe('the path of a device file', () => {
   });
 
   it('can have 4096 bytes', async () => {
-    const reply = describeFile(`/${'x'.repeat(4095)}`);
+    const response = describeFile(`/${'x'.repeat(4095)}`);
     await acceptTransfer(device);
     await answerStat(device);
-    expect((await reply).status).toBe(200);
+    expect((await response).status).toBe(200);
   });
 });
 
@@ -249,10 +249,10 @@ describe('a download of a device path', () => {
     ['a link as stat(2) counts', 0o120777],
     ['a file of unknown mode', null],
   ])('that is not a regular file returns 400: %s', async (_, mode) => {
-    const reply = download();
+    const response = download();
     await acceptTransfer(device);
     await answerStat(device, { mode });
-    expect(await errorOf(reply)).toEqual([400, 'path: /etc/motd is not a regular file']);
+    expect(await errorOf(response)).toEqual([400, 'path: /etc/motd is not a regular file']);
     await device.nextOf('close');
   });
 
@@ -261,10 +261,10 @@ describe('a download of a device path', () => {
     ['a Go device, with setuid', 0x0080_01ed, '40000755'],
     ['stat(2)', 0o100644, '100644'],
   ])('that is a regular file succeeds, with the mode given by %s', async (_, mode, shown) => {
-    const reply = describeFile();
+    const response = describeFile();
     await acceptTransfer(device);
     await answerStat(device, { mode });
-    const { status, headers } = await reply;
+    const { status, headers } = await response;
     expect([status, headers.get('x-svc-file-mode')]).toEqual([200, shown]);
   });
 });

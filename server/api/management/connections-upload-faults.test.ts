@@ -6,7 +6,7 @@ import { managementOperations } from '../../../fixtures/contract/management/inde
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { encodeBody } from '../../../fixtures/formats/connect-bodies.ts';
 import { connectProtocols } from '../../../fixtures/formats/connect-message.ts';
-import { openConnection, rawRequest, readReply, untilClosed } from '../../testing/raw-http.ts';
+import { openConnection, rawRequest, readResponse, untilClosed } from '../../testing/raw-http.ts';
 import type { AcceptedDevice } from '../../testing/test-device.ts';
 import type { Peer } from '../../testing/test-peer.ts';
 import type { TestServer } from '../../testing/test-server.ts';
@@ -77,7 +77,7 @@ describe('an interrupted upload to a device', () => {
     const answered = untilClosed(socket);
     await beginUpload(device);
     await expectAborted(device);
-    const { status, body } = readReply(await answered);
+    const { status, body } = readResponse(await answered);
     expect([status, JSON.parse(body).error]).toEqual([
       400,
       expect.stringMatching(/^the multipart body is malformed: /),
@@ -106,11 +106,11 @@ describe('an interrupted upload to a device', () => {
 
 describe('an upload that the device does not take', () => {
   it('returns 502 if the device has file transfer disabled', async () => {
-    const reply = uploadParts(stage, pathPart, filePart());
+    const response = uploadParts(stage, pathPart, filePart());
     const open = await device.nextOf('open');
     const body = encodeBody({ version: 1, protocols: [1] });
     device.reply(open, { proto: control, typ: 'accept', body });
-    expect(await errorOf(reply)).toEqual([502, 'file transfer is disabled on the device']);
+    expect(await errorOf(response)).toEqual([502, 'file transfer is disabled on the device']);
   });
 
   it.each([
@@ -118,27 +118,27 @@ describe('an upload that the device does not take', () => {
     [{ err: 'access denied', code: 403 }, 403],
     [{ err: 'access denied', code: 507 }, 507],
   ])('with the device error %j returns %i and sends no content', async (error, status) => {
-    const reply = uploadParts(stage, pathPart, filePart(Buffer.alloc(1_000_000)));
+    const response = uploadParts(stage, pathPart, filePart(Buffer.alloc(1_000_000)));
     await acceptTransfer(device);
     sayError(device, await device.nextOf('put_file'), error);
-    expect(await errorOf(reply)).toEqual([status, 'the device reports an error: access denied']);
+    expect(await errorOf(response)).toEqual([status, 'the device reports an error: access denied']);
     await expectAborted(device);
   });
 
   it('returns 400 and sends no more if the device fails midway', async () => {
-    const reply = uploadParts(stage, pathPart, filePart(Buffer.alloc(3 * windowBytes)));
+    const response = uploadParts(stage, pathPart, filePart(Buffer.alloc(3 * windowBytes)));
     const asked = await beginUpload(device);
     await takeContent(device, asked, windowBytes);
     sayError(device, asked, { err: 'disk full' });
-    expect(await errorOf(reply)).toEqual([400, 'the device reports an error: disk full']);
+    expect(await errorOf(response)).toEqual([400, 'the device reports an error: disk full']);
     await expectAborted(device);
   });
 
   it('returns 409 if the device disconnects in the middle', async () => {
-    const reply = uploadParts(stage, pathPart, filePart(Buffer.alloc(3 * windowBytes)));
+    const response = uploadParts(stage, pathPart, filePart(Buffer.alloc(3 * windowBytes)));
     await takeContent(device, await beginUpload(device), windowBytes);
     device.socket.terminate();
-    expect(await errorOf(reply)).toEqual([409, 'device disconnected']);
+    expect(await errorOf(response)).toEqual([409, 'device disconnected']);
   });
 
   it.each<[string, unknown]>([
@@ -147,22 +147,22 @@ describe('an upload that the device does not take', () => {
     ['that is text', '5'],
     ['that is missing', undefined],
   ])('returns 502 if the device acknowledges an offset %s', async (_, offset) => {
-    const reply = uploadParts(stage, pathPart, filePart());
+    const response = uploadParts(stage, pathPart, filePart());
     const asked = await beginUpload(device);
     await device.nextOf('file_chunk');
     await device.nextOf('file_chunk');
     acknowledge(device, asked, offset);
-    expect(await errorOf(reply)).toEqual([502, expect.stringMatching(/acknowledged offset/)]);
+    expect(await errorOf(response)).toEqual([502, expect.stringMatching(/acknowledged offset/)]);
     await expectAborted(device);
   });
 
   it.each(['file_chunk', 'file_info', 'dance'])(
     'returns 502 if the device replies "%s"',
     async (typ) => {
-      const reply = uploadParts(stage, pathPart, filePart());
+      const response = uploadParts(stage, pathPart, filePart());
       await acceptTransfer(device);
       device.reply(await device.nextOf('put_file'), { proto: fileTransfer, typ });
-      expect(await errorOf(reply)).toEqual([
+      expect(await errorOf(response)).toEqual([
         502,
         `the device sent "${typ}" of protocol 2 instead of "ack"`,
       ]);
@@ -183,7 +183,7 @@ describe('an upload to a device that sends endless acknowledgements', () => {
     for (let count = 0; count < 2 * fileChunksAhead; count += 1) acknowledge(device, asked, 0);
     expect((await device.next()).typ).toBe('close');
     socket.write('x'.repeat(900_000));
-    const { status, body } = readReply(await answered);
+    const { status, body } = readResponse(await answered);
     expect([status, JSON.parse(body).error]).toEqual([
       502,
       'the device does not wait for acknowledgements',
@@ -210,10 +210,10 @@ describe('an upload to a silent device', () => {
       ],
     ],
   ])('returns 408 after 60 s at %s', async (_, bytes, takePart) => {
-    const reply = uploadParts(stage, pathPart, filePart(Buffer.alloc(bytes)));
+    const response = uploadParts(stage, pathPart, filePart(Buffer.alloc(bytes)));
     await takePart();
     await passTime(stage, limits.connectReplyMaxSeconds * 1000);
-    expect(await errorOf(reply)).toEqual([408, 'the device did not answer within 60 s']);
+    expect(await errorOf(response)).toEqual([408, 'the device did not answer within 60 s']);
   });
 });
 

@@ -38,7 +38,7 @@ afterEach(() => server.close());
 
 describe('an upload to a device', () => {
   it('sends the file and its properties, and returns 201 without a body', async () => {
-    const reply = uploadParts(
+    const response = uploadParts(
       stage,
       pathPart,
       ['uid', '1000'],
@@ -55,35 +55,35 @@ describe('an upload to a device', () => {
       mode: 0o640,
     });
     expect((await takeContent(device, asked)).toString()).toBe('hello');
-    const { status, text } = await reply;
+    const { status, text } = await response;
     expect([status, text]).toEqual([201, '']);
     expect((await device.nextOf('close')).sid).toBe(asked.sid);
   });
 
   it('omits owner and mode if the caller gives none', async () => {
-    const reply = uploadParts(stage, pathPart, filePart('x', 'folder/../name.txt'));
+    const response = uploadParts(stage, pathPart, filePart('x', 'folder/../name.txt'));
     const asked = await beginUpload(device);
     expect(decodeBody(putFileShape, asked.body)).toEqual({
       src_path: 'name.txt',
       path: '/etc/motd',
     });
     await takeContent(device, asked);
-    expect((await reply).status).toBe(201);
+    expect((await response).status).toBe(201);
   });
 
   it.each([0, 1, 4095, 4096, 4097, 10 * 4096, 100 * 4096 + 17])(
     'of %i bytes arrives unchanged in chunks of 4096 bytes',
     async (bytes) => {
       const content = Buffer.alloc(bytes, 'a pattern that has no even length');
-      const reply = uploadParts(stage, pathPart, filePart(content));
+      const response = uploadParts(stage, pathPart, filePart(content));
       const received = await takeContent(device, await beginUpload(device));
       expect(received.equals(content)).toBe(true);
-      expect((await reply).status).toBe(201);
+      expect((await response).status).toBe(201);
     },
   );
 
   it('sends no chunk before the device has agreed', async () => {
-    const reply = uploadParts(stage, pathPart, filePart());
+    const response = uploadParts(stage, pathPart, filePart());
     await acceptTransfer(device);
     const asked = await device.nextOf('put_file');
     for (let trip = 0; trip < 5; trip += 1) await presenceOf(server, identity);
@@ -91,12 +91,12 @@ describe('an upload to a device', () => {
     expect(device.waiting).toEqual([]);
     acknowledge(device, asked, 0);
     await takeContent(device, asked);
-    expect((await reply).status).toBe(201);
+    expect((await response).status).toBe(201);
   });
 
   it('is at most twenty chunks ahead of the acknowledgements', async () => {
     const content = Buffer.alloc(3 * windowBytes, 'pattern');
-    const reply = uploadParts(stage, pathPart, filePart(content));
+    const response = uploadParts(stage, pathPart, filePart(content));
     const asked = await beginUpload(device);
     expect(await chunksUntilStandstill(stage)).toBe(fileChunksAhead);
     acknowledge(device, asked, fileChunkBytes);
@@ -110,12 +110,12 @@ describe('an upload to a device', () => {
     // The rest of the file and its end mark remain.
     expect(await chunksUntilStandstill(stage)).toBe(fileChunksAhead - 1);
     acknowledge(device, asked, content.length);
-    expect((await reply).status).toBe(201);
+    expect((await response).status).toBe(201);
   });
 
   it('is not complete before the device acknowledges the end', async () => {
     let isAnswered = false;
-    const reply = uploadParts(stage, pathPart, filePart()).finally(() => {
+    const response = uploadParts(stage, pathPart, filePart()).finally(() => {
       isAnswered = true;
     });
     const asked = await beginUpload(device);
@@ -127,15 +127,15 @@ describe('an upload to a device', () => {
       expect(isAnswered).toBe(false);
     }
     acknowledge(device, asked, 5);
-    expect((await reply).status).toBe(201);
+    expect((await response).status).toBe(201);
   });
 
   it('is in the audit log with its path once it is complete', async () => {
-    const reply = uploadParts(stage, pathPart, filePart());
+    const response = uploadParts(stage, pathPart, filePart());
     const asked = await beginUpload(device);
     expect((await entries(server, { object_id: identity.id }))[0]?.change).not.toMatch(/uploaded/);
     await takeContent(device, asked);
-    await reply;
+    await response;
     const [entry] = await entries(server, { object_id: identity.id });
     expect(entry).toMatchObject({
       action: 'update',
@@ -146,7 +146,7 @@ describe('an upload to a device', () => {
   });
 
   it('ignores unknown parts and parts behind the file', async () => {
-    const reply = uploadParts(
+    const response = uploadParts(
       stage,
       ['note', 'x'],
       pathPart,
@@ -157,7 +157,7 @@ describe('an upload to a device', () => {
     const asked = await beginUpload(device);
     expect(decodeBody(putFileShape, asked.body).path).toBe('/etc/motd');
     expect((await takeContent(device, asked)).toString()).toBe('hello');
-    expect((await reply).status).toBe(201);
+    expect((await response).status).toBe(201);
   });
 });
 
@@ -204,8 +204,8 @@ describe('a malformed upload to a device', () => {
     ['with a name of 256 bytes', [pathPart, filePart('x', 'n'.repeat(256))], /^file: its name/],
     ['without anything', [], /^(file: is required|the multipart body is malformed)/],
   ])('returns 400 without a message to the device: %s', async (_, parts, error) => {
-    const reply = uploadParts(stage, ...parts);
-    expect(await errorOf(reply)).toEqual([400, expect.stringMatching(error)]);
+    const response = uploadParts(stage, ...parts);
+    expect(await errorOf(response)).toEqual([400, expect.stringMatching(error)]);
     await device.settled();
     expect(device.waiting).toEqual([]);
   });

@@ -77,21 +77,24 @@ describe('a request to a device that is not connected', () => {
     ['send-device-inventory', 404, /^device not connected/],
     ['download-device-file', 409, 'device disconnected'],
   ] as const)('by %s returns %i', async (id, status, error) => {
-    const reply = await ask(id);
-    expect([reply.status, reply.json().error]).toEqual([status, expect.stringMatching(error)]);
+    const response = await ask(id);
+    expect([response.status, response.json().error]).toEqual([
+      status,
+      expect.stringMatching(error),
+    ]);
   });
 
   it('by an upload returns 409, whatever the form contains', async () => {
     const call = { token: server.adminToken, parameters: { id: device.id } };
     for (const body of [new FormData(), goodUpload()]) {
-      const reply = await server.call('upload-device-file', { ...call, body });
-      expect([reply.status, reply.json().error]).toEqual([409, 'device disconnected']);
+      const response = await server.call('upload-device-file', { ...call, body });
+      expect([response.status, response.json().error]).toEqual([409, 'device disconnected']);
     }
   });
 
   it('by HEAD of a file returns 409 without a body', async () => {
-    const reply = await ask('describe-device-file');
-    expect([reply.status, reply.text]).toEqual([409, '']);
+    const response = await ask('describe-device-file');
+    expect([response.status, response.text]).toEqual([409, '']);
   });
 
   it('returns the same statuses after the device has disconnected', async () => {
@@ -180,8 +183,8 @@ describe('a handshake of a user for a device', () => {
   });
 
   it('returns 404, not 400, if the device is not connected', async () => {
-    const reply = await shake({ 'Sec-WebSocket-Version': '8' });
-    expect([reply.status, JSON.parse(reply.body).error]).toEqual([
+    const response = await shake({ 'Sec-WebSocket-Version': '8' });
+    expect([response.status, JSON.parse(response.body).error]).toEqual([
       404,
       'failed to connect to device: device disconnected',
     ]);
@@ -207,10 +210,10 @@ describe('a handshake of a user for a device', () => {
     ['an empty Origin', ''],
   ])('with a valid cookie and %s returns 403 and opens no session', async (_, origin) => {
     const peer = await connectPeer(server, device);
-    const reply = await shake(cookieOf(server.adminToken, origin));
-    expect([reply.status, JSON.parse(reply.body)]).toEqual([
+    const response = await shake(cookieOf(server.adminToken, origin));
+    expect([response.status, JSON.parse(response.body)]).toEqual([
       403,
-      { error: expect.stringContaining('Origin'), request_id: reply.headers['x-svc-requestid'] },
+      { error: expect.stringContaining('Origin'), request_id: response.headers['x-svc-requestid'] },
     ]);
     await peer.settled();
     expect(peer.waiting).toEqual([]);
@@ -229,8 +232,8 @@ describe('a command to a connected device', () => {
     ['send-device-inventory', 'send-inventory'],
   ] as const)('by %s reaches the device and returns 202 with null', async (id, typ) => {
     const peer = await connectPeer(server, device);
-    const reply = await ask(id);
-    expect([reply.status, reply.text]).toEqual([202, 'null']);
+    const response = await ask(id);
+    expect([response.status, response.text]).toEqual([202, 'null']);
     expect(await peer.next()).toEqual({
       proto: connectProtocols.menderClient,
       typ,

@@ -6,9 +6,9 @@ import { basename } from 'node:path/posix';
 import { fileMediaType } from '../../../fixtures/contract/management/connect.ts';
 import type { VendorNames } from '../../../fixtures/contract/vendor-names.ts';
 import type { FileInfo } from '../../../fixtures/formats/connect-bodies.ts';
-import { AnswerCutOff } from '../../http/answer.ts';
 import { dispositionOf } from '../../http/file-body.ts';
 import { inState, Refusal, refuse } from '../../http/refusal.ts';
+import { ResponseCutOff } from '../../http/response.ts';
 import { refuseHandshake } from '../../http/upgrade.ts';
 import type { UpgradeRequest } from '../../http/upgrade-request.ts';
 import { defineEndpoint, defineEndpointWithOwnTransactions } from '../../pipeline/endpoint.ts';
@@ -168,5 +168,5 @@ async function* wholeOf<Failure extends { readonly because: string }>(
   content: AsyncGenerator<Uint8Array, Failure | undefined>,
 ): AsyncGenerator<Uint8Array, void> {
   const failure = yield* content;
-  if (failure) throw new AnswerCutOff(`the file transfer was interrupted:  ${failure.because}`);
+  if (failure) throw new ResponseCutOff(`the file transfer was interrupted:  ${failure.because}`);
 }

@@ -4,7 +4,7 @@ import { entries } from '../../testing/test-audit.ts';
 import { abort, board, deploy, nextRequests, report } from '../../testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
 import { explanationOf } from '../../testing/test-explanations.ts';
-import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { startTestServer, type TestResponse, type TestServer } from '../../testing/test-server.ts';
 
 let server: TestServer;
 let deviceCount = 0;
@@ -29,7 +29,7 @@ async function pausedDevice(map: object | null = pausing) {
   return { device, id };
 }
 
-function change(id: string, json: unknown): Promise<Reply> {
+function change(id: string, json: unknown): Promise<TestResponse> {
   const call = { token: server.adminToken, parameters: { id }, json };
   return server.call('update-deployment', call);
 }
@@ -42,8 +42,8 @@ describe('a control map that is changed while a device pauses', () => {
   it('is served at the next poll under the deployment id', async () => {
     const { device, id } = await pausedDevice();
     expect(await mapOf(device, id)).toEqual({ update_control_map: { id, ...pausing } });
-    const reply = await change(id, { update_control_map: goingOn });
-    expect([reply.status, reply.text]).toEqual([204, '']);
+    const response = await change(id, { update_control_map: goingOn });
+    expect([response.status, response.text]).toEqual([204, '']);
     expect(await mapOf(device, id)).toEqual({ update_control_map: { id, ...goingOn } });
     const call = { token: server.adminToken, parameters: { id } };
     expect((await server.call('get-deployment', call)).json()).toMatchObject({
@@ -63,8 +63,8 @@ describe('a control map that is changed while a device pauses', () => {
     const second = await deploy(server, [later], { update_control_map: pausing });
     await change(second, { update_control_map: goingOn });
     const json = { device_provides: board, update_control_map: true };
-    const reply = await server.call('post-next-deployment-v2', { token: later.token, json });
-    expect(reply.json()).toMatchObject({ artifact: { update_control_map: goingOn } });
+    const response = await server.call('post-next-deployment-v2', { token: later.token, json });
+    expect(response.json()).toMatchObject({ artifact: { update_control_map: goingOn } });
   });
 
   it('is logged in the audit log', async () => {
@@ -82,9 +82,12 @@ describe('a control map that is changed while a device pauses', () => {
 describe('a change of an update control map', () => {
   it('returns 409 if the deployment was created without a map', async () => {
     const { device, id } = await pausedDevice(null);
-    const reply = await change(id, { update_control_map: goingOn });
-    expect([reply.status, reply.json().error]).toEqual([409, expect.stringContaining('without')]);
-    const { expected, actual } = (await explanationOf(server, reply)).wrong;
+    const response = await change(id, { update_control_map: goingOn });
+    expect([response.status, response.json().error]).toEqual([
+      409,
+      expect.stringContaining('without'),
+    ]);
+    const { expected, actual } = (await explanationOf(server, response)).wrong;
     expect([expected, actual]).toEqual([expect.stringContaining('with an'), 'one without']);
     expect(await mapOf(device, id)).toEqual({});
   });
@@ -93,8 +96,11 @@ describe('a change of an update control map', () => {
     const { device, id } = await pausedDevice();
     if (end === 'aborted') await abort(server, id);
     else await report(server, device, { id, status: 'success' });
-    const reply = await change(id, { update_control_map: goingOn });
-    expect([reply.status, reply.json().error]).toEqual([409, expect.stringContaining('finished')]);
+    const response = await change(id, { update_control_map: goingOn });
+    expect([response.status, response.json().error]).toEqual([
+      409,
+      expect.stringContaining('finished'),
+    ]);
   });
 
   it.each<[string, unknown]>([
@@ -107,8 +113,11 @@ describe('a change of an update control map', () => {
     ['a body that is a list', []],
   ])('with %s returns 400, and the map stays unchanged', async (_, json) => {
     const { device, id } = await pausedDevice();
-    const reply = await change(id, json);
-    expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^body: /)]);
+    const response = await change(id, json);
+    expect([response.status, response.json().error]).toEqual([
+      400,
+      expect.stringMatching(/^body: /),
+    ]);
     expect(await mapOf(device, id)).toMatchObject({ update_control_map: pausing });
   });
 

@@ -8,7 +8,7 @@ import {
   nextRequests,
 } from '../../testing/test-deployments.ts';
 import { acceptedDevice } from '../../testing/test-device.ts';
-import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { startTestServer, type TestResponse, type TestServer } from '../../testing/test-server.ts';
 
 let server: TestServer;
 let target: string;
@@ -21,7 +21,7 @@ beforeEach(async () => {
 
 afterEach(() => server.close());
 
-function list(query: Record<string, string> = {}): Promise<Reply> {
+function list(query: Record<string, string> = {}): Promise<TestResponse> {
   return server.call('list-delta-jobs', { token: server.adminToken, query });
 }
 
@@ -29,7 +29,7 @@ async function jobs(): Promise<Record<string, unknown>[]> {
   return (await list()).json();
 }
 
-function show(id: string): Promise<Reply> {
+function show(id: string): Promise<TestResponse> {
   return server.call('get-delta-job', { token: server.adminToken, parameters: { id } });
 }
 
@@ -115,8 +115,8 @@ describe('the list of delta jobs', () => {
   });
 
   it('is sorted from newest to oldest and comes in pages', async () => {
-    const reply = await list({ page: '2', per_page: '2' });
-    expect([reply.json(), reply.headers.get('x-total-count')]).toEqual([
+    const response = await list({ page: '2', per_page: '2' });
+    expect([response.json(), response.headers.get('x-total-count')]).toEqual([
       [expect.objectContaining({ started: '2026-11-21T12:00:00.000Z' })],
       '3',
     ]);

@@ -9,12 +9,12 @@ import { inPath, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import type { StoredDeltaJob } from '../../store/delta-jobs.ts';
 import { deltaJobView } from '../deprecated-fields.ts';
-import { pagedAnswer } from '../paging.ts';
+import { pagedResponse } from '../paging.ts';
 import { iso } from './views.ts';
 
 export const listDeltaJobs = defineEndpoint('list-delta-jobs', ({ query }, context) => {
   const { deltaJobs } = context.store;
-  return pagedAnswer(context, query, {
+  return pagedResponse(context, query, {
     total: deltaJobs.count(),
     list: (page) => deltaJobs.list(page).map(listedDeltaJob),
   });

@@ -13,9 +13,9 @@ import {
 } from '../../testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
 import {
-  type Reply,
   startTestServer,
   type TestCall,
+  type TestResponse,
   type TestServer,
 } from '../../testing/test-server.ts';
 
@@ -40,7 +40,7 @@ function call(
   id: Parameters<TestServer['call']>[0],
   parameters: NonNullable<TestCall['parameters']>,
   query: Record<string, string> = {},
-): Promise<Reply> {
+): Promise<TestResponse> {
   return server.call(id, { token: server.adminToken, parameters, query });
 }
 
@@ -103,8 +103,8 @@ describe('the list of device ids of a deployment', () => {
   it('contains all its devices, even those that never asked', async () => {
     const devices = [await someDevice(), await someDevice()];
     const id = await deploy(server, devices);
-    const reply = await call('list-deployment-device-ids', { id });
-    expect(reply.json<string[]>()).toEqual(devices.map((device) => device.id).toSorted());
+    const response = await call('list-deployment-device-ids', { id });
+    expect(response.json<string[]>()).toEqual(devices.map((device) => device.id).toSorted());
   });
 
   it.each([
@@ -121,9 +121,9 @@ describe('the list of deployments of a device', () => {
     const ids = [];
     for (const name of ['a', 'b', 'c']) ids.unshift(await deploy(server, [device], { name }));
     await nextRequests['POST v2'](server, device.token, board);
-    const reply = await call('list-device-deployments', { id: device.id });
-    expect(reply.headers.get('x-total-count')).toBe('3');
-    expect(reply.json()).toEqual(
+    const response = await call('list-device-deployments', { id: device.id });
+    expect(response.headers.get('x-total-count')).toBe('3');
+    expect(response.json()).toEqual(
       ids.map((id) => ({
         id,
         deployment: expect.objectContaining({ id, artifact_name: 'release-1' }),
@@ -144,8 +144,8 @@ describe('the list of deployments of a device', () => {
     await deploy(server, [device], { name: 'second' });
     const found: Record<string, string[]> = {};
     for (const status of ['success', 'finished', 'active', 'pause']) {
-      const reply = await call('list-device-deployments', { id: device.id }, { status });
-      found[status] = reply.json<{ id: string }[]>().map((entry) => entry.id);
+      const response = await call('list-device-deployments', { id: device.id }, { status });
+      found[status] = response.json<{ id: string }[]>().map((entry) => entry.id);
     }
     expect(found).toEqual({
       success: [id],
@@ -160,8 +160,11 @@ describe('the list of deployments of a device', () => {
     async (text) => {
       const { device } = await deviceAt();
       const query = Object.fromEntries(new URLSearchParams(text));
-      const reply = await call('list-device-deployments', { id: device.id }, query);
-      expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^query: /)]);
+      const response = await call('list-device-deployments', { id: device.id }, query);
+      expect([response.status, response.json().error]).toEqual([
+        400,
+        expect.stringMatching(/^query: /),
+      ]);
     },
   );
 });

@@ -7,7 +7,7 @@ import type { StoredArtifact } from '../../store/artifacts.ts';
 import type { StoredDeviceDeployment } from '../../store/device-deployment-rows.ts';
 import type { Store } from '../../store/store.ts';
 import { audit, deviceObject, userActor } from '../../tenants/audit.ts';
-import { pagedAnswer } from '../paging.ts';
+import { pagedResponse } from '../paging.ts';
 import { shownDeployment } from './deployments.ts';
 import { deploymentDeviceView } from './views.ts';
 import { visibleDeployment } from './visible-deployments.ts';
@@ -20,7 +20,7 @@ export const listDeploymentDevices = defineEndpoint(
     const deployment = visibleDeployment(context, parameters.id);
     if (deployment instanceof Refusal) return deployment;
     const filter = { status: query.status, groups: user.groups };
-    return pagedAnswer(context, query, {
+    return pagedResponse(context, query, {
       total: store.deviceDeployments.count(deployment, filter),
       list: (page) =>
         shownDeviceDeployments(store.deviceDeployments.list(deployment, filter, page), context),
@@ -76,7 +76,7 @@ export const listDeviceDeployments = defineEndpoint(
     const { store } = context;
     const device = visibleDevice(context, parameters.id);
     if (device instanceof Refusal) return device;
-    return pagedAnswer(context, query, {
+    return pagedResponse(context, query, {
       total: store.history.count(device.id, query.status),
       list: (page) => {
         const view = deploymentDeviceViewer(store);

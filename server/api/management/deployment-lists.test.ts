@@ -3,7 +3,7 @@ import type { Deployment } from '../../../fixtures/contract/management/deploymen
 import { publish } from '../../testing/test-artifacts.ts';
 import { abort, board, deploy, nextRequests } from '../../testing/test-deployments.ts';
 import { acceptedDevice } from '../../testing/test-device.ts';
-import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { startTestServer, type TestResponse, type TestServer } from '../../testing/test-server.ts';
 
 let server: TestServer;
 /** The map holds the deployment ids by name, in order of creation. */
@@ -35,13 +35,13 @@ afterAll(() => server.close());
 
 type ListId = 'list-deployments' | 'list-deployments-v1';
 
-function list(id: ListId, query: string): Promise<Reply> {
+function list(id: ListId, query: string): Promise<TestResponse> {
   return server.call(id, { token: server.adminToken, query: new URLSearchParams(query) });
 }
 
-function namesIn(reply: Reply): string[] {
+function namesIn(response: TestResponse): string[] {
   const names = new Map([...ids].map(([name, id]) => [id, name]));
-  return reply.json<Deployment[]>().map(({ id }) => names.get(id) ?? 'another deployment');
+  return response.json<Deployment[]>().map(({ id }) => names.get(id) ?? 'another deployment');
 }
 
 const shared: [string, string, string[]][] = [
@@ -74,21 +74,24 @@ const sharedFaults = [
 
 describe.each(['list-deployments', 'list-deployments-v1'] as const)('the operation %s', (id) => {
   it.each(shared)('returns %s', async (_, query, expected) => {
-    const reply = await list(id, query);
-    expect(namesIn(reply)).toEqual(expected);
-    expect(reply.headers.get('x-total-count')).toBe(String(expected.length));
+    const response = await list(id, query);
+    expect(namesIn(response)).toEqual(expected);
+    expect(response.headers.get('x-total-count')).toBe(String(expected.length));
   });
 
   it('returns pages with links and a total count', async () => {
-    const reply = await list(id, 'page=2&per_page=3');
-    expect([namesIn(reply), reply.headers.get('x-total-count')]).toEqual([['spring'], '4']);
-    expect(reply.headers.get('link')).toMatch(/page=1[^>]*>; rel="prev"/);
+    const response = await list(id, 'page=2&per_page=3');
+    expect([namesIn(response), response.headers.get('x-total-count')]).toEqual([['spring'], '4']);
+    expect(response.headers.get('link')).toMatch(/page=1[^>]*>; rel="prev"/);
     expect(namesIn(await list(id, 'page=3&per_page=3'))).toEqual([]);
   });
 
   it.each(sharedFaults)('returns 400 for %s', async (query) => {
-    const reply = await list(id, query);
-    expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^query: /)]);
+    const response = await list(id, query);
+    expect([response.status, response.json().error]).toEqual([
+      400,
+      expect.stringMatching(/^query: /),
+    ]);
   });
 });
 
@@ -143,7 +146,7 @@ describe('a configuration deployment in a list', () => {
 });
 
 describe('the statistics of several deployments', () => {
-  function statistics(deployment_ids: unknown): Promise<Reply> {
+  function statistics(deployment_ids: unknown): Promise<TestResponse> {
     const call = { token: server.adminToken, json: { deployment_ids } };
     return server.call('list-deployment-statistics', call);
   }
@@ -163,8 +166,11 @@ describe('the statistics of several deployments', () => {
     ['a text', unknownId],
     ['nothing', undefined],
   ])('return 400 for %s as the list of ids', async (_, given) => {
-    const reply = await statistics(given);
-    expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^body: /)]);
+    const response = await statistics(given);
+    expect([response.status, response.json().error]).toEqual([
+      400,
+      expect.stringMatching(/^body: /),
+    ]);
   });
 
   it('return 404 if one of the deployments is unknown', async () => {

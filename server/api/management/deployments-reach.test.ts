@@ -7,9 +7,9 @@ import { publish } from '../../testing/test-artifacts.ts';
 import { board, deploy, nextRequests, report, statusOf } from '../../testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
 import {
-  type Reply,
   startTestServer,
   type TestCall,
+  type TestResponse,
   type TestServer,
 } from '../../testing/test-server.ts';
 import { inGroups, userWithSets } from '../../testing/test-tenants.ts';
@@ -58,7 +58,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-function ask(id: OperationId, call: TestCall = {}): Promise<Reply> {
+function ask(id: OperationId, call: TestCall = {}): Promise<TestResponse> {
   return server.call(id, { token, ...call });
 }
 
@@ -69,10 +69,10 @@ describe('a user limited to a group', () => {
   it.each(['list-deployments', 'list-deployments-v1'] as const)(
     'lists only deployments with a device of the group: %s',
     async (id) => {
-      const reply = await ask(id);
-      const seen = reply.json<Deployment[]>().map((deployment) => deployment.id);
+      const response = await ask(id);
+      const seen = response.json<Deployment[]>().map((deployment) => deployment.id);
       expect(seen.toSorted()).toEqual([ids.both, ids.inside].toSorted());
-      expect(reply.headers.get('x-total-count')).toBe('2');
+      expect(response.headers.get('x-total-count')).toBe('2');
     },
   );
 
@@ -86,8 +86,11 @@ describe('a user limited to a group', () => {
     ['abort-deployment', { json: abortBody }],
   ])('gets 403 for a deployment without a device of the group: %s', async (id, call) => {
     const parameters = { id: ids.outside, deployment_id: ids.outside };
-    const reply = await ask(id, { ...call, parameters });
-    expect([reply.status, reply.json().error]).toEqual([403, expect.stringContaining('group')]);
+    const response = await ask(id, { ...call, parameters });
+    expect([response.status, response.json().error]).toEqual([
+      403,
+      expect.stringContaining('group'),
+    ]);
   });
 
   it.each<[OperationId]>([
@@ -140,7 +143,7 @@ describe('a user limited to a group', () => {
   });
 
   it('can deploy only to devices of the group', async () => {
-    const to = (body: object): Promise<Reply> => {
+    const to = (body: object): Promise<TestResponse> => {
       const json = { name: 'by the limited', artifact_name: 'release-1', ...body };
       return ask('create-deployment', { json });
     };
@@ -154,7 +157,7 @@ describe('a user limited to a group', () => {
   });
 
   it('can deploy to the group and to no other group', async () => {
-    const to = (name: string): Promise<Reply> => {
+    const to = (name: string): Promise<TestResponse> => {
       const json = { name: 'group', artifact_name: 'release-1' };
       return ask('create-group-deployment', { parameters: { name }, json });
     };
@@ -194,7 +197,7 @@ describe('a user with read permissions only', () => {
     const form = new FormData();
     form.append('artifact', new Blob(['x']), 'x');
     const body = ['upload-artifact', 'generate-artifact'].includes(id) ? { body: form } : {};
-    const reply = await server.call(id, { token: observer.token, parameters, ...call, ...body });
-    expect([reply.status, reply.json().error]).toEqual([403, expect.any(String)]);
+    const response = await server.call(id, { token: observer.token, parameters, ...call, ...body });
+    expect([response.status, response.json().error]).toEqual([403, expect.any(String)]);
   });
 });

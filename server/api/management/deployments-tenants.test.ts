@@ -9,9 +9,9 @@ import {
 } from '../../testing/test-deployments.ts';
 import { acceptedDevice } from '../../testing/test-device.ts';
 import {
-  type Reply,
   startTestServer,
   type TestCall,
+  type TestResponse,
   type TestServer,
 } from '../../testing/test-server.ts';
 import { secondTenant } from '../../testing/test-tenants.ts';
@@ -47,7 +47,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-function ask(id: OperationId, call: TestCall = {}): Promise<Reply> {
+function ask(id: OperationId, call: TestCall = {}): Promise<TestResponse> {
   return server.call(id, { token, ...call });
 }
 
@@ -77,8 +77,8 @@ describe('a user of another tenant', () => {
     ['abort-device-deployments', () => ({ parameters: { id: device } })],
     ['reset-device-deployments', () => ({ parameters: { id: device } })],
   ])('gets the same refusal as for unknown resources: %s', async (id, call) => {
-    const reply = await ask(id, call());
-    expect([reply.status, reply.json()]).toEqual([
+    const response = await ask(id, call());
+    expect([response.status, response.json()]).toEqual([
       id === 'abort-deployment' ? 422 : 404,
       { error: expect.any(String), request_id: expect.any(String) },
     ]);
@@ -97,8 +97,8 @@ describe('a user of another tenant', () => {
     ['list-deployments'],
     ['list-deployments-v1'],
   ])('gets an empty list: %s', async (id) => {
-    const reply = await ask(id);
-    expect([reply.status, reply.json()]).toEqual([200, []]);
+    const response = await ask(id);
+    expect([response.status, response.json()]).toEqual([200, []]);
   });
 
   it('has a separate storage usage', async () => {

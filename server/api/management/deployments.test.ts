@@ -15,7 +15,7 @@ import {
   statusOf,
 } from '../../testing/test-deployments.ts';
 import { acceptedDevice, authenticate, newDevice } from '../../testing/test-device.ts';
-import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { startTestServer, type TestResponse, type TestServer } from '../../testing/test-server.ts';
 
 let server: TestServer;
 let artifactId: string;
@@ -40,16 +40,16 @@ async function someDevices(count: number) {
   return devices;
 }
 
-function one(id: string): Promise<Reply> {
+function one(id: string): Promise<TestResponse> {
   return server.call('get-deployment', { token: server.adminToken, parameters: { id } });
 }
 
 describe('the creation of a deployment', () => {
   it('returns 201 with its Location, where it can be read', async () => {
     const [device] = await someDevices(1);
-    const reply = await createDeployment(server, [{ id: `${device?.id}` }], { name: 'größer' });
-    const location = `${reply.headers.get('location')}`;
-    expect([reply.status, reply.text]).toEqual([201, '']);
+    const response = await createDeployment(server, [{ id: `${device?.id}` }], { name: 'größer' });
+    const location = `${response.headers.get('location')}`;
+    expect([response.status, response.text]).toEqual([201, '']);
     expect(location).toMatch(/^\/api\/management\/v1\/deployments\/deployments\/[0-9a-f-]{36}$/);
     const read = await server.request('GET', location, { token: server.adminToken });
     expect(read.json()).toEqual({
@@ -91,22 +91,28 @@ describe('the creation of a deployment', () => {
     ['force_installation that is a text', { force_installation: 'yes' }],
   ])('returns 400 for %s, and nothing is created', async (_, overrides) => {
     const device = await someDevice();
-    const reply = await createDeployment(server, [device], overrides);
-    expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^body: /)]);
+    const response = await createDeployment(server, [device], overrides);
+    expect([response.status, response.json().error]).toEqual([
+      400,
+      expect.stringMatching(/^body: /),
+    ]);
     expect((await nextRequests['POST v1'](server, device.token, board)).status).toBe(204);
   });
 
   it('returns 422 for an unknown artifact', async () => {
     const device = await someDevice();
-    const reply = await createDeployment(server, [device], { artifact_name: 'release-9' });
-    expect([reply.status, reply.json().error]).toEqual([422, expect.stringContaining('release-9')]);
+    const response = await createDeployment(server, [device], { artifact_name: 'release-9' });
+    expect([response.status, response.json().error]).toEqual([
+      422,
+      expect.stringContaining('release-9'),
+    ]);
   });
 
   it('returns 409 while an identical deployment is active, in any device order', async () => {
     const [a, b] = [await someDevice(), await someDevice()];
     const id = await deploy(server, [a, b]);
-    const reply = await createDeployment(server, [b, a]);
-    expect([reply.status, reply.json().error]).toEqual([409, expect.stringContaining(id)]);
+    const response = await createDeployment(server, [b, a]);
+    expect([response.status, response.json().error]).toEqual([409, expect.stringContaining(id)]);
     await abort(server, id);
     expect((await createDeployment(server, [b, a])).status).toBe(201);
   });
@@ -225,9 +231,10 @@ describe('the abort of the deployments of one device', () => {
 describe('the list of deployments', () => {
   let own: TestServer;
   const ids: string[] = [];
-  const list = (query: string): Promise<Reply> =>
+  const list = (query: string): Promise<TestResponse> =>
     own.call('list-deployments', { token: own.adminToken, query: new URLSearchParams(query) });
-  const found = (reply: Reply) => reply.json<Deployment[]>().map(({ id }) => ids.indexOf(id));
+  const found = (response: TestResponse) =>
+    response.json<Deployment[]>().map(({ id }) => ids.indexOf(id));
 
   beforeAll(async () => {
     own = await startTestServer();
@@ -260,8 +267,8 @@ describe('the list of deployments', () => {
   });
 
   it('can be filtered by ids and has the count of all matches', async () => {
-    const reply = await list(`id=${ids[2]}&id=${ids[0]}&per_page=1`);
-    expect([found(reply), reply.headers.get('x-total-count')]).toEqual([[2], '2']);
+    const response = await list(`id=${ids[2]}&id=${ids[0]}&per_page=1`);
+    expect([found(response), response.headers.get('x-total-count')]).toEqual([[2], '2']);
   });
 
   it.each(['status=aborted', 'status=', 'sort=up', 'page=0', 'per_page=501', 'sort=asc&sort=desc'])(
@@ -287,10 +294,10 @@ describe('the device list of a deployment', () => {
     for (const status of ['', 'pause', 'active', 'finished', 'success', 'pending', 'failure']) {
       const query = status === '' ? {} : { status };
       const call = { token: server.adminToken, parameters: { id }, query };
-      const reply = await server.call('list-deployment-devices', call);
+      const response = await server.call('list-deployment-devices', call);
       counts[status] = [
-        reply.json<DeploymentDevice[]>().length,
-        reply.headers.get('x-total-count'),
+        response.json<DeploymentDevice[]>().length,
+        response.headers.get('x-total-count'),
       ];
     }
     expect(counts).toEqual({
@@ -327,10 +334,10 @@ describe.each([...withId, 'abort-device-deployments'] as const)('the operation %
   it.each([unknownId, 'no-uuid', 'ü'])('is refused for the id %s', async (id) => {
     const json = operation === 'abort-deployment' ? { status: 'aborted' } : undefined;
     const parameters = { id, device_id: unknownId };
-    const reply = await server.call(operation, { token: server.adminToken, parameters, json });
+    const response = await server.call(operation, { token: server.adminToken, parameters, json });
     const isOfDevice = ['abort-device-deployments', 'get-deployment-log'].includes(operation);
     const unknown = operation === 'abort-deployment' ? 422 : 404;
-    expect([reply.status, reply.json()]).toEqual([
+    expect([response.status, response.json()]).toEqual([
       id === unknownId || isOfDevice ? unknown : 400,
       { error: expect.any(String), request_id: expect.any(String) },
     ]);

@@ -11,7 +11,7 @@ import type { DeploymentFilter, StoredDeployment } from '../../store/deployments
 import type { Store } from '../../store/store.ts';
 import { audit, deploymentObject, userActor } from '../../tenants/audit.ts';
 import { ifGiven } from '../optional.ts';
-import { momentMs, pagedAnswer } from '../paging.ts';
+import { momentMs, pagedResponse } from '../paging.ts';
 import { deploymentView, statisticsView } from './views.ts';
 import { changeableDeployment, visibleDeployment } from './visible-deployments.ts';
 import type { UserContext } from './visible-devices.ts';
@@ -65,7 +65,7 @@ function listed(
     createdAfterMs: ifGiven(query.created_after, momentMs),
     groups: user.groups,
   };
-  return pagedAnswer(context, query, {
+  return pagedResponse(context, query, {
     total: store.deployments.count(filter),
     list: (page) =>
       JsonList.ofEach(

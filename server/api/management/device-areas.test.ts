@@ -121,8 +121,11 @@ describe.each(withBody)('the body of %s', (id, json) => {
 
   it('is required and must be JSON: 400', async () => {
     for (const body of ['', '{', '{"a":', 'status=accepted', '\u0000']) {
-      const reply = await call(id, { headers, body });
-      expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^body: /)]);
+      const response = await call(id, { headers, body });
+      expect([response.status, response.json().error]).toEqual([
+        400,
+        expect.stringMatching(/^body: /),
+      ]);
     }
   });
 
@@ -132,8 +135,8 @@ describe.each(withBody)('the body of %s', (id, json) => {
 
   it('must have the media type JSON: 415', async () => {
     const body = JSON.stringify(json);
-    const reply = await call(id, { headers: { 'Content-Type': 'text/plain' }, body });
-    expect(reply.status).toBe(415);
+    const response = await call(id, { headers: { 'Content-Type': 'text/plain' }, body });
+    expect(response.status).toBe(415);
   });
 
   it('can have at most 1 MiB: 413', async () => {
@@ -164,8 +167,8 @@ describe('a user who is limited to one group', () => {
 
   it('sees only the devices of the group in every list and count', async () => {
     const devices = [await ask('list-devices'), await ask('search-devices', { json: {} })];
-    for (const reply of devices) {
-      const names = reply.json<Device[]>().map(({ identity_data: data }) => data.mac);
+    for (const response of devices) {
+      const names = response.json<Device[]>().map(({ identity_data: data }) => data.mac);
       expect(names).toEqual(['in blue']);
     }
     expect((await ask('count-devices')).json()).toEqual({ count: 1 });

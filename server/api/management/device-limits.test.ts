@@ -58,8 +58,8 @@ describe('the device limit', () => {
     async (name) => {
       await start();
       const call = { token: server.adminToken, parameters: { name } };
-      const reply = await server.call('get-limit-by-name', call);
-      expect(reply.status).toBe(name === '' ? 404 : 400);
+      const response = await server.call('get-limit-by-name', call);
+      expect(response.status).toBe(name === '' ? 404 : 400);
     },
   );
 
@@ -90,8 +90,8 @@ describe('a server with a device limit of one', () => {
     const first = await acceptedDevice(server, 'first');
     const second = newDevice('second');
     const set = await metSet(second);
-    const reply = await decide(server, set, 'accepted');
-    expect([reply.status, reply.json().error]).toEqual([
+    const response = await decide(server, set, 'accepted');
+    expect([response.status, response.json().error]).toEqual([
       422,
       expect.stringContaining('maximum number of accepted devices reached'),
     ]);
@@ -131,8 +131,8 @@ describe('a server with a device limit of one', () => {
     await preauthorize(one);
     await preauthorize(other);
     expect((await authenticate(server, one)).status).toBe(200);
-    const reply = await authenticate(server, other);
-    expect([reply.status, reply.json().error]).toEqual([
+    const response = await authenticate(server, other);
+    expect([response.status, response.json().error]).toEqual([
       401,
       expect.stringContaining('maximum number of accepted devices'),
     ]);
@@ -146,8 +146,8 @@ describe('a server with a device limit of one', () => {
     const [one, other] = [newDevice('one'), newDevice('other')];
     for (const device of [one, other]) await authenticate(server, device);
     expect((await authenticate(server, one)).status).toBe(200);
-    const reply = await authenticate(server, other);
-    expect([reply.status, reply.json().error]).toEqual([
+    const response = await authenticate(server, other);
+    expect([response.status, response.json().error]).toEqual([
       401,
       expect.stringContaining('is pending'),
     ]);
@@ -179,8 +179,8 @@ describe('the device limit of a single tenant', () => {
   it("is set on the control listener and overrides the server's limit", async () => {
     await start(1);
     const second = await secondTenant(server);
-    const reply = await setLimit(second.id, { limit: 0 });
-    expect([reply.status, JSON.parse(reply.text).id]).toEqual([200, second.id]);
+    const response = await setLimit(second.id, { limit: 0 });
+    expect([response.status, JSON.parse(response.text).id]).toEqual([200, second.id]);
     const shown = await server.call('get-device-limit', { token: second.token });
     expect([shown.json(), await shownLimit()]).toEqual([{ limit: 0 }, { limit: 1 }]);
     await setLimit(await firstTenant(), { limit: -1 });

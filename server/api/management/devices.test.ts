@@ -48,9 +48,9 @@ describe('the list of devices', () => {
   afterAll(() => list.close());
 
   async function namesIn(query: Record<string, string> | URLSearchParams): Promise<unknown[]> {
-    const reply = await list.call('list-devices', { token: list.adminToken, query });
-    expect(reply.status).toBe(200);
-    return reply.json<Device[]>().map(({ identity_data: data }) => data.mac);
+    const response = await list.call('list-devices', { token: list.adminToken, query });
+    expect(response.status).toBe(200);
+    return response.json<Device[]>().map(({ identity_data: data }) => data.mac);
   }
 
   it('is sorted by first contact', async () => {
@@ -75,9 +75,9 @@ describe('the list of devices', () => {
   it('comes in pages with links to the neighbouring pages', async () => {
     const page = async (number: string) => {
       const call = { token: list.adminToken, query: { page: number, per_page: '2' } };
-      const reply = await list.call('list-devices', call);
-      const relations = [...(reply.headers.get('link') ?? '').matchAll(/rel="(\w+)"/g)];
-      return [reply.json<Device[]>().length, relations.map(([, relation]) => relation)];
+      const response = await list.call('list-devices', call);
+      const relations = [...(response.headers.get('link') ?? '').matchAll(/rel="(\w+)"/g)];
+      return [response.json<Device[]>().length, relations.map(([, relation]) => relation)];
     };
     expect(await page('1')).toEqual([2, ['first', 'next']]);
     expect(await page('2')).toEqual([2, ['first', 'next', 'prev']]);
@@ -96,9 +96,9 @@ describe('the list of devices', () => {
     ['status', ''],
   ])('returns 400 for %s=%s, with the parameter name in the error', async (name, value) => {
     const call = { token: list.adminToken, query: { [name]: value } };
-    const reply = await list.call('list-devices', call);
-    expect(reply.status).toBe(400);
-    expect(reply.json().error).toContain(`query: ${name}`);
+    const response = await list.call('list-devices', call);
+    expect(response.status).toBe(400);
+    expect(response.json().error).toContain(`query: ${name}`);
   });
 
   it('has a count of all devices or of those with given statuses', async () => {
@@ -136,9 +136,9 @@ describe('the search for devices', () => {
     search.call('search-devices', { token: search.adminToken, json, query });
 
   async function namesIn(json: unknown, query: Record<string, string> = {}): Promise<unknown[]> {
-    const reply = await send(json, query);
-    expect(reply.status).toBe(200);
-    return reply.json<Device[]>().map(({ identity_data: data }) => data.mac);
+    const response = await send(json, query);
+    expect(response.status).toBe(200);
+    return response.json<Device[]>().map(({ identity_data: data }) => data.mac);
   }
 
   it('can be filtered by status, by id and by both', async () => {
@@ -168,26 +168,29 @@ describe('the search for devices', () => {
     ['pending', 'body: must be an object'],
     [null, 'body: must be an object'],
   ])('returns 400 for the body %j', async (json, problem) => {
-    const reply = await send(json);
-    expect([reply.status, reply.json().error]).toEqual([400, expect.stringContaining(problem)]);
+    const response = await send(json);
+    expect([response.status, response.json().error]).toEqual([
+      400,
+      expect.stringContaining(problem),
+    ]);
   });
 
   it.each([
     ['page', '0'],
     ['per_page', '501'],
   ])('returns 400 for the query %s=%s', async (name, value) => {
-    const reply = await send({}, { [name]: value });
-    expect([reply.status, reply.json().error]).toEqual([400, expect.stringContaining(name)]);
+    const response = await send({}, { [name]: value });
+    expect([response.status, response.json().error]).toEqual([400, expect.stringContaining(name)]);
   });
 });
 
 describe('a request for one device', () => {
   it('returns its identity, its authentication sets and its times', async () => {
     const device = await acceptedDevice(server, 'shown');
-    const reply = await server.call('get-device', asUser({ parameters: { id: device.id } }));
-    expect(reply.status).toBe(200);
+    const response = await server.call('get-device', asUser({ parameters: { id: device.id } }));
+    expect(response.status).toBe(200);
     const now = new Date(server.clock.now()).toISOString();
-    expect(reply.json()).toEqual({
+    expect(response.json()).toEqual({
       id: device.id,
       identity_data: { mac: 'shown' },
       status: 'accepted',
@@ -207,8 +210,8 @@ describe('a request for one device', () => {
   });
 
   it.each([unknownId, 'x', '%', "' OR 1=1"])('returns 404 for the id %s', async (id) => {
-    const reply = await server.call('get-device', asUser({ parameters: { id } }));
-    expect([reply.status, reply.json().error]).toEqual([404, 'no device has this id']);
+    const response = await server.call('get-device', asUser({ parameters: { id } }));
+    expect([response.status, response.json().error]).toEqual([404, 'no device has this id']);
   });
 });
 
@@ -251,8 +254,8 @@ describe('decommissioning a device', () => {
     await server.call('decommission-device', asUser({ parameters: { id: device.id } }));
     const back = await acceptedDevice(server, 'back');
     expect(back.id).not.toBe(device.id);
-    const reply = await server.call('get-configuration', { token: back.token });
-    expect(reply.json()).toEqual({});
+    const response = await server.call('get-configuration', { token: back.token });
+    expect(response.json()).toEqual({});
     expect((await server.call('get-configuration', { token: device.token })).status).toBe(401);
   });
 });

@@ -7,9 +7,9 @@ import { artifactBytes } from '../../testing/test-artifacts.ts';
 import { type NamingId, namingIds, namings } from '../../testing/test-belongings.ts';
 import { acceptedDevice, pemOf } from '../../testing/test-device.ts';
 import {
-  type Reply,
   startTestServer,
   type TestCall,
+  type TestResponse,
   type TestServer,
 } from '../../testing/test-server.ts';
 import {
@@ -102,15 +102,15 @@ function secretOf(prefix: string): string {
   return secrets.find((one) => one.startsWith(prefix)) ?? '';
 }
 
-function call({ method, path }: Row, token: string): Promise<Reply> {
+function call({ method, path }: Row, token: string): Promise<TestResponse> {
   const body = method === 'POST' ? { json: {} } : {};
   return server.request(method, path, { token, ...body });
 }
 
 /** Returns all that the first tenant can read about itself. */
 async function everythingOfTheFirst(): Promise<string> {
-  const replies = await Promise.all(telling.map((row) => call(row, server.adminToken)));
-  return replies.map(({ status, text }) => `${status} ${text}`).join('\n');
+  const responses = await Promise.all(telling.map((row) => call(row, server.adminToken)));
+  return responses.map(({ status, text }) => `${status} ${text}`).join('\n');
 }
 
 type DoingId = Exclude<Id, NamingId | `list-${string}` | `get-${string}` | `search-${string}`>;
@@ -244,10 +244,10 @@ describe('the first tenant', () => {
   it.each(telling.map((row) => [row.id, row] as const))(
     'does not appear in the response of %s to another tenant',
     async (_, row) => {
-      const reply = await call(row, foreign.token);
-      expect(reply.status).toBe(200);
-      expect(secrets.filter((secret) => reply.text.includes(secret))).toEqual([]);
-      expect((await call(row, server.adminToken)).text).not.toBe(reply.text);
+      const response = await call(row, foreign.token);
+      expect(response.status).toBe(200);
+      expect(secrets.filter((secret) => response.text.includes(secret))).toEqual([]);
+      expect((await call(row, server.adminToken)).text).not.toBe(response.text);
     },
   );
 
@@ -258,8 +258,8 @@ describe('the first tenant', () => {
       const call = await doing.call?.();
       const before = await everythingOfTheFirst();
       const token = id === 'login' ? {} : { token: foreign.token };
-      const reply = await server.call(id as Id, { ...token, ...call });
-      expect(reply.status).toBe(doing.status);
+      const response = await server.call(id as Id, { ...token, ...call });
+      expect(response.status).toBe(doing.status);
       expect(await everythingOfTheFirst()).toBe(before);
     },
   );

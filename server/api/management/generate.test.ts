@@ -10,7 +10,7 @@ import { readArtifact } from '../../../fixtures/formats/mender-artifact.ts';
 import { fetchFile, linkTo, publish, shownArtifact } from '../../testing/test-artifacts.ts';
 import { board, deploy, instructionsIn, nextRequests } from '../../testing/test-deployments.ts';
 import { acceptedDevice } from '../../testing/test-device.ts';
-import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { startTestServer, type TestResponse, type TestServer } from '../../testing/test-server.ts';
 
 let folder: string;
 let server: TestServer;
@@ -46,7 +46,7 @@ function storedFiles(): string[] {
 function generate(
   fields: object = {},
   { file = plainFile, fileName = 'app.conf' }: { file?: Buffer; fileName?: string } = {},
-): Promise<Reply> {
+): Promise<TestResponse> {
   const form = new FormData();
   for (const [name, value] of Object.entries({ ...goodFields, ...fields })) {
     if (value !== undefined) form.append(name, value);
@@ -56,9 +56,9 @@ function generate(
 }
 
 async function generated(...asked: Parameters<typeof generate>): Promise<Artifact> {
-  const reply = await generate(...asked);
-  const location = `${reply.headers.get('location')}`;
-  expect([reply.status, location]).toEqual([
+  const response = await generate(...asked);
+  const location = `${response.headers.get('location')}`;
+  expect([response.status, location]).toEqual([
     201,
     expect.stringMatching(/^\/api\/management\/v1\/deployments\/artifacts\/[0-9a-f-]{36}$/),
   ]);
@@ -236,8 +236,8 @@ describe('a malformed request to generate an artifact', () => {
     ['the type mender-configure', { type: 'mender-configure' }, 'set the configuration of the'],
     ['a software_name that is a number', { args: '{"software_name":7}' }, 'args.software_name: '],
   ])('returns 400 and stores no file for %s', async (_, fields, because) => {
-    const reply = await generate(fields);
-    expect([reply.status, reply.json()]).toEqual([
+    const response = await generate(fields);
+    expect([response.status, response.json()]).toEqual([
       400,
       { error: expect.stringContaining(because), request_id: expect.any(String) },
     ]);
@@ -248,8 +248,11 @@ describe('a malformed request to generate an artifact', () => {
     const body = new FormData();
     body.append('name', 'release-1');
     body.append('artifact', new Blob([plainFile]), 'app.conf');
-    const reply = await server.call('generate-artifact', { token: server.adminToken, body });
-    expect([reply.status, reply.json().error]).toEqual([400, expect.stringContaining('"file"')]);
+    const response = await server.call('generate-artifact', { token: server.adminToken, body });
+    expect([response.status, response.json().error]).toEqual([
+      400,
+      expect.stringContaining('"file"'),
+    ]);
     expect(storedFiles()).toEqual([]);
   });
 
@@ -257,16 +260,16 @@ describe('a malformed request to generate an artifact', () => {
     const body = new FormData();
     body.append('file', new Blob([plainFile]), 'app.conf');
     for (const [name, value] of Object.entries(goodFields)) body.append(name, value);
-    const reply = await server.call('generate-artifact', { token: server.adminToken, body });
-    expect([reply.status, storedFiles()]).toEqual([400, []]);
+    const response = await server.call('generate-artifact', { token: server.adminToken, body });
+    expect([response.status, storedFiles()]).toEqual([400, []]);
   });
 });
 
 describe('a refused request to generate an artifact', () => {
   it('returns 409 if the name exists for the same devices, and stores nothing', async () => {
     const id = await publish(server);
-    const reply = await generate();
-    expect([reply.status, reply.json()]).toEqual([
+    const response = await generate();
+    expect([response.status, response.json()]).toEqual([
       409,
       {
         error: expect.stringContaining(id),

@@ -18,7 +18,7 @@ import {
   payloadProblem,
 } from '../../../fixtures/formats/update-modules.ts';
 import { digestOf } from '../../crypto/digest.ts';
-import { shapeDetail, shown } from '../../http/problem-detail.ts';
+import { describeValue, shapeDetail } from '../../http/problem-detail.ts';
 import { type Refusal, refuse } from '../../http/refusal.ts';
 import { problemOf } from '../../pipeline/input.ts';
 import type { ReceivedFile } from '../../store/files.ts';
@@ -58,7 +58,7 @@ function refuseUninstallable(form: GenerateForm): Refusal | undefined {
   return refuse.malformed(`${place}: must be ${expected}${where}`, {
     path: `form.${place}`,
     expected: expected + where,
-    actual: isMissing ? 'nothing' : shown(actual),
+    actual: isMissing ? 'nothing' : describeValue(actual),
   });
 }
 
@@ -66,7 +66,7 @@ function refuseUninstallable(form: GenerateForm): Refusal | undefined {
  * Returns a stream of the artifact's bytes, without holding the file in memory. With `dest_dir`,
  * the artifact has small extra files that tell the update module where to put the file.
  */
-export function wrapped(form: GenerateForm, file: ReceivedFile, nowMs: number): Readable {
+export function artifactStream(form: GenerateForm, file: ReceivedFile, nowMs: number): Readable {
   const { args, type, name } = form;
   const software = `${args.software_filesystem ?? 'rootfs-image'}.${args.software_name ?? type}`;
   const { fileName, lines } = payloadFiles(form);

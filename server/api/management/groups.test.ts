@@ -64,8 +64,11 @@ describe('the group of a device', () => {
 
   it('is null after a clear request with the name of the current group', async () => {
     await setGroup(server, one.id, blue);
-    const reply = await clear(one, `red-${round}`);
-    expect([reply.status, reply.json().error]).toEqual([404, 'the device is not in this group']);
+    const response = await clear(one, `red-${round}`);
+    expect([response.status, response.json().error]).toEqual([
+      404,
+      'the device is not in this group',
+    ]);
     expect((await clear(one, blue)).status).toBe(204);
     expect((await clear(one, blue)).status).toBe(404);
     expect(await groupOf(one)).toBeNull();
@@ -103,8 +106,11 @@ describe('the group of a device', () => {
   ])('is not changed by the body %j: 400', async (json) => {
     await setGroup(server, one.id, blue);
     const call = asUser({ parameters: { id: one.id }, json });
-    const reply = await server.call('set-device-group', call);
-    expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^body: /)]);
+    const response = await server.call('set-device-group', call);
+    expect([response.status, response.json().error]).toEqual([
+      400,
+      expect.stringMatching(/^body: /),
+    ]);
     expect(await groupOf(one)).toBe(blue);
   });
 
@@ -126,8 +132,8 @@ describe('the device groups', () => {
   it('list their devices in pages with the total count', async () => {
     for (const { id } of [one, other]) await setGroup(server, id, blue);
     const ids = [one.id, other.id].toSorted();
-    const reply = await inGroup(blue);
-    expect([reply.json(), reply.headers.get('x-total-count')]).toEqual([ids, '2']);
+    const response = await inGroup(blue);
+    expect([response.json(), response.headers.get('x-total-count')]).toEqual([ids, '2']);
     const page = await inGroup(blue, { page: '2', per_page: '1' });
     expect([page.json(), page.headers.get('link')]).toEqual([
       ids.slice(1),
@@ -146,16 +152,22 @@ describe('a group change for many devices', () => {
   it('adds all known devices to the group, each counted once', async () => {
     await setGroup(server, one.id, blue);
     const ids = [one.id, other.id, other.id, unknownId];
-    const reply = await change('add-group-devices', blue, ids);
-    expect([reply.status, reply.json()]).toEqual([200, { updated_count: 1, matched_count: 2 }]);
+    const response = await change('add-group-devices', blue, ids);
+    expect([response.status, response.json()]).toEqual([
+      200,
+      { updated_count: 1, matched_count: 2 },
+    ]);
     expect([await groupOf(one), await groupOf(other)]).toEqual([blue, blue]);
   });
 
   it('removes only the devices that are in the group', async () => {
     await setGroup(server, one.id, blue);
     await setGroup(server, other.id, `red-${round}`);
-    const reply = await change('remove-group-devices', blue, [one.id, other.id, unknownId]);
-    expect([reply.status, reply.json()]).toEqual([200, { updated_count: 1, matched_count: 1 }]);
+    const response = await change('remove-group-devices', blue, [one.id, other.id, unknownId]);
+    expect([response.status, response.json()]).toEqual([
+      200,
+      { updated_count: 1, matched_count: 1 },
+    ]);
     expect([await groupOf(one), await groupOf(other)]).toEqual([null, `red-${round}`]);
     expect((await change('remove-group-devices', blue, [one.id])).status).toBe(404);
   });
@@ -165,8 +177,11 @@ describe('a group change for many devices', () => {
     async (operation) => {
       await setGroup(server, one.id, blue);
       for (const json of [[], {}, null, 'x', [7], [null], [[one.id]], { ids: [one.id] }]) {
-        const reply = await change(operation, blue, json);
-        expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^body: /)]);
+        const response = await change(operation, blue, json);
+        expect([response.status, response.json().error]).toEqual([
+          400,
+          expect.stringMatching(/^body: /),
+        ]);
       }
       expect(await groupOf(one)).toBe(blue);
     },
@@ -175,8 +190,11 @@ describe('a group change for many devices', () => {
   it.each(['a b', 'x'.repeat(257), 'a.b'])(
     'returns 400 for the invalid group name %j',
     async (name) => {
-      const reply = await change('add-group-devices', name, [one.id]);
-      expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^name: /)]);
+      const response = await change('add-group-devices', name, [one.id]);
+      expect([response.status, response.json().error]).toEqual([
+        400,
+        expect.stringMatching(/^name: /),
+      ]);
     },
   );
 });

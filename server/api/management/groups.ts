@@ -9,7 +9,7 @@ import { inPath, ofRoles, Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint, defineEndpointWithOwnTransactions } from '../../pipeline/endpoint.ts';
 import type { StoredDevice } from '../../store/devices.ts';
 import { audit, deviceObject, userActor } from '../../tenants/audit.ts';
-import { pagedAnswer } from '../paging.ts';
+import { pagedResponse } from '../paging.ts';
 import { provisionedDevice } from './provisioned-devices.ts';
 import type { UserContext } from './visible-devices.ts';
 
@@ -65,7 +65,7 @@ export const listGroupDevices = defineEndpoint(
     if (barred) return barred;
     const total = store.groups.count(name);
     if (total === 0) return noSuchGroup;
-    return pagedAnswer(context, query, {
+    return pagedResponse(context, query, {
       total,
       list: (page) => store.groups.deviceIds(name, page),
     });

@@ -36,8 +36,8 @@ async function kept(): Promise<unknown> {
 }
 
 async function expectRefused(bytes: Buffer, because: RegExp): Promise<void> {
-  const reply = await uploadArtifact(server, bytes);
-  expect([reply.status, reply.json()]).toEqual([
+  const response = await uploadArtifact(server, bytes);
+  expect([response.status, response.json()]).toEqual([
     400,
     { error: expect.stringMatching(because), request_id: expect.any(String) },
   ]);

@@ -177,8 +177,11 @@ describe('a malformed inventory search', () => {
     [{ per_page: 501 }, 'per_page: must be at most 500'],
     [{ text: 'x'.repeat(257) }, 'text'],
   ])('returns 400 with the place of the mistake: %j', async (json, problem) => {
-    const reply = await search(json);
-    expect([reply.status, reply.json().error]).toEqual([400, expect.stringContaining(problem)]);
+    const response = await search(json);
+    expect([response.status, response.json().error]).toEqual([
+      400,
+      expect.stringContaining(problem),
+    ]);
   });
 });
 
@@ -189,8 +192,8 @@ describe('a pattern that makes other regular expression engines hang', () => {
       search({ filters: [{ scope: 'inventory', attribute: 'blob', type: '$regex', value }] });
     expect(namesIn(await ask('^(a+)+$'))).toEqual([]);
     expect(namesIn(await ask('^(a+)+!$'))).toEqual(['long']);
-    const reply = await ask('(a?){400}b$');
-    expect([reply.status, reply.json().error]).toEqual([
+    const response = await ask('(a?){400}b$');
+    expect([response.status, response.json().error]).toEqual([
       400,
       'body: filters: the pattern of a $regex takes too long to match with the other patterns of the search; simplify it, or search fewer devices',
     ]);

@@ -28,11 +28,11 @@ function list(query: string) {
 
 describe('the inventory list', () => {
   it('has all devices with all attributes in the order of first contact', async () => {
-    const reply = await list('');
-    expect(namesIn(reply)).toEqual(['alpha', 'beta', 'gamma', 'waiting']);
+    const response = await list('');
+    expect(namesIn(response)).toEqual(['alpha', 'beta', 'gamma', 'waiting']);
     const parameters = { id: alpha.id };
     const one = await server.call('get-inventory', { token: server.adminToken, parameters });
-    expect(reply.json<InventoryDevice[]>()[0]).toEqual(one.json());
+    expect(response.json<InventoryDevice[]>()[0]).toEqual(one.json());
   });
 
   it.each<[string, readonly string[]]>([
@@ -66,10 +66,10 @@ describe('the inventory list', () => {
 
   it.each(['', 'sort=ip:asc'])('comes in pages with the total count (%s)', async (query) => {
     const all = namesIn(await list(query));
-    const reply = await list(`${query}&page=2&per_page=3`);
-    expect(namesIn(reply)).toEqual(all.slice(3));
-    expect(reply.headers.get('x-total-count')).toBe('4');
-    expect(reply.headers.get('link')).toMatch(/page=1.*rel="first".*rel="prev"/s);
+    const response = await list(`${query}&page=2&per_page=3`);
+    expect(namesIn(response)).toEqual(all.slice(3));
+    expect(response.headers.get('x-total-count')).toBe('4');
+    expect(response.headers.get('link')).toMatch(/page=1.*rel="first".*rel="prev"/s);
     expect(namesIn(await list(`${query}&page=3&per_page=3`))).toEqual([]);
   });
 
@@ -89,21 +89,24 @@ describe('the inventory list', () => {
       'query: must filter by at most 100',
     ],
   ])('returns 400 for %s', async (query, problem) => {
-    const reply = await list(query);
-    expect([reply.status, reply.json().error]).toEqual([400, expect.stringContaining(problem)]);
+    const response = await list(query);
+    expect([response.status, response.json().error]).toEqual([
+      400,
+      expect.stringContaining(problem),
+    ]);
   });
 });
 
 describe('the list of filterable attributes', () => {
   it('has their scope and number of devices, the most common first', async () => {
     const call = { token: server.adminToken };
-    const reply = await server.call('list-filterable-attributes', call);
+    const response = await server.call('list-filterable-attributes', call);
     const count = (scope: string, name: string, devices: number) => ({
       scope,
       name,
       count: devices,
     });
-    expect(reply.json()).toEqual([
+    expect(response.json()).toEqual([
       count('identity', 'mac', 4),
       count('identity', 'status', 4),
       count('system', 'created_ts', 4),

@@ -26,10 +26,13 @@ function claimsOf(token: string): Record<string, unknown> {
 
 describe('a login', () => {
   it('returns the bare token of the user', async () => {
-    const reply = await signIn(basic(server.adminEmail, password));
-    expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'application/jwt']);
-    expect(reply.text).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
-    expect((await server.call('list-devices', { token: reply.text })).status).toBe(200);
+    const response = await signIn(basic(server.adminEmail, password));
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      200,
+      'application/jwt',
+    ]);
+    expect(response.text).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
+    expect((await server.call('list-devices', { token: response.text })).status).toBe(200);
   });
 
   it('returns a token that is valid for a week and has a unique id', async () => {
@@ -79,12 +82,12 @@ describe('a refused login', () => {
     ['SQL for an e-mail', () => basic("' OR 1=1 --", password)],
     ['bytes that are no text', () => `Basic ${Buffer.from([0xff, 0xfe, 0x3a]).toString('base64')}`],
   ])('returns 401 for %s, with one error text for all cases', async (_, authorization) => {
-    const reply = await signIn(authorization());
-    expect(reply.status).toBe(401);
-    expect(reply.json().error).toBe(
+    const response = await signIn(authorization());
+    expect(response.status).toBe(401);
+    expect(response.json().error).toBe(
       'unauthorized: sign in with HTTP Basic and the e-mail address and password of a user',
     );
-    expect(reply.text).not.toContain('eyJ');
+    expect(response.text).not.toContain('eyJ');
   });
 
   it.each([[], 'text', { no_expiry: 'yes' }, { no_expiry: null }])(
@@ -120,8 +123,8 @@ describe('a logout', () => {
       await signIn(basic(server.adminEmail, password)),
       await signIn(basic(server.adminEmail, password)),
     ];
-    const reply = await server.call('logout', { token });
-    expect([reply.status, reply.text]).toEqual([202, '']);
+    const response = await server.call('logout', { token });
+    expect([response.status, response.text]).toEqual([202, '']);
     const refused = await server.call('count-devices', { token });
     expect(refused.status).toBe(401);
     expect(refused.json().error).toBe(
@@ -182,13 +185,13 @@ describe('a flood of 300 logins', () => {
       Array.from({ length: 300 }, (_, each) => signIn(basic(`nobody-${each}@example.com`, 'x'))),
     );
     const other = await server.call('count-devices', { token });
-    const replies = await flood;
+    const responses = await flood;
     expect(other.status).toBe(200);
-    const refused = replies.filter(({ status }) => status === 429);
+    const refused = responses.filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThan(0);
     expect(refused[0]?.headers.get('retry-after')).toBe('1');
-    expect(replies.filter(({ status }) => status === 401).length).toBeGreaterThanOrEqual(100);
-    expect(refused.length + replies.filter(({ status }) => status === 401).length).toBe(300);
+    expect(responses.filter(({ status }) => status === 401).length).toBeGreaterThanOrEqual(100);
+    expect(refused.length + responses.filter(({ status }) => status === 401).length).toBe(300);
     expect((await signIn(basic(server.adminEmail, password))).status).toBe(200);
   });
 });

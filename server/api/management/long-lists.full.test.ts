@@ -96,8 +96,8 @@ describe('an inventory list whose client has disconnected', () => {
     await page(1);
     for (const socket of sockets) socket.resetAndDestroy();
     const query = { sort: 'at:desc', per_page: '1' };
-    const reply = await server.call('list-inventory', { token: server.adminToken, query });
-    const [first] = reply.json<InventoryDevice[]>();
+    const response = await server.call('list-inventory', { token: server.adminToken, query });
+    const [first] = response.json<InventoryDevice[]>();
     expect(first?.attributes.find(({ name }) => name === 'at')?.value).toBe(DEVICES - 1);
     const { entries } = await journalPage(server, 'operation=list-inventory&limit=500');
     const gone = entries.filter(({ requestId }) => requestId?.startsWith('gone-'));

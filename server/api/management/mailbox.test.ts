@@ -35,8 +35,8 @@ function address(): string {
 
 async function invited(token = server.adminToken): Promise<string> {
   const email = address();
-  const reply = await server.call('create-user', { token, json: { email } });
-  expect(reply.status).toBe(201);
+  const response = await server.call('create-user', { token, json: { email } });
+  expect(response.status).toBe(201);
   return email;
 }
 
@@ -71,8 +71,8 @@ describe('the link of an invitation', () => {
   it('sets the password with which the user can log in', async () => {
     const email = await invited();
     const { link } = await mailTo(server, email);
-    const reply = await follow(link, { password: fresh });
-    expect([reply.status, await reply.text()]).toEqual([202, '']);
+    const response = await follow(link, { password: fresh });
+    expect([response.status, await response.text()]).toEqual([202, '']);
     expect((await signIn(server, email, fresh)).status).toBe(200);
   });
 
@@ -123,8 +123,11 @@ describe('the link of an invitation', () => {
   ])('refuses %s with %i, and can still be used', async (_, status, json, named) => {
     const email = await invited();
     const { link } = await mailTo(server, email);
-    const reply = await follow(link, json);
-    expect([reply.status, await reply.text()]).toEqual([status, expect.stringContaining(named)]);
+    const response = await follow(link, json);
+    expect([response.status, await response.text()]).toEqual([
+      status,
+      expect.stringContaining(named),
+    ]);
     expect((await follow(link, { password: fresh })).status).toBe(202);
   });
 
@@ -176,8 +179,11 @@ describe('the link of an invitation', () => {
     const email = await invited(second.token);
     const { link } = await mailTo(server, email);
     await setTenantStatus(server, second.id, 'suspended');
-    const reply = await follow(link, { password: fresh });
-    expect([reply.status, await reply.text()]).toEqual([401, expect.stringContaining('suspended')]);
+    const response = await follow(link, { password: fresh });
+    expect([response.status, await response.text()]).toEqual([
+      401,
+      expect.stringContaining('suspended'),
+    ]);
     await setTenantStatus(server, second.id, 'active');
     expect((await follow(link, { password: fresh })).status).toBe(202);
   });
@@ -191,8 +197,8 @@ describe('a change of the own e-mail address', () => {
   it('takes effect only through the link sent to the new address', async () => {
     const user = await signedInUser(server, address());
     const email = `new-${user.email}`;
-    const reply = await start(user, { email, current_password: testPassword });
-    expect([reply.status, reply.text]).toEqual([202, '']);
+    const response = await start(user, { email, current_password: testPassword });
+    expect([response.status, response.text]).toEqual([202, '']);
     expect((await signIn(server, user.email, testPassword)).status).toBe(200);
     expect((await signIn(server, email, testPassword)).status).toBe(401);
     const message = await mailTo(server, email);
@@ -285,9 +291,9 @@ describe('a change of the own e-mail address', () => {
 describe('four concurrent requests with one secret', () => {
   it('use the secret exactly once', async () => {
     const { secret: secret_hash } = await mailTo(server, await invited());
-    const replies = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 4 }, () => complete({ secret_hash, password: fresh })),
     );
-    expect(replies.map(({ status }) => status).toSorted()).toEqual([202, 400, 400, 400]);
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([202, 400, 400, 400]);
   });
 });

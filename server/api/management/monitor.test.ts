@@ -4,9 +4,9 @@ import type { AuditLog } from '../../../fixtures/contract/resources.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
 import { attributeOf } from '../../testing/test-inventory.ts';
 import {
-  type Reply,
   startTestServer,
   type TestCall,
+  type TestResponse,
   type TestServer,
 } from '../../testing/test-server.ts';
 import { control, secondTenant, signedInUser } from '../../testing/test-tenants.ts';
@@ -36,8 +36,8 @@ function alert(level: Level, about: string, minute: number) {
 }
 
 async function send(...alerts: readonly object[]): Promise<void> {
-  const reply = await server.call('post-alerts', { token: device.token, json: alerts });
-  expect(reply.status).toBe(204);
+  const response = await server.call('post-alerts', { token: device.token, json: alerts });
+  expect(response.status).toBe(204);
 }
 
 function asUser(call: TestCall = {}): TestCall {
@@ -45,9 +45,9 @@ function asUser(call: TestCall = {}): TestCall {
 }
 
 /** Returns the listed alerts as `level type/name minute`. */
-function summaries(reply: Reply): string[] {
-  expect(reply.status).toBe(200);
-  return reply
+function summaries(response: TestResponse): string[] {
+  expect(response.status).toBe(200);
+  return response
     .json<StoredAlert[]>()
     .map(({ level, name, timestamp }) => `${level} ${name} ${Number(timestamp.slice(14, 16))}`);
 }
@@ -76,10 +76,10 @@ describe('the list of alerts', () => {
   });
 
   it('comes in pages with the count of all matching alerts', async () => {
-    const reply = await list({ per_page: '2', page: '2' });
-    expect(summaries(reply)).toEqual(['CRITICAL log/a 1']);
-    expect(reply.headers.get('x-total-count')).toBe('3');
-    expect(reply.headers.get('link')).toMatch(/rel="first".*rel="prev"/s);
+    const response = await list({ per_page: '2', page: '2' });
+    expect(summaries(response)).toEqual(['CRITICAL log/a 1']);
+    expect(response.headers.get('x-total-count')).toBe('3');
+    expect(response.headers.get('link')).toMatch(/rel="first".*rel="prev"/s);
     const narrowed = await list({ issued_after: '2026-11-21T11:02:00Z', per_page: '1' });
     expect([summaries(narrowed), narrowed.headers.get('x-total-count')]).toEqual([
       ['OK log/a 3'],
@@ -96,8 +96,8 @@ describe('the list of alerts', () => {
     ['sort', 'up'],
     ['sort_ascending', 'yes'],
   ])('returns 400 for %s=%s', async (name, value) => {
-    const reply = await list({ [name]: value });
-    expect([reply.status, reply.json().error]).toEqual([
+    const response = await list({ [name]: value });
+    expect([response.status, response.json().error]).toEqual([
       400,
       expect.stringContaining(`query: ${name}`),
     ]);
@@ -112,10 +112,10 @@ it('the lists of all and of latest alerts come unchanged in chunks if long', asy
   });
   await send(...sent);
   for (const list of ['list-alerts', 'list-latest-alerts'] as const) {
-    const reply = await server.call(list, asUser());
-    expect(reply.headers.get('content-length')).toBeNull();
-    const alerts = reply.json<StoredAlert[]>();
-    expect(reply.text).toBe(JSON.stringify(alerts));
+    const response = await server.call(list, asUser());
+    expect(response.headers.get('content-length')).toBeNull();
+    const alerts = response.json<StoredAlert[]>();
+    expect(response.text).toBe(JSON.stringify(alerts));
     const ordered = list === 'list-alerts' ? alerts.toReversed() : alerts;
     expect(ordered.map(({ id: _, ...alert }) => alert)).toEqual(sent);
   }
@@ -222,8 +222,8 @@ describe('alert e-mails', () => {
     await send(alert('CRITICAL', 'log/a', 2));
     expect(await mails()).not.toEqual([]);
     const query = { object_type: 'tenant' };
-    const reply = await server.call('list-audit-logs', { token: server.adminToken, query });
-    const changes = reply.json<AuditLog[]>().map(({ action, change }) => [action, change]);
+    const response = await server.call('list-audit-logs', { token: server.adminToken, query });
+    const changes = response.json<AuditLog[]>().map(({ action, change }) => [action, change]);
     expect(changes).toEqual([
       ['update', 'alerts by e-mail: on'],
       ['update', 'alerts by e-mail: off'],

@@ -5,7 +5,7 @@ import { Refusal } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { audit, userActor } from '../../tenants/audit.ts';
 import { ifGiven } from '../optional.ts';
-import { pagedAnswer } from '../paging.ts';
+import { pagedResponse } from '../paging.ts';
 import { visibleDevice } from './visible-devices.ts';
 
 export const listAlerts = defineEndpoint('list-alerts', ({ parameters, query }, context) => {
@@ -17,7 +17,7 @@ export const listAlerts = defineEndpoint('list-alerts', ({ parameters, query }, 
     issuedBeforeMs: ifGiven(query.issued_before, timestampMs),
   };
   const order = query.sort ?? (query.sort_ascending === 'true' ? 'asc' : 'desc');
-  return pagedAnswer(context, query, {
+  return pagedResponse(context, query, {
     total: store.monitor.countAlerts(device.id, filter),
     list: (page) =>
       JsonList.ofEach(

@@ -9,7 +9,7 @@ import { defineEndpointWithOwnTransactions } from '../../pipeline/endpoint.ts';
 import { conflictsWith } from '../../rules/artifact-conflict.ts';
 import type { ReceivedFile } from '../../store/files.ts';
 import { auditArtifact } from './artifacts.ts';
-import { readGenerateForm, wrapped } from './generate.ts';
+import { artifactStream, readGenerateForm } from './generate.ts';
 import { artifactOf, readReceived } from './received-artifact.ts';
 import { receiveUpload } from './upload.ts';
 import type { UserContext } from './visible-devices.ts';
@@ -46,7 +46,7 @@ export const generateArtifact = defineEndpointWithOwnTransactions(
     try {
       const asked = readGenerateForm(upload);
       if (asked instanceof Refusal) return asked;
-      const file = await files.receive(wrapped(asked, upload.file, context.nowMs));
+      const file = await files.receive(artifactStream(asked, upload.file, context.nowMs));
       return await take(context, file, { description: upload.fields.get('description') });
     } catch (error) {
       if (error instanceof ArtifactError)

@@ -19,7 +19,7 @@ import {
   knownDevices,
   newDevice,
 } from '../../testing/test-device.ts';
-import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { startTestServer, type TestResponse, type TestServer } from '../../testing/test-server.ts';
 
 let server: TestServer;
 let deviceCount = 0;
@@ -47,13 +47,13 @@ async function putInto(group: string, devices: readonly { id: string }[]): Promi
   }
 }
 
-function deployTo(group: string, overrides: Record<string, unknown> = {}): Promise<Reply> {
+function deployTo(group: string, overrides: Record<string, unknown> = {}): Promise<TestResponse> {
   const json = { name: 'to a group', artifact_name: 'release-1', ...overrides };
   const call = { token: server.adminToken, parameters: { name: group }, json };
   return server.call('create-group-deployment', call);
 }
 
-function next({ token }: AcceptedDevice): Promise<Reply> {
+function next({ token }: AcceptedDevice): Promise<TestResponse> {
   return nextRequests['POST v2'](server, token, board);
 }
 
@@ -62,9 +62,9 @@ async function shown(id: string): Promise<Deployment> {
   return (await server.call('get-deployment', call)).json();
 }
 
-function idIn(reply: Reply): string {
-  expect([reply.status, reply.text]).toEqual([201, '']);
-  const location = `${reply.headers.get('location')}`;
+function idIn(response: TestResponse): string {
+  expect([response.status, response.text]).toEqual([201, '']);
+  const location = `${response.headers.get('location')}`;
   expect(location).toMatch(/^\/api\/management\/v1\/deployments\/deployments\/[0-9a-f-]{36}$/);
   return location.split('/').at(-1) ?? '';
 }
@@ -99,8 +99,8 @@ describe('a deployment to a group', () => {
   });
 
   it.each(['nobody-is-here', 'ü/%'])('returns 400 if the group %s has no device', async (group) => {
-    const reply = await deployTo(group);
-    expect([reply.status, reply.json().error]).toEqual([400, expect.stringContaining(group)]);
+    const response = await deployTo(group);
+    expect([response.status, response.json().error]).toEqual([400, expect.stringContaining(group)]);
   });
 
   it('returns 400 if no device of the group is accepted', async () => {
@@ -128,8 +128,11 @@ describe('a deployment to a group', () => {
     ['force_installation that is a text', { force_installation: 'yes' }],
     ['retries that are a text', { retries: '1' }],
   ])('returns 400 for %s', async (_, overrides) => {
-    const reply = await deployTo('north', overrides);
-    expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^body: /)]);
+    const response = await deployTo('north', overrides);
+    expect([response.status, response.json().error]).toEqual([
+      400,
+      expect.stringMatching(/^body: /),
+    ]);
   });
 });
 
@@ -163,8 +166,11 @@ describe('a new deployment with an invalid setting', () => {
     ['a phase of no device', { phases: [{ batch_size: 1 }, { start_ts: '2026-12-01T00:00:00Z' }] }],
   ])('returns 400 for %s, and nothing is created', async (_, overrides) => {
     const devices = await someDevices(1);
-    const reply = await createDeployment(server, devices, overrides);
-    expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^body: /)]);
+    const response = await createDeployment(server, devices, overrides);
+    expect([response.status, response.json().error]).toEqual([
+      400,
+      expect.stringMatching(/^body: /),
+    ]);
     for (const device of devices) expect((await next(device)).status).toBe(204);
   });
 });

@@ -43,9 +43,9 @@ describe.each(versions)('the creation of a user by %s', (version) => {
 
   it('returns 201 with a Location, and is in the audit log', async () => {
     const body = { ...bodyFor(version, address), roles: ['RBAC_ROLE_CI'] };
-    const reply = await create(version, body);
-    expect([reply.status, reply.text]).toEqual([201, '']);
-    const location = reply.headers.get('location') ?? '';
+    const response = await create(version, body);
+    expect([response.status, response.text]).toEqual([201, '']);
+    const location = response.headers.get('location') ?? '';
     const made = await server.request('GET', location, { token: server.adminToken });
     const user = made.json<User>();
     expect(user).toMatchObject({ email: address, roles: ['RBAC_ROLE_CI'] });
@@ -60,8 +60,11 @@ describe.each(versions)('the creation of a user by %s', (version) => {
   it('returns 422 for a taken e-mail address, in any letter case and tenant', async () => {
     const before = await count();
     for (const email of [address, address.toUpperCase(), second.adminEmail]) {
-      const reply = await create(version, bodyFor(version, email));
-      expect([reply.status, reply.json().error]).toEqual([422, expect.stringContaining('email')]);
+      const response = await create(version, bodyFor(version, email));
+      expect([response.status, response.json().error]).toEqual([
+        422,
+        expect.stringContaining('email'),
+      ]);
     }
     expect(await count()).toBe(before);
   });
@@ -81,8 +84,8 @@ describe.each(versions)('the creation of a user by %s', (version) => {
     ['too many roles', { roles: Array(21).fill('RBAC_ROLE_CI') }, 'roles'],
   ])('returns 400 for %s, with the field name in the error', async (_, change, named) => {
     const body = { ...bodyFor(version, 'bad@example.com'), ...(change as object) };
-    const reply = await create(version, body);
-    expect([reply.status, reply.json().error]).toEqual([400, expect.stringContaining(named)]);
+    const response = await create(version, body);
+    expect([response.status, response.json().error]).toEqual([400, expect.stringContaining(named)]);
   });
 
   it.each([[], 'text', null])('returns 400 for the body %j', async (json) => {
@@ -96,14 +99,17 @@ describe.each(versions)('the creation of a user by %s', (version) => {
 
   it('returns 422 for an unknown role', async () => {
     const body = { ...bodyFor(version, 'role@example.com'), roles: ['RBAC_ROLE_KING'] };
-    const reply = await create(version, body);
-    expect([reply.status, reply.json().error]).toEqual([422, expect.stringContaining('KING')]);
+    const response = await create(version, body);
+    expect([response.status, response.json().error]).toEqual([
+      422,
+      expect.stringContaining('KING'),
+    ]);
   });
 
   it('adds the user to the tenant of the caller', async () => {
     const email = `${version}@second.example`;
-    const reply = await create(version, bodyFor(version, email), second.token);
-    const id = reply.headers.get('location')?.split('/').at(-1) ?? '';
+    const response = await create(version, bodyFor(version, email), second.token);
+    const id = response.headers.get('location')?.split('/').at(-1) ?? '';
     const asked = { parameters: { id } };
     const own = await server.call('get-user', { ...asked, token: second.token });
     const foreign = await server.call('get-user', { ...asked, token: server.adminToken });
@@ -122,15 +128,18 @@ describe('the version 1 creation of a user', () => {
     ['similar@example.com', 'too similar'],
     ['SIMILAR@exam', 'too similar'],
   ])('returns 422 for the password %j', async (password, because) => {
-    const reply = await create('create-user-v1', { email: 'similar@example.com', password });
-    expect([reply.status, reply.json().error]).toEqual([422, expect.stringContaining(because)]);
+    const response = await create('create-user-v1', { email: 'similar@example.com', password });
+    expect([response.status, response.json().error]).toEqual([
+      422,
+      expect.stringContaining(because),
+    ]);
   });
 
   it.each([undefined, '', null, 12345678, 'x'.repeat(257)])(
     'returns 400 for the password %j',
     async (password) => {
-      const reply = await create('create-user-v1', { email: 'pw@example.com', password });
-      expect([reply.status, reply.json().error]).toEqual([
+      const response = await create('create-user-v1', { email: 'pw@example.com', password });
+      expect([response.status, response.json().error]).toEqual([
         400,
         expect.stringContaining('password'),
       ]);
@@ -139,8 +148,8 @@ describe('the version 1 creation of a user', () => {
 
   it('can send a message to set the password instead', async () => {
     const email = 'by-mail@example.com';
-    const reply = await create('create-user-v1', { email, send_reset_password: true });
-    expect(reply.status).toBe(201);
+    const response = await create('create-user-v1', { email, send_reset_password: true });
+    expect(response.status).toBe(201);
     expect(await mailTo(server, email)).toMatchObject({ kind: 'password-reset' });
   });
 
@@ -155,9 +164,9 @@ describe('the version 2 creation of a user', () => {
     'returns 400 for the field %s, with its name in the error',
     async (name) => {
       for (const value of ['long enough', true, null]) {
-        const reply = await create('create-user', { email: 'v2@example.com', [name]: value });
-        expect(reply.status).toBe(400);
-        expect(reply.json().error).toMatch(new RegExp(`${name}: is not accepted here.*invited`));
+        const response = await create('create-user', { email: 'v2@example.com', [name]: value });
+        expect(response.status).toBe(400);
+        expect(response.json().error).toMatch(new RegExp(`${name}: is not accepted here.*invited`));
       }
       expect((await outbox(server)).map(({ to }) => to)).not.toContain('v2@example.com');
     },

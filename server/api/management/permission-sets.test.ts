@@ -49,9 +49,9 @@ describe('the permission sets', () => {
   });
 
   it('are listed in pages', async () => {
-    const reply = await list({ per_page: '2', page: '2' });
-    expect(reply.json<unknown[]>()).toHaveLength(2);
-    expect(reply.headers.get('link')).toContain('rel="next"');
+    const response = await list({ per_page: '2', page: '2' });
+    expect(response.json<unknown[]>()).toHaveLength(2);
+    expect(response.headers.get('link')).toContain('rel="next"');
     expect((await list({ page: '99' })).text).toBe('[]');
     expect((await list({ per_page: '501' })).status).toBe(400);
   });
@@ -62,7 +62,10 @@ describe('the permission sets', () => {
   });
 
   it.each(['readdevices', 'constructor', '__proto__', '%20'])('return 404 for %j', async (id) => {
-    const reply = await get(id);
-    expect([reply.status, reply.json().error]).toEqual([404, expect.stringContaining('SuperUser')]);
+    const response = await get(id);
+    expect([response.status, response.json().error]).toEqual([
+      404,
+      expect.stringContaining('SuperUser'),
+    ]);
   });
 });

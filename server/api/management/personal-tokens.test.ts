@@ -47,12 +47,15 @@ async function statusOf(token: string): Promise<number> {
 describe('a personal access token', () => {
   it('is returned once as a bare token and identifies its user', async () => {
     const user = await newUser();
-    const reply = await create(user.token, { name: 'ci' });
-    expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'application/jwt']);
-    expect(reply.text).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
-    const me = await server.call('get-own-user', { token: reply.text });
+    const response = await create(user.token, { name: 'ci' });
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      200,
+      'application/jwt',
+    ]);
+    expect(response.text).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
+    const me = await server.call('get-own-user', { token: response.text });
     expect(me.json()).toMatchObject({ id: user.id });
-    expect(JSON.stringify(await list(user.token))).not.toContain(reply.text.slice(-20));
+    expect(JSON.stringify(await list(user.token))).not.toContain(response.text.slice(-20));
   });
 
   it('is listed with its times, and with its last use accurate to five minutes', async () => {
@@ -144,8 +147,8 @@ describe('the creation of a personal access token', () => {
     ['a lifetime that is text', { name: 'x', expires_in: '60' }, 'expires_in'],
     ['a list', [], 'body'],
   ])('returns 400 for %s', async (_, json, named) => {
-    const reply = await create(server.adminToken, json);
-    expect([reply.status, reply.json().error]).toEqual([400, expect.stringContaining(named)]);
+    const response = await create(server.adminToken, json);
+    expect([response.status, response.json().error]).toEqual([400, expect.stringContaining(named)]);
     expect(await list(server.adminToken)).toEqual([]);
   });
 
@@ -167,8 +170,8 @@ describe('the creation of a personal access token', () => {
     for (let count = 0; count < 10; count += 1) {
       expect((await create(user.token, { name: `t${count}` })).status).toBe(200);
     }
-    const reply = await create(user.token, { name: 'one too many' });
-    expect([reply.status, reply.json().error]).toEqual([422, expect.stringContaining('10')]);
+    const response = await create(user.token, { name: 'one too many' });
+    expect([response.status, response.json().error]).toEqual([422, expect.stringContaining('10')]);
     const [first] = await list(user.token);
     await revoke(user.token, first?.id ?? '');
     expect((await create(user.token, { name: 'one too many' })).status).toBe(200);
@@ -181,9 +184,9 @@ describe('the list of personal access tokens', () => {
     for (const name of ['a', 'b', 'c']) await create(user.token, { name });
     const page = (query: Record<string, string>) =>
       server.call('list-personal-tokens', { token: user.token, query });
-    const reply = await page({ per_page: '2', page: '2' });
-    expect(reply.json<PersonalToken[]>().map(({ name }) => name)).toEqual(['c']);
-    expect(reply.headers.get('link')).toContain('rel="prev"');
+    const response = await page({ per_page: '2', page: '2' });
+    expect(response.json<PersonalToken[]>().map(({ name }) => name)).toEqual(['c']);
+    expect(response.headers.get('link')).toContain('rel="prev"');
     expect((await page({ page: '3' })).text).toBe('[]');
     expect((await page({ per_page: '501' })).status).toBe(400);
   });

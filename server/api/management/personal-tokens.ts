@@ -7,7 +7,7 @@ import type { StoredPersonalToken } from '../../store/user-tokens.ts';
 import { audit, userActor, userObject } from '../../tenants/audit.ts';
 import { issueUserToken } from '../../tenants/user-tokens.ts';
 import { ifGiven } from '../optional.ts';
-import { linkedAnswer } from '../paging.ts';
+import { linkedResponse } from '../paging.ts';
 import { iso } from './views.ts';
 import type { UserContext } from './visible-devices.ts';
 
@@ -39,7 +39,7 @@ export const createPersonalToken = defineEndpoint('create-personal-token', ({ bo
 
 export const listPersonalTokens = defineEndpoint('list-personal-tokens', ({ query }, context) => {
   const { store, user, nowMs } = context;
-  return linkedAnswer(context, query, {
+  return linkedResponse(context, query, {
     total: store.userTokens.countPersonal(user.id, nowMs),
     list: (page) => store.userTokens.personal(user.id, nowMs, page).map(personalTokenView),
   });

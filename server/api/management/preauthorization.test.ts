@@ -10,7 +10,7 @@ import {
   newDevice,
   type TestDevice,
 } from '../../testing/test-device.ts';
-import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { startTestServer, type TestResponse, type TestServer } from '../../testing/test-server.ts';
 
 let server: TestServer;
 
@@ -32,16 +32,16 @@ async function setsOf(name: string): Promise<readonly string[]> {
   return device?.auth_sets.map(({ status }) => status) ?? [];
 }
 
-function idIn(reply: Reply): string {
-  return reply.headers.get('location')?.split('/').at(-1) ?? 'none';
+function idIn(response: TestResponse): string {
+  return response.headers.get('location')?.split('/').at(-1) ?? 'none';
 }
 
 describe('the preauthorization of a new device', () => {
   it('returns 201 without a body and the Location of the device', async () => {
     const device = newDevice('new');
-    const reply = await preauthorize(device);
-    expect([reply.status, reply.text]).toEqual([201, '']);
-    const parameters = { id: idIn(reply) };
+    const response = await preauthorize(device);
+    expect([response.status, response.text]).toEqual([201, '']);
+    const parameters = { id: idIn(response) };
     const shown = await server.call('get-device', { token: server.adminToken, parameters });
     expect(shown.json()).toMatchObject({
       identity_data: { mac: 'new' },
@@ -82,12 +82,12 @@ describe('the preauthorization of a new device', () => {
 describe('the preauthorization of a known device', () => {
   it('returns 409 with the device and a hint at force: true', async () => {
     const device = await acceptedDevice(server, 'known');
-    const reply = await preauthorize(newDevice('known'));
-    expect(reply.status).toBe(409);
-    const body = reply.json<Device & { error: string; request_id: string }>();
+    const response = await preauthorize(newDevice('known'));
+    expect(response.status).toBe(409);
+    const body = response.json<Device & { error: string; request_id: string }>();
     expect(body).toMatchObject({ id: device.id, status: 'accepted', auth_sets: [{}] });
     expect(body.error).toContain('force: true');
-    expect(body.request_id).toBe(reply.headers.get('x-svc-requestid'));
+    expect(body.request_id).toBe(response.headers.get('x-svc-requestid'));
     expect(await setsOf('known')).toEqual(['accepted']);
   });
 
@@ -101,8 +101,8 @@ describe('the preauthorization of a known device', () => {
 
   it('adds the key with force: true, and the accepted key still works', async () => {
     const device = await acceptedDevice(server, 'forced');
-    const reply = await preauthorize(newDevice('forced'), { force: true });
-    expect([reply.status, idIn(reply)]).toEqual([201, device.id]);
+    const response = await preauthorize(newDevice('forced'), { force: true });
+    expect([response.status, idIn(response)]).toEqual([201, device.id]);
     expect(await setsOf('forced')).toEqual(['accepted', 'preauthorized']);
     expect((await authenticate(server, device)).status).toBe(200);
   });
@@ -144,9 +144,9 @@ describe('a malformed preauthorization', () => {
     ['an identity too deep', { identity_data: deep(33) }, 'identity_data: must not be nested'],
   ])('returns 400 for %s, and nothing is recorded', async (_, fields, problem) => {
     const before = (await knownDevices(server)).length;
-    const reply = await preauthorize(newDevice('malformed'), fields);
-    expect(reply.status).toBe(400);
-    expect(String(reply.json().error).startsWith(`body: ${problem}`)).toBe(true);
+    const response = await preauthorize(newDevice('malformed'), fields);
+    expect(response.status).toBe(400);
+    expect(String(response.json().error).startsWith(`body: ${problem}`)).toBe(true);
     expect(await knownDevices(server)).toHaveLength(before);
   });
 });

@@ -7,7 +7,7 @@ import {
   newDevice,
 } from '../../testing/test-device.ts';
 import { namesIn, setGroup } from '../../testing/test-inventory.ts';
-import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { startTestServer, type TestResponse, type TestServer } from '../../testing/test-server.ts';
 
 const DELAY_MS = 3000;
 
@@ -22,7 +22,7 @@ async function start(isDelayed = true): Promise<void> {
 
 type Shown = 'get-inventory' | 'show-configuration' | 'get-device-group' | 'get-connection';
 
-async function show(operation: Shown, id: string): Promise<Reply> {
+async function show(operation: Shown, id: string): Promise<TestResponse> {
   return server.call(operation, { token: server.adminToken, parameters: { id } });
 }
 

@@ -11,7 +11,7 @@ import {
 import { entries } from '../../testing/test-audit.ts';
 import { abort, deploy } from '../../testing/test-deployments.ts';
 import { acceptedDevice } from '../../testing/test-device.ts';
-import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { startTestServer, type TestResponse, type TestServer } from '../../testing/test-server.ts';
 
 let server: TestServer;
 
@@ -23,30 +23,30 @@ afterEach(() => server.close());
 
 const asAdmin = () => ({ token: server.adminToken });
 
-function list(query = ''): Promise<Reply> {
+function list(query = ''): Promise<TestResponse> {
   return server.call('list-releases', { ...asAdmin(), query: new URLSearchParams(query) });
 }
 
-function show(name: string): Promise<Reply> {
+function show(name: string): Promise<TestResponse> {
   return server.call('get-release', { ...asAdmin(), parameters: { name } });
 }
 
-function tag(name: string, json: unknown): Promise<Reply> {
+function tag(name: string, json: unknown): Promise<TestResponse> {
   return server.call('put-release-tags', { ...asAdmin(), parameters: { name }, json });
 }
 
-function note(name: string, json: unknown): Promise<Reply> {
+function note(name: string, json: unknown): Promise<TestResponse> {
   return server.call('update-release', { ...asAdmin(), parameters: { name }, json });
 }
 
-function remove(...names: readonly string[]): Promise<Reply> {
+function remove(...names: readonly string[]): Promise<TestResponse> {
   const query = new URLSearchParams();
   for (const name of names) query.append('name', name);
   return server.call('delete-releases', { ...asAdmin(), query });
 }
 
-function namesIn(reply: Reply): string[] {
-  return reply.json<Release[]>().map(({ name }) => name);
+function namesIn(response: TestResponse): string[] {
+  return response.json<Release[]>().map(({ name }) => name);
 }
 
 describe('a release', () => {
@@ -54,8 +54,8 @@ describe('a release', () => {
     const first = await publish(server, { deviceTypes: ['board'] });
     server.clock.advance(1000);
     const second = await publish(server, { deviceTypes: ['other'] });
-    const reply = await show('release-1');
-    expect(reply.json()).toEqual({
+    const response = await show('release-1');
+    expect(response.json()).toEqual({
       name: 'release-1',
       modified: new Date(server.clock.now()).toISOString(),
       artifacts: [await shownArtifact(server, first), await shownArtifact(server, second)],
@@ -63,7 +63,7 @@ describe('a release', () => {
       tags: [],
       notes: '',
     });
-    expect((await list()).json()).toEqual([reply.json()]);
+    expect((await list()).json()).toEqual([response.json()]);
   });
 
   it('is found by a name with characters that a path escapes', async () => {
@@ -75,8 +75,12 @@ describe('a release', () => {
     'returns 404 for the name %s',
     async (name) => {
       await publish(server);
-      const replies = [await show(name), await tag(name, ['x']), await note(name, { notes: 'x' })];
-      expect(replies.map(({ status }) => status)).toEqual([404, 404, 404]);
+      const responses = [
+        await show(name),
+        await tag(name, ['x']),
+        await note(name, { notes: 'x' }),
+      ];
+      expect(responses.map(({ status }) => status)).toEqual([404, 404, 404]);
     },
   );
 });
@@ -106,23 +110,26 @@ describe('the list of releases', () => {
     ['artifacts_count:desc', 'sort=artifacts_count:desc', ['alpha', 'beta', 'gamma']],
     ['tags:asc', 'sort=tags:asc', ['gamma', 'beta', 'alpha']],
   ])('returns the matching releases in order for %s', async (_, query, expected) => {
-    const reply = await list(query);
-    expect(namesIn(reply)).toEqual(expected);
-    expect(reply.headers.get('x-total-count')).toBe(String(expected.length));
+    const response = await list(query);
+    expect(namesIn(response)).toEqual(expected);
+    expect(response.headers.get('x-total-count')).toBe(String(expected.length));
   });
 
   it('comes in pages with the total count', async () => {
-    const reply = await list('page=2&per_page=2');
-    expect([namesIn(reply), reply.headers.get('x-total-count')]).toEqual([['gamma'], '3']);
-    expect(reply.headers.get('link')).toMatch(/page=1[^>]*>; rel="prev"/);
+    const response = await list('page=2&per_page=2');
+    expect([namesIn(response), response.headers.get('x-total-count')]).toEqual([['gamma'], '3']);
+    expect(response.headers.get('link')).toMatch(/page=1[^>]*>; rel="prev"/);
     expect(namesIn(await list('page=3&per_page=2'))).toEqual([]);
   });
 
   it.each(['page=0', 'per_page=501', 'sort=name', 'sort=up:asc', 'name=a&name=b'])(
     'returns 400 for %s',
     async (query) => {
-      const reply = await list(query);
-      expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^query: /)]);
+      const response = await list(query);
+      expect([response.status, response.json().error]).toEqual([
+        400,
+        expect.stringMatching(/^query: /),
+      ]);
     },
   );
 
@@ -148,8 +155,8 @@ describe('the list of releases', () => {
     [{ description: 'none' }, []],
   ])('can be filtered in its deprecated forms too: %j', async (query, expected) => {
     for (const id of ['list-releases-v1', 'list-paged-releases-v1'] as const) {
-      const reply = await server.call(id, { ...asAdmin(), query });
-      expect(reply.json<ReleaseV1[]>().map(({ Name }) => Name)).toEqual(expected);
+      const response = await server.call(id, { ...asAdmin(), query });
+      expect(response.json<ReleaseV1[]>().map(({ Name }) => Name)).toEqual(expected);
     }
   });
 
@@ -192,8 +199,11 @@ describe('the tags of a release', () => {
     ['21 of them', Array.from({ length: 21 }, (_, at) => `t${at}`)],
   ])('return 400 for %s and stay unchanged', async (_, json) => {
     await tag('release-1', ['kept']);
-    const reply = await tag('release-1', json);
-    expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^body: /)]);
+    const response = await tag('release-1', json);
+    expect([response.status, response.json().error]).toEqual([
+      400,
+      expect.stringMatching(/^body: /),
+    ]);
     expect((await show('release-1')).json()).toMatchObject({ tags: ['kept'] });
   });
 
@@ -204,8 +214,8 @@ describe('the tags of a release', () => {
       await publish(server, { name });
       expect((await tag(name, twenty(name))).status).toBe(204);
     }
-    const reply = await tag('release-1', ['a0', 'one-more']);
-    expect([reply.status, reply.json().error]).toEqual([409, expect.stringContaining('100')]);
+    const response = await tag('release-1', ['a0', 'one-more']);
+    expect([response.status, response.json().error]).toEqual([409, expect.stringContaining('100')]);
     expect((await tag('release-1', ['a0', 'e19'])).status).toBe(204);
     expect((await tag('e', twenty('f'))).status).toBe(409);
     await tag('release-1', []);
@@ -264,8 +274,8 @@ describe('the deletion of releases', () => {
     await publish(server, { name: 'release-2' });
     const device = await acceptedDevice(server, 'user-of-it');
     const id = await deploy(server, [device]);
-    const reply = await remove('release-2', 'release-1');
-    expect([reply.status, reply.json()]).toEqual([
+    const response = await remove('release-2', 'release-1');
+    expect([response.status, response.json()]).toEqual([
       409,
       {
         error: expect.stringContaining('active'),

@@ -13,7 +13,7 @@ import type { Page } from '../../store/engine/page.ts';
 import type { ReleaseFilter, StoredRelease } from '../../store/releases.ts';
 import { artifactView } from '../deprecated-fields.ts';
 import { ifGiven } from '../optional.ts';
-import { pagedAnswer } from '../paging.ts';
+import { pagedResponse } from '../paging.ts';
 import { auditArtifact, filterOfV1, removeArtifact } from './artifacts.ts';
 import { iso } from './views.ts';
 import type { UserContext } from './visible-devices.ts';
@@ -31,7 +31,7 @@ export const listReleases = defineEndpoint('list-releases', ({ query }, context)
     updateType: query.update_type,
   };
   const { releases } = context.store;
-  return pagedAnswer(context, query, {
+  return pagedResponse(context, query, {
     total: releases.count(filter),
     list: (page) => releasesOf(releases.names(filter, page, query.sort), releaseView, context),
   });
@@ -48,7 +48,7 @@ export const listPagedReleasesV1 = defineEndpoint(
   ({ query }, context) => {
     const { releases } = context.store;
     const filter = releaseFilterOfV1(query);
-    return pagedAnswer(context, query, {
+    return pagedResponse(context, query, {
       total: releases.count(filter),
       list: (page) => releasesOf(releases.names(filter, page, query.sort), releaseViewV1, context),
     });

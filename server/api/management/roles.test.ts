@@ -63,8 +63,8 @@ function create(version: Version, json: unknown, token = server.adminToken) {
 }
 
 async function made(version: Version, name = newName()): Promise<string> {
-  const reply = await create(version, { name, ...permits(version) });
-  expect(reply.status).toBe(201);
+  const response = await create(version, { name, ...permits(version) });
+  expect(response.status).toBe(201);
   return name;
 }
 
@@ -83,9 +83,9 @@ function remove(version: Version, id: string, token = server.adminToken) {
 describe.each(both)('a role created by %s', (version) => {
   it('has a Location and an audit entry as a change of the tenant', async () => {
     const json = { name: newName(), description: 'tests', ...permits(version) };
-    const reply = await create(version, json);
-    expect([reply.status, reply.text]).toEqual([201, '']);
-    const location = reply.headers.get('location') ?? '';
+    const response = await create(version, json);
+    expect([response.status, response.text]).toEqual([201, '']);
+    const location = response.headers.get('location') ?? '';
     const shown = await server.request('GET', location, { token: server.adminToken });
     expect(shown.json()).toEqual(json);
     const [entry] = await entries(server);
@@ -99,8 +99,11 @@ describe.each(both)('a role created by %s', (version) => {
   it('must have a unique name in its tenant, also beside the predefined roles', async () => {
     const name = await made(version);
     for (const taken of [name, 'RBAC_ROLE_CI']) {
-      const reply = await create(version, { name: taken, ...permits(version) });
-      expect([reply.status, reply.json().error]).toEqual([409, expect.stringContaining(taken)]);
+      const response = await create(version, { name: taken, ...permits(version) });
+      expect([response.status, response.json().error]).toEqual([
+        409,
+        expect.stringContaining(taken),
+      ]);
     }
     const foreign = await create(version, { name, ...permits(version) }, second.token);
     expect(foreign.status).toBe(201);
@@ -139,8 +142,8 @@ describe.each(both)('a role created by %s', (version) => {
       'at most 100',
     ],
   ])('is refused with 400 for %s', async (_, wrong, named) => {
-    const reply = await create(version, { name: newName(), ...permits(version), ...wrong });
-    expect([reply.status, reply.json().error]).toEqual([400, expect.stringContaining(named)]);
+    const response = await create(version, { name: newName(), ...permits(version), ...wrong });
+    expect([response.status, response.json().error]).toEqual([400, expect.stringContaining(named)]);
   });
 
   it('keeps the fields that an update does not contain', async () => {
@@ -182,8 +185,11 @@ describe.each(both)('a role created by %s', (version) => {
   it('cannot be deleted while a user has it: 409', async () => {
     const name = await made(version);
     const { id } = await signedInUser(server, `holder-${number}@example.com`, { roles: [name] });
-    const reply = await remove(version, name);
-    expect([reply.status, reply.json().error]).toEqual([409, expect.stringContaining('holder-')]);
+    const response = await remove(version, name);
+    expect([response.status, response.json().error]).toEqual([
+      409,
+      expect.stringContaining('holder-'),
+    ]);
     await server.call('delete-user', { token: server.adminToken, parameters: { id } });
     expect((await remove(version, name)).status).toBe(204);
   });
@@ -226,8 +232,8 @@ describe('a role in the version 2 form', () => {
     ['a bare word', 'ReadDevices', 'permission_sets_with_scope.0'],
   ])('returns 400 for %s', async (_, set, named) => {
     const json = { name: newName(), permission_sets_with_scope: [set] };
-    const reply = await create('create-role', json);
-    expect([reply.status, reply.json().error]).toEqual([400, expect.stringContaining(named)]);
+    const response = await create('create-role', json);
+    expect([response.status, response.json().error]).toEqual([400, expect.stringContaining(named)]);
   });
 });
 
@@ -243,11 +249,14 @@ describe('a role in the version 1 form', () => {
   ])('returns 400 for %s at creation and at update', async (_, permission, named) => {
     const json = { permissions: [permission] };
     const name = await made('create-role-v1');
-    for (const reply of [
+    for (const response of [
       await create('create-role-v1', { name: newName(), ...json }),
       await update('create-role-v1', name, json),
     ]) {
-      expect([reply.status, reply.json().error]).toEqual([400, expect.stringContaining(named)]);
+      expect([response.status, response.json().error]).toEqual([
+        400,
+        expect.stringContaining(named),
+      ]);
     }
   });
 
@@ -293,9 +302,12 @@ describe('the list of roles', () => {
   it('comes in pages', async () => {
     await made('create-role');
     const token = server.adminToken;
-    const reply = await server.call('list-roles', { token, query: { per_page: '5', page: '2' } });
-    expect(reply.json<RoleDescription[]>()[0]?.name).toMatch(/^role \d+$/);
-    expect(reply.headers.get('link')).toContain('rel="prev"');
+    const response = await server.call('list-roles', {
+      token,
+      query: { per_page: '5', page: '2' },
+    });
+    expect(response.json<RoleDescription[]>()[0]?.name).toMatch(/^role \d+$/);
+    expect(response.headers.get('link')).toContain('rel="prev"');
     const past = await server.call('list-roles-v1', { token, query: { page: '99' } });
     expect([past.status, past.text]).toEqual([200, '[]']);
   });
@@ -330,8 +342,11 @@ describe('the role limits of a tenant', () => {
     expect(
       (await server.call('update-user', { token, parameters: { id }, json: { roles } })).status,
     ).toBe(204);
-    const reply = await update('create-role', 'all', { permission_sets_with_scope: [] }, token);
-    expect([reply.status, reply.json().error]).toEqual([422, expect.stringContaining('the last')]);
+    const response = await update('create-role', 'all', { permission_sets_with_scope: [] }, token);
+    expect([response.status, response.json().error]).toEqual([
+      422,
+      expect.stringContaining('the last'),
+    ]);
     expect((await server.call('list-users', { token })).status).toBe(200);
   });
 });

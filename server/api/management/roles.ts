@@ -21,7 +21,7 @@ import type { Page } from '../../store/engine/page.ts';
 import type { Store } from '../../store/store.ts';
 import { findRole, predefinedRoles } from '../../tenants/access.ts';
 import { audit, tenantObject, userActor } from '../../tenants/audit.ts';
-import { linkedAnswer, type PageQuery, slice } from '../paging.ts';
+import { linkedResponse, type PageQuery, slice } from '../paging.ts';
 import { hasActingAdmin, lastAdmin } from './users.ts';
 import type { UserContext } from './visible-devices.ts';
 
@@ -104,7 +104,7 @@ function pageOfRoles<View>(context: UserContext, query: PageQuery, view: (role: 
   const everyOne: Page = { page: 1, perPage: limits.rolesMax };
   const all = [...predefinedRoles.values(), ...context.store.roles.list(everyOne)];
   const list = (page: Page) => slice(all, page).map(view);
-  return linkedAnswer(context, query, { total: all.length, list });
+  return linkedResponse(context, query, { total: all.length, list });
 }
 
 function makeRole(context: UserContext, role: Role): Refusal | undefined {

@@ -76,8 +76,8 @@ describe('under the dialect split-configuration', () => {
       Object.fromEntries(Array.from({ length: count }, (_, at) => [`key-${at}`, '']));
     for (const write of [set, report]) {
       expect((await write(many(100))).status).toBe(204);
-      const reply = await write(many(101));
-      expect([reply.status, reply.json().error]).toEqual([
+      const response = await write(many(101));
+      expect([response.status, response.json().error]).toEqual([
         400,
         'body: a device can have at most 100 settings',
       ]);
@@ -96,7 +96,7 @@ describe('under the dialect split-configuration', () => {
 
   it('a report without a body changes nothing', async () => {
     await report({ a: '1' });
-    const reply = await server.call('put-configuration', { token: device.token });
-    expect([reply.status, (await shown()).reported]).toEqual([204, { a: '1' }]);
+    const response = await server.call('put-configuration', { token: device.token });
+    expect([response.status, (await shown()).reported]).toEqual([204, { a: '1' }]);
   });
 });

@@ -29,11 +29,11 @@ function write(method: Method, json: unknown, ifMatch?: string) {
 
 async function shown() {
   const parameters = { id: device.id };
-  const reply = await server.call('get-inventory', { token: server.adminToken, parameters });
-  const { attributes } = reply.json<InventoryDevice>();
+  const response = await server.call('get-inventory', { token: server.adminToken, parameters });
+  const { attributes } = response.json<InventoryDevice>();
   const tags = attributes.filter(({ scope }) => scope === 'tags');
   return {
-    etag: reply.headers.get('etag'),
+    etag: response.headers.get('etag'),
     tags: Object.fromEntries(tags.map(({ name, value }) => [name, value])),
   };
 }
@@ -58,9 +58,11 @@ describe('the tags of a device', () => {
     await server.call('put-attributes', { token: device.token, json: attributes });
     await write('add-tags', [{ ...tag('site', 'north'), description: 'where', scope: 'system' }]);
     const parameters = { id: device.id };
-    const reply = await server.call('get-inventory', { token: server.adminToken, parameters });
+    const response = await server.call('get-inventory', { token: server.adminToken, parameters });
     const timestamp = new Date(server.clock.now()).toISOString();
-    expect(reply.json<InventoryDevice>().attributes.filter(({ name }) => name === 'site')).toEqual([
+    expect(
+      response.json<InventoryDevice>().attributes.filter(({ name }) => name === 'site'),
+    ).toEqual([
       { scope: 'inventory', name: 'site', value: 'south', timestamp },
       { scope: 'tags', name: 'site', value: 'north', description: 'where', timestamp },
     ]);
@@ -77,8 +79,8 @@ describe('the tags of a device', () => {
   it('are limited to twenty', async () => {
     expect((await write('replace-tags', many(21))).status).toBe(400);
     expect((await write('replace-tags', many(20))).status).toBe(200);
-    const reply = await write('add-tags', [tag('one more', 'x')]);
-    expect([reply.status, reply.json().error]).toEqual([
+    const response = await write('add-tags', [tag('one more', 'x')]);
+    expect([response.status, response.json().error]).toEqual([
       400,
       'body: a device can have at most 20 tags, not 21',
     ]);
@@ -116,8 +118,8 @@ describe("the ETag of a device's tags", () => {
       await write('add-tags', [tag('a', 1)]);
       const stale = (await shown()).etag ?? '';
       expect((await write(method, [tag('a', 2)], stale)).status).toBe(200);
-      const reply = await write(method, [tag('a', 3)], stale);
-      expect([reply.status, reply.json().error]).toEqual([
+      const response = await write(method, [tag('a', 3)], stale);
+      expect([response.status, response.json().error]).toEqual([
         412,
         expect.stringContaining('ETag does not match'),
       ]);
@@ -157,8 +159,11 @@ describe('a malformed write of tags', () => {
   ])('returns 400 and changes nothing for %s', async (_, json) => {
     await write('add-tags', [tag('kept', 1)]);
     for (const method of ['replace-tags', 'add-tags'] as const) {
-      const reply = await write(method, json);
-      expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^body: /)]);
+      const response = await write(method, json);
+      expect([response.status, response.json().error]).toEqual([
+        400,
+        expect.stringMatching(/^body: /),
+      ]);
     }
     expect((await shown()).tags).toEqual({ kept: 1 });
   });

@@ -37,8 +37,8 @@ const described = {
 
 describe('the tenant of a user', () => {
   it('is shown with its tenant token in version 1', async () => {
-    const reply = await server.call('get-own-tenant-v1', { token: second.token });
-    expect(reply.json()).toEqual({
+    const response = await server.call('get-own-tenant-v1', { token: second.token });
+    expect(response.json()).toEqual({
       ...described,
       id: second.id,
       name: 'Second',
@@ -47,15 +47,15 @@ describe('the tenant of a user', () => {
   });
 
   it('is shown without its tenant token in version 2', async () => {
-    const reply = await server.call('get-own-tenant', { token: second.token });
-    expect(reply.json()).toEqual({ ...described, id: second.id, name: 'Second' });
-    expect(reply.text).not.toContain('token');
+    const response = await server.call('get-own-tenant', { token: second.token });
+    expect(response.json()).toEqual({ ...described, id: second.id, name: 'Second' });
+    expect(response.text).not.toContain('token');
   });
 
   it("is the user's own tenant, not another one", async () => {
-    const reply = await server.call('get-own-tenant', { token: server.adminToken });
-    expect(reply.json()).toMatchObject({ name: 'Default' });
-    expect(reply.json().id).not.toBe(second.id);
+    const response = await server.call('get-own-tenant', { token: server.adminToken });
+    expect(response.json()).toMatchObject({ name: 'Default' });
+    expect(response.json().id).not.toBe(second.id);
   });
 
   it('is shown to every user, whatever the roles', async () => {
@@ -67,8 +67,8 @@ describe('the tenant of a user', () => {
 
 describe('the tenant token', () => {
   it('is returned to users with full rights', async () => {
-    const reply = await server.call('get-tenant-token', { token: second.token });
-    expect([reply.status, reply.json()]).toEqual([200, { tenant_token: second.tenantToken }]);
+    const response = await server.call('get-tenant-token', { token: second.token });
+    expect([response.status, response.json()]).toEqual([200, { tenant_token: second.tenantToken }]);
   });
 
   it('is returned to users who manage all devices', async () => {
@@ -84,12 +84,12 @@ describe('the tenant token', () => {
   ])('is refused with 403 to users who %s', async (what, sets) => {
     const email = `${what.replaceAll(' ', '-')}@example.com`;
     const { token } = await userWithSets(server, email, sets);
-    const reply = await server.call('get-tenant-token', { token });
-    expect([reply.status, reply.json().error]).toEqual([
+    const response = await server.call('get-tenant-token', { token });
+    expect([response.status, response.json().error]).toEqual([
       403,
       expect.stringContaining('ManageDevices or SuperUser for all devices'),
     ]);
-    expect(reply.text).not.toMatch(/[\w-]{43}/);
+    expect(response.text).not.toMatch(/[\w-]{43}/);
   });
 });
 
@@ -122,8 +122,8 @@ describe('a new device', () => {
   });
 
   it('gets 401 for an unknown tenant token and is not recorded', async () => {
-    const reply = await ask('lost', `${second.tenantToken}x`);
-    expect([reply.status, reply.json().error]).toEqual([
+    const response = await ask('lost', `${second.tenantToken}x`);
+    expect([response.status, response.json().error]).toEqual([
       401,
       expect.stringContaining('tenant_token'),
     ]);
@@ -139,8 +139,8 @@ describe('a new device', () => {
     const body = JSON.stringify({ ...known, tenant_token: 'of another server' });
     const asked = async () => (await authenticate(alone, device, { body })).json().error;
     const seen = async () => {
-      const reply = await alone.call('list-devices', { token: alone.adminToken });
-      return macs(reply.json<Device[]>());
+      const response = await alone.call('list-devices', { token: alone.adminToken });
+      return macs(response.json<Device[]>());
     };
     expect(await asked()).toContain('not authorized');
     expect(await seen()).toEqual(['from elsewhere']);
@@ -202,8 +202,8 @@ describe('a suspended tenant', () => {
       server.call('count-devices', { token: personal }),
       server.call('get-configuration', { token: deviceToken }),
     ]);
-    for (const reply of refused) {
-      expect([reply.status, reply.json().error]).toEqual([
+    for (const response of refused) {
+      expect([response.status, response.json().error]).toEqual([
         401,
         expect.stringContaining('Account suspended'),
       ]);
@@ -224,8 +224,8 @@ describe('a suspended tenant', () => {
 
   it('is not revealed by a login with a wrong password', async () => {
     await setTenantStatus(server, second.id, 'suspended');
-    const reply = await signIn(server, second.adminEmail, 'wrong');
-    expect(reply.json().error).not.toContain('suspended');
+    const response = await signIn(server, second.adminEmail, 'wrong');
+    expect(response.json().error).not.toContain('suspended');
     await setTenantStatus(server, second.id, 'active');
   });
 

@@ -8,7 +8,7 @@ import { limits } from '../../../fixtures/contract/limits.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { rawRequest, sendRaw } from '../../testing/raw-http.ts';
 import { artifactBytes, shownArtifact, uploadArtifact } from '../../testing/test-artifacts.ts';
-import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { startTestServer, type TestResponse, type TestServer } from '../../testing/test-server.ts';
 
 let folder: string;
 let server: TestServer;
@@ -35,7 +35,7 @@ function storedFiles(): string[] {
 }
 
 /** Sends a handwritten multipart body, as some clients do. */
-async function handwritten(mediaType: string, description = 'by hand'): Promise<Reply> {
+async function handwritten(mediaType: string, description = 'by hand'): Promise<TestResponse> {
   const part = (head: string, content: Buffer | string): Buffer =>
     Buffer.concat([
       Buffer.from(`--cut\r\nContent-Disposition: form-data; ${head}\r\n\r\n`),
@@ -55,16 +55,16 @@ describe('an upload of an artifact as multipart data', () => {
   it.each(['multipart/form-data', 'multipart/mixed', 'Multipart/Mixed'])(
     'is accepted with the media type %s',
     async (mediaType) => {
-      const reply = await handwritten(mediaType);
-      expect(reply.status).toBe(201);
-      const id = `${reply.headers.get('location')}`.split('/').at(-1) ?? '';
+      const response = await handwritten(mediaType);
+      expect(response.status).toBe(201);
+      const id = `${response.headers.get('location')}`.split('/').at(-1) ?? '';
       expect(await shownArtifact(server, id)).toMatchObject({ description: 'by hand' });
     },
   );
 
   it('is refused in another multipart type, with both types in the error', async () => {
-    const reply = await handwritten('multipart/related');
-    expect([reply.status, reply.json().error]).toEqual([
+    const response = await handwritten('multipart/related');
+    expect([response.status, response.json().error]).toEqual([
       415,
       expect.stringContaining('multipart/form-data" or "multipart/mixed'),
     ]);
@@ -80,9 +80,9 @@ describe('the deprecated form part size', () => {
     const ids = ['17408', '1', '-5', 'large', ''];
     for (const [at, size] of ids.entries()) {
       const bytes = await artifactBytes({ name: `release-${at}` });
-      const reply = await uploadArtifact(own, bytes, { size });
-      expect([size, reply.status]).toEqual([size, 201]);
-      const id = `${reply.headers.get('location')}`.split('/').at(-1) ?? '';
+      const response = await uploadArtifact(own, bytes, { size });
+      expect([size, response.status]).toEqual([size, 201]);
+      const id = `${response.headers.get('location')}`.split('/').at(-1) ?? '';
       expect((await shownArtifact(own, id)).size).toBe(bytes.length);
     }
     await own.close();
@@ -99,7 +99,7 @@ describe('a form that is too large', () => {
   ])(
     '%s returns 413 before the body arrives if its Content-Length exceeds the limit',
     async (_, target, max) => {
-      const reply = await sendRaw(
+      const response = await sendRaw(
         server,
         rawRequest(`POST ${target}`, [
           'Host: x',
@@ -108,7 +108,7 @@ describe('a form that is too large', () => {
           `Content-Length: ${max * 2}`,
         ]),
       );
-      expect([reply.status, JSON.parse(reply.body)]).toEqual([
+      expect([response.status, JSON.parse(response.body)]).toEqual([
         413,
         { error: expect.stringContaining(String(max)), request_id: expect.any(String) },
       ]);
@@ -116,11 +116,11 @@ describe('a form that is too large', () => {
   );
 
   it('by a text part returns 400 and leaves no file', async () => {
-    const reply = await handwritten(
+    const response = await handwritten(
       'multipart/form-data',
       'x'.repeat(limits.uploadFieldMaxBytes + 1),
     );
-    expect([reply.status, reply.json().error]).toEqual([
+    expect([response.status, response.json().error]).toEqual([
       400,
       `description: must have at most ${limits.uploadFieldMaxBytes} bytes`,
     ]);
@@ -131,16 +131,20 @@ describe('a form that is too large', () => {
 
   it('by the number of its parts returns 400 and leaves no file', async () => {
     const fields = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`f${at}`, 'x']));
-    const reply = await uploadArtifact(server, await artifactBytes(), fields);
-    expect([reply.status, reply.json().error, storedFiles()]).toEqual([400, tooManyParts, []]);
+    const response = await uploadArtifact(server, await artifactBytes(), fields);
+    expect([response.status, response.json().error, storedFiles()]).toEqual([
+      400,
+      tooManyParts,
+      [],
+    ]);
   });
 
   it('by parts behind the file returns 400 and leaves no file', async () => {
     const form = new FormData();
     form.append('artifact', new Blob([new Uint8Array(await artifactBytes())]), 'a.mender');
     for (let part = 0; part < limits.uploadPartsMax; part += 1) form.append('x', '');
-    const reply = await server.call('upload-artifact', { token: server.adminToken, body: form });
-    expect([reply.status, reply.json().error]).toEqual([400, tooManyParts]);
+    const response = await server.call('upload-artifact', { token: server.adminToken, body: form });
+    expect([response.status, response.json().error]).toEqual([400, tooManyParts]);
     await expect.poll(storedFiles).toEqual([]);
   });
 });

@@ -15,7 +15,7 @@ import {
 } from '../../testing/test-artifacts.ts';
 import { board, deploy, instructionsIn, nextRequests } from '../../testing/test-deployments.ts';
 import { acceptedDevice } from '../../testing/test-device.ts';
-import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { startTestServer, type TestResponse, type TestServer } from '../../testing/test-server.ts';
 
 const uuid = '11111111-2222-4333-8444-555555555555';
 let folder: string;
@@ -46,7 +46,7 @@ function storedFiles(): string[] {
 function send(
   body: FormData | Buffer | string,
   headers: Record<string, string> = {},
-): Promise<Reply> {
+): Promise<TestResponse> {
   return server.call('upload-artifact', { token: server.adminToken, headers, body });
 }
 
@@ -66,17 +66,17 @@ async function listed(): Promise<Artifact[]> {
 
 describe('an upload of an artifact', () => {
   it('returns 201 with the Location of the artifact', async () => {
-    const reply = await send(formOf(['artifact', await artifactBytes()]));
+    const response = await send(formOf(['artifact', await artifactBytes()]));
     const [artifact] = await listed();
-    expect([reply.status, reply.text]).toEqual([201, '']);
-    expect(reply.headers.get('location')).toBe(
+    expect([response.status, response.text]).toEqual([201, '']);
+    expect(response.headers.get('location')).toBe(
       `/api/management/v1/deployments/artifacts/${artifact?.id}`,
     );
     expect(storedFiles()).toHaveLength(1);
   });
 
   it('accepts description, size and id before the file, and ignores unknown parts', async () => {
-    const reply = await send(
+    const response = await send(
       formOf(
         ['description', 'größer'],
         ['size', '1'],
@@ -86,7 +86,7 @@ describe('an upload of an artifact', () => {
         ['artifact', debianArtifact('conformance-release-1')],
       ),
     );
-    expect(reply.headers.get('location')).toMatch(new RegExp(`/${uuid}$`));
+    expect(response.headers.get('location')).toMatch(new RegExp(`/${uuid}$`));
     expect(await shownArtifact(server, uuid)).toMatchObject({
       id: uuid,
       description: 'größer',
@@ -96,7 +96,7 @@ describe('an upload of an artifact', () => {
   });
 
   it('ignores all parts after the file', async () => {
-    const reply = await send(
+    const response = await send(
       formOf(
         ['artifact', await artifactBytes()],
         ['artifact_id', 'not-a-uuid'],
@@ -104,7 +104,7 @@ describe('an upload of an artifact', () => {
         ['artifact', Buffer.from('no artifact')],
       ),
     );
-    expect(reply.status).toBe(201);
+    expect(response.status).toBe(201);
     const [artifact] = await listed();
     expect(artifact).not.toHaveProperty('description');
     expect(storedFiles()).toHaveLength(1);
@@ -161,8 +161,8 @@ describe('an upload of a file that is not a valid artifact', () => {
     ['a compressed file', async () => gzipSync(await artifactBytes()), /is compressed with gzip/],
     ['damaged gzip', () => looseArtifact({ storeHeader: (archive) => archive }), /gzip/],
   ])('returns 400 and stores nothing for %s', async (_, make, because) => {
-    const reply = await uploadArtifact(server, await make());
-    expect([reply.status, reply.json()]).toEqual([
+    const response = await uploadArtifact(server, await make());
+    expect([response.status, response.json()]).toEqual([
       400,
       { error: expect.stringMatching(because), request_id: expect.any(String) },
     ]);
@@ -192,8 +192,8 @@ describe('a malformed upload', () => {
     ['no media type', head, { 'Content-Type': '' }],
     ['a media type that is none', head, { 'Content-Type': 'multipart' }],
   ])('returns 400 and stores nothing for %s', async (_, body, headers) => {
-    const reply = await send(body, headers);
-    expect([reply.status, reply.json()]).toEqual([
+    const response = await send(body, headers);
+    expect([response.status, response.json()]).toEqual([
       400,
       { error: expect.any(String), request_id: expect.any(String) },
     ]);
@@ -207,8 +207,8 @@ describe('a malformed upload', () => {
   });
 
   it('returns 400 and stores nothing without a part named artifact', async () => {
-    const reply = await send(formOf(['description', 'x'], ['file', await artifactBytes()]));
-    expect([reply.status, reply.json().error]).toEqual([
+    const response = await send(formOf(['description', 'x'], ['file', await artifactBytes()]));
+    expect([response.status, response.json().error]).toEqual([
       400,
       expect.stringContaining('"artifact"'),
     ]);
@@ -222,8 +222,8 @@ describe('a malformed upload', () => {
   it.each(['', 'artifact-1', `${uuid}0`, `{${uuid}}`, '../../etc/passwd'])(
     'returns 400 and stores nothing for the artifact_id %j',
     async (id) => {
-      const reply = await uploadArtifact(server, await artifactBytes(), { artifact_id: id });
-      expect([reply.status, reply.json().error]).toEqual([
+      const response = await uploadArtifact(server, await artifactBytes(), { artifact_id: id });
+      expect([response.status, response.json().error]).toEqual([
         400,
         expect.stringContaining('artifact_id'),
       ]);
@@ -236,8 +236,8 @@ describe('an upload beside an existing artifact', () => {
   it('returns 422 for the same id', async () => {
     await uploadArtifact(server, await artifactBytes(), { artifact_id: uuid });
     const another = await artifactBytes({ name: 'release-2' });
-    const reply = await uploadArtifact(server, another, { artifact_id: uuid });
-    expect([reply.status, reply.json().error]).toEqual([422, expect.stringContaining(uuid)]);
+    const response = await uploadArtifact(server, another, { artifact_id: uuid });
+    expect([response.status, response.json().error]).toEqual([422, expect.stringContaining(uuid)]);
     expect((await listed()).map(({ name }) => name)).toEqual(['release-1']);
     expect(storedFiles()).toHaveLength(1);
   });
@@ -248,8 +248,8 @@ describe('an upload beside an existing artifact', () => {
     ['one device type in common', { deviceTypes: ['board', 'other'] }],
   ])('returns 409 for the same name and %s', async (_, spec) => {
     const id = await publish(server);
-    const reply = await uploadArtifact(server, await artifactBytes(spec));
-    expect([reply.status, reply.json()]).toEqual([
+    const response = await uploadArtifact(server, await artifactBytes(spec));
+    expect([response.status, response.json()]).toEqual([
       409,
       {
         error: expect.stringContaining(id),
@@ -298,10 +298,10 @@ describe('an upload beside an existing artifact', () => {
 
   it('succeeds once if the same file comes ten times at once', async () => {
     const bytes = await artifactBytes();
-    const replies = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 10 }, () => uploadArtifact(server, bytes)),
     );
-    expect(replies.map(({ status }) => status).toSorted()).toEqual([
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([
       201,
       ...new Array(9).fill(409),
     ]);

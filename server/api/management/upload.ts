@@ -2,9 +2,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { BusboyFileStream } from '@fastify/busboy';
 import { limits } from '../../../fixtures/contract/limits.ts';
-import { tooManyOpenFiles } from '../../http/answer.ts';
 import { onBodyFailure, RequestCutOff, tooManyBytes } from '../../http/body.ts';
 import { Refusal, refuse } from '../../http/refusal.ts';
+import { tooManyOpenFiles } from '../../http/response.ts';
 import type { HandlerContext } from '../../pipeline/endpoint.ts';
 import type { FileStore, ReceivedFile } from '../../store/files.ts';
 import { malformedParts, openMultipart, tooManyParts } from './multipart.ts';

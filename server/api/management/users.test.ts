@@ -34,8 +34,8 @@ async function emails(query: Record<string, string> | URLSearchParams): Promise<
 
 describe('the list of users', () => {
   it('contains all users of the tenant without any form of password', async () => {
-    const reply = await list();
-    expect(reply.json<User[]>()).toEqual([
+    const response = await list();
+    expect(response.json<User[]>()).toEqual([
       {
         id: expect.stringMatching(/^[0-9a-f-]{36}$/),
         email: server.adminEmail,
@@ -52,7 +52,7 @@ describe('the list of users', () => {
         login_ts: '2026-11-21T12:00:01.000Z',
       },
     ]);
-    expect(reply.text).not.toMatch(/password|hash/);
+    expect(response.text).not.toMatch(/password|hash/);
   });
 
   it('contains no user of another tenant', async () => {
@@ -80,9 +80,9 @@ describe('the list of users', () => {
   });
 
   it('comes in pages', async () => {
-    const reply = await list({ per_page: '1', page: '2' });
-    expect(reply.json<User[]>().map(({ email }) => email)).toEqual(['reader@example.com']);
-    expect(reply.headers.get('link')).toContain('rel="prev"');
+    const response = await list({ per_page: '1', page: '2' });
+    expect(response.json<User[]>().map(({ email }) => email)).toEqual(['reader@example.com']);
+    expect(response.headers.get('link')).toContain('rel="prev"');
     expect((await list({ page: '9' })).text).toBe('[]');
   });
 
@@ -109,8 +109,11 @@ describe('a request for one user', () => {
   it.each(['nobody', '%00', '00000000-0000-4000-8000-000000000000'])(
     'returns 404 for the id %j',
     async (id) => {
-      const reply = await server.call('get-user', { token: server.adminToken, parameters: { id } });
-      expect(reply.status).toBe(404);
+      const response = await server.call('get-user', {
+        token: server.adminToken,
+        parameters: { id },
+      });
+      expect(response.status).toBe(404);
     },
   );
 
@@ -162,8 +165,11 @@ describe('the deletion of a user', () => {
     const me = (await server.call('get-own-user', { token })).json<User>();
     await server.call('create-user', { token, json: { email: 'invited@third.example' } });
     await signedInUser(server, 'limited@third.example', { token, roles: ['RBAC_ROLE_CI'] });
-    const reply = await remove(me.id, token);
-    expect([reply.status, reply.json().error]).toEqual([422, expect.stringContaining('the last')]);
+    const response = await remove(me.id, token);
+    expect([response.status, response.json().error]).toEqual([
+      422,
+      expect.stringContaining('the last'),
+    ]);
     const heir = await signedInUser(server, 'heir@third.example', { token });
     expect((await remove(me.id, token)).status).toBe(204);
     expect((await server.call('get-own-user', { token: heir.token })).status).toBe(200);

@@ -8,7 +8,7 @@ import type { StoredUser, UserFilter } from '../../store/users.ts';
 import { isActingAdmin } from '../../tenants/access.ts';
 import { audit, userActor, userObject } from '../../tenants/audit.ts';
 import { ifGiven } from '../optional.ts';
-import { linkedAnswer, momentMs } from '../paging.ts';
+import { linkedResponse, momentMs } from '../paging.ts';
 import { iso } from './views.ts';
 
 const noSuchUser = refuse.notFound(
@@ -32,7 +32,7 @@ export const listUsers = defineEndpoint('list-users', ({ query }, context) => {
     updatedAfterMs: ifGiven(query.updated_after, momentMs),
     updatedBeforeMs: ifGiven(query.updated_before, momentMs),
   };
-  return linkedAnswer(context, query, {
+  return linkedResponse(context, query, {
     total: users.count(filter),
     list: (page) => users.list(filter, page).map(userView),
   });

@@ -38,22 +38,22 @@ type AdminCall<Id extends AdminOperation> = {
     ? object
     : { readonly parameters: Readonly<Record<AdminPathParameters<Id>, string>> });
 
-type AdminAnswerBody<Answer> = Answer extends {
+type AdminResponseBody<HttpResponse> = HttpResponse extends {
   readonly shape: infer Shape extends v.GenericSchema;
 }
   ? v.InferOutput<Shape>
-  : Answer extends { readonly mediaType: string }
+  : HttpResponse extends { readonly mediaType: string }
     ? string
     : undefined;
 
-type AnswersOf<Success> = AdminAnswerBody<Success[keyof Success]>;
+type ResponsesOf<Success> = AdminResponseBody<Success[keyof Success]>;
 
 /** A success response whose body has been read. */
-interface AdminAnswer<Id extends AdminOperation> {
+interface AdminResponse<Id extends AdminOperation> {
   readonly status: number;
   readonly headers: Headers;
   /** The parsed JSON, or a string for any other media type; undefined without a body. */
-  readonly body: AnswersOf<AdminRows[Id]['success']>;
+  readonly body: ResponsesOf<AdminRows[Id]['success']>;
 }
 
 /** Thrown if the server responds with an error. */
@@ -82,7 +82,7 @@ export interface AdminClient {
   call<Id extends AdminOperation>(
     id: Id,
     ...[call]: object extends AdminCall<Id> ? [AdminCall<Id>?] : [AdminCall<Id>]
-  ): Promise<AdminAnswer<Id>>;
+  ): Promise<AdminResponse<Id>>;
 }
 
 /** Sends a request, as the platform's `fetch` does. */
@@ -105,14 +105,16 @@ export function adminClient(baseUrl: string, token: string, fetchBy: Fetch = fet
       const body = bodyOf(text, headers.get('content-type') ?? '');
       // The cast is safe because the server's own tests check responses against the shapes of the
       // row.
-      return { status, headers, body } as AdminAnswer<Id>;
+      return { status, headers, body } as AdminResponse<Id>;
     },
   };
 }
 
 const queryValue = v.union([v.string(), v.number(), v.boolean()]);
 
-/** Returns the shape of a call. The server itself checks query and JSON, so they are taken as given. */
+/**
+ * Returns the shape of a call. The server itself checks query and JSON, so they are taken as given.
+ */
 function callShapeOf({ path }: Operation) {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   const parameters = v.strictObject(

@@ -20,9 +20,9 @@ afterEach(() => server.close());
 /** Steers the clock and returns its state afterwards. */
 async function steer(command: object, tenant?: string) {
   const query = tenant === undefined ? '' : `?tenant=${tenant}`;
-  const reply = await control(server, 'POST', `/clock${query}`, command);
-  expect([reply.status, reply.text]).toEqual([200, reply.text]);
-  return JSON.parse(reply.text);
+  const response = await control(server, 'POST', `/clock${query}`, command);
+  expect([response.status, response.text]).toEqual([200, response.text]);
+  return JSON.parse(response.text);
 }
 
 function poll(token: string) {
@@ -171,9 +171,9 @@ describe("the header that states the tenant's time", () => {
     const refused = await authenticate(server, newDevice('stranger'));
     expect([refused.status, refused.headers.get(name)]).toEqual([401, '2026-11-21T12:00:00.000Z']);
     await steer({ advanceSeconds: 3600 });
-    const answer = await server.call('count-devices', { token: server.adminToken });
-    expect(answer.headers.get(name)).toBe(new Date(startOfTest + 3_600_000).toISOString());
-    expect(answer.headers.get('date')).toBe(new Date(startOfTest + 3_600_000).toUTCString());
+    const response = await server.call('count-devices', { token: server.adminToken });
+    expect(response.headers.get(name)).toBe(new Date(startOfTest + 3_600_000).toISOString());
+    expect(response.headers.get('date')).toBe(new Date(startOfTest + 3_600_000).toUTCString());
   });
 
   it('states the time of the tenant in an expired token', async () => {

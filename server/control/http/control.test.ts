@@ -117,29 +117,29 @@ afterEach(async () => {
 });
 
 async function ask(path: string, init?: RequestInit) {
-  const answer = await fetch(control.url + path, init);
-  return { status: answer.status, headers: answer.headers, text: await answer.text() };
+  const response = await fetch(control.url + path, init);
+  return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-/** An answer as the raw connection received it. */
+/** A response as the raw connection received it. */
 async function bytesOf(path: string, accepted: string | undefined) {
   const headers = accepted === undefined ? {} : { 'Accept-Encoding': accepted };
   const asking = get(control.url + path, { headers });
-  const [answer] = (await once(asking, 'response')) as [IncomingMessage];
-  return { headers: answer.headers, bytes: Buffer.concat(await answer.toArray()) };
+  const [response] = (await once(asking, 'response')) as [IncomingMessage];
+  return { headers: response.headers, bytes: Buffer.concat(await response.toArray()) };
 }
 
 /** Opens the stream of events; resolves once the subscription is active. */
 async function openStream() {
   const stop = new AbortController();
-  const answer = await fetch(`${control.url}/events`, {
+  const response = await fetch(`${control.url}/events`, {
     headers: authorization,
     signal: stop.signal,
   });
-  const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   const read = async (): Promise<string> => (await reader?.read())?.value ?? 'the end';
   expect(await read()).toBe(': connected\n\n');
-  return { answer, read, stop };
+  return { response, read, stop };
 }
 
 describe('authorization at the control listener', () => {
@@ -152,9 +152,11 @@ describe('authorization at the control listener', () => {
     ['another scheme', { Authorization: `Basic ${controlToken}` }],
   ])('refuses %s with 401 and names what is missing', async (_, headers) => {
     for (const path of ['/overview', '/events', '/nothing-here']) {
-      const answer = await ask(path, { headers });
-      expect(answer.status).toBe(401);
-      expect(JSON.parse(answer.text)).toEqual({ error: expect.stringContaining('control token') });
+      const response = await ask(path, { headers });
+      expect(response.status).toBe(401);
+      expect(JSON.parse(response.text)).toEqual({
+        error: expect.stringContaining('control token'),
+      });
     }
   });
 
@@ -163,31 +165,31 @@ describe('authorization at the control listener', () => {
   });
 
   it('needs no token for the readiness check', async () => {
-    const answer = await ask('/ready');
-    expect([answer.status, answer.text]).toEqual([200, '{"ready":true}']);
+    const response = await ask('/ready');
+    expect([response.status, response.text]).toEqual([200, '{"ready":true}']);
   });
 });
 
 describe('the control listener', () => {
   it('answers 404 with an error body for an unknown path', async () => {
-    const answer = await ask('/api/devices', { headers: authorization });
-    expect(answer.status).toBe(404);
-    expect(JSON.parse(answer.text)).toEqual({ error: expect.stringContaining('/api/devices') });
+    const response = await ask('/api/devices', { headers: authorization });
+    expect(response.status).toBe(404);
+    expect(JSON.parse(response.text)).toEqual({ error: expect.stringContaining('/api/devices') });
   });
 
   it.each(['/', '/ready', '/overview', '/devices', '/events'])(
     'answers 405 with Allow for a POST to %s',
     async (path) => {
-      const answer = await ask(path, { method: 'POST', headers: authorization });
-      expect(answer.status).toBe(405);
-      expect(answer.headers.get('allow')).toBe('GET, HEAD');
-      expect(JSON.parse(answer.text)).toEqual({ error: expect.stringContaining('POST') });
+      const response = await ask(path, { method: 'POST', headers: authorization });
+      expect(response.status).toBe(405);
+      expect(response.headers.get('allow')).toBe('GET, HEAD');
+      expect(JSON.parse(response.text)).toEqual({ error: expect.stringContaining('POST') });
     },
   );
 
   it('opens no event stream for HEAD', async () => {
-    const answer = await ask('/events', { method: 'HEAD', headers: authorization });
-    expect(answer.status).toBe(405);
+    const response = await ask('/events', { method: 'HEAD', headers: authorization });
+    expect(response.status).toBe(405);
     expect(source.listeners.size).toBe(0);
   });
 
@@ -252,10 +254,10 @@ describe('the page of the control listener', () => {
 describe('the overview of the control listener', () => {
   it('equals the data of the server', async () => {
     source.shown = { devices: [], deviceCounts: { pending: 3 }, deployments: [] };
-    const answer = await ask('/overview', { headers: authorization });
-    expect(answer.status).toBe(200);
+    const response = await ask('/overview', { headers: authorization });
+    expect(response.status).toBe(200);
     const stalls = { count: 0, worstMs: 0, worstIn: '' };
-    expect(JSON.parse(answer.text)).toEqual({ ...source.shown, stalls });
+    expect(JSON.parse(response.text)).toEqual({ ...source.shown, stalls });
   });
 
   it('contains at most 500 devices and 100 deployments', async () => {
@@ -283,15 +285,15 @@ describe('the overview of the control listener', () => {
     source.overview = () => {
       throw new Error('a secret of the store');
     };
-    const answer = await ask('/overview', { headers: authorization });
-    expect([answer.status, answer.text]).toEqual([500, '{"error":"internal error"}']);
+    const response = await ask('/overview', { headers: authorization });
+    expect([response.status, response.text]).toEqual([500, '{"error":"internal error"}']);
   });
 });
 
 describe('the stream of events', () => {
   it('sends an event for each answered request', async () => {
     const stream = await openStream();
-    expect(stream.answer.headers.get('content-type')).toContain('text/event-stream');
+    expect(stream.response.headers.get('content-type')).toContain('text/event-stream');
     source.say({ operation: 'connect', status: 101, deviceId: 'd-1' });
     const data = /^event: activity\ndata: (.*)\n\n$/.exec(await stream.read())?.[1] ?? '';
     expect(JSON.parse(data)).toEqual({
@@ -349,9 +351,9 @@ describe('the stream of events', () => {
 
   it('releases a reader that disconnects', async () => {
     const gone = new Promise<void>((resolve) => {
-      const ask = get(`${control.url}/events`, { headers: authorization }, (answer) => {
-        answer.once('data', () => ask.destroy());
-        answer.once('close', resolve);
+      const ask = get(`${control.url}/events`, { headers: authorization }, (response) => {
+        response.once('data', () => ask.destroy());
+        response.once('close', resolve);
       });
       ask.on('error', () => resolve());
     });
@@ -361,8 +363,8 @@ describe('the stream of events', () => {
 
   it('refuses the 33rd reader with 503', async () => {
     const streams = await Promise.all(Array.from({ length: 32 }, () => openStream()));
-    const answer = await ask('/events', { headers: authorization });
-    expect(answer.status).toBe(503);
+    const response = await ask('/events', { headers: authorization });
+    expect(response.status).toBe(503);
     for (const { stop } of streams) stop.abort();
   });
 

@@ -18,7 +18,7 @@ import { connectionOptions, enforceConnectionLimits } from '../../listeners/conn
 import { Connections } from '../../listeners/connections.ts';
 import { inOrder } from '../../listeners/pipelining.ts';
 import { StagedClosing } from '../../listeners/staged-closing.ts';
-import { answerUnreadable, bareAnswer } from '../../listeners/unreadable.ts';
+import { answerUnreadable, bareResponse } from '../../listeners/unreadable.ts';
 import type { Log } from '../../pipeline/log.ts';
 import type { StorageErrors } from '../../pipeline/storage-errors.ts';
 import { callerNamedIn, type Turns } from '../../pipeline/turns.ts';
@@ -139,7 +139,7 @@ export async function startControl(options: ControlListenerOptions): Promise<Run
     requireOwn: (request) => checkOwnAddress(request, options.host),
   });
   answerUnreadable(server, { closing, turns: options.turns }, ({ status, malformed }) =>
-    bareAnswer(status, { error: malformed.error }, {}),
+    bareResponse(status, { error: malformed.error }, {}),
   );
   enforceConnectionLimits(server, connectionLimits);
   connections.watch(server, () => '');

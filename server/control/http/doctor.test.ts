@@ -28,8 +28,8 @@ async function examined(
 /** Sends a body with the signature of another one; returns the entry's number and request id. */
 async function refused(body: string, signed = body) {
   const signature = signatureOf(signed, device.privateKey);
-  const reply = await authenticate(server, device, { body, signature });
-  expect(reply.status).toBe(401);
+  const response = await authenticate(server, device, { body, signature });
+  expect(response.status).toBe(401);
   const { text } = await control(server, 'GET', '/journal?operation=post-auth-request');
   const { entries } = JSON.parse(text) as { entries: { sequence: number; requestId: string }[] };
   const { sequence = 0, requestId = '' } = entries.at(-1) ?? {};

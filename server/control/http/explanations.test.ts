@@ -7,7 +7,7 @@ import { linkTo, publish } from '../../testing/test-artifacts.ts';
 import { createDeployment } from '../../testing/test-deployments.ts';
 import { acceptedDevice, authenticate, decide, signatureOf } from '../../testing/test-device.ts';
 import { journalPage } from '../../testing/test-journal.ts';
-import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { startTestServer, type TestResponse, type TestServer } from '../../testing/test-server.ts';
 import { control, secondTenant } from '../../testing/test-tenants.ts';
 
 let server: TestServer;
@@ -59,8 +59,8 @@ describe('GET /explanations/{requestId}', () => {
     const { uri } = await linkTo(server, device.token, id);
     const download = request(uri, { agent: false });
     download.end();
-    const [answer] = (await once(download, 'response')) as [IncomingMessage];
-    await once(answer, 'readable');
+    const [response] = (await once(download, 'response')) as [IncomingMessage];
+    await once(response, 'readable');
     download.destroy();
     await control(server, 'GET', '/await?operation=download-artifact&whole=true&after=0');
     const { entries } = await journalPage(server, 'operation=download-artifact');
@@ -89,9 +89,9 @@ describe('GET /explanations/{requestId}', () => {
     ['*/*', /^application\/json/, /^\{"requestId":"told"/],
   ])('answers in the requested format: %s', async (accept, type, form) => {
     await server.call('get-configuration', named('told'));
-    const answer = await ask('/explanations/told', { Accept: accept });
-    expect(answer.headers.get('content-type')).toMatch(type);
-    expect(await answer.text()).toMatch(form);
+    const response = await ask('/explanations/told', { Accept: accept });
+    expect(response.headers.get('content-type')).toMatch(type);
+    expect(await response.text()).toMatch(form);
   });
 
   it('accepts ids of any printable characters', async () => {
@@ -137,21 +137,21 @@ describe('GET /explanations/{requestId}', () => {
 
   it('is 401 without the control token', async () => {
     await server.call('get-configuration', named('closed'));
-    const answer = await ask('/explanations/closed', { Authorization: 'Bearer other' });
-    expect(answer.status).toBe(401);
+    const response = await ask('/explanations/closed', { Authorization: 'Bearer other' });
+    expect(response.status).toBe(401);
     expect((await control(server, 'POST', '/explanations/closed')).status).toBe(405);
   });
 });
 
-describe('the explanation header of refused answers', () => {
-  const placeIn = (reply: Reply) => reply.headers.get('X-SVC-Testbed-Explain');
+describe('the explanation header of refused responses', () => {
+  const placeIn = (response: TestResponse) => response.headers.get('X-SVC-Testbed-Explain');
 
   it('links to the explanation', async () => {
     const id = 'a b/c';
-    const reply = await server.call('get-configuration', named(id));
-    expect(placeIn(reply)).toBe(`${server.controlUrl}/#request=a%20b%2Fc`);
-    const answer = await ask(`/explanations/${encodeURIComponent(id)}`);
-    expect(await answer.json()).toMatchObject({ requestId: id, status: 401 });
+    const response = await server.call('get-configuration', named(id));
+    expect(placeIn(response)).toBe(`${server.controlUrl}/#request=a%20b%2Fc`);
+    const explained = await ask(`/explanations/${encodeURIComponent(id)}`);
+    expect(await explained.json()).toMatchObject({ requestId: id, status: 401 });
   });
 
   it('is set for an unknown path, and not on successful responses', async () => {

@@ -49,11 +49,11 @@ export function explanationHandlers(tenants: Tenants, settings: ExplainSettings)
       const cause = fault
         ? `met the planned fault "${fault.name}" (${fault.act})`
         : 'was not refused';
-      const answer =
+      const response =
         status === 0
           ? 'its connection was cut'
           : `it was answered with ${status}${endOf(tenant, record)}`;
-      return refuse(404, `the request ${cause}; ${answer}`);
+      return refuse(404, `the request ${cause}; ${response}`);
     },
   } satisfies Partial<Handlers>;
 }
@@ -64,7 +64,7 @@ export function explanationHandlers(tenants: Tenants, settings: ExplainSettings)
  */
 function endOf(tenant: Tenant, record: FoundRequest['record']): string {
   if (record.kind === 'exchange' && record.isCut) {
-    return `, and the connection was closed after ${counted(record.answerBytes, 'byte')} of the body`;
+    return `, and the connection was closed after ${counted(record.responseBytes, 'byte')} of the body`;
   }
   for (const entry of journalOf(tenant).newestFirst()) {
     if (entry.kind !== 'frame' || entry.origin.requestId !== record.requestId) continue;

@@ -23,12 +23,12 @@ const rule = { id: 'a', match: { operation: 'get-configuration' }, act: 'gateway
 /** Sends the text of a fault plan with any media type. */
 async function post(body: string, type = 'application/yaml', query = '') {
   const headers = { Authorization: `Bearer ${server.controlToken}`, 'Content-Type': type };
-  const reply = await fetch(`${server.controlUrl}/faults${query}`, {
+  const response = await fetch(`${server.controlUrl}/faults${query}`, {
     method: 'POST',
     headers,
     body,
   });
-  return { status: reply.status, body: JSON.parse(await reply.text()) };
+  return { status: response.status, body: JSON.parse(await response.text()) };
 }
 
 async function get(path: string) {
@@ -129,7 +129,7 @@ describe('the check of fault rules', () => {
       body: {
         error: expect.any(String),
         rules: 2,
-        unfired: [{ id: 'b', act: 'answer', matched: 1 }],
+        unfired: [{ id: 'b', act: 'respond', matched: 1 }],
       },
     });
     await ask();

@@ -56,9 +56,9 @@ describe('a query to the journal', () => {
     ['/journal/x', 'path: the sequence'],
     ['/journal/0', 'path: the sequence'],
   ])('is refused when malformed: %s', async (path, because) => {
-    const reply = await control(server, 'GET', path);
-    expect(reply.status).toBe(400);
-    expect(JSON.parse(reply.text).error).toContain(because);
+    const response = await control(server, 'GET', path);
+    expect(response.status).toBe(400);
+    expect(JSON.parse(response.text).error).toContain(because);
   });
 
   it.each([
@@ -93,9 +93,9 @@ describe('a journal with configured bounds', () => {
     const peer = await connectPeer(silent, one);
     peer.socket.terminate();
     for (const path of ['/journal', '/journal/1', '/journal.har', '/journal/stream', '/await']) {
-      const reply = await control(silent, 'GET', path);
-      expect(reply.status).toBe(503);
-      expect(reply.text).toContain('--journal-entries');
+      const response = await control(silent, 'GET', path);
+      expect(response.status).toBe(503);
+      expect(response.text).toContain('--journal-entries');
     }
     await silent.close();
   });

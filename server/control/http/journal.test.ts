@@ -145,9 +145,9 @@ describe('the journal of a tenant', () => {
   it('shows a single entry with all headers and bodies', async () => {
     const query = `deployment=${deployment}&operation=put-deployment-status&status=204`;
     const [{ sequence } = { sequence: 0 }] = (await journalPage(server, query)).entries;
-    const reply = await control(server, 'GET', `/journal/${sequence}`);
-    const { entry } = JSON.parse(reply.text);
-    expect(reply.status).toBe(200);
+    const response = await control(server, 'GET', `/journal/${sequence}`);
+    const { entry } = JSON.parse(response.text);
+    expect(response.status).toBe(200);
     expect(entry.requestBody).toEqual({ status: 'downloading' });
     expect(entry.requestHeaders).toContainEqual([
       expect.stringMatching(/^authorization$/i),

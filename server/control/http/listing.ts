@@ -11,11 +11,11 @@ type Lists<Item> = Readonly<Record<string, Iterable<Item>>>;
  * A JSON object with plain members and with lists, whose items are created one by one while they
  * are sent.
  */
-export class Listing<out Answer> {
+export class Listing<out HttpResponse> {
   readonly members: object;
   readonly lists: Lists<unknown>;
   /** Never set; it carries the type of the sent JSON. */
-  declare readonly answer?: Answer;
+  declare readonly response?: HttpResponse;
 
   constructor(members: object, lists: Lists<unknown>) {
     this.members = members;

@@ -35,9 +35,9 @@ async function list(
 function statusWith(headers: Record<string, string>, method: string, path: string) {
   return new Promise<number>((resolve, reject) => {
     const asking = request(server.controlUrl + path, { method, headers });
-    asking.on('response', (answer) => {
-      answer.resume();
-      resolve(answer.statusCode ?? 0);
+    asking.on('response', (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
     });
     asking.on('error', reject).end();
   });
@@ -76,7 +76,7 @@ describe('the management API behind the control listener', () => {
   });
 
   it('is absent from the journal and matches no planned fault', async () => {
-    const plan = `rules: [{ id: a, match: { operation: list-devices }, act: { kind: answer, status: 502 } }]`;
+    const plan = `rules: [{ id: a, match: { operation: list-devices }, act: { kind: respond, status: 502 } }]`;
     const sent = { method: 'POST', headers: authorization(), body: plan };
     expect((await fetch(`${server.controlUrl}/faults`, sent)).status).toBe(201);
     await list();
@@ -151,8 +151,8 @@ describe('the management API behind the control listener refuses', () => {
     const path = `/management${pathOf(managementOperations['create-deployment'])}`;
     const body = `{"name":"${'x'.repeat(limits.bodyMaxBytes)}"}`;
     const headers = { ...authorization(), 'Content-Type': 'application/json' };
-    const answer = await fetch(server.controlUrl + path, { method: 'POST', headers, body });
-    expect(answer.status).toBe(413);
+    const response = await fetch(server.controlUrl + path, { method: 'POST', headers, body });
+    expect(response.status).toBe(413);
   });
 
   it.each([pathOf(operations['get-configuration']), '/nothing'])(
@@ -177,9 +177,9 @@ describe('a websocket behind the control listener', () => {
   async function refusalOf(url: string, headers = {}): Promise<number> {
     const socket = new WebSocket(url, { headers });
     socket.on('error', () => undefined);
-    const [, answer] = await once(socket, 'unexpected-response');
+    const [, response] = await once(socket, 'unexpected-response');
     socket.terminate();
-    return answer.statusCode;
+    return response.statusCode;
   }
 
   it('connects to the device once for each ticket', async () => {
@@ -213,7 +213,7 @@ describe('a websocket behind the control listener', () => {
   });
 
   it('requires the control token to issue a ticket', async () => {
-    const answer = await fetch(`${server.controlUrl}/management/tickets`, { method: 'POST' });
-    expect(answer.status).toBe(401);
+    const response = await fetch(`${server.controlUrl}/management/tickets`, { method: 'POST' });
+    expect(response.status).toBe(401);
   });
 });

@@ -14,7 +14,7 @@ import { managementOperations } from '../../../fixtures/contract/management/inde
 import { operations } from '../../../fixtures/contract/operations.ts';
 import type { TokenIssuer } from '../../crypto/tokens.ts';
 import type { InternalApi } from '../../listeners/internal-api.ts';
-import { bareAnswer } from '../../listeners/unreadable.ts';
+import { bareResponse } from '../../listeners/unreadable.ts';
 import { onUpgrade } from '../../listeners/upgrades.ts';
 import { isActingAdmin } from '../../tenants/access.ts';
 import type { Tenant, Tenants } from '../../tenants/tenants.ts';
@@ -146,7 +146,7 @@ export function passSockets(server: Server, gate: SocketGate): void {
       } catch (error) {
         if (!(error instanceof ControlRefusal)) throw error;
         const { status, message } = error;
-        socket.write(bareAnswer(`${status} Refused`, { error: message }, {}));
+        socket.write(bareResponse(`${status} Refused`, { error: message }, {}));
         (socket as Socket).destroySoon();
         return;
       }

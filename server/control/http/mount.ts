@@ -11,13 +11,13 @@ import { printable } from '../../../fixtures/base/printable.ts';
 import { placedSentence, sentenceOf } from '../../../fixtures/base/shape-sentences.ts';
 import { journalParameters } from '../../../fixtures/control/inputs.ts';
 import {
-  type AnswerOf,
   type BodyOf,
   type ControlOperation,
   type ControlOperationId,
   controlRows,
   type ParametersOf,
   type QueryOf,
+  type ResponseOf,
   type TenantOperationId,
 } from '../../../fixtures/control/operations.ts';
 import type { Tenant, Tenants } from '../../tenants/tenants.ts';
@@ -45,7 +45,7 @@ export interface ControlRequest<Id extends ControlOperationId> {
  * it.
  */
 type HandlerResult<Id extends ControlOperationId> =
-  AnswerOf<Id> extends undefined ? unknown : AnswerOf<Id> | Listing<AnswerOf<Id>> | Response;
+  ResponseOf<Id> extends undefined ? unknown : ResponseOf<Id> | Listing<ResponseOf<Id>> | Response;
 
 type Handler<Id extends ControlOperationId> = (
   call: ControlRequest<Id>,
@@ -70,7 +70,7 @@ export function mountOperations(
       const outcome = await handler(checkedCall(row, tenants, { request, response }));
       if (response.headersSent || response.destroyed) return;
       if (outcome instanceof Listing) await sendListing(response, outcome);
-      else if (row.answer === undefined || outcome === undefined) response.status(204).end();
+      else if (row.response === undefined || outcome === undefined) response.status(204).end();
       else response.json(outcome);
     });
   }

@@ -18,10 +18,10 @@ async function send(call: string, body: string, contentType: string) {
     Authorization: `Bearer ${server.controlToken}`,
     'Content-Type': contentType,
   };
-  const answer = await fetch(server.controlUrl + path, { method, headers, body });
+  const response = await fetch(server.controlUrl + path, { method, headers, body });
   return {
-    status: answer.status,
-    error: String(((await answer.json()) as { error: string }).error),
+    status: response.status,
+    error: String(((await response.json()) as { error: string }).error),
   };
 }
 

@@ -185,13 +185,13 @@ const situations: readonly [
 
 /** Polls as the device and returns the request id of the 204. */
 async function polled(device: AcceptedDevice, door: Door, provides: Provides): Promise<string> {
-  const reply = await nextRequests[door](server, device.token, provides);
-  expect(reply.status).toBe(204);
-  return reply.headers.get('X-SVC-RequestID') ?? '';
+  const response = await nextRequests[door](server, device.token, provides);
+  expect(response.status).toBe(204);
+  return response.headers.get('X-SVC-RequestID') ?? '';
 }
 
-/** Extracts the answer from an explanation, as each place shows it. */
-const answerIn = ({ outcome, condition, because }: Answer): Answer => ({
+/** Extracts the response from an explanation, as each place shows it. */
+const explanationOf = ({ outcome, condition, because }: Explanation): Explanation => ({
   outcome,
   condition,
   because,
@@ -207,14 +207,14 @@ describe('a poll without an update', () => {
         for (let time = 0; time < 2; time += 1) {
           const id = await polled(device, door, provides);
           const explanation = await explained(`/${id}`);
-          const answer = answerIn(explanation);
+          const facts = explanationOf(explanation);
           if (time === 0) {
-            expect(answer).toEqual({ outcome, condition, because: expect.stringMatching(because) });
+            expect(facts).toEqual({ outcome, condition, because: expect.stringMatching(because) });
             expect('remedy' in explanation).toBe(outcome === 'no update');
           }
           expect([explanation.requestId, explanation.device.id]).toEqual([id, device.id]);
           const [entry] = (await journalOf(device)).slice(-1);
-          expect(entry?.noUpdate).toMatchObject(answer);
+          expect(entry?.noUpdate).toMatchObject(facts);
           const record = await control(server, 'GET', `/journal/${entry?.sequence}`);
           const { entry: whole } = JSON.parse(record.text) as { entry: Entry };
           expect(whole.noUpdate).toEqual(entry?.noUpdate);
@@ -234,7 +234,7 @@ describe('a poll without an update', () => {
         token: server.adminToken,
         parameters: { id: device.id },
       });
-      expect(answerIn(await explained(`/${id}`))).toEqual(answerIn(before));
+      expect(explanationOf(await explained(`/${id}`))).toEqual(explanationOf(before));
     }
   });
 
@@ -242,10 +242,10 @@ describe('a poll without an update', () => {
     const device = await pollingDevice();
     await finished(device);
     await aborted(device);
-    const answer = await fetch(`${server.controlUrl}/explanations?device=asks-${count}`, {
+    const explanation = await fetch(`${server.controlUrl}/explanations?device=asks-${count}`, {
       headers: { Authorization: `Bearer ${server.controlToken}`, Accept: 'text/plain' },
     });
-    const text = await answer.text();
+    const text = await explanation.text();
     expect(text.match(/was aborted/g)).toHaveLength(1);
     expect(text).toMatch(/^outcome {5}no update: deployment spring .* was aborted/m);
     expect(text).toMatch(/^remedy {6}deploy to the device again, since/m);
@@ -255,11 +255,11 @@ describe('a poll without an update', () => {
   });
 });
 
-type Answer = { readonly [Name in 'outcome' | 'condition' | 'because']?: string | undefined };
+type Explanation = { readonly [Name in 'outcome' | 'condition' | 'because']?: string | undefined };
 
 interface Entry {
   readonly sequence: number;
-  readonly noUpdate?: Answer;
+  readonly noUpdate?: Explanation;
 }
 
 async function journalOf({ id }: AcceptedDevice): Promise<Entry[]> {
@@ -276,7 +276,7 @@ describe('the update status of a device', () => {
       await arrange(device);
       const before = await explained(`?device=${device.id}`);
       const id = await polled(device, 'POST v1', provides);
-      expect(answerIn(before)).toEqual(answerIn(await explained(`/${id}`)));
+      expect(explanationOf(before)).toEqual(explanationOf(await explained(`/${id}`)));
     },
   );
 
@@ -413,17 +413,20 @@ describe('the update status of a device', () => {
   });
 });
 
-describe('the no-update answer of a restarted server or another dialect', () => {
+describe('the no-update response of a restarted server or another dialect', () => {
   const updated = { ...board, artifact_name: 'release-1' };
 
-  /** Returns the answers that journal, poll and device show for a successfully updated device. */
-  async function answersOf(other: TestServer, device: AcceptedDevice): Promise<readonly Answer[]> {
-    const reply = await nextRequests['GET v1'](other, device.token, updated);
+  /** Returns the responses that journal, poll and device show for a successfully updated device. */
+  async function explanationsOf(
+    other: TestServer,
+    device: AcceptedDevice,
+  ): Promise<readonly Explanation[]> {
+    const response = await nextRequests['GET v1'](other, device.token, updated);
     const read = async (path: string) => JSON.parse((await control(other, 'GET', path)).text);
     const { entries } = (await read('/journal')) as { entries: Entry[] };
-    const byId = await read(`/explanations/${reply.headers.get('X-SVC-RequestID')}`);
+    const byId = await read(`/explanations/${response.headers.get('X-SVC-RequestID')}`);
     const ofDevice = await read(`/explanations?device=${device.id}`);
-    return [entries.at(-1)?.noUpdate ?? {}, byId, ofDevice].map(answerIn);
+    return [entries.at(-1)?.noUpdate ?? {}, byId, ofDevice].map(explanationOf);
   }
 
   async function updatedDevice(other: TestServer): Promise<AcceptedDevice> {
@@ -446,13 +449,16 @@ describe('the no-update answer of a restarted server or another dialect', () => 
     try {
       const first = await startTestServer({ dataFolder });
       const device = await updatedDevice(first);
-      const before = await answersOf(first, device);
+      const before = await explanationsOf(first, device);
       await first.close();
       const again = await startTestServer({ dataFolder });
       const { text } = await control(again, 'GET', `/explanations?device=${device.id}`);
       const { polled: lastPoll, ...unpolled } = JSON.parse(text) as NoUpdateExplanation;
-      expect([lastPoll, answerIn(unpolled)]).toEqual(['not since the server started', before[0]]);
-      expect(await answersOf(again, device)).toEqual(before);
+      expect([lastPoll, explanationOf(unpolled)]).toEqual([
+        'not since the server started',
+        before[0],
+      ]);
+      expect(await explanationsOf(again, device)).toEqual(before);
       await again.close();
     } finally {
       rmSync(dataFolder, { recursive: true });
@@ -462,7 +468,7 @@ describe('the no-update answer of a restarted server or another dialect', () => 
   it.each(dialectNames)('is the same everywhere in the dialect %s', async (name) => {
     const other = await startTestServer({ dialects: new Set([name]) });
     const device = await updatedDevice(other);
-    expect(await answersOf(other, device)).toEqual([upToDate, upToDate, upToDate]);
+    expect(await explanationsOf(other, device)).toEqual([upToDate, upToDate, upToDate]);
     await other.close();
   });
 });

@@ -26,7 +26,7 @@ afterAll(() => server.close());
 const rule = {
   id: 'one',
   match: { operation: 'get-inventory' },
-  act: { kind: 'answer', status: 503 },
+  act: { kind: 'respond', status: 503 },
 };
 const journalOf = async (): Promise<{ entries: { requestId: string; sequence: number }[] }> =>
   JSON.parse((await control(server, 'GET', '/journal')).text);
@@ -49,8 +49,8 @@ const given: Readonly<Record<string, { query?: () => string; json?: unknown }>> 
 /** These calls are left out: a run cannot start here, and others remove what the rows show. */
 const left = /^(POST \/runs|PUT .*|DELETE .*\}.*|DELETE \/journal|POST \/reset)$/;
 const answering = Object.keys(controlRows).filter((id) => {
-  const { answer, stream } = controlRows[id] ?? {};
-  return answer && !stream && !left.test(id);
+  const { response, stream } = controlRows[id] ?? {};
+  return response && !stream && !left.test(id);
 });
 
 describe('the operation table of the control API', () => {
@@ -67,7 +67,7 @@ describe('the operation table of the control API', () => {
     const { status, text } = await control(server, method, target, json);
     const row = controlRows[id];
     expect([id, status]).toEqual([id, row?.status ?? 200]);
-    const answer: unknown = JSON.parse(text);
-    expect(v.parse(row?.answer ?? v.never(), answer)).toEqual(answer);
+    const response: unknown = JSON.parse(text);
+    expect(v.parse(row?.response ?? v.never(), response)).toEqual(response);
   });
 });

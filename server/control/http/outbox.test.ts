@@ -44,8 +44,8 @@ describe('the outbox on the control listener', () => {
 
   it('refuses every caller without the control token', async () => {
     for (const Authorization of ['', `Bearer ${server.adminToken}`]) {
-      const reply = await fetch(`${server.controlUrl}/outbox`, { headers: { Authorization } });
-      expect(reply.status).toBe(401);
+      const response = await fetch(`${server.controlUrl}/outbox`, { headers: { Authorization } });
+      expect(response.status).toBe(401);
     }
   });
 });

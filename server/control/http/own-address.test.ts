@@ -15,9 +15,9 @@ function ask(headers: Record<string, string>, path = '/overview'): Promise<numbe
   const Authorization = `Bearer ${server.controlToken}`;
   return new Promise((resolve, reject) => {
     const asking = request(server.controlUrl + path, { headers: { Authorization, ...headers } });
-    asking.on('response', (answer) => {
-      answer.resume();
-      resolve(answer.statusCode ?? 0);
+    asking.on('response', (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
     });
     asking.on('error', reject).end();
   });

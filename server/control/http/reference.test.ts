@@ -11,8 +11,8 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const get = async (path: string) => {
-  const answer = await fetch(server.controlUrl + path);
-  return { status: answer.status, document: JSON.parse(await answer.text()) };
+  const response = await fetch(server.controlUrl + path);
+  return { status: response.status, document: JSON.parse(await response.text()) };
 };
 
 describe('the reference on the control listener', () => {
@@ -33,16 +33,18 @@ describe('the reference on the control listener', () => {
   });
 
   it('does not exist on the listener of the API', async () => {
-    const answers = ['/openapi.json', '/asyncapi.json'].map((path) => server.request('GET', path));
-    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([404, 404]);
+    const responses = ['/openapi.json', '/asyncapi.json'].map((path) =>
+      server.request('GET', path),
+    );
+    expect((await Promise.all(responses)).map(({ status }) => status)).toEqual([404, 404]);
   });
 
   it('is refused when the Host header names another host, like every other path', async () => {
     const status = await new Promise((resolve) => {
       const url = `${server.controlUrl}/openapi.json`;
-      request(url, { headers: { Host: 'evil.example' } }, (answer) => {
-        answer.resume();
-        resolve(answer.statusCode);
+      request(url, { headers: { Host: 'evil.example' } }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
       }).end();
     });
     expect(status).toBe(403);

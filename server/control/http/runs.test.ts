@@ -40,12 +40,12 @@ async function runs() {
 
 /** Returns the lines of a run up to the line about its exit. */
 async function linesOf(id: number): Promise<string[]> {
-  const answer = await fetch(`${server.controlUrl}/runs/${id}/stream`, {
+  const response = await fetch(`${server.controlUrl}/runs/${id}/stream`, {
     headers: { Authorization: `Bearer ${server.controlToken}` },
   });
   const lines: string[] = [];
   let rest = '';
-  for await (const chunk of answer.body ?? []) {
+  for await (const chunk of response.body ?? []) {
     rest += Buffer.from(chunk).toString();
     const messages = rest.split('\n\n');
     rest = messages.pop() ?? '';
@@ -133,8 +133,8 @@ describe('runs on the control listener', () => {
   });
 
   it('require the control token', async () => {
-    const answer = await fetch(`${server.controlUrl}/runs`, { method: 'POST' });
-    expect(answer.status).toBe(401);
+    const response = await fetch(`${server.controlUrl}/runs`, { method: 'POST' });
+    expect(response.status).toBe(401);
   });
 });
 

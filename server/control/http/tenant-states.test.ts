@@ -31,14 +31,14 @@ deployments:
   - { name: spring, artifact: release-1, devices: [worker], ago: 30m, reached: { worker: downloading }, aborted: true }
 `;
 
-/** Loads a world from text and returns the answer of the server. */
+/** Loads a world from text and returns the response of the server. */
 async function load(text: string, query = '') {
-  const reply = await fetch(`${server.controlUrl}/world${query}`, {
+  const response = await fetch(`${server.controlUrl}/world${query}`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${server.controlToken}`, 'Content-Type': 'text/yaml' },
     body: text,
   });
-  return { status: reply.status, body: JSON.parse(await reply.text()) };
+  return { status: response.status, body: JSON.parse(await response.text()) };
 }
 
 async function countDevices(token = server.adminToken): Promise<unknown> {
@@ -58,13 +58,13 @@ describe('an oversized or deeply nested text', () => {
   it('is refused in one sentence, and the server keeps working', async () => {
     for (const path of paths) {
       for (const [what, text] of texts) {
-        const reply = await fetch(`${server.controlUrl}${path}`, {
+        const response = await fetch(`${server.controlUrl}${path}`, {
           method: 'POST',
           headers: { Authorization: `Bearer ${server.controlToken}`, 'Content-Type': 'text/yaml' },
           body: text,
         });
-        expect(reply.status, `${path} ${what}`).toBe(400);
-        const { error } = JSON.parse(await reply.text());
+        expect(response.status, `${path} ${what}`).toBe(400);
+        const { error } = JSON.parse(await response.text());
         expect(error, `${path} ${what}`).toMatch(/nested more than 64 deep|is unknown|more than/);
       }
     }
@@ -212,8 +212,8 @@ describe('a world that is loaded from a file', () => {
     const statuses = [];
     for (const poll of polls) {
       const call = { token: worker.token, query: poll };
-      const reply = await server.call('get-next-deployment', call);
-      statuses.push(reply.status);
+      const response = await server.call('get-next-deployment', call);
+      statuses.push(response.status);
     }
     expect(statuses).toEqual([200, 200, 409]);
   });
@@ -266,8 +266,8 @@ describe('the reset of a tenant', () => {
     const [worker] = body.devices;
     const json = { timezone: 'CET' };
     await server.call('put-configuration', { token: worker.token, json });
-    const reply = await control(server, 'POST', '/reset', { device: worker.id });
-    expect([reply.status, JSON.parse(reply.text)]).toEqual([200, { device: 'restored' }]);
+    const response = await control(server, 'POST', '/reset', { device: worker.id });
+    expect([response.status, JSON.parse(response.text)]).toEqual([200, { device: 'restored' }]);
     expect((await server.call('get-configuration', { token: other.token })).status).toBe(200);
     const gone = await control(server, 'POST', '/reset', { device: other.idData });
     expect(JSON.parse(gone.text)).toEqual({ device: 'gone' });
@@ -337,12 +337,12 @@ describe('snapshots of a tenant', () => {
 describe('a fork of a tenant', () => {
   it('is a new tenant with the same state and its own admin', async () => {
     await load(example);
-    const reply = await control(server, 'POST', '/fork', {
+    const response = await control(server, 'POST', '/fork', {
       name: 'Fork',
       adminEmail: 'admin@fork.example',
     });
-    expect(reply.status).toBe(201);
-    const { adminPassword, tenantToken } = JSON.parse(reply.text);
+    expect(response.status).toBe(201);
+    const { adminPassword, tenantToken } = JSON.parse(response.text);
     const token = (await signIn(server, 'admin@fork.example', adminPassword)).text;
     expect(await countDevices(token)).toBe(4);
     const body = { tenant_token: tenantToken };

@@ -27,9 +27,9 @@ afterAll(() => server.close());
 const good = { name: 'Third', adminEmail: 'admin@third.example', adminPassword: 'a-long-secret' };
 
 async function tenants() {
-  const reply = await control(server, 'GET', '/tenants');
-  expect(reply.status).toBe(200);
-  return JSON.parse(reply.text) as Record<string, unknown>[];
+  const response = await control(server, 'GET', '/tenants');
+  expect(response.status).toBe(200);
+  return JSON.parse(response.text) as Record<string, unknown>[];
 }
 
 describe('tenants on the control listener', () => {
@@ -48,8 +48,8 @@ describe('tenants on the control listener', () => {
 
   it('are created with an admin and, if none is given, a generated password', async () => {
     expect(second.adminPassword.length).toBeGreaterThanOrEqual(16);
-    const reply = await server.call('count-devices', { token: second.token });
-    expect([reply.status, reply.json()]).toEqual([200, { count: 0 }]);
+    const response = await server.call('count-devices', { token: second.token });
+    expect([response.status, response.json()]).toEqual([200, { count: 0 }]);
   });
 
   it('are created with the given password', async () => {
@@ -74,17 +74,23 @@ describe('tenants on the control listener', () => {
     ['a password that is no text', { ...good, adminPassword: null }, 'adminPassword'],
     ['a list', [], 'body'],
   ])('are refused with 400 for %s, naming the field', async (_, json, named) => {
-    const reply = await control(server, 'POST', '/tenants', json);
-    expect(reply.status).toBe(400);
-    expect(JSON.parse(reply.text).error).toContain(named);
+    const response = await control(server, 'POST', '/tenants', json);
+    expect(response.status).toBe(400);
+    expect(JSON.parse(response.text).error).toContain(named);
   });
 
   it('are refused with 409 when any other tenant already has the name', async () => {
     const own = await startTestServer();
     await secondTenant(own, 'Twice');
     for (const name of ['Twice', 'Default']) {
-      const reply = await control(own, 'POST', '/tenants', { name, adminEmail: 'x@twice.example' });
-      expect([reply.status, reply.text]).toEqual([409, expect.stringContaining('body: name')]);
+      const response = await control(own, 'POST', '/tenants', {
+        name,
+        adminEmail: 'x@twice.example',
+      });
+      expect([response.status, response.text]).toEqual([
+        409,
+        expect.stringContaining('body: name'),
+      ]);
     }
     await own.close();
   });
@@ -93,19 +99,22 @@ describe('tenants on the control listener', () => {
     const before = (await tenants()).length;
     for (const adminEmail of [server.adminEmail, second.adminEmail]) {
       const given = { ...good, name: 'Other', adminEmail };
-      const reply = await control(server, 'POST', '/tenants', given);
-      expect([reply.status, reply.text]).toEqual([409, expect.stringContaining('adminEmail')]);
+      const response = await control(server, 'POST', '/tenants', given);
+      expect([response.status, response.text]).toEqual([
+        409,
+        expect.stringContaining('adminEmail'),
+      ]);
     }
     expect(await tenants()).toHaveLength(before);
   });
 
   it('are created once by two simultaneous requests', async () => {
     const same = { name: 'At once', adminEmail: 'at-once@example.com' };
-    const replies = await Promise.all([
+    const responses = await Promise.all([
       control(server, 'POST', '/tenants', same),
       control(server, 'POST', '/tenants', same),
     ]);
-    expect(replies.map(({ status }) => status).sort()).toEqual([201, 409]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, 409]);
   });
 });
 
@@ -113,14 +122,14 @@ describe('the status of a tenant', () => {
   it.each([{}, { status: 'gone' }, { status: null }, 'suspended', { status: ['active'] }])(
     'is refused with 400 for %j',
     async (json) => {
-      const reply = await control(server, 'PUT', `/tenants/${second.id}/status`, json);
-      expect(reply.status).toBe(400);
+      const response = await control(server, 'PUT', `/tenants/${second.id}/status`, json);
+      expect(response.status).toBe(400);
     },
   );
 
   it('is 404 for an unknown tenant', async () => {
-    const reply = await control(server, 'PUT', '/tenants/nobody/status', { status: 'active' });
-    expect([reply.status, reply.text]).toEqual([
+    const response = await control(server, 'PUT', '/tenants/nobody/status', { status: 'active' });
+    expect([response.status, response.text]).toEqual([
       404,
       expect.stringContaining(`Second (${second.id})`),
     ]);
@@ -153,19 +162,19 @@ describe('a body on the control listener', () => {
     ['compressed', 415, { body: 'xx' }, { ...json, 'Content-Encoding': 'gzip' }],
     ['too large', 413, { body: JSON.stringify({ name: 'n'.repeat(20_000) }) }, json],
   ])('is refused when it is %s: status %i', async (_, status, init, headers) => {
-    const reply = await post(init, headers);
-    expect(reply.status).toBe(status);
-    expect(await reply.json()).toEqual({ error: expect.stringMatching(/body/) });
+    const response = await post(init, headers);
+    expect(response.status).toBe(status);
+    expect(await response.json()).toEqual({ error: expect.stringMatching(/body/) });
   });
 
   it('is not read before the token is checked', async () => {
-    const reply = await post({ body: '{' }, { ...json, Authorization: 'Bearer wrong' });
-    expect(reply.status).toBe(401);
+    const response = await post({ body: '{' }, { ...json, Authorization: 'Bearer wrong' });
+    expect(response.status).toBe(401);
   });
 
   it('for an unsupported method is 405 with Allow', async () => {
-    const reply = await control(server, 'PUT', '/tenants');
-    expect([reply.status, reply.text]).toEqual([
+    const response = await control(server, 'PUT', '/tenants');
+    expect([response.status, response.text]).toEqual([
       405,
       expect.stringContaining('GET, HEAD, POST, DELETE'),
     ]);
@@ -203,14 +212,17 @@ describe('a tenant that is removed', () => {
   });
 
   it.each(['nobody', '..%2f..', '%00', 'constructor', '__proto__'])('is 404 for %s', async (id) => {
-    const reply = await control(server, 'DELETE', `/tenants/${id}`);
-    expect(reply.status).toBe(404);
+    const response = await control(server, 'DELETE', `/tenants/${id}`);
+    expect(response.status).toBe(404);
   });
 
   it('cannot be the first tenant', async () => {
     const [first] = await tenants();
-    const reply = await control(server, 'DELETE', `/tenants/${first?.id}`);
-    expect([reply.status, reply.text]).toEqual([409, expect.stringContaining('first tenant')]);
+    const response = await control(server, 'DELETE', `/tenants/${first?.id}`);
+    expect([response.status, response.text]).toEqual([
+      409,
+      expect.stringContaining('first tenant'),
+    ]);
     expect((await server.call('count-devices', { token: server.adminToken })).status).toBe(200);
   });
 
@@ -235,9 +247,9 @@ describe('a tenant that is removed', () => {
     underway.write(bytes.subarray(0, bytes.length - 1));
     await control(server, 'DELETE', `/tenants/${id}`);
     underway.end(bytes.subarray(bytes.length - 1));
-    const [answer] = await once(underway, 'response');
-    expect(answer.statusCode).toBe(401);
-    answer.resume();
+    const [response] = await once(underway, 'response');
+    expect(response.statusCode).toBe(401);
+    response.resume();
   });
 
   it('can be every tenant except the first', async () => {
@@ -260,7 +272,10 @@ it('the control listener refuses more tenants than the server can hold', async (
     const one = { ...good, name: `T${number}`, adminEmail: `admin@t${number}.example` };
     expect((await control(server, 'POST', '/tenants', one)).status).toBe(201);
   }
-  const reply = await control(server, 'POST', '/tenants', { ...good, name: 'One too many' });
-  expect([reply.status, reply.text]).toEqual([422, expect.stringContaining(String(TENANTS_MAX))]);
+  const response = await control(server, 'POST', '/tenants', { ...good, name: 'One too many' });
+  expect([response.status, response.text]).toEqual([
+    422,
+    expect.stringContaining(String(TENANTS_MAX)),
+  ]);
   expect(await tenants()).toHaveLength(TENANTS_MAX);
 });

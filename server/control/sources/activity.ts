@@ -21,7 +21,7 @@ export interface Activity {
 }
 
 /** Publishes answered requests to subscribers. */
-export class ActivityFeed implements Pick<ExchangeObserver, 'onAnswer'> {
+export class ActivityFeed implements Pick<ExchangeObserver, 'onResponse'> {
   readonly #subscribers = new Subscribers<Activity>();
 
   /** True if there is at least one subscriber. */
@@ -29,7 +29,7 @@ export class ActivityFeed implements Pick<ExchangeObserver, 'onAnswer'> {
     return !this.#subscribers.isEmpty;
   }
 
-  onAnswer({ endpoint, exchange, nowMs, device, tenant }: RequestContext, status: number): void {
+  onResponse({ endpoint, exchange, nowMs, device, tenant }: RequestContext, status: number): void {
     // This runs for every request, so the object is not built without subscribers.
     if (this.#subscribers.isEmpty) return;
     const { id: operation, method } = endpoint.operation;

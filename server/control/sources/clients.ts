@@ -1,7 +1,7 @@
 /** What a judge of device clients says about the devices of a tenant, as plain data. */
 import { inTurns } from '../../../fixtures/base/clock.ts';
 import { type DutyState, dutyStates } from '../../../fixtures/control/clients.ts';
-import type { AnswerOf } from '../../../fixtures/control/operations.ts';
+import type { ResponseOf } from '../../../fixtures/control/operations.ts';
 import type { ClientFeed, JudgedTenant } from '../../clients/client-feed.ts';
 import type { ClientDuty, ClientStates } from '../../clients/client-reader.ts';
 import { CLIENTS_MAX } from '../../clients/watched-clients.ts';
@@ -15,8 +15,8 @@ export const JUDGING_MAX_MS = 200;
 /** Number of clients that are named for a broken duty. */
 const NAMED_MAX = 5;
 
-type ClientsView = AnswerOf<'GET /clients'>;
-export type ClientView = AnswerOf<'GET /clients/{device}'>;
+type ClientsView = ResponseOf<'GET /clients'>;
+export type ClientView = ResponseOf<'GET /clients/{device}'>;
 
 /** Returns all clients of a tenant, and each duty over all of them. */
 export async function clientsView(feed: ClientFeed, tenant: Tenant): Promise<ClientsView> {
@@ -35,12 +35,12 @@ export async function clientsView(feed: ClientFeed, tenant: Tenant): Promise<Cli
     rows.push(clientRow(judged, tenant, states));
   }
   return {
-    ...{ devicesMax: CLIENTS_MAX, leftOut: clients.leftOut, failed: feed.failed },
-    ...{ dropped: clients.dropped, waiting: feed.waiting },
+    ...{ devicesMax: CLIENTS_MAX, eventsOverLimit: clients.leftOut, judgeErrors: feed.failed },
+    ...{ dropped: clients.dropped, queuedEvents: feed.waiting },
     clients: rows.toSorted((one, other) => other.brokenMusts - one.brokenMusts),
     duties: reader.duties.map((duty, at) => {
       const counts = overAll[at] ?? new Map<DutyState, number>();
-      const state = dutyStates.find((each) => counts.has(each)) ?? 'not-met';
+      const state = dutyStates.find((each) => counts.has(each)) ?? 'not-exercised';
       return { ...duty, state, counts: Object.fromEntries(counts), brokenBy: brokenBy[at] ?? [] };
     }),
   };
@@ -112,7 +112,7 @@ export async function clientView(
         ...violation,
         message: maskText(violation.message),
         secondsAgo: secondsBetween(atMs, nowMs),
-        ...requestLine(tenant, violation.sequence),
+        ...requestLine(tenant, violation.journalEntry),
       })),
       ...(openSinceMs !== undefined && { openSeconds: secondsBetween(openSinceMs, nowMs) }),
     })),

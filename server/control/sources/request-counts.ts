@@ -32,7 +32,7 @@ class TenantCounts {
 }
 
 /** Counts answered requests by the server's own clock, because tenants' clocks can be changed. */
-export class RequestCounts implements Pick<ExchangeObserver, 'onAnswer'> {
+export class RequestCounts implements Pick<ExchangeObserver, 'onResponse'> {
   readonly #clock: Clock;
   readonly #firstSecond: number;
   readonly #ofTenant = new WeakMap<Tenant, TenantCounts>();
@@ -42,7 +42,7 @@ export class RequestCounts implements Pick<ExchangeObserver, 'onAnswer'> {
     this.#firstSecond = this.#second();
   }
 
-  onAnswer({ tenant }: RequestContext, status: number): void {
+  onResponse({ tenant }: RequestContext, status: number): void {
     let counts = this.#ofTenant.get(tenant);
     if (!counts) {
       counts = new TenantCounts();

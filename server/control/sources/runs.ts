@@ -8,7 +8,7 @@ import {
   type Subscriber,
   Subscribers,
 } from '../../../fixtures/base/subscribers.ts';
-import type { AnswerOf, BodyOf } from '../../../fixtures/control/operations.ts';
+import type { BodyOf, ResponseOf } from '../../../fixtures/control/operations.ts';
 
 export type RunRequest = BodyOf<'POST /runs'>;
 
@@ -27,7 +27,7 @@ export type RunStarter = (
   onLine: (line: string) => void,
 ) => StartedRun | undefined;
 
-type RunView = AnswerOf<'POST /runs'>;
+type RunView = ResponseOf<'POST /runs'>;
 
 /** Maximum number of remembered runs. */
 const RUNS_MAX = 10;

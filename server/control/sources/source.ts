@@ -4,25 +4,25 @@
 
 import type * as v from 'valibot';
 import type { OnSubscriptionEnd, Subscriber } from '../../../fixtures/base/subscribers.ts';
-import type {
-  activityAnswer,
-  deploymentAnswer,
-  deviceAnswer,
-  fleetAnswer,
-  requestCountsAnswer,
-} from '../../../fixtures/control/answers.ts';
 import { OVERVIEW_DEVICES_MAX } from '../../../fixtures/control/inputs.ts';
 import type { ReadOnly } from '../../../fixtures/control/operations.ts';
+import type {
+  activityResponse,
+  deploymentResponse,
+  deviceResponse,
+  fleetResponse,
+  requestCountsResponse,
+} from '../../../fixtures/control/responses.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
 
 /** Maximum number of devices and deployments in an overview. */
 export const overviewMax = { devices: OVERVIEW_DEVICES_MAX, deployments: 100 } as const;
 
-export type DeviceOverview = ReadOnly<v.InferOutput<typeof deviceAnswer>>;
-export type DeploymentOverview = ReadOnly<v.InferOutput<typeof deploymentAnswer>>;
-export type Overview = ReadOnly<v.InferOutput<typeof fleetAnswer>>;
-export type RequestCountsView = ReadOnly<v.InferOutput<typeof requestCountsAnswer>>;
-export type ActivityEvent = ReadOnly<v.InferOutput<typeof activityAnswer>>;
+export type DeviceOverview = ReadOnly<v.InferOutput<typeof deviceResponse>>;
+export type DeploymentOverview = ReadOnly<v.InferOutput<typeof deploymentResponse>>;
+export type Overview = ReadOnly<v.InferOutput<typeof fleetResponse>>;
+export type RequestCountsView = ReadOnly<v.InferOutput<typeof requestCountsResponse>>;
+export type ActivityEvent = ReadOnly<v.InferOutput<typeof activityResponse>>;
 
 /** The data of the server that the control listener shows. */
 export interface ControlSource {

@@ -5,7 +5,7 @@ import type { WebSocket } from 'ws';
 import type { VendorNames } from '../../../fixtures/contract/vendor-names.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
 import type { FaultCall } from '../call.ts';
-import type { AnswerHead, HeldAnswer } from '../held-answer.ts';
+import type { HeldResponse, ResponseHead } from '../held-response.ts';
 import type { ResponseWire } from '../wire.ts';
 
 /**
@@ -58,7 +58,10 @@ export interface Action<Entries extends v.ObjectEntries = v.ObjectEntries> {
   /** One sentence for authors of fault plans. */
   readonly does: string;
   readonly entries: Entries;
-  /** The injection points that the action supports. The first one applies unless the rule names another. */
+  /**
+   * The injection points that the action supports. The first one applies unless the rule names
+   * another.
+   */
   readonly injectionPoints: readonly [InjectionPoint, ...InjectionPoint[]];
   /** Returns true if the action can do something in this request. */
   applies?(given: ActionInput<Entries>, call: FaultCall): boolean;
@@ -67,12 +70,12 @@ export interface Action<Entries extends v.ObjectEntries = v.ObjectEntries> {
   /** Acts before the handler, or in place of its response. */
   execute?(given: ActionInput<Entries>, context: ActionContext): Promise<ActionOutcome>;
   /** Returns true if the action can do something in this response. */
-  fits?(given: ActionInput<Entries>, head: AnswerHead, call: FaultCall): boolean;
+  fits?(given: ActionInput<Entries>, head: ResponseHead, call: FaultCall): boolean;
   /** Writes the handler's response in changed form. */
   transform?(
     given: ActionInput<Entries>,
     context: ActionContext,
-    answer: HeldAnswer,
+    response: HeldResponse,
   ): Promise<void>;
   onSocket?(given: ActionInput<Entries>, context: SocketActionContext): void;
 }

@@ -4,7 +4,12 @@
  */
 import * as v from 'valibot';
 import type { FaultCall } from '../call.ts';
-import { type AnswerHead, type HeldAnswer, headerOf, replaced } from '../held-answer.ts';
+import {
+  type HeldResponse,
+  headerOf,
+  type ResponseHead,
+  replaceHeaders,
+} from '../held-response.ts';
 import { type Action, type ActionContext, defineAction, whole } from './action.ts';
 
 const HOUR_MS = 3_600_000;
@@ -31,10 +36,10 @@ const delay = defineAction({
     return wire.isGone ? 'answered' : 'go-on';
   },
   fits: hasBody,
-  transform: async ({ ms }, context, answer) => {
-    await writeUpTo(context, answer, 'half');
+  transform: async ({ ms }, context, response) => {
+    await writeUpTo(context, response, 'half');
     await context.tenant.clock.sleep(ms, context.signal);
-    await writeRest(context, answer);
+    await writeRest(context, response);
     await context.wire.end();
   },
 });
@@ -52,8 +57,8 @@ const stall = defineAction({
     return 'answered';
   },
   fits: hasBody,
-  transform: async ({ afterBytes, maxSeconds }, context, answer) => {
-    await writeUpTo(context, answer, afterBytes);
+  transform: async ({ afterBytes, maxSeconds }, context, response) => {
+    await writeUpTo(context, response, afterBytes);
     await hang(context, maxSeconds * 1000);
   },
 });
@@ -68,8 +73,8 @@ const reset = defineAction({
     return 'answered';
   },
   fits: hasBody,
-  transform: async ({ afterBytes }, context, answer) => {
-    await writeUpTo(context, answer, afterBytes);
+  transform: async ({ afterBytes }, context, response) => {
+    await writeUpTo(context, response, afterBytes);
     context.wire.reset();
   },
 });
@@ -85,8 +90,8 @@ const halfClose = defineAction({
     return 'answered';
   },
   fits: hasBody,
-  transform: async (_given, context, answer) => {
-    await writeUpTo(context, answer, 'half');
+  transform: async (_given, context, response) => {
+    await writeUpTo(context, response, 'half');
     context.wire.halfClose();
     await hang(context, HALF_CLOSED_MAX_MS);
   },
@@ -98,12 +103,12 @@ const drip = defineAction({
   entries: { bytesPerSecond: whole(1, RATE_MAX_BYTES_PER_SECOND) },
   injectionPoints: ['body'],
   fits: hasBody,
-  transform: async ({ bytesPerSecond }, context, answer) => {
+  transform: async ({ bytesPerSecond }, context, response) => {
     const { wire, tenant, signal } = context;
-    await writeUpTo(context, answer, bytesPerSecond);
+    await writeUpTo(context, response, bytesPerSecond);
     for (let sent = bytesPerSecond; sent === bytesPerSecond && !wire.isGone; ) {
       await tenant.clock.sleep(1000, signal);
-      sent = await writeRest(context, answer, bytesPerSecond);
+      sent = await writeRest(context, response, bytesPerSecond);
     }
     await wire.end();
   },
@@ -115,11 +120,11 @@ const truncated = defineAction({
   entries: { missingBytes: v.optional(whole(1, OFFSET_MAX_BYTES)) },
   injectionPoints: ['body'],
   fits: hasBody,
-  transform: async ({ missingBytes }, context, answer) => {
-    const announced = lengthOf(await answer.head);
+  transform: async ({ missingBytes }, context, response) => {
+    const announced = lengthOf(await response.head);
     const isKnown = missingBytes !== undefined && announced !== undefined;
     const place = isKnown ? Math.max(0, announced - missingBytes) : 'half';
-    await writeUpTo(context, answer, place);
+    await writeUpTo(context, response, place);
     context.wire.cut();
   },
 });
@@ -134,15 +139,15 @@ const overLong = defineAction({
   injectionPoints: ['body'],
   fits: (_given, head, call) =>
     head.status === 204 || (hasBody(undefined, head, call) && lengthOf(head) !== undefined),
-  transform: async ({ extraBytes, isChunked }, context, answer) => {
+  transform: async ({ extraBytes, isChunked }, context, response) => {
     if (isChunked) {
-      const head = await answer.head;
-      context.wire.head(head.status, replaced(head, { 'Content-Length': undefined }));
-      await writeRest(context, answer);
+      const head = await response.head;
+      context.wire.head(head.status, replaceHeaders(head, { 'Content-Length': undefined }));
+      await writeRest(context, response);
       await context.wire.write(Buffer.alloc(extraBytes, '!'));
       return context.wire.end();
     }
-    await writeUpTo(context, answer, 'end');
+    await writeUpTo(context, response, 'end');
     await context.wire.bare(Buffer.alloc(extraBytes, '!'));
     await context.wire.end();
   },
@@ -154,17 +159,17 @@ const malformedChunks = defineAction({
   entries: {},
   injectionPoints: ['body'],
   fits: hasBody,
-  transform: async (_given, context, answer) => {
-    const head = await answer.head;
+  transform: async (_given, context, response) => {
+    const head = await response.head;
     const framing = { 'Content-Length': undefined, 'Transfer-Encoding': 'chunked' };
-    await writeUpTo(context, answer, 'half', { ...head, headers: replaced(head, framing) });
+    await writeUpTo(context, response, 'half', { ...head, headers: replaceHeaders(head, framing) });
     await context.wire.bare(Buffer.from('not-a-length\r\nrest of the body\r\n0\r\n\r\n'));
     context.wire.cut();
   },
 });
 
 /** Returns true if the response has a body. */
-export function hasBody(_given: unknown, head: AnswerHead, { exchange }: FaultCall): boolean {
+export function hasBody(_given: unknown, head: ResponseHead, { exchange }: FaultCall): boolean {
   const isBare = exchange.request.method === 'HEAD' || head.status === 204 || head.status === 304;
   return !isBare && lengthOf(head) !== 0;
 }
@@ -175,15 +180,15 @@ export function hasBody(_given: unknown, head: AnswerHead, { exchange }: FaultCa
  */
 export async function writeRest(
   { wire }: Pick<ActionContext, 'wire'>,
-  answer: HeldAnswer,
+  response: HeldResponse,
   maxBytes = Number.POSITIVE_INFINITY,
 ): Promise<number> {
   let written = 0;
   while (written < maxBytes && !wire.isGone) {
-    const chunk = await answer.next();
+    const chunk = await response.next();
     if (!chunk) break;
     const part = chunk.subarray(0, maxBytes - written);
-    if (part.length < chunk.length) answer.putBack(chunk.subarray(part.length));
+    if (part.length < chunk.length) response.putBack(chunk.subarray(part.length));
     await wire.write(part);
     written += part.length;
   }
@@ -193,14 +198,14 @@ export async function writeRest(
 /** Writes the head and the body up to a position, and flushes them. */
 async function writeUpTo(
   context: ActionContext,
-  answer: HeldAnswer,
+  response: HeldResponse,
   place: BodyPosition,
-  head?: AnswerHead,
+  head?: ResponseHead,
 ): Promise<void> {
-  const own = await answer.head;
+  const own = await response.head;
   const { status, headers } = head ?? own;
   context.wire.head(status, headers);
-  await writeRest(context, answer, await bytesUpTo(place, answer, lengthOf(own)));
+  await writeRest(context, response, await bytesUpTo(place, response, lengthOf(own)));
   await context.wire.flush();
 }
 
@@ -210,18 +215,18 @@ async function writeUpTo(
  */
 async function bytesUpTo(
   place: BodyPosition,
-  answer: HeldAnswer,
+  response: HeldResponse,
   announced: number | undefined,
 ): Promise<number> {
   if (typeof place === 'number') return place;
   if (place === 'end') return Number.POSITIVE_INFINITY;
   if (announced !== undefined) return Math.floor(announced / 2);
-  const first = await answer.next();
-  if (first) answer.putBack(first);
+  const first = await response.next();
+  if (first) response.putBack(first);
   return Math.floor((first?.length ?? 0) / 2);
 }
 
-function lengthOf(head: AnswerHead): number | undefined {
+function lengthOf(head: ResponseHead): number | undefined {
   const length = headerOf(head, 'Content-Length');
   return length === undefined ? undefined : Number(length);
 }

@@ -1,7 +1,7 @@
 /** Actions on downloads and uploads, and on the validators with which clients resume downloads. */
 import * as v from 'valibot';
 import type { FaultCall } from '../call.ts';
-import { headerOf, replaced } from '../held-answer.ts';
+import { headerOf, replaceHeaders } from '../held-response.ts';
 import { type Action, defineAction, whole } from './action.ts';
 import { hasBody, writeRest } from './connections.ts';
 
@@ -20,11 +20,11 @@ const corrupted = defineAction({
     const length = headerOf(head, 'Content-Length');
     return hasBody(undefined, head, call) && !(Number(length) <= atByte);
   },
-  transform: async ({ atByte, bytes }, { wire }, answer) => {
-    const { status, headers } = await answer.head;
+  transform: async ({ atByte, bytes }, { wire }, response) => {
+    const { status, headers } = await response.head;
     wire.head(status, headers);
     let begin = 0;
-    for (let chunk = await answer.next(); chunk; chunk = await answer.next()) {
+    for (let chunk = await response.next(); chunk; chunk = await response.next()) {
       const first = Math.max(0, atByte - begin);
       const end = Math.min(chunk.length, atByte + bytes - begin);
       for (let place = first; place < end; place += 1) {
@@ -54,16 +54,16 @@ const shiftedRange = defineAction({
     headers.range = `bytes=${Number(first) + byBytes}-${last === '' ? '' : Number(last) + byBytes}`;
   },
   fits: (_given, { status }) => status === 206,
-  transform: async ({ byBytes, claims }, context, answer) => {
-    const head = await answer.head;
+  transform: async ({ byBytes, claims }, context, response) => {
+    const head = await response.head;
     const range = headerOf(head, 'Content-Range') ?? '';
     const asked = range.replace(
       /(?<!\d)(\d+)-(\d+)/,
       (_, first: string, last: string) => `${Number(first) - byBytes}-${Number(last) - byBytes}`,
     );
     const contentRange = claims === 'sent' ? range : asked;
-    context.wire.head(head.status, replaced(head, { 'Content-Range': contentRange }));
-    await writeRest(context, answer);
+    context.wire.head(head.status, replaceHeaders(head, { 'Content-Range': contentRange }));
+    await writeRest(context, response);
     await context.wire.end();
   },
 });
@@ -85,15 +85,16 @@ const changedValidator = defineAction({
     delete headers['if-modified-since'];
   },
   fits: (_given, head, call) => headerOf(head, 'ETag') !== undefined || isPrecondition(head, call),
-  transform: async (_given, context, answer) => {
-    const head = await answer.head;
+  transform: async (_given, context, response) => {
+    const head = await response.head;
     const changed = {
       ETag: otherValidator,
       'Last-Modified': new Date(context.tenant.clock.now()).toUTCString(),
     };
-    const headers = headerOf(head, 'ETag') === undefined ? head.headers : replaced(head, changed);
+    const headers =
+      headerOf(head, 'ETag') === undefined ? head.headers : replaceHeaders(head, changed);
     context.wire.head(head.status, headers);
-    await writeRest(context, answer);
+    await writeRest(context, response);
     await context.wire.end();
   },
 });

@@ -11,7 +11,7 @@ import { Refusal } from '../../http/refusal.ts';
 import type { FaultCall } from '../call.ts';
 import { resetConnection } from '../wire.ts';
 import { type Action, defineAction, type SocketActionContext, textUpTo, whole } from './action.ts';
-import { refuseBy } from './answers.ts';
+import { refuseBy } from './responses.ts';
 
 const DAY_MS = 86_400_000;
 const HOUR_SECONDS = 3600;

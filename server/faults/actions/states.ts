@@ -12,7 +12,7 @@ import { chooseDeviceDeployment } from '../../rules/device-deployment-choice.ts'
 import type { StoredDeviceDeployment } from '../../store/device-deployment-rows.ts';
 import type { FaultCall } from '../call.ts';
 import { type Action, type ActionContext, defineAction } from './action.ts';
-import { refuseBy } from './answers.ts';
+import { refuseBy } from './responses.ts';
 
 const expireToken = defineAction({
   kind: 'expire-token',

@@ -24,8 +24,8 @@ export async function plan(
 ): Promise<void> {
   const all = [rules].flat().map((rule) => ({ id: 'fault', ...rule }));
   const query = tenant === undefined ? '' : `?tenant=${tenant}`;
-  const reply = await control(server, 'POST', `/faults${query}`, { rules: all });
-  if (reply.status !== 201) throw new Error(`not planned: ${reply.text}`);
+  const response = await control(server, 'POST', `/faults${query}`, { rules: all });
+  if (response.status !== 201) throw new Error(`not planned: ${response.text}`);
 }
 
 /**

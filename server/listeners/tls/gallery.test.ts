@@ -55,11 +55,11 @@ describe('the gallery of TLS mistakes', () => {
     const { careless } = refusals[member];
     const path = operations['get-configuration'].path;
     const tls = { ca: caOf(server), ...careless };
-    const reply = await sendSecurely(urlOf(member) + path, { tls });
-    expect(reply.status).toBe(401);
-    expect(reply.json()).toEqual({
+    const response = await sendSecurely(urlOf(member) + path, { tls });
+    expect(response.status).toBe(401);
+    expect(response.json()).toEqual({
       error: expect.stringContaining('Authorization header'),
-      request_id: reply.headers.get('x-svc-requestid'),
+      request_id: response.headers.get('x-svc-requestid'),
     });
   });
 

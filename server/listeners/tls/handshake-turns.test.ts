@@ -89,9 +89,9 @@ describe('the first message of a TLS handshake', () => {
     socket.setNoDelay();
     socket.write(bytes.subarray(0, 3));
     socket.write(bytes.subarray(3));
-    const [answer] = (await once(socket, 'data')) as [Buffer];
+    const [response] = (await once(socket, 'data')) as [Buffer];
     // Byte 22 marks a handshake record, in which the server says hello.
-    expect(answer[0]).toBe(22);
+    expect(response[0]).toBe(22);
     socket.destroy();
   });
 

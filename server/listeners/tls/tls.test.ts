@@ -81,9 +81,9 @@ describe('a client that trusts the test CA', () => {
     expect(new URL(server.baseUrl).protocol).toBe('https:');
     const uri = await linkFor(server, device);
     expect(uri.startsWith(`${server.baseUrl}/`)).toBe(true);
-    const reply = await sendSecurely(uri, { tls: { ca: caOf(server) } });
-    expect(reply.status).toBe(200);
-    expect(reply.headers.get('content-length')).toBe(String((await artifactBytes()).length));
+    const response = await sendSecurely(uri, { tls: { ca: caOf(server) } });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-length')).toBe(String((await artifactBytes()).length));
   });
 
   it('connects by a wss websocket', async () => {
@@ -101,9 +101,9 @@ describe('a client that trusts the test CA', () => {
     const agent = new Agent({ connections: 1, connect: { ca: caOf(server) } });
     const headers = { authorization: `Bearer ${device.token}` };
     for (const status of [200, 200]) {
-      const answer = await request(server.baseUrl + path, { dispatcher: agent, headers });
-      expect(answer.statusCode).toBe(status);
-      await answer.body.dump();
+      const response = await request(server.baseUrl + path, { dispatcher: agent, headers });
+      expect(response.statusCode).toBe(status);
+      await response.body.dump();
     }
     await agent.close();
   });
@@ -174,13 +174,13 @@ describe('the server is rejected by a client', () => {
   });
 
   it('that speaks plain HTTP', async () => {
-    const answer = await fetch(server.baseUrl.replace('https', 'http'));
-    expect([answer.status, await answer.json()]).toEqual([
+    const response = await fetch(server.baseUrl.replace('https', 'http'));
+    expect([response.status, await response.json()]).toEqual([
       400,
       {
         error:
           'the request is not valid HTTP: plain HTTP was sent to the port for TLS: "GET / HTTP/1.1"; use the scheme https:// in the URL, or start the server without TLS',
-        request_id: answer.headers.get('x-svc-requestid'),
+        request_id: response.headers.get('x-svc-requestid'),
       },
     ]);
   });

@@ -21,7 +21,7 @@ export function filterBy(...conditions: readonly (SqlCondition | undefined)[]): 
 }
 
 /** Returns a condition on a column; undefined without a value. */
-export function compared(
+export function comparison(
   column: string,
   sign: '=' | '<' | '<=' | '>' | '>=',
   value: SqlValue | undefined,
@@ -31,7 +31,7 @@ export function compared(
 
 /** Returns the condition that the column equals the value; undefined without a value. */
 export function equal(column: string, value: SqlValue | undefined): SqlCondition | undefined {
-  return compared(column, '=', value);
+  return comparison(column, '=', value);
 }
 
 /** Returns the condition that a column has one of the values; undefined without values. */

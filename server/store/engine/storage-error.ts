@@ -28,8 +28,8 @@ const sentences: Readonly<Record<string, string>> = {
 };
 
 /**
- * Runs a write that no answer depends on, such as a device's connection state. Ignores disk errors;
- * rethrows others.
+ * Runs a write that no response depends on, such as a device's connection state. Ignores disk
+ * errors; rethrows others.
  */
 export function ignoreUnwritable(write: () => void): void {
   try {

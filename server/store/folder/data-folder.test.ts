@@ -80,8 +80,8 @@ describe('a server with a data folder', () => {
       return made;
     });
     await during(async (server) => {
-      const reply = await server.call('patch-attributes', { token: device.token, json: [] });
-      expect(reply.status).toBe(200);
+      const response = await server.call('patch-attributes', { token: device.token, json: [] });
+      expect(response.status).toBe(200);
       expect((await authenticate(server, device)).status).toBe(200);
       expect(await attributeOf(server, device.id, ['inventory', 'color'])).toBe('red');
     });

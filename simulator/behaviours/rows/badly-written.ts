@@ -7,14 +7,14 @@ export const badlyWritten: readonly Behaviour[] = [
   defineBehaviour({
     name: 'never-renews',
     description: 'A client that keeps using its first token and never requests a new one.',
-    expectedServerBehavior: 'Answers 401 to every request once the token has expired.',
+    expectedServerBehaviour: 'Answers 401 to every request once the token has expired.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: { renewsToken: () => false },
   }),
   defineBehaviour({
     name: 'ignores-429',
     description: 'A client that repeats a request at once when it gets 429.',
-    expectedServerBehavior:
+    expectedServerBehaviour:
       'Keeps answering 429 with Retry-After, and serves other devices meanwhile.',
     parameters: { installMs: 200, rebootMs: 300, retryMs: 100 },
     hooks: {
@@ -26,7 +26,7 @@ export const badlyWritten: readonly Behaviour[] = [
   defineBehaviour({
     name: 'reports-success-without-installing',
     description: 'A client that reports success without installing anything.',
-    expectedServerBehavior:
+    expectedServerBehaviour:
       'Records success as reported; the inventory still shows the old artifact.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: { whenOffered: async () => 'claim-success' },
@@ -35,7 +35,7 @@ export const badlyWritten: readonly Behaviour[] = [
     name: 'floods',
     description:
       'A client that polls in long bursts, because one branch of its loop does not wait.',
-    expectedServerBehavior:
+    expectedServerBehaviour:
       'Answers 429 to this device beyond its rate, and serves other devices as before.',
     parameters: { installMs: 200, rebootMs: 300, pollMs: 20, burstCount: 200 },
     hooks: {
@@ -48,7 +48,7 @@ export const badlyWritten: readonly Behaviour[] = [
   defineBehaviour({
     name: 'polls-in-lockstep',
     description: 'A client that polls at round clock times, like every other client of its kind.',
-    expectedServerBehavior:
+    expectedServerBehaviour:
       'Answers every device, later if necessary, and refuses none permanently.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {
@@ -62,7 +62,7 @@ export const badlyWritten: readonly Behaviour[] = [
     name: 'ignores-409',
     description:
       'A client that treats 409 like any other response and continues an aborted update.',
-    expectedServerBehavior: 'Answers 409 to each further report and keeps the status aborted.',
+    expectedServerBehaviour: 'Answers 409 to each further report and keeps the status aborted.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {
       stopsWhenAborted: () => false,
@@ -75,7 +75,7 @@ export const badlyWritten: readonly Behaviour[] = [
     name: 'keeps-a-finished-deployments-id',
     description:
       'A client that does not clear its state and repeats its last success at every poll.',
-    expectedServerBehavior: 'Answers 204 each time, changes nothing, and counts the device once.',
+    expectedServerBehaviour: 'Answers 204 each time, changes nothing, and counts the device once.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {
       async eachCycle({ reportFinishedAgain }) {

@@ -9,7 +9,7 @@ export const failing: readonly Behaviour[] = [
     name: 'failing-install',
     description:
       'A device whose storage is worn out: writing the payload fails, and it reports failure.',
-    expectedServerBehavior:
+    expectedServerBehaviour:
       'Records failure with the uploaded log, and does not offer the deployment again.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {
@@ -23,7 +23,7 @@ export const failing: readonly Behaviour[] = [
   defineBehaviour({
     name: 'failing-commit',
     description: 'A device whose new software fails its own check and rolls back.',
-    expectedServerBehavior:
+    expectedServerBehaviour:
       'Records failure after rebooting; the inventory still shows the old artifact.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {
@@ -36,7 +36,7 @@ export const failing: readonly Behaviour[] = [
   defineBehaviour({
     name: 'wrong-checksum',
     description: 'A device that receives a corrupted byte, from a bad cache or bad memory.',
-    expectedServerBehavior:
+    expectedServerBehaviour:
       'Records failure with a log that names the checksum; the file on the server is unchanged.',
     // At this offset every artifact has the first hexadecimal digit of the manifest's first
     // checksum.
@@ -55,7 +55,7 @@ export const failing: readonly Behaviour[] = [
   defineBehaviour({
     name: 'disk-full',
     description: 'A device whose data partition is full, so that the artifact does not fit.',
-    expectedServerBehavior:
+    expectedServerBehaviour:
       'Records failure with a log that says so; the aborted download affects no other device.',
     parameters: { installMs: 200, rebootMs: 300, freeBytes: 4096 },
     hooks: {
@@ -69,7 +69,7 @@ export const failing: readonly Behaviour[] = [
   defineBehaviour({
     name: 'reject',
     description: 'A device whose user or policy rejects this release.',
-    expectedServerBehavior:
+    expectedServerBehaviour:
       'Records failure without a download, keeps the reason in the log, and does not offer the deployment again.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {
@@ -82,7 +82,7 @@ export const failing: readonly Behaviour[] = [
   defineBehaviour({
     name: 'hang-while-downloading',
     description: 'A device whose modem stalls in the middle of a download and recovers much later.',
-    expectedServerBehavior:
+    expectedServerBehaviour:
       'Shows downloading meanwhile, closes the dead connection, and serves the rest by range.',
     parameters: { installMs: 200, rebootMs: 300, hangAfterBytes: 2048, hangMs: 600_000 },
     hooks: {
@@ -99,7 +99,7 @@ export const failing: readonly Behaviour[] = [
   defineBehaviour({
     name: 'hang-for-ever',
     description: 'A device whose installer waits forever for a lock.',
-    expectedServerBehavior:
+    expectedServerBehaviour:
       'Shows installing until the deployment is aborted, and lets the other devices finish.',
     parameters: { installMs: 200, rebootMs: 300, hangMs: YEAR_MS },
     hooks: {
@@ -111,7 +111,7 @@ export const failing: readonly Behaviour[] = [
   defineBehaviour({
     name: 'reboot-loop',
     description: 'A device that restarts several times until its boot loader rolls back.',
-    expectedServerBehavior:
+    expectedServerBehaviour:
       'Accepts rebooting several times with a new sign-in between, then failure; counts it once.',
     parameters: { installMs: 200, rebootMs: 300, rebootsCount: 3 },
     hooks: {
@@ -125,7 +125,7 @@ export const failing: readonly Behaviour[] = [
   defineBehaviour({
     name: 'bricked',
     description: 'A device that never comes up again after the update.',
-    expectedServerBehavior:
+    expectedServerBehaviour:
       'Shows rebooting and a disconnected device until a user aborts the deployment or removes it.',
     parameters: { installMs: 200, rebootMs: 300, offMs: YEAR_MS },
     hooks: {
@@ -137,7 +137,7 @@ export const failing: readonly Behaviour[] = [
   defineBehaviour({
     name: 'crash-and-resume',
     description: 'A device that loses power in the middle of a download and comes back.',
-    expectedServerBehavior:
+    expectedServerBehaviour:
       'Offers the same deployment again with a new link, serves the rest by range with 206, and records success once.',
     parameters: { installMs: 200, rebootMs: 300, crashAfterBytes: 2048, offMs: 5000 },
     hooks: {
@@ -150,7 +150,7 @@ export const failing: readonly Behaviour[] = [
   defineBehaviour({
     name: 'aborted-midway',
     description: 'A device whose update is aborted by a user while it installs.',
-    expectedServerBehavior:
+    expectedServerBehaviour:
       'Answers its next report with 409, keeps aborted, and does not offer the deployment again.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {
@@ -167,7 +167,7 @@ export const failing: readonly Behaviour[] = [
     name: 'big-logs',
     description:
       'A device in debug mode that writes thousands of log lines before its update fails.',
-    expectedServerBehavior: 'Accepts a log close to its body limit, and returns all of it.',
+    expectedServerBehaviour: 'Accepts a log close to its body limit, and returns all of it.',
     parameters: { installMs: 200, rebootMs: 300, linesCount: 4900, lineBytes: 80 },
     hooks: {
       async whileInstalling({ parameters, log, fail }) {

@@ -9,7 +9,7 @@ export const healthy: readonly Behaviour[] = [
     name: 'steady',
     description:
       'A healthy device: it installs every update that it is offered and comes up again.',
-    expectedServerBehavior:
+    expectedServerBehaviour:
       'Offers each deployment once and records downloading, installing, rebooting and success.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {},
@@ -17,14 +17,14 @@ export const healthy: readonly Behaviour[] = [
   defineBehaviour({
     name: 'slow',
     description: 'An old board with slow flash: installing and rebooting take long.',
-    expectedServerBehavior: 'Waits, and shows installing and rebooting as long as they last.',
+    expectedServerBehaviour: 'Waits, and shows installing and rebooting as long as they last.',
     parameters: { installMs: 20_000, rebootMs: 40_000 },
     hooks: {},
   }),
   defineBehaviour({
     name: 'night-only',
     description: 'A shop terminal that has a network connection at night only.',
-    expectedServerBehavior:
+    expectedServerBehaviour:
       'Keeps its deployment pending by day, and offers it when the device polls at night.',
     parameters: { installMs: 200, rebootMs: 300, nightFromHour: 22, nightToHour: 5 },
     hooks: {
@@ -46,7 +46,7 @@ export const healthy: readonly Behaviour[] = [
   defineBehaviour({
     name: 'already-installed',
     description: 'A device that was flashed with the deployed artifact at the factory.',
-    expectedServerBehavior:
+    expectedServerBehaviour:
       'Answers its poll with 204 and records already-installed without sending the file.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: { installedAtStart: ({ deployedArtifact }) => deployedArtifact },

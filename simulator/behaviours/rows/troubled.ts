@@ -7,7 +7,7 @@ export const troubled: readonly Behaviour[] = [
   defineBehaviour({
     name: 'flaky-2g',
     description: 'A meter in a cellar with a 2G modem: slow, with jitter and lost connections.',
-    expectedServerBehavior:
+    expectedServerBehaviour:
       'Accepts repeated reports as one, serves ranges, and lets the device finish at its own pace.',
     parameters: {
       installMs: 200,
@@ -26,7 +26,7 @@ export const troubled: readonly Behaviour[] = [
   defineBehaviour({
     name: 'clock-skew',
     description: 'A device without a battery for its clock, which is years behind.',
-    expectedServerBehavior:
+    expectedServerBehaviour:
       'Stores its timestamps as sent, decides nothing by them, and answers 401 to an expired token.',
     parameters: { installMs: 200, rebootMs: 300, clockSkewMs: -5 * YEAR_MS },
     hooks: { clockSkewMs: ({ clockSkewMs }) => clockSkewMs },
@@ -34,7 +34,7 @@ export const troubled: readonly Behaviour[] = [
   defineBehaviour({
     name: 'alert-storm',
     description: 'A device with a flapping service that reports each change at once.',
-    expectedServerBehavior:
+    expectedServerBehaviour:
       'Accepts what it can, answers 429 to the rest, and serves other devices as before.',
     parameters: { installMs: 200, rebootMs: 300, messagesCount: 4, alertsCount: 50 },
     hooks: {
@@ -53,7 +53,7 @@ export const troubled: readonly Behaviour[] = [
   defineBehaviour({
     name: 'socket-flapping',
     description: 'A device behind a router that drops every idle connection after a few seconds.',
-    expectedServerBehavior:
+    expectedServerBehaviour:
       'Accepts each new connection, closes the old one, and shows the device as connected.',
     parameters: { installMs: 200, rebootMs: 300, holdMs: 3000 },
     hooks: { socketHoldsMs: ({ holdMs }) => holdMs },
@@ -62,7 +62,7 @@ export const troubled: readonly Behaviour[] = [
     name: 'key-rotation',
     description:
       'A device that generates a new key from time to time, as its security policy requires.',
-    expectedServerBehavior: 'Adds the new key to the same device, pending until it is accepted.',
+    expectedServerBehaviour: 'Adds the new key to the same device, pending until it is accepted.',
     parameters: { installMs: 200, rebootMs: 300, everyCyclesCount: 10 },
     hooks: {
       async eachCycle({ parameters, memory, rotateKey }) {
@@ -74,7 +74,7 @@ export const troubled: readonly Behaviour[] = [
   defineBehaviour({
     name: 'cloned-identity',
     description: 'Two devices flashed from one image with the same key: one device to the server.',
-    expectedServerBehavior:
+    expectedServerBehaviour:
       'Knows one device with one key, accepts both boards, and never confuses them with a third.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {

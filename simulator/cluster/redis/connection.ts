@@ -93,10 +93,10 @@ export async function openRedis(address: RedisAddress, clock: Clock): Promise<Re
     lastError = error;
   });
   const given = new AbortController();
-  const answers = probe.connect().then(() => Promise.all([probe.info('server'), probe.time()]));
+  const responses = probe.connect().then(() => Promise.all([probe.info('server'), probe.time()]));
   try {
     const late = clock.sleep(CONNECT_MAX_MS, given.signal).then(() => undefined);
-    const answered = await Promise.race([answers, late]);
+    const answered = await Promise.race([responses, late]);
     if (answered === undefined) {
       throw setUpProblem(shown, silenceOf(address));
     }
@@ -109,7 +109,7 @@ export async function openRedis(address: RedisAddress, clock: Clock): Promise<Re
     throw setUpProblem(shown, reasonOf(lastError ?? error), error);
   } finally {
     given.abort();
-    answers.catch(() => undefined);
+    responses.catch(() => undefined);
     probe.disconnect();
   }
 }

@@ -41,7 +41,7 @@ export class CoordinatorChannel {
   readonly #client;
   /** Next sequence number of each worker, by its token. */
   readonly #sequences = new Map<string, number>();
-  readonly #requests = new Map<string, (answer: OwnerMessage) => void>();
+  readonly #requests = new Map<string, (response: OwnerMessage) => void>();
   readonly #over = new AbortController();
   #next = 0;
   #hasUnsigned = false;
@@ -69,11 +69,11 @@ export class CoordinatorChannel {
     const { token } = sender;
     const given = new AbortController();
     const signal = AbortSignal.any([given.signal, this.#over.signal]);
-    const answer = new Promise<OwnerMessage>((resolve) => this.#requests.set(token, resolve));
+    const response = new Promise<OwnerMessage>((resolve) => this.#requests.set(token, resolve));
     const late = clock.sleep(waitMs, signal).then(() => undefined);
     try {
       await this.send(sender, { type: 'request' });
-      const answered = await Promise.race([answer, late]);
+      const answered = await Promise.race([response, late]);
       return answered?.token === token ? answered : undefined;
     } finally {
       given.abort();

@@ -48,7 +48,7 @@ const STALLED_MAX = 1000;
  * Minimum time in milliseconds to wait for the coordinator's reply. It replies at once, or when it
  * has found the previous worker lost.
  */
-const ANSWER_MIN_MS = 2000;
+const RESPONSE_MIN_MS = 2000;
 const heartbeat = { type: 'heartbeat' } as const;
 
 /** A running shard process, and its identity towards the coordinator. */
@@ -148,7 +148,7 @@ export class WorkerRun {
   async #runShard(jobId: string, { shard, plan, sendsEvents }: ShardJob, sender: MessageSender) {
     const { takeoverAfterMs, print } = this.#options;
     const { worker, token } = sender;
-    const grant = await this.#channel.requestShard(sender, ANSWER_MIN_MS + 2 * takeoverAfterMs);
+    const grant = await this.#channel.requestShard(sender, RESPONSE_MIN_MS + 2 * takeoverAfterMs);
     if (grant === undefined || this.#granted.get(shard) !== token) {
       throw new UnrecoverableError(`the coordinator did not give shard ${shard} to ${worker}`);
     }

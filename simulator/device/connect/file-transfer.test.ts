@@ -23,11 +23,11 @@ class Transfer extends ConnectBench {
 
   /** Sends a whole file in chunks, without reading the replies. */
   upload(path: string, content: Buffer): readonly ConnectMessage[] {
-    const answers = [...this.send('put_file', { path })];
+    const responses = [...this.send('put_file', { path })];
     for (let offset = 0; offset < content.length; offset += CHUNK) {
-      answers.push(...this.chunk(offset, content.subarray(offset, offset + CHUNK)));
+      responses.push(...this.chunk(offset, content.subarray(offset, offset + CHUNK)));
     }
-    return [...answers, ...this.chunk(content.length)];
+    return [...responses, ...this.chunk(content.length)];
   }
 }
 
@@ -69,9 +69,9 @@ describe('the file information of a device', () => {
     [{}, 'body.path is wrong'],
     [undefined, 'the body is missing'],
   ])('is an error for %j', (body, message) => {
-    const answers = new Transfer().send('stat', body);
-    expect(errorTextOf(answers)).toContain(message);
-    expect(answers[0]).toMatchObject({ proto: 2, typ: 'error', sid: 's-1' });
+    const responses = new Transfer().send('stat', body);
+    expect(errorTextOf(responses)).toContain(message);
+    expect(responses[0]).toMatchObject({ proto: 2, typ: 'error', sid: 's-1' });
   });
 });
 
@@ -212,8 +212,8 @@ describe('a file upload to a device', () => {
     const transfer = new Transfer();
     transfer.upload('/tmp/a', Buffer.from('from afar\n'));
     transfer.say('shell', 'new');
-    const answers = transfer.say('shell', 'shell', { body: Buffer.from('cat /tmp/a\r') });
-    expect(textOf(answers)).toContain('\r\nfrom afar\r\n');
+    const responses = transfer.say('shell', 'shell', { body: Buffer.from('cat /tmp/a\r') });
+    expect(textOf(responses)).toContain('\r\nfrom afar\r\n');
   });
 
   it.each([
@@ -278,8 +278,8 @@ describe('a file upload to a device', () => {
 
 describe('a file transfer message', () => {
   it.each(['ack', 'file_chunk'])('is refused without a transfer in progress: %s', (typ) => {
-    const answers = new Transfer().say('fileTransfer', typ, { props: { offset: 0 } });
-    expect(errorTextOf(answers)).toBe('no file transfer in progress');
+    const responses = new Transfer().say('fileTransfer', typ, { props: { offset: 0 } });
+    expect(errorTextOf(responses)).toBe('no file transfer in progress');
   });
 
   it('of unknown type is refused with its type in the error', () => {

@@ -40,9 +40,9 @@ describe('a port forwarding connection', () => {
     [{ protocol: undefined }, 'invalid port-forward message: body.protocol'],
   ])('is refused for %j', (remote, message) => {
     const ports = new Ports();
-    const answers = ports.open(remote);
-    expect(errorTextOf(answers)).toContain(message);
-    expect(answers[0]).toMatchObject({ proto: 3, props: { connection_id: 'c-1' } });
+    const responses = ports.open(remote);
+    expect(errorTextOf(responses)).toContain(message);
+    expect(responses[0]).toMatchObject({ proto: 3, props: { connection_id: 'c-1' } });
     expect(errorTextOf(ports.send('forward', Buffer.from('x')))).toBe('unknown connection');
   });
 
@@ -52,9 +52,9 @@ describe('a port forwarding connection', () => {
     ['an empty id', ''],
     ['a number for an id', 7],
   ])('is refused for %s', (_what, id) => {
-    const answers = new Ports().open({}, id);
-    expect(errorTextOf(answers)).toBe('invalid port-forward message: connection_id is missing');
-    expect(answers[0]?.props).toBeUndefined();
+    const responses = new Ports().open({}, id);
+    expect(errorTextOf(responses)).toBe('invalid port-forward message: connection_id is missing');
+    expect(responses[0]?.props).toBeUndefined();
   });
 
   it('is refused without a body, when already open, or beyond thirty-two', () => {
@@ -66,7 +66,7 @@ describe('a port forwarding connection', () => {
     expect(errorTextOf(ports.open({}, 'c-33'))).toBe('too many connections');
   });
 
-  it('acknowledges data, and has one unacknowledged answer at a time', () => {
+  it('acknowledges data, and has one unacknowledged response at a time', () => {
     const ports = new Ports();
     ports.open();
     const first = ports.send('forward', Buffer.from('one'));
@@ -97,12 +97,12 @@ describe('a port forwarding connection', () => {
   it('is stopped when its user acknowledges none of the requested data', () => {
     const ports = new Ports();
     ports.open();
-    let answers: readonly ConnectMessage[] = [];
-    for (let count = 0; count < 100 && !typesOf(answers).includes('stop'); count++) {
-      answers = ports.send('forward', Buffer.alloc(4096));
+    let responses: readonly ConnectMessage[] = [];
+    for (let count = 0; count < 100 && !typesOf(responses).includes('stop'); count++) {
+      responses = ports.send('forward', Buffer.alloc(4096));
     }
-    expect(typesOf(answers)).toEqual(['error', 'stop']);
-    expect(errorTextOf(answers.slice(0, 1))).toBe('too much data waits for an ack');
+    expect(typesOf(responses)).toEqual(['error', 'stop']);
+    expect(errorTextOf(responses.slice(0, 1))).toBe('too much data waits for an ack');
     expect(errorTextOf(ports.send('ack'))).toBe('unknown connection');
   });
 
@@ -118,8 +118,8 @@ describe('a port forwarding connection', () => {
     ports.open({}, 'c-1');
     ports.open({}, 'c-2');
     ports.send('forward', Buffer.from('one'), 'c-1');
-    const answers = ports.send('forward', Buffer.from('two'), 'c-2');
-    expect(answers.map(({ props }) => props?.connection_id)).toEqual(['c-2', 'c-2']);
+    const responses = ports.send('forward', Buffer.from('two'), 'c-2');
+    expect(responses.map(({ props }) => props?.connection_id)).toEqual(['c-2', 'c-2']);
     ports.send('stop', undefined, 'c-1');
     expect(typesOf(ports.send('ack', undefined, 'c-2'))).toEqual([]);
   });
@@ -139,8 +139,8 @@ describe('the web page of a device', () => {
   const ask = (...pieces: readonly string[]) => {
     const ports = new Ports();
     ports.open({ remote_port: 80 });
-    const answers = pieces.flatMap((piece) => ports.send('forward', Buffer.from(piece)));
-    return { ports, answers, text: textOf(answers) };
+    const responses = pieces.flatMap((piece) => ports.send('forward', Buffer.from(piece)));
+    return { ports, responses, text: textOf(responses) };
   };
 
   it('names the device, and closes the connection after the response', () => {
@@ -154,8 +154,8 @@ describe('the web page of a device', () => {
   });
 
   it('waits for the whole of a request', () => {
-    const { answers, text } = ask('GET / HT', 'TP/1.1\r\nHost: x\r\n', '\r\n');
-    expect(typesOf(answers)).toEqual(['ack', 'ack', 'ack', 'forward']);
+    const { responses, text } = ask('GET / HT', 'TP/1.1\r\nHost: x\r\n', '\r\n');
+    expect(typesOf(responses)).toEqual(['ack', 'ack', 'ack', 'forward']);
     expect(text).toMatch(/^HTTP\/1\.1 200 /);
   });
 
@@ -175,7 +175,7 @@ describe('the web page of a device', () => {
   });
 
   it('sends nothing more once it has answered', () => {
-    const { answers } = ask('GET / HTTP/1.1\r\n\r\n', 'GET / HTTP/1.1\r\n\r\n');
-    expect(typesOf(answers)).toEqual(['ack', 'forward', 'ack']);
+    const { responses } = ask('GET / HTTP/1.1\r\n\r\n', 'GET / HTTP/1.1\r\n\r\n');
+    expect(typesOf(responses)).toEqual(['ack', 'forward', 'ack']);
   });
 });

@@ -86,8 +86,8 @@ export class PortForward implements ProtocolHandler {
 
   #forward(message: ConnectMessage): readonly OutgoingMessage[] {
     return this.#with(message, (forward, id) => {
-      const answer = forward.connection.receive(message.body ?? new Uint8Array());
-      forward.queuedPieces.push(...pieces(answer));
+      const response = forward.connection.receive(message.body ?? new Uint8Array());
+      forward.queuedPieces.push(...pieces(response));
       const waitingBytes = forward.queuedPieces.reduce((total, { length }) => total + length, 0);
       if (waitingBytes <= portForwardLimits.waitingMaxBytes) {
         return [reply('ack', id), ...this.#resume(forward, id)];

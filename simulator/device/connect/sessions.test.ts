@@ -163,8 +163,8 @@ describe('a session', () => {
 
   it('can have no id', () => {
     const bench = new ConnectBench();
-    const answer = bench.device.answer({ proto: 0xffff, typ: 'ping' });
-    expect(encodeConnectMessage(answer[0] ?? { proto: 0 })).toEqual(
+    const response = bench.device.answer({ proto: 0xffff, typ: 'ping' });
+    expect(encodeConnectMessage(response[0] ?? { proto: 0 })).toEqual(
       encodeConnectMessage({ proto: 0xffff, typ: 'pong' }),
     );
   });
@@ -195,16 +195,16 @@ describe('a session', () => {
 describe('the update client of a connected device', () => {
   it.each(['check-update', 'send-inventory'])('is told to %s, and confirms the command', (typ) => {
     const bench = new ConnectBench();
-    const [answer] = bench.say('menderClient', typ);
-    expect(answer).toMatchObject({ proto: 4, typ, sid: 's-1', props: { status: 1 } });
+    const [response] = bench.say('menderClient', typ);
+    expect(response).toMatchObject({ proto: 4, typ, sid: 's-1', props: { status: 1 } });
     expect(bench.clientRequests).toEqual([typ]);
   });
 
   it('refuses a command that it does not know', () => {
     const bench = new ConnectBench();
-    const answers = bench.say('menderClient', 'reboot');
-    expect(errorTextOf(answers)).toBe("unknown message type 'reboot'");
-    expect(answers[0]?.typ).toBe('reboot');
+    const responses = bench.say('menderClient', 'reboot');
+    expect(errorTextOf(responses)).toBe("unknown message type 'reboot'");
+    expect(responses[0]?.typ).toBe('reboot');
     expect(bench.clientRequests).toEqual([]);
   });
 });
@@ -254,8 +254,8 @@ describe('any sequence of messages to a device', () => {
       fc.property(fc.array(message, { maxLength: 30 }), (messages) => {
         const bench = new ConnectBench();
         for (const each of messages) {
-          for (const answer of [...bench.device.answer(each), ...bench.pass(3)]) {
-            const { length } = encodeConnectMessage(answer);
+          for (const response of [...bench.device.answer(each), ...bench.pass(3)]) {
+            const { length } = encodeConnectMessage(response);
             expect(length).toBeLessThan(limits.connectDeviceMessageMaxBytes);
           }
         }

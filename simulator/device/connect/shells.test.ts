@@ -6,16 +6,16 @@ const size = { terminal_height: 24, terminal_width: 100 };
 
 function started(props: Record<string, unknown> = {}) {
   const bench = new ConnectBench();
-  const answers = bench.say('shell', 'new', { props: { ...size, user_id: 'u-1', ...props } });
+  const responses = bench.say('shell', 'new', { props: { ...size, user_id: 'u-1', ...props } });
   const type = (text: string, sid = 's-1') =>
     bench.say('shell', 'shell', { sid, body: Buffer.from(text) });
-  return { bench, answers, type };
+  return { bench, responses, type };
 }
 
 describe('a shell', () => {
   it('starts with a message of its type, followed by the prompt', () => {
-    const { answers } = started();
-    expect(answers).toEqual([
+    const { responses } = started();
+    expect(responses).toEqual([
       {
         proto: 1,
         typ: 'new',
@@ -29,9 +29,9 @@ describe('a shell', () => {
 
   it('shows typed text and the output of the command', () => {
     const { type } = started();
-    const answers = type('echo hi\r');
-    expect(typesOf(answers)).toEqual(['shell']);
-    expect(textOf(answers)).toBe(`echo hi\r\nhi\r\n${prompt}`);
+    const responses = type('echo hi\r');
+    expect(typesOf(responses)).toEqual(['shell']);
+    expect(textOf(responses)).toBe(`echo hi\r\nhi\r\n${prompt}`);
   });
 
   it('ignores a message without a body', () => {
@@ -43,9 +43,13 @@ describe('a shell', () => {
     const { type } = started();
     type(`echo -n ${'x'.repeat(4000)} > a\r`);
     type('cat a a a > b\r');
-    const answers = type('cat b\r');
-    expect(answers.map(({ body }) => body?.length)).toEqual([4096, 4096, 3808 + 7 + prompt.length]);
-    expect(textOf(answers)).toBe(`cat b\r\n${'x'.repeat(12_000)}${prompt}`);
+    const responses = type('cat b\r');
+    expect(responses.map(({ body }) => body?.length)).toEqual([
+      4096,
+      4096,
+      3808 + 7 + prompt.length,
+    ]);
+    expect(textOf(responses)).toBe(`cat b\r\n${'x'.repeat(12_000)}${prompt}`);
   });
 
   it.each([
@@ -76,9 +80,9 @@ describe('a shell', () => {
 
   it('notifies its user when it ends by itself', () => {
     const { bench, type } = started();
-    const answers = type('exit\r');
-    expect(typesOf(answers)).toEqual(['shell', 'stop']);
-    expect(answers[1]).toMatchObject({ sid: 's-1', props: { status: 1, user_id: 'u-1' } });
+    const responses = type('exit\r');
+    expect(typesOf(responses)).toEqual(['shell', 'stop']);
+    expect(responses[1]).toMatchObject({ sid: 's-1', props: { status: 1, user_id: 'u-1' } });
     expect(errorTextOf(type('pwd\r'))).toBe('session not found');
     expect(bench.pass(700)).toEqual([]);
   });
@@ -101,9 +105,9 @@ describe('a shell', () => {
   });
 
   it.each(['shell', 'resize', 'ping', 'pong', 'stop'])('must be open before %s', (typ) => {
-    const answers = new ConnectBench().say('shell', typ);
-    expect(errorTextOf(answers)).toBe('session not found');
-    expect(answers[0]).toMatchObject({ proto: 1, typ, sid: 's-1' });
+    const responses = new ConnectBench().say('shell', typ);
+    expect(errorTextOf(responses)).toBe('session not found');
+    expect(responses[0]).toMatchObject({ proto: 1, typ, sid: 's-1' });
   });
 
   it.each([

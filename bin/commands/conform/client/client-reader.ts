@@ -49,7 +49,7 @@ export function clientReader(): ClientReader {
 
 /**
  * Returns the duties in a verdict, with all that a reader wants to know about each.
- * @param nextFor returns the next step for a duty that is not met; by default its scene
+ * @param nextFor returns the next step for a duty that is not exercised; by default its scene
  */
 export function judgedDuties(
   verdict: ClientVerdict,

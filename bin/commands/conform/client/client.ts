@@ -14,7 +14,7 @@ import { watchClients } from './watch.ts';
 const codes = exitCodeHelp({
   pass: 'no duty is broken',
   failed:
-    'a duty of the level of --fail-on is broken and not waived, or a waiver is expired or needless',
+    'a duty of the level of --fail-on is broken and not waived, or a waiver is expired or obsolete',
   setUp: 'the server cannot start, or a file cannot be used',
   undecided:
     'nothing came from the client, a scene could not be played to its end, or with --require-all-must a MUST was not exercised',
@@ -26,10 +26,10 @@ The client is started once for each scene, with an empty folder and a server of 
 {server} is the address of the server, {ca} the file with the certificate of its authority (the server uses
 TLS if the command names it) and {dir} the folder in which the client keeps its identity and its state.
 
---schema prints the JSON Schema of the result. A waiver is {check: DUTY, reason, owner, expires} in a list "waivers".
+--schema prints the JSON Schema of the result. A waiver is {id: DUTY, reason, owner, expires} in a list "waivers".
 ${codes}
 With --watch, the map of a running server is redrawn on a terminal; elsewhere it is printed when a duty
-has changed. It ends with Ctrl-C, or after --time. JSON is the answer to GET /clients, or to
+has changed. It ends with Ctrl-C, or after --time. JSON is the response to GET /clients, or to
 GET /clients/{device} of the control API; with --from it is {file, clients}.
 `;
 
@@ -41,7 +41,7 @@ const watchRows = inGroup('Watching and recordings', {
   },
   exercise: {
     flag: '--exercise <scene>',
-    help: 'do on a running server what exercises duties: plan the faults of this scene, or move the clock',
+    help: 'set up this scene on a running server: plan its faults, or move the clock',
     cli: { kind: 'text' },
   },
   device: {

@@ -23,7 +23,7 @@ export const conditions = {
   'authentication request with a token': ({ operation, status }) =>
     operation === 'post-auth-request' && status === 200,
   poll: ({ operation }) => polls.has(operation),
-  'poll with an answer 200 or 204': ({ operation, status }) =>
+  'poll with a response 200 or 204': ({ operation, status }) =>
     polls.has(operation) && (status === 200 || status === 204),
   'poll without an update': ({ operation, status }) => polls.has(operation) && status === 204,
   'poll with an update': ({ operation, status }) => polls.has(operation) && status === 200,
@@ -71,7 +71,10 @@ function pollData(event: {
   return isObject(body.device_provides) ? body.device_provides : body;
 }
 
-/** Returns the median time between the polls of an idle client, in milliseconds; undefined for less than two. */
+/**
+ * Returns the median time between the polls of an idle client, in milliseconds; undefined for less
+ * than two.
+ */
 export function measuredIntervalMs(seen: readonly ObservedEvent[]): number | undefined {
   const times = seen.filter(conditions['poll without an update']).map(({ event }) => endOf(event));
   const gaps = times.slice(1).map((time, index) => time - (times[index] ?? time));

@@ -20,10 +20,10 @@ export function evidenceOf({
   readonly verdict: ClientVerdict | undefined;
   readonly events: ObservedEvents;
 }): readonly ShownExchange[] {
-  const sequences = (verdict?.duties ?? []).flatMap(({ violations }) =>
-    violations.flatMap(({ sequence, against }) => [sequence, against ?? 0]),
+  const entries = (verdict?.duties ?? []).flatMap(({ violations }) =>
+    violations.flatMap(({ journalEntry, contradicts = 0 }) => [journalEntry, contradicts]),
   );
-  return [...new Set(sequences)]
+  return [...new Set(entries)]
     .toSorted((one, other) => one - other)
     .slice(0, EXCHANGES_MAX)
     .flatMap((sequence) => {
@@ -57,7 +57,13 @@ function stepOf(event: ClientEvent, atMs: number): SessionStep {
   }
   const { sequence } = event;
   if (event.kind === 'exchange')
-    return { sequence, atMs, by: 'client', text: requestText(event), answer: answerText(event) };
+    return {
+      sequence,
+      atMs,
+      by: 'client',
+      text: requestText(event),
+      response: responseText(event),
+    };
   const by = event.from === 'device' ? 'client' : 'server';
   const code = event.code === undefined ? '' : ` ${event.code}`;
   return { sequence, atMs, by, text: `websocket: ${event.event}${code}, from the ${event.from}` };
@@ -65,7 +71,7 @@ function stepOf(event: ClientEvent, atMs: number): SessionStep {
 
 /** Returns an exchange as one line. */
 function requestLine(exchange: ClientExchange): string {
-  return `${requestText(exchange)} -> ${answerText(exchange)}`;
+  return `${requestText(exchange)} -> ${responseText(exchange)}`;
 }
 
 function requestText({ method, url, requestHeaders, requestBody }: ClientExchange): string {
@@ -79,9 +85,9 @@ function requestText({ method, url, requestHeaders, requestBody }: ClientExchang
   ].join(' ');
 }
 
-function answerText({ status, interference, isDelivered }: ClientExchange): string {
+function responseText({ status, interference, isDelivered }: ClientExchange): string {
   return [
-    status === 0 ? 'no answer' : status,
+    status === 0 ? 'no response' : status,
     ...(status > 0 && !isDelivered ? ['(cut)'] : []),
     ...(interference.length === 0 ? [] : [`[${interference.join(', ')}]`]),
   ].join(' ');

@@ -15,11 +15,11 @@ describe('the text of an examination', () => {
   it('begins with the verdict, and lists as many duties as it counts', () => {
     expect(lines[0]).toContain(sampleExamination.headline);
     expect(lines[1]).toBe(
-      'Duties: 2 broken, 1 kept, 1 open, 1 not-met, 1 observed, 1 not-applicable.',
+      'Duties: 2 broken, 1 kept, 1 open, 1 not-exercised, 1 observed, 1 not-applicable.',
     );
     expect(dutiesIn('Broken')).toHaveLength(1);
     expect(dutiesIn('Broken, and waived')).toHaveLength(1);
-    expect(lines.slice(lines.indexOf('Not met:') + 1)).toContain('      get.gzip (should)');
+    expect(lines.slice(lines.indexOf('Not exercised:') + 1)).toContain('      get.gzip (should)');
   });
 
   it('shows the exchange of a violation, the remedy, and how many more there are', () => {
@@ -29,8 +29,8 @@ describe('the text of an examination', () => {
   });
 
   it('lists the duties that lack a verdict for one reason in one row, with the MUSTs first', () => {
-    const [kept] = sampleExamination.duties.filter(({ state }) => state === 'not-met');
-    if (kept === undefined) throw new Error('the sample has no duty that is not met');
+    const [kept] = sampleExamination.duties.filter(({ state }) => state === 'not-exercised');
+    if (kept === undefined) throw new Error('the sample has no duty that is not exercised');
     const unmet = { ...kept, because: 'it ended by itself' };
     const duties = [
       { ...unmet, duty: 'get.once', level: 'should' as const },

@@ -101,11 +101,11 @@ export function changeLines(earlier: Examination, { duties }: Examination): read
 
 /** The duties of scenes that nobody wanted are only counted. */
 function unmetSection(duties: readonly ExaminedDuty[]): readonly string[] {
-  const unmet = duties.filter((duty) => duty.state === 'not-met' && isListed(duty));
+  const unmet = duties.filter((duty) => duty.state === 'not-exercised' && isListed(duty));
   const wanted = unmet.filter(({ because }) => because !== NOT_SELECTED);
   const others = unmet.length - wanted.length;
   const rest = others === 0 ? [] : [`  ${others} of scenes that --scene did not select`];
-  return titled('Not met', [...unmetLines(wanted), ...rest]);
+  return titled('Not exercised', [...unmetLines(wanted), ...rest]);
 }
 
 /** Returns the examination in the form that CI servers show. */
@@ -153,8 +153,8 @@ function brokenDuty(duty: ExaminedDuty): readonly string[] {
   const more = violationCount - shown.length;
   return [
     `  ${duty.duty} (${level}): ${sentence}`,
-    ...shown.flatMap(({ scene, sequence, message, request }) => [
-      `      scene ${scene}${sequence === 0 ? '' : `, exchange ${sequence}`}: ${message}`,
+    ...shown.flatMap(({ scene, journalEntry, message, request }) => [
+      `      scene ${scene}${journalEntry === 0 ? '' : `, exchange ${journalEntry}`}: ${message}`,
       ...(request === undefined ? [] : [`        ${request}`]),
     ]),
     ...(more > 0 ? [`      and ${more} more`] : []),
@@ -188,13 +188,21 @@ function unmetLines(duties: readonly ExaminedDuty[]): readonly string[] {
 
 /** A row for each moment: what the client did after the cut. */
 function cutLines({ cuts, cutBy }: Examination): readonly string[] {
-  const rows = cuts.map(({ moment, cameBack, finals, polls, isFalse }) => {
-    const final = finals.length === 0 ? 'NONE' : finals.join(' and ');
-    return [
+  const rows = cuts.map(
+    ({
       moment,
-      ...[cameBack ? 'yes' : 'NO', isFalse ? `${final} (FALSE)` : final, polls ? 'yes' : 'NO'],
-    ];
-  });
+      cameBack,
+      finalStatuses: finals,
+      pollsAgain: polls,
+      reportedFalseSuccess: isFalse,
+    }) => {
+      const final = finals.length === 0 ? 'NONE' : finals.join(' and ');
+      return [
+        moment,
+        ...[cameBack ? 'yes' : 'NO', isFalse ? `${final} (FALSE)` : final, polls ? 'yes' : 'NO'],
+      ];
+    },
+  );
   const all = [['moment', 'came back', 'final status', 'polls on'], ...rows];
   const widths = all[0]?.map((_, at) => Math.max(...all.map((row) => row[at]?.length ?? 0))) ?? [];
   const lines = all.map((row) => row.map((text, at) => text.padEnd(widths[at] ?? 0)).join('  '));

@@ -6,7 +6,7 @@ import type {
 import { systemClock } from '../../../../fixtures/base/clock.ts';
 import { type ClientPlan, ClientTestbed } from './client-testbed.ts';
 import { measuredIntervalMs } from './conditions.ts';
-import { type EndedScene, joined } from './joined.ts';
+import { type EndedScene, joinResults } from './joined.ts';
 import type { ObservedEvent } from './observed-events.ts';
 import type { ExaminationPlan } from './plan.ts';
 import { capabilitiesOf, programmeOf } from './programme.ts';
@@ -47,7 +47,7 @@ export async function examine(
     const capabilities = capabilitiesOf(measured.observed, plan);
     const today = new Date(systemClock.now()).toISOString().slice(0, 10);
     const facts = { plan, capabilities, cutBy: cutOf(plan), today };
-    if (intervalMs === undefined) return joined({ ...facts, ended, skipped, signal });
+    if (intervalMs === undefined) return joinResults({ ...facts, ended, skipped, signal });
     const spentMs = systemClock.monotonicMs() - startedMs;
     const rest = allScenes.filter((scene) => scene !== first);
     const programme = programmeOf(rest, { plan, intervalMs, capabilities, spentMs });
@@ -62,7 +62,7 @@ export async function examine(
       const cuts = cutScenes(reportsOf(update?.observed ?? [])).map((scene) => ({ scene }));
       await inParallel(plan, cuts, signal, ({ scene }, left) => runOne(scene, intervalMs, left));
     }
-    return joined({ ...facts, intervalMs, ended, skipped, signal });
+    return joinResults({ ...facts, intervalMs, ended, skipped, signal });
   } finally {
     await shared?.close();
   }

@@ -276,7 +276,8 @@ function exitCodeOf({ outcome, duties }: Examination, requireAllMust: boolean): 
   if (outcome === 'broken' || isBroken) return exitCodes.failed;
   if (outcome === 'interrupted') return exitCodes.interrupted;
   const isUnmet = duties.some(
-    ({ level, state }) => level === 'must' && ['open', 'not-met', 'not-judged'].includes(state),
+    ({ level, state }) =>
+      level === 'must' && ['open', 'not-exercised', 'not-judged'].includes(state),
   );
   if (outcome !== 'kept' || (requireAllMust && isUnmet)) return exitCodes.undecided;
   return exitCodes.pass;

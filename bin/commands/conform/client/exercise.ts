@@ -29,7 +29,7 @@ export async function exerciseClient(options: ExerciseOptions): Promise<ExitCode
     ...{ method: 'POST', expected: [200, 201], headers: { 'Content-Type': 'application/json' } },
     body: isClock ? JSON.stringify(call.body) : call.body,
   });
-  output.data({ scene, answer: await body.json() });
+  output.data({ scene, response: await body.json() });
   if (output.json) return exitCodes.pass;
   output.line(isClock ? 'The clock was moved.' : 'The faults are planned.');
   if (needsOffer(scene))

@@ -47,7 +47,7 @@ async function clientsIn(file: string): Promise<readonly MappedClient[]> {
     duties: judgedDuties(verdict).map(({ openSinceMs, violations, ...duty }) => ({
       ...duty,
       violations: violations.map(({ atMs, ...violation }) => {
-        const request = requests.get(violation.sequence);
+        const request = requests.get(violation.journalEntry);
         const secondsAgo = Math.round((endedMs - atMs) / 1000);
         return { ...violation, secondsAgo, ...(request !== undefined && { request }) };
       }),
@@ -59,7 +59,7 @@ async function clientsIn(file: string): Promise<readonly MappedClient[]> {
 }
 
 function requestLine({ method, url, status }: ClientExchange): string {
-  return `${method} ${url} ${status === 0 ? 'without an answer' : `-> ${status}`}`;
+  return `${method} ${url} ${status === 0 ? 'without a response' : `-> ${status}`}`;
 }
 
 function readError(file: string, error: unknown): unknown {

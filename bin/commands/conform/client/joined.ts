@@ -16,7 +16,7 @@ import type { DutyState } from '../../../../fixtures/control/clients.ts';
 import type { ExaminationPlan } from './plan.ts';
 import type { SceneEnd } from './run-scene.ts';
 import { allScenes, FIRST, notRun } from './scenes.ts';
-import { waived } from './waived.ts';
+import { applyWaivers } from './waived.ts';
 
 /** A scene that was played, with what was seen in it. */
 export interface EndedScene extends SceneEnd {
@@ -39,13 +39,13 @@ interface Joining {
 }
 
 /** Returns the result of an examination. */
-export function joined(joining: Joining): Examination {
+export function joinResults(joining: Joining): Examination {
   const { plan, ended, skipped, capabilities, cutBy, intervalMs } = joining;
   const {
     duties: examined,
     waivers,
     problems,
-  } = waived(
+  } = applyWaivers(
     duties.map((duty) => joinedDuty(duty, joining)),
     plan.waivers,
     joining.today,
@@ -96,7 +96,11 @@ function outcomeOf(
   if (signal.aborted) return 'interrupted';
   if (ended.every(({ outcome }) => outcome === 'never-came')) return 'never-came';
   const isBroken = examined.some((duty) => fails(duty, plan.failOn));
-  if (isBroken || problems.length > 0 || ended.some(({ afterCut }) => afterCut?.isFalse))
+  if (
+    isBroken ||
+    problems.length > 0 ||
+    ended.some(({ afterCut }) => afterCut?.reportedFalseSuccess)
+  )
     return 'broken';
   const isPlayed = ended.every(({ outcome }) => ['played', 'skipped'].includes(outcome));
   return isPlayed && examined.some(({ state }) => state === 'kept') ? 'kept' : 'undecided';
@@ -130,7 +134,7 @@ function headlineOf(
 
 /** States from the one that counts most. What one scene shows, no other one takes back. */
 const order: readonly DutyState[] = [
-  ...(['broken', 'kept', 'observed', 'open', 'not-judged', 'not-met'] as const),
+  ...(['broken', 'kept', 'observed', 'open', 'not-judged', 'not-exercised'] as const),
   ...(['not-observable', 'not-applicable'] as const),
 ];
 
@@ -140,10 +144,10 @@ function joinedDuty(duty: (typeof duties)[number], joining: Joining): ExaminedDu
     const row = verdict?.duties.find((each) => each.duty === id);
     return row ? [{ name, row, exchanges }] : [];
   });
-  const found = order.find((each) => rows.some(({ row }) => row.state === each)) ?? 'not-met';
+  const found = order.find((each) => rows.some(({ row }) => row.state === each)) ?? 'not-exercised';
   const lacks = allScenes.find(({ name }) => name === scene)?.lacks;
   const isForOthers = lacks !== undefined && joining.capabilities.includes(lacks);
-  const state = found === 'not-met' && isForOthers ? 'not-applicable' : found;
+  const state = found === 'not-exercised' && isForOthers ? 'not-applicable' : found;
   const deciding = rows.filter(({ row }) => row.state === state);
   const { observation } = deciding[0]?.row ?? {};
   const isMet = state === 'broken' || state === 'kept' || state === 'observed';
@@ -154,11 +158,13 @@ function joinedDuty(duty: (typeof duties)[number], joining: Joining): ExaminedDu
     violationCount: rows.reduce((sum, { row }) => sum + row.violationCount, 0),
     violations: deciding.flatMap(({ name, row, exchanges }) =>
       row.violations.map((violation) => {
-        const { sequence, against } = violation;
-        const line = exchanges.find((each) => each.sequence === sequence)?.line;
+        const { journalEntry, contradicts } = violation;
+        const line = exchanges.find((each) => each.sequence === journalEntry)?.line;
         return {
           ...{ ...violation, scene: name, ...(line !== undefined && { request: line }) },
-          exchanges: exchanges.filter((each) => [sequence, against].includes(each.sequence)),
+          exchanges: exchanges.filter((each) =>
+            [journalEntry, contradicts].includes(each.sequence),
+          ),
         };
       }),
     ),

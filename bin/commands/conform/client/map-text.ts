@@ -1,12 +1,12 @@
-/** The map of a client's duties as text: what is broken, open and not met, each with what to do. */
+/** The map of a client's duties as text: what is broken, open and not exercised, each with what to do. */
 
 import { counted } from '../../../../fixtures/base/counted.ts';
 import { printable } from '../../../../fixtures/base/printable.ts';
-import type { AnswerOf } from '../../../../fixtures/control/operations.ts';
+import type { ResponseOf } from '../../../../fixtures/control/operations.ts';
 
 /** A client with its duties, from a server or from a recording. */
 export type MappedClient = Pick<
-  AnswerOf<'GET /clients/{device}'>,
+  ResponseOf<'GET /clients/{device}'>,
   'client' | 'exchanges' | 'dropped' | 'duties'
 > & { readonly identity?: string };
 
@@ -17,7 +17,7 @@ const STEPS_SHOWN_MAX = 8;
 const LINE_MAX_CHARACTERS = 1000;
 
 /** The states in the order of the counts. */
-const states = ['kept', 'broken', 'open', 'not-met', 'not-judged'] as const;
+const states = ['kept', 'broken', 'open', 'not-exercised', 'not-judged'] as const;
 
 /** Returns true if the client broke a MUST. */
 export function hasBrokenMust({ duties }: MappedClient): boolean {
@@ -63,9 +63,9 @@ function brokenLines({ duty, level, violations, violationCount, remedy, source }
   const more = violationCount - shown.length;
   return [
     `  ${duty} (${level})`,
-    ...shown.flatMap(({ sequence, message, request }) => [
+    ...shown.flatMap(({ journalEntry, message, request }) => [
       `      ${message}`,
-      ...(request === undefined ? [] : [`      entry ${sequence}: ${request}`]),
+      ...(request === undefined ? [] : [`      entry ${journalEntry}: ${request}`]),
     ]),
     ...(more > 0 ? [`      and ${more} more`] : []),
     `      remedy: ${remedy} (${source})`,
@@ -76,13 +76,13 @@ function rank({ level }: MappedDuty): number {
   return level === 'must' ? 0 : 1;
 }
 
-/** Returns what exercises the duties that are not met, each step with its duties. */
+/** Returns what exercises the duties that are not exercised, each step with its duties. */
 function nextLines(duties: readonly MappedDuty[]): readonly string[] {
   const bySteps = new Map<string, { command: string | undefined; duties: string[] }>();
   // The sort is stable: MUSTs first, else in the order of the list.
   const mustsFirst = duties.toSorted((one, other) => rank(one) - rank(other));
   for (const { duty, state, level, next } of mustsFirst) {
-    if (state !== 'not-met' || level === 'observed' || next === undefined) continue;
+    if (state !== 'not-exercised' || level === 'observed' || next === undefined) continue;
     const step = bySteps.get(next.text) ?? { command: next.command, duties: [] };
     bySteps.set(next.text, step);
     step.duties.push(duty);
@@ -96,5 +96,5 @@ function nextLines(duties: readonly MappedDuty[]): readonly string[] {
     `      shows ${names.join(', ')}`,
   ]);
   const rest = more === 0 ? [] : [`  and ${counted(more, 'further step')}; --json has them all`];
-  return ['', 'Not met yet; what would show it:', ...lines, ...rest];
+  return ['', 'Not exercised yet; what would show it:', ...lines, ...rest];
 }

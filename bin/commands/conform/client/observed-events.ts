@@ -66,8 +66,8 @@ export class ObservedEvents {
       const { operation = 'unknown' } = record;
       if (operationsById.get(operation)?.path.startsWith(apiPrefixes.management)) return;
       // The journal truncates the bodies next; the fault and the variations are noted after that.
-      const { body, answerBody } = record;
-      const bodies = { body: upTo(body), answerBody: upTo(answerBody) };
+      const { body, responseBody } = record;
+      const bodies = { body: upTo(body), responseBody: upTo(responseBody) };
       const report = reportIn(operation, body);
       inNextRound(() => {
         const event = exchangeEvent(record, {

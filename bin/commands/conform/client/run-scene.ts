@@ -116,7 +116,7 @@ async function begin({ start, needs }: Scene, testbed: ClientTestbed, waits: Wai
 async function recover(testbed: ClientTestbed, waits: Waits): Promise<void> {
   testbed.clearFaults();
   await testbed.vary([]);
-  await waitOrStop(testbed, 'poll with an answer 200 or 204', limitMs(undefined, waits));
+  await waitOrStop(testbed, 'poll with a response 200 or 204', limitMs(undefined, waits));
 }
 
 /** @throws SceneStopped */
@@ -230,7 +230,7 @@ async function cutOutcome(
   const cutMs = testbed.lastAct('client-killed');
   if (step === undefined || !('cut' in step) || cutMs === undefined) return undefined;
   const later = seen.filter(({ event }) => endOf(event) > cutMs);
-  // Without its answer a report may have been stored all the same.
+  // Without its response a report may have been stored all the same.
   const isStored = (event: ObservedEvent): boolean =>
     conditions['final report'](event) ||
     (step.cut.hold?.when === 'after' && event.status === 0 && event.report === 'success');
@@ -239,7 +239,13 @@ async function cutOutcome(
   const installed = finals.includes('success') ? await testbed.installed() : undefined;
   const isOther = installed !== undefined && installed !== testbed.user.artifactName;
   const isFalse = isOther || (verdict?.duties.some(isFalseSuccess) ?? false);
-  return { moment: step.cut.name, cameBack: later.length > 0, finals, polls, isFalse };
+  return {
+    moment: step.cut.name,
+    cameBack: later.length > 0,
+    finalStatuses: finals,
+    pollsAgain: polls,
+    reportedFalseSuccess: isFalse,
+  };
 }
 
 /** What the server itself can see of a false success. */

@@ -3,7 +3,7 @@ import type { ClientVerdict, DutyVerdict } from '../../../../conformance/clients
 
 /**
  * Returns what a verdict has that an earlier one of the same client had not: the violations and the
- * decisions in between. A duty that was only decided before is not met in this part.
+ * decisions in between. A duty that was only decided before is not exercised in this part.
  */
 export function verdictSince(
   before: ClientVerdict | undefined,
@@ -22,6 +22,6 @@ function rowSince(before: DutyVerdict | undefined, after: DutyVerdict): DutyVerd
   const violations = after.violations.slice(before.violations.length);
   const row = { ...after, judged, violationCount, violations };
   if (after.state === 'broken' && violationCount === 0)
-    return { ...row, state: judged > 0 ? 'kept' : 'not-met' };
-  return after.state === 'kept' && judged === 0 ? { ...row, state: 'not-met' } : row;
+    return { ...row, state: judged > 0 ? 'kept' : 'not-exercised' };
+  return after.state === 'kept' && judged === 0 ? { ...row, state: 'not-exercised' } : row;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sampleExamination } from '../../../../conformance/clients/testing/sample-examination.ts';
-import { waived } from './waived.ts';
+import { applyWaivers } from './waived.ts';
 
 const { duties } = sampleExamination;
 const about = { reason: 'known', owner: 'firmware' };
@@ -9,13 +9,13 @@ describe('a waiver of a duty', () => {
   it.each([
     ['is used until its last day by a broken duty', 'auth.renews-on-401', '2026-11-28', 'used', 0],
     ['fails the examination after its day', 'auth.renews-on-401', '2026-11-27', 'expired', 1],
-    ['fails the examination when the duty is kept', 'auth.key-strong', '2027-01-01', 'needless', 1],
-    ['is idle while nothing exercised the duty', 'get.gzip', '2027-01-01', 'idle', 0],
-  ])('%s', (_, check, expires, state, problems) => {
-    const found = waived(duties, [{ check, expires, ...about }], '2026-11-28');
-    expect(found.waivers).toEqual([{ duty: check, expires, ...about, state }]);
+    ['fails the examination when the duty is kept', 'auth.key-strong', '2027-01-01', 'obsolete', 1],
+    ['is not decided while nothing exercised the duty', 'get.gzip', '2027-01-01', 'not-decided', 0],
+  ])('%s', (_, id, expires, state, problems) => {
+    const found = applyWaivers(duties, [{ id, expires, ...about }], '2026-11-28');
+    expect(found.waivers).toEqual([{ duty: id, expires, ...about, state }]);
     expect(found.problems).toHaveLength(problems);
-    const named = found.duties.find(({ duty }) => duty === check);
+    const named = found.duties.find(({ duty }) => duty === id);
     expect(named?.waiver).toEqual(state === 'used' ? { expires, ...about } : undefined);
   });
 });

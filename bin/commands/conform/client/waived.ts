@@ -10,12 +10,12 @@ import type { Waiver } from '../../../../conformance/result/waivers.ts';
  * problem, so that it is removed.
  * @param today the current day in ISO 8601 and UTC
  */
-export function waived(
+export function applyWaivers(
   duties: readonly ExaminedDuty[],
   waivers: readonly Waiver[],
   today: string,
 ): Pick<Examination, 'duties' | 'waivers' | 'problems'> {
-  const rows = waivers.map(({ check: duty, ...rest }) => {
+  const rows = waivers.map(({ id: duty, ...rest }) => {
     const state = stateOf(rest, duties.find((each) => each.duty === duty)?.state, today);
     return { duty, ...rest, state };
   });
@@ -31,7 +31,7 @@ export function waived(
       const whose = `the waiver of ${owner} on ${duty}`;
       if (state === 'expired')
         return [`${whose} expired on ${expires}; mend the client or renew it`];
-      return state === 'needless'
+      return state === 'obsolete'
         ? [`${whose} is no longer needed: the duty is kept; remove it`]
         : [];
     }),
@@ -45,5 +45,5 @@ function stateOf(
 ): Examination['waivers'][number]['state'] {
   if (expires < today) return 'expired';
   if (found === 'broken') return 'used';
-  return found === 'kept' ? 'needless' : 'idle';
+  return found === 'kept' ? 'obsolete' : 'not-decided';
 }

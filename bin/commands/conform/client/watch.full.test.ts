@@ -63,7 +63,7 @@ describe('fleetbed conform client --watch', () => {
     expect([code, stdout]).toEqual([4, 'Nothing came from nobody yet.\n']);
   });
 
-  it('prints the answer of the control API as one line of JSON', async () => {
+  it('prints the response of the control API as one line of JSON', async () => {
     const { stdout } = await watch('--json');
     expect(JSON.parse(stdout)).toMatchObject({ identity: expect.any(String), exchanges: 1 });
   });

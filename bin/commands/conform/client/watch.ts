@@ -3,7 +3,7 @@ import Table from 'cli-table3';
 import { createLogUpdate } from 'log-update';
 import { systemClock } from '../../../../fixtures/base/clock.ts';
 import { printable } from '../../../../fixtures/base/printable.ts';
-import type { AnswerOf } from '../../../../fixtures/control/operations.ts';
+import type { ResponseOf } from '../../../../fixtures/control/operations.ts';
 import { type ExitCode, exitCodes } from '../../../output/exit-codes.ts';
 import { createOutput, type Output } from '../../../output/output.ts';
 import { stopSignal } from '../../../output/stop-signal.ts';
@@ -18,8 +18,8 @@ export interface WatchOptions extends Partial<ControlAccess> {
   readonly json?: boolean;
 }
 
-type Clients = AnswerOf<'GET /clients'>;
-type Client = AnswerOf<'GET /clients/{device}'>;
+type Clients = ResponseOf<'GET /clients'>;
+type Client = ResponseOf<'GET /clients/{device}'>;
 
 /** What was read from the server: all clients, and the one that is shown in full. */
 interface Reading {
@@ -50,7 +50,11 @@ export async function watchClients(
     let reading = await readClients(options);
     const isOver = signal.aborted || systemClock.monotonicMs() >= endMs;
     // Each request judges a part of what still waits, without which the verdict would be early.
-    for (let left = LAST_READS_MAX; isOver && reading.clients.waiting > 0 && left > 0; left -= 1)
+    for (
+      let left = LAST_READS_MAX;
+      isOver && reading.clients.queuedEvents > 0 && left > 0;
+      left -= 1
+    )
       reading = await readClients(options);
     const lines = linesOf(reading);
     if (draw) draw(lines.slice(0, (stream.rows ?? ROWS_DEFAULT) - 1).join('\n'));
@@ -102,7 +106,7 @@ function linesOf({ clients, client, named }: Reading): readonly string[] {
   if (clients.clients.length === 0)
     return ['No device has sent anything yet. Point a client at the server.'];
   const lost = clients.dropped === 0 ? [] : [`${clients.dropped} events were lost.`];
-  if (clients.waiting > 0) lost.push(`${clients.waiting} events wait to be judged.`);
+  if (clients.queuedEvents > 0) lost.push(`${clients.queuedEvents} events wait to be judged.`);
   return [...devicesTable(clients).split('\n'), '', ...dutyLines(clients), ...lost];
 }
 
@@ -126,7 +130,7 @@ function devicesTable({ clients }: Clients): string {
     table.push([
       printable(identity, 60),
       exchanges,
-      ...[counts.kept ?? 0, counts.broken ?? 0, counts.open ?? 0, counts['not-met'] ?? 0],
+      ...[counts.kept ?? 0, counts.broken ?? 0, counts.open ?? 0, counts['not-exercised'] ?? 0],
     ]);
   return table.toString();
 }

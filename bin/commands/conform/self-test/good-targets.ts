@@ -3,7 +3,7 @@
  * `--url`.
  */
 import { runConformance } from '../../../../conformance/conformance.ts';
-import { HurriedClock } from '../../../../conformance/self-test/hurried-clock.ts';
+import { FastClock } from '../../../../conformance/self-test/fast-clock.ts';
 import type {
   GoodTarget,
   JudgeRequest,
@@ -28,7 +28,7 @@ export function selfTestOn(
   given: CallerTarget | 'own',
   { signal }: { readonly signal?: AbortSignal } = {},
 ): SelfTestOptions {
-  const clock = new HurriedClock(systemClock, HASTE);
+  const clock = new FastClock(systemClock, HASTE);
   return {
     openTarget:
       given === 'own' ? openOwnServer : async () => ({ ...given, close: async () => undefined }),

@@ -7,22 +7,22 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { fastify, type HTTPMethods } from 'fastify';
-import type { PeerAnswer } from '../exchange.ts';
+import type { PeerResponse } from '../exchange.ts';
 
 const kinds = { 'node:http': bare, fastify: onFastify, express: onExpress };
 
 /** A kind of server that fleetbed is compared with. */
 export type PeerKind = keyof typeof kinds;
 
-const [kind = '', answer = ''] = process.argv.slice(2);
-const asked = JSON.parse(answer) as PeerAnswer;
+const [kind = '', response = ''] = process.argv.slice(2);
+const asked = JSON.parse(response) as PeerResponse;
 const pairs = Object.fromEntries(
   asked.headers.flatMap((name, at) => (at % 2 === 0 ? [[name, asked.headers[at + 1] ?? '']] : [])),
 );
 const server = await kinds[kind as PeerKind](asked);
 process.stdout.write(`${(server.address() as AddressInfo).port}\n`);
 
-function bare({ status, headers, body }: PeerAnswer): Promise<Server> {
+function bare({ status, headers, body }: PeerResponse): Promise<Server> {
   return listening((request, response) => {
     request.resume().once('end', () => {
       response.writeHead(status, [...headers]);
@@ -31,7 +31,7 @@ function bare({ status, headers, body }: PeerAnswer): Promise<Server> {
   });
 }
 
-async function onFastify({ method, path: url, status, body, ...rest }: PeerAnswer) {
+async function onFastify({ method, path: url, status, body, ...rest }: PeerResponse) {
   const app = fastify({ keepAliveTimeout: rest.keepAliveTimeoutMs });
   app.route({
     method: method as HTTPMethods,
@@ -47,7 +47,7 @@ async function onFastify({ method, path: url, status, body, ...rest }: PeerAnswe
 }
 
 /** Starts Express without the two headers that it adds, so that all servers send the same bytes. */
-function onExpress({ path, status, body }: PeerAnswer): Promise<Server> {
+function onExpress({ path, status, body }: PeerResponse): Promise<Server> {
   const app = express().disable('x-powered-by').disable('etag');
   app.use(express.json());
   app.all(path, (_, response) => {

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { spentMs } from '../cpu-time.ts';
-import { exchange, peerAnswerLike } from '../exchange.ts';
+import { exchange, peerResponseLike } from '../exchange.ts';
 import { type BenchContext, inRounds } from '../rounds.ts';
 import { type BenchRow, rowOf } from '../row.ts';
 import type { SignedInDevice } from '../signed-in.ts';
@@ -58,7 +58,7 @@ export async function headersOf(agent: Agent, link: string): Promise<string> {
   const response = await opened(agent, link);
   response.destroy();
   const { statusCode: status = 0, rawHeaders } = response;
-  return JSON.stringify(peerAnswerLike({ status, rawHeaders, body: '' }, {}).headers);
+  return JSON.stringify(peerResponseLike({ status, rawHeaders, body: '' }, {}).headers);
 }
 
 /** Downloads the whole file. @throws Error when its size differs from `bytes` */

@@ -5,7 +5,7 @@
 import type { Request } from 'autocannon';
 import type { PeerKind } from '../children/peer.ts';
 import type { Child } from '../children.ts';
-import { exchange, peerAnswerLike, requireSameBytes } from '../exchange.ts';
+import { exchange, peerResponseLike, requireSameBytes } from '../exchange.ts';
 import { type BenchLoad, CONNECTIONS, type LoadFigures, load } from '../load.ts';
 import { type BenchContext, inRounds, type MeasuredProgram } from '../rounds.ts';
 import { type BenchRow, median, rowOf } from '../row.ts';
@@ -85,14 +85,14 @@ async function startPeers(
   request: Request,
 ): Promise<readonly PeerServer[]> {
   const example = await exchange(subject, request);
-  const answer = JSON.stringify(peerAnswerLike(example, request));
+  const response = JSON.stringify(peerResponseLike(example, request));
   const kinds: readonly PeerKind[] = [
     'node:http',
     ...(quick ? [] : (['fastify', 'express'] as const)),
   ];
   const peers: PeerServer[] = [];
   for (const kind of kinds) {
-    const child = await children.script('subject', 'peer', kind, answer);
+    const child = await children.script('subject', 'peer', kind, response);
     const baseUrl = `http://127.0.0.1:${child.firstLine}`;
     requireSameBytes(example, await exchange(baseUrl, request));
     peers.push({ ...child, kind, baseUrl });

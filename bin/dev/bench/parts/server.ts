@@ -2,7 +2,7 @@
  * Part `server`: measures exchanges of known devices on the reference server with its real store,
  * each against the cost of a server without its logic.
  */
-import type { AnswerOf } from '../../../../fixtures/control/operations.ts';
+import type { ResponseOf } from '../../../../fixtures/control/operations.ts';
 import { load } from '../load.ts';
 import { type BenchContext, inRounds } from '../rounds.ts';
 import { type BenchRow, rowOf } from '../row.ts';
@@ -82,16 +82,16 @@ const judge: SwitchedPart = {
 /** Waits until the server has judged the sign-ins and the first polls of its devices. */
 async function untilJudged({ server: { ready } }: ServerWithDevices): Promise<void> {
   const headers = { Authorization: `Bearer ${ready.controlToken}` };
-  for (let waiting = 1; waiting > 0; ) {
-    const answer = await fetch(`${ready.controlUrl}/clients`, { headers });
-    if (!answer.ok) throw new Error(`/clients was answered ${answer.status}`);
-    ({ waiting } = (await answer.json()) as AnswerOf<'GET /clients'>);
+  for (let queuedEvents = 1; queuedEvents > 0; ) {
+    const response = await fetch(`${ready.controlUrl}/clients`, { headers });
+    if (!response.ok) throw new Error(`/clients was answered ${response.status}`);
+    ({ queuedEvents } = (await response.json()) as ResponseOf<'GET /clients'>);
   }
 }
 
 /**
- * Measures the poll on two servers, one of them without a part. The difference is small, so that the
- * rounds are short and many: both servers then meet the same noise.
+ * Measures the poll on two servers, one of them without a part. The difference is small, so that
+ * the rounds are short and many: both servers then meet the same noise.
  */
 async function withoutRow(
   context: BenchContext,

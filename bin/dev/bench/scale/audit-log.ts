@@ -67,10 +67,10 @@ async function pageMs({ ready }: ObservedReference, page: number): Promise<numbe
   const times: number[] = [];
   for (let time = 0; time < TIMES; time++) {
     const startedMs = systemClock.monotonicMs();
-    const answer = await exchange(ready.baseUrl, { path, headers: bearer(ready.adminToken) });
+    const response = await exchange(ready.baseUrl, { path, headers: bearer(ready.adminToken) });
     times.push(systemClock.monotonicMs() - startedMs);
-    if (answer.status !== 200 || JSON.parse(answer.body).length !== PER_PAGE) {
-      throw new Error(`page ${page} of the audit log was answered ${answer.status}`);
+    if (response.status !== 200 || JSON.parse(response.body).length !== PER_PAGE) {
+      throw new Error(`page ${page} of the audit log was answered ${response.status}`);
     }
   }
   return median(times);

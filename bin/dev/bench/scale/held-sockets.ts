@@ -11,7 +11,13 @@ import type { ProcessMemory } from '../memory.ts';
 import type { BenchContext } from '../rounds.ts';
 import { type BenchRow, rowOf } from '../row.ts';
 import { signInDevices } from '../signed-in.ts';
-import { kilobytesEach, type ObservedProcess, observed, observedServer, once } from './observed.ts';
+import {
+  kilobytesEach,
+  type ObservedProcess,
+  observedServer,
+  observeProcess,
+  once,
+} from './observed.ts';
 
 const SOCKETS = 15_000;
 const FEWER_SOCKETS = 10_000;
@@ -47,7 +53,7 @@ export async function heldSocketRows(context: BenchContext): Promise<BenchRow[]>
     const url = `${ours.ready.baseUrl}${pathOf(operations.connect)}`;
     const inOurs = await heldKilobytes(context, { server: ours, url, file, count });
     const child = await children.script('subject', 'socket-server');
-    const bare = { server: observed(child), url: String(JSON.parse(child.firstLine).url) };
+    const bare = { server: observeProcess(child), url: String(JSON.parse(child.firstLine).url) };
     const inBare = await heldKilobytes(context, { ...bare, file, count });
     return [
       rowOf({

@@ -38,11 +38,11 @@ export async function observedServer(
 ): Promise<ObservedReference> {
   const asked: ObservedServer = { options, auditEntries };
   const child = await children.script('subject', 'observed-server', JSON.stringify(asked));
-  return { ...observed(child), ready: JSON.parse(child.firstLine) as ServerReady };
+  return { ...observeProcess(child), ready: JSON.parse(child.firstLine) as ServerReady };
 }
 
 /** Returns the child with calls to the observer whose URL its first line contains. */
-export function observed(child: Child): ObservedProcess {
+export function observeProcess(child: Child): ObservedProcess {
   const { observerUrl } = JSON.parse(child.firstLine) as FirstLine;
   return {
     ...child,

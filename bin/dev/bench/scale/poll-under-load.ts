@@ -1,7 +1,7 @@
 /** Measures the duration of a poll while other operations keep the server busy. */
 import type { Request } from 'autocannon';
 import type { SteadyPolls } from '../children/poller.ts';
-import { exchange, peerAnswerLike } from '../exchange.ts';
+import { exchange, peerResponseLike } from '../exchange.ts';
 import { CONNECTIONS, load } from '../load.ts';
 import { authRequest } from '../parts/auth.ts';
 import { bearer, idleExchanges, poll, pollRequest } from '../parts/exchanges.ts';
@@ -37,7 +37,7 @@ export async function pollUnderLoadRows(context: BenchContext): Promise<BenchRow
   const place = placeOf(known);
   const [device] = devices;
   if (!device) throw new Error('no device is known');
-  const answer = peerAnswerLike(
+  const response = peerResponseLike(
     await exchange(place.baseUrl, pollRequest(device)),
     pollRequest(device),
   );
@@ -45,7 +45,7 @@ export async function pollUnderLoadRows(context: BenchContext): Promise<BenchRow
     'subject',
     'peer',
     'node:http',
-    JSON.stringify(answer),
+    JSON.stringify(response),
   );
   const bareUrl = `http://127.0.0.1:${bare.firstLine}`;
   const busy: number[] = [];

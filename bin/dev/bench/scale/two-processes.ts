@@ -8,7 +8,7 @@ import { pathOf } from '../../../../fixtures/contract/operation.ts';
 import { operations } from '../../../../fixtures/contract/operations.ts';
 import type { FleetResult } from '../../../../simulator/result/result.ts';
 import { fleetbed } from '../children.ts';
-import type { PeerAnswer } from '../exchange.ts';
+import type { PeerResponse } from '../exchange.ts';
 import { type BenchContext, inRounds } from '../rounds.ts';
 import { type BenchRow, rowOf } from '../row.ts';
 
@@ -22,7 +22,7 @@ const operation = operations['post-auth-request'];
 const plan = ['--devices', '256', '--poll', '10ms', '--back-off', 'kind: fixed, min: 10ms'];
 const keys = ['--keys', 'rsa=1', '--rsa-pool', '8'];
 /** The response to every request: no device is ever accepted. */
-const refusal: PeerAnswer = {
+const refusal: PeerResponse = {
   ...{ method: operation.method, path: pathOf(operation), status: 401 },
   ...{ headers: ['content-type', 'application/json'], body: '{"error":"pending"}' },
   keepAliveTimeoutMs: 5000,

@@ -96,8 +96,8 @@ export async function judge(
   { id, auth_sets }: Device,
   status: 'accepted' | 'rejected',
 ): Promise<void> {
-  const reply = await decide(server, { id, authSetId: auth_sets[0]?.id ?? '' }, status);
-  if (reply.status !== 204) throw new Error(`not ${status}: ${reply.text}`);
+  const response = await decide(server, { id, authSetId: auth_sets[0]?.id ?? '' }, status);
+  if (response.status !== 204) throw new Error(`not ${status}: ${response.text}`);
 }
 
 /** Waits for the first contact, and accepts the device. */

@@ -41,7 +41,7 @@ export function deviceDeploymentWhen(
 }
 
 /** Resolves with the device deployment once it is finished. */
-export function finished(rollout: Rollout): Promise<DeploymentDevice> {
+export function waitUntilFinished(rollout: Rollout): Promise<DeploymentDevice> {
   return deviceDeploymentWhen(
     rollout,
     (deviceDeployment) => deviceDeployment.finished !== undefined,

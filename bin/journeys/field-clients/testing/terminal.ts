@@ -12,7 +12,7 @@ import {
 } from '../../../../fixtures/formats/connect-message.ts';
 
 const { shell } = connectProtocols;
-const ANSWER_MAX_MS = 20_000;
+const RESPONSE_MAX_MS = 20_000;
 const PROMPT_MAX_MS = 3000;
 const SHELLS_MAX = 5;
 const prompt = /[$#] $/;
@@ -22,7 +22,7 @@ export class Terminal {
   /** Output of the shell since the last line was typed. */
   shown = '';
   readonly #socket: WebSocket;
-  readonly #answers: ConnectMessage[] = [];
+  readonly #responses: ConnectMessage[] = [];
 
   constructor(socket: WebSocket) {
     this.#socket = socket;
@@ -30,7 +30,7 @@ export class Terminal {
       const message = decodeConnectMessage(data as Buffer);
       const isOutput = message.proto === shell && message.typ === 'shell';
       if (isOutput && message.props?.status === 1) this.shown += textOf(message);
-      else this.#answers.push(message);
+      else this.#responses.push(message);
     });
   }
 
@@ -40,11 +40,11 @@ export class Terminal {
 
   /** Returns the next message that is not output. @throws Error when none arrives in time */
   async answer(): Promise<ConnectMessage> {
-    await this.#until(() => this.#answers.length > 0, ANSWER_MAX_MS);
-    const answer = this.#answers.shift();
-    if (!answer)
+    await this.#until(() => this.#responses.length > 0, RESPONSE_MAX_MS);
+    const response = this.#responses.shift();
+    if (!response)
       throw new Error(`no response came; the shell showed ${JSON.stringify(this.shown)}`);
-    return answer;
+    return response;
   }
 
   ask(message: ConnectMessage): Promise<ConnectMessage> {
@@ -73,7 +73,7 @@ export class Terminal {
   async type(line: string): Promise<string> {
     this.shown = '';
     this.say({ proto: shell, typ: 'shell', body: Buffer.from(`${line}\n`) });
-    await this.#until(() => this.shown.includes('\n') && prompt.test(this.shown), ANSWER_MAX_MS);
+    await this.#until(() => this.shown.includes('\n') && prompt.test(this.shown), RESPONSE_MAX_MS);
     return this.shown;
   }
 

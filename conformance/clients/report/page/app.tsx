@@ -19,7 +19,7 @@ const tones: Readonly<Record<Examination['outcome'], Tone>> = {
 
 const stateWords: readonly (readonly [ExaminedDuty['state'], string])[] = [
   ['open', 'Open at the end'],
-  ['not-met', 'Not met: nothing exercised them'],
+  ['not-exercised', 'Not exercised'],
   ['not-judged', 'Not judged'],
   ['observed', 'Observed'],
   ['kept', 'Kept'],
@@ -108,14 +108,14 @@ function Cuts({ examination: { cuts, cutBy } }: { examination: Examination }) {
           { title: 'Came back', cell: ({ cameBack }) => answer(cameBack) },
           {
             title: 'Final status',
-            cell: ({ finals, isFalse }) => (
+            cell: ({ finalStatuses: finals, reportedFalseSuccess: isFalse }) => (
               <>
                 {finals.length === 0 ? <Badge tone="bad">none</Badge> : finals.join(' and ')}{' '}
                 {isFalse && <Badge tone="bad">false</Badge>}
               </>
             ),
           },
-          { title: 'Polls on', cell: ({ polls }) => answer(polls) },
+          { title: 'Polls on', cell: ({ pollsAgain: polls }) => answer(polls) },
         ]}
       />
     </Card>

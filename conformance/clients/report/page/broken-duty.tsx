@@ -45,7 +45,7 @@ export function BrokenDuty({
         </p>
         {violations.map((violation) => (
           <Shown
-            key={`${violation.scene} ${violation.sequence} ${violation.message}`}
+            key={`${violation.scene} ${violation.journalEntry} ${violation.message}`}
             violation={violation}
             examination={examination}
           />
@@ -57,16 +57,16 @@ export function BrokenDuty({
 }
 
 function Shown({ violation, examination }: { violation: Violation; examination: Examination }) {
-  const { scene, sequence, against = 0, message, exchanges } = violation;
+  const { scene, journalEntry, contradicts = 0, message, exchanges } = violation;
   const played = examination.scenes.find((each) => each.scene === scene);
   // The number 0 is that of a silence, which no step shows.
-  const marked = [sequence, against].filter((each) => each > 0);
+  const marked = [journalEntry, contradicts].filter((each) => each > 0);
   return (
     <>
       <div class="report-row">
         <span>
           Scene <code>{scene}</code>
-          {sequence > 0 && `, exchange ${sequence}`}: {message}
+          {journalEntry > 0 && `, exchange ${journalEntry}`}: {message}
         </span>
         <CopyButton label="Copy command" text={commandFor(scene, examination)} />
       </div>
@@ -89,7 +89,7 @@ function Exchange({ exchange }: { exchange: ShownExchange }) {
   return (
     <Group kind="plain" summary={<code>{line}</code>}>
       <TextBlock text={[`${method} ${url}`, ...headers, '', requestBody].join('\n').trimEnd()} />
-      <TextBlock text={`${status || 'no answer'}\n\n${responseBody}`.trimEnd()} />
+      <TextBlock text={`${status || 'no response'}\n\n${responseBody}`.trimEnd()} />
     </Group>
   );
 }

@@ -1,4 +1,7 @@
-/** The exchanges around a violation as a sequence diagram: the client at the left, the server at the right. */
+/**
+ * The exchanges around a violation as a sequence diagram: the client at the left, the server at the
+ * right.
+ */
 import type { SessionStep } from '../examination.ts';
 
 /** Number of steps before and after those that show the violation. */
@@ -28,7 +31,7 @@ export function SequenceDiagram({
           <li key={`${index} ${step.atMs}`} class={isMarked(step) ? 'marked' : ''}>
             <span class="report-hint">{(step.atMs / 1000).toFixed(2)} s</span>
             <span class={classes[step.by]}>{step.text}</span>
-            {step.answer !== undefined && <span class="answer">{step.answer}</span>}
+            {step.response !== undefined && <span class="response">{step.response}</span>}
           </li>
         ))}
       </ol>
@@ -36,4 +39,4 @@ export function SequenceDiagram({
   );
 }
 
-const classes = { client: 'request', server: 'answer', examination: 'act' } as const;
+const classes = { client: 'request', server: 'response', examination: 'act' } as const;

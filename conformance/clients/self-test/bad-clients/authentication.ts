@@ -196,7 +196,7 @@ export const authentication: readonly BadClient[] = [
     does: 'gives up when its token is longer than it expects',
     alter: all(
       edit('first token', (step) => {
-        step.answer = `${String(step.answer)}${'x'.repeat(3000)}`;
+        step.response = `${String(step.response)}${'x'.repeat(3000)}`;
       }),
       silentAfter('first token'),
     ),

@@ -131,7 +131,7 @@ export const connections: readonly BadClient[] = [
     duty: 'http.chunked-answers',
     does: 'authenticates again and again after a token in chunks',
     alter: all(
-      edit('first token', { answerHeaders: { 'Transfer-Encoding': 'chunked' } }),
+      edit('first token', { responseHeaders: { 'Transfer-Encoding': 'chunked' } }),
       repeated('first token', 4),
     ),
   },
@@ -141,7 +141,7 @@ export const connections: readonly BadClient[] = [
     alter: edit('monitors', {
       target: '/api/devices/v1/devicemonitor/configuration',
       status: 404,
-      answer: { error: 'not found' },
+      response: { error: 'not found' },
     }),
   },
   {

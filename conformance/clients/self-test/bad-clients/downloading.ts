@@ -53,7 +53,7 @@ export const downloading: readonly BadClient[] = [
     does: 'resumes one byte too far',
     alter: edit('d1: resumed', {
       headers: { Range: 'bytes=200001-' },
-      answerHeaders: { 'Content-Range': 'bytes 200001-399999/400000' },
+      responseHeaders: { 'Content-Range': 'bytes 200001-399999/400000' },
     }),
     consequences: ['get.short-body'],
   },
@@ -63,20 +63,20 @@ export const downloading: readonly BadClient[] = [
     alter: edit('d1: resumed', (step) => {
       step.headers = {};
       Object.assign(step, { status: 200, responseBytes: 400_000 });
-      step.answerHeaders = { 'Content-Length': '400000', ETag: '"d1"' };
+      step.responseHeaders = { 'Content-Length': '400000', ETag: '"d1"' };
     }),
   },
   {
     duty: 'get.checks-206',
     does: 'installs a part that began elsewhere',
     alter: edit('d1: resumed', {
-      answerHeaders: { 'Content-Range': 'bytes 100000-299999/400000' },
+      responseHeaders: { 'Content-Range': 'bytes 100000-299999/400000' },
     }),
   },
   {
     duty: 'get.validator-changed',
     does: 'joins the parts of two files',
-    alter: edit('d1: resumed', { answerHeaders: { ETag: '"other"' } }),
+    alter: edit('d1: resumed', { responseHeaders: { ETag: '"other"' } }),
   },
   {
     duty: 'get.short-body',
@@ -114,9 +114,11 @@ export const downloading: readonly BadClient[] = [
     does: 'uses the link of an earlier offer',
     alter: all(
       edit('d4: offer again', (step) => {
-        const answer = structuredClone(step.answer) as { artifact: { source: { uri: string } } };
-        answer.artifact.source.uri += '&n=2';
-        step.answer = answer;
+        const response = structuredClone(step.response) as {
+          artifact: { source: { uri: string } };
+        };
+        response.artifact.source.uri += '&n=2';
+        step.response = response;
       }),
       insert('d4: offer again', () => [download('d4', { afterMs: 5000 })]),
     ),
@@ -133,7 +135,7 @@ export const downloading: readonly BadClient[] = [
   {
     duty: 'get.gzip',
     does: 'fails at a file with gzip',
-    alter: edit('f1: download', { answerHeaders: { 'Content-Encoding': 'gzip' } }),
+    alter: edit('f1: download', { responseHeaders: { 'Content-Encoding': 'gzip' } }),
   },
   {
     duty: 'get.large',
@@ -141,7 +143,7 @@ export const downloading: readonly BadClient[] = [
     alter: all(
       edit('d2: download', {
         responseBytes: 3 * 2 ** 30,
-        answerHeaders: { 'Content-Length': `${3 * 2 ** 30}` },
+        responseHeaders: { 'Content-Length': `${3 * 2 ** 30}` },
       }),
       silentAfter('d2: download'),
     ),

@@ -28,7 +28,7 @@ export const polling: readonly BadClient[] = [
     does: 'fails an update whose offer has a member that it does not know',
     alter: all(
       scene('legal-variations', 'd5: inventory', 'f1: poll after'),
-      edit('f1: offer', (step) => Object.assign(step.answer as object, { unknown: 1 })),
+      edit('f1: offer', (step) => Object.assign(step.response as object, { unknown: 1 })),
     ),
   },
   {
@@ -98,7 +98,7 @@ export const polling: readonly BadClient[] = [
   {
     duty: 'next.409-handled',
     does: 'repeats a poll that met a 409 every 100 ms',
-    alter: repeated('idle 3', 5, { afterMs: 100, status: 409, answer: { error: 'conflict' } }),
+    alter: repeated('idle 3', 5, { afterMs: 100, status: 409, response: { error: 'conflict' } }),
   },
   {
     duty: 'next.jitter',
@@ -117,9 +117,9 @@ export const polling: readonly BadClient[] = [
     does: 'leaves an offer alone that has a map for which it did not ask',
     alter: all(
       edit('d1: offer', (step) => {
-        const answer = structuredClone(step.answer) as { artifact: object };
-        Object.assign(answer.artifact, { update_control_map: { id: 'd1', states: {} } });
-        step.answer = answer;
+        const response = structuredClone(step.response) as { artifact: object };
+        Object.assign(response.artifact, { update_control_map: { id: 'd1', states: {} } });
+        step.response = response;
       }),
       repeated('d1: offer', 8),
       drop(/^d1: (downloading|cut|resumed|installing|success|inventory)/),
@@ -131,7 +131,7 @@ export const polling: readonly BadClient[] = [
     does: 'asks every 100 ms while an offer has no link',
     alter: insert('idle 2', (copy) => {
       const artifact = { artifact_name: 'two', device_types_compatible: ['board'], source: {} };
-      const offer = { status: 200, answer: { id: 'd0', artifact }, afterMs: 100 };
+      const offer = { status: 200, response: { id: 'd0', artifact }, afterMs: 100 };
       return Array.from({ length: 5 }, () => ({ ...copyOf(copy), ...offer, label: 'no link' }));
     }),
   },

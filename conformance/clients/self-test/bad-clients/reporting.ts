@@ -38,9 +38,9 @@ export const reporting: readonly BadClient[] = [
     alter: all(
       scene('installed-already', 'd1: inventory', 'd2: inventory'),
       edit('d2: offer', (step) => {
-        const answer = structuredClone(step.answer) as { artifact: object };
-        Object.assign(answer.artifact, { artifact_name: 'two' });
-        step.answer = answer;
+        const response = structuredClone(step.response) as { artifact: object };
+        Object.assign(response.artifact, { artifact_name: 'two' });
+        step.response = response;
       }),
     ),
   },
@@ -121,7 +121,7 @@ export const reporting: readonly BadClient[] = [
       insert('d2: lost', (copy) => {
         const token = copy.headers.Authorization?.slice('Bearer '.length);
         return [
-          authenticationRequest('new token', { status: 200, answer: token, afterMs: 20_000 }),
+          authenticationRequest('new token', { status: 200, response: token, afterMs: 20_000 }),
         ];
       }),
       drop(/^d2: (success|inventory)/),

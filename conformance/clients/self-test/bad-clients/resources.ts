@@ -57,7 +57,7 @@ export const resources: readonly BadClient[] = [
       insert('f1: log', (copy) => {
         const token = copy.headers.Authorization?.slice('Bearer '.length);
         return [
-          authenticationRequest('new token', { status: 200, answer: token, afterMs: 20_000 }),
+          authenticationRequest('new token', { status: 200, response: token, afterMs: 20_000 }),
         ];
       }),
       repeated('f1: poll after', 12),
@@ -203,7 +203,7 @@ export const resources: readonly BadClient[] = [
     alter: all(
       drop('m1: pause'),
       insert('m1: map', (copy) => [{ ...copyOf(copy), label: 'm1: map again' }]),
-      edit('m1: map', { answer: pausingMap }),
+      edit('m1: map', { response: pausingMap }),
     ),
   },
   {
@@ -214,6 +214,6 @@ export const resources: readonly BadClient[] = [
   {
     duty: 'map.404-ends',
     does: 'fetches a map that is gone again and again',
-    alter: repeated('m1: map', 5, { status: 404, answer: { error: 'not found' } }),
+    alter: repeated('m1: map', 5, { status: 404, response: { error: 'not found' } }),
   },
 ];

@@ -1,12 +1,12 @@
 /** Calls operations of the control API by their ids, such as `GET /clock`. */
 import type { PathParameter } from '../../../../fixtures/contract/operation.ts';
 import type {
-  AnswerOf,
   BodyInputOf,
   ControlOperationId,
   ParametersOf,
   PathOf,
   QueryName,
+  ResponseOf,
   TenantOperationId,
 } from '../../../../fixtures/control/operations.ts';
 import { signOut, tenant, token } from './session.ts';
@@ -56,14 +56,14 @@ export function ask<Id extends ControlOperationId>(
 export async function askJson<Id extends ControlOperationId>(
   id: Id,
   ...given: ControlCallArguments<Id>
-): Promise<AnswerOf<Id>> {
+): Promise<ResponseOf<Id>> {
   return jsonOf(await ask(id, ...given));
 }
 
 /** Returns the JSON of a response, or undefined if it has no body. */
-export async function jsonOf<Answer>(answer: Response): Promise<Answer> {
-  const text = await answer.text();
-  return (text === '' ? undefined : JSON.parse(text)) as Answer;
+export async function jsonOf<HttpResponse>(response: Response): Promise<HttpResponse> {
+  const text = await response.text();
+  return (text === '' ? undefined : JSON.parse(text)) as HttpResponse;
 }
 
 type AreaOf<Path extends string> = Path extends `/${infer Area}/${string}`
@@ -141,20 +141,20 @@ export async function send(target: string, sent: RequestSettings = {}): Promise<
   const shown = token.value;
   const headers = new Headers({ Authorization: `Bearer ${shown}` });
   if (json !== undefined) headers.set('Content-Type', 'application/json');
-  const answer = await fetch(target, {
+  const response = await fetch(target, {
     method,
     headers,
     body: json === undefined ? (body ?? null) : JSON.stringify(json),
     signal: signal ?? null,
   });
-  if (answer.ok) return answer;
-  const text = await answer.text();
+  if (response.ok) return response;
+  const text = await response.text();
   // If the user has signed in again meanwhile, a 401 for the earlier token must not sign the user
   // out.
-  if (answer.status === 401 && shown === token.value) {
+  if (response.status === 401 && shown === token.value) {
     signOut('The token was refused. Use the one that fleetbed serve prints when it is ready.');
   }
-  throw new ApiError(answer.status, bodyOf(text));
+  throw new ApiError(response.status, bodyOf(text));
 }
 
 /** Returns one sentence that describes any error. */

@@ -2,7 +2,7 @@
  * Calls the management API by the ids of its operations, through the control listener. That
  * listener knows the paths and acts as the tenant's administrator.
  */
-import type { AnswerOf } from '../../../../fixtures/control/operations.ts';
+import type { ResponseOf } from '../../../../fixtures/control/operations.ts';
 import {
   askJson,
   jsonOf,
@@ -12,7 +12,7 @@ import {
   withTenant,
 } from './client.ts';
 
-type OperationPaths = AnswerOf<'GET /management'>;
+type OperationPaths = ResponseOf<'GET /management'>;
 
 /** The query, body and path parameters of a call. */
 export interface ManagementCall extends Pick<RequestSettings, 'json' | 'body'> {
@@ -30,7 +30,10 @@ export async function manage(id: string, call: ManagementCall = {}): Promise<Res
 }
 
 /** Calls an operation and returns the JSON of the response. Throws as `ask` does. */
-export async function manageJson<Answer>(id: string, call: ManagementCall = {}): Promise<Answer> {
+export async function manageJson<HttpResponse>(
+  id: string,
+  call: ManagementCall = {},
+): Promise<HttpResponse> {
   return jsonOf(await manage(id, call));
 }
 

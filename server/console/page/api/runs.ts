@@ -1,13 +1,13 @@
 /** Starts, stops and follows runs on this server. The output of a run arrives line by line. */
 import { useEffect, useState } from 'preact/hooks';
-import type { AnswerOf, BodyInputOf } from '../../../../fixtures/control/operations.ts';
+import type { BodyInputOf, ResponseOf } from '../../../../fixtures/control/operations.ts';
 import { gather } from './batch.ts';
 import { ask, askJson, targetOf } from './client.ts';
 import { useLoaded, type ViewState } from './loaded.ts';
 import { followStream } from './stream.ts';
 
 /** The list of all runs of the server. */
-type RunList = AnswerOf<'GET /runs'>;
+type RunList = ResponseOf<'GET /runs'>;
 export type RunView = RunList['runs'][number];
 
 /** Loads the runs that the server remembers. */

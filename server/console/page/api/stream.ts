@@ -24,10 +24,10 @@ export function followStream(target: () => string, reader: StreamReader): () => 
   let failures = 0;
   const connect = async (): Promise<void> => {
     try {
-      const answer = await send(target(), { signal: stop.signal });
+      const response = await send(target(), { signal: stop.signal });
       failures = 0;
       reader.onState?.('live');
-      await readEvents(answer, reader);
+      await readEvents(response, reader);
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) return;
     }
@@ -45,10 +45,10 @@ export function followStream(target: () => string, reader: StreamReader): () => 
   };
 }
 
-async function readEvents(answer: Response, { onEvent }: StreamReader): Promise<void> {
-  if (!answer.body) return;
+async function readEvents(response: Response, { onEvent }: StreamReader): Promise<void> {
+  if (!response.body) return;
   let rest = '';
-  for await (const chunk of answer.body.pipeThrough(new TextDecoderStream())) {
+  for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
     const messages = (rest + chunk).split('\n\n');
     rest = messages.pop() ?? '';
     for (const message of messages) {

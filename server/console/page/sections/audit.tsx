@@ -30,9 +30,9 @@ interface LogPage {
 
 async function loadPage(query: QueryParameters, page: number): Promise<LogPage> {
   const paging = { page: page + 1, per_page: PAGE_ENTRIES };
-  const answer = await manage('list-audit-logs', { query: { ...query, ...paging } });
-  const entries = await jsonOf<readonly AuditLog[]>(answer);
-  return { entries, total: Number(answer.headers.get('X-Total-Count')) };
+  const response = await manage('list-audit-logs', { query: { ...query, ...paging } });
+  const entries = await jsonOf<readonly AuditLog[]>(response);
+  return { entries, total: Number(response.headers.get('X-Total-Count')) };
 }
 
 export default function AuditSection() {
@@ -55,8 +55,8 @@ export default function AuditSection() {
   const page = chosen.asked === asked ? chosen.page : 0;
   const loaded = useLoaded(() => loadPage(query, page), `audit ${asked} ${page}`, { isLive: true });
   const save = async (): Promise<void> => {
-    const answer = await manage('export-audit-logs', { query });
-    saveFile(await answer.blob(), 'audit-log.csv');
+    const response = await manage('export-audit-logs', { query });
+    saveFile(await response.blob(), 'audit-log.csv');
   };
   return (
     <>

@@ -1,7 +1,7 @@
 /** Shows the duties of one device client: evidence, what to change, and what to exercise next. */
 import { useState } from 'preact/hooks';
 import { Link, useParams } from 'wouter-preact';
-import type { AnswerOf } from '../../../../fixtures/control/operations.ts';
+import type { ResponseOf } from '../../../../fixtures/control/operations.ts';
 import { Badge, Verdict } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';
 import { Choice } from '../../../../fixtures/page/field.tsx';
@@ -14,7 +14,7 @@ import { deviceName } from '../parts/texts.ts';
 import { View } from '../parts/view.tsx';
 import { byImportance, dutyTone, dutyWords, stateChoicesOf } from './duty-states.ts';
 
-type Client = AnswerOf<'GET /clients/{device}'>;
+type Client = ResponseOf<'GET /clients/{device}'>;
 type Duty = Client['duties'][number];
 type Next = NonNullable<Duty['next']>;
 
@@ -52,7 +52,7 @@ function Duties({ client, reload }: { client: Client; reload: () => void }) {
     <>
       <Verdict tone={tone} title={isBad ? 'This client breaks a MUST' : 'No MUST is broken'}>
         {counts.kept ?? 0} kept, {counts.broken ?? 0} broken, {counts.open ?? 0} open,{' '}
-        {counts['not-met'] ?? 0} not met yet, by {exchanges} requests
+        {counts['not-exercised'] ?? 0} not exercised yet, by {exchanges} requests
         {dropped > 0 && `; ${dropped} events were lost`}.
       </Verdict>
       {status && (
@@ -92,7 +92,7 @@ function DutyCard({ duty, reload }: { duty: Duty; reload: () => void }) {
         {violations.length > 0 && (
           <ul>
             {violations.map((violation) => (
-              <li key={`${violation.sequence} ${violation.message}`}>
+              <li key={`${violation.journalEntry} ${violation.message}`}>
                 {violation.message}
                 <Evidence violation={violation} />
               </li>
@@ -112,21 +112,21 @@ function DutyCard({ duty, reload }: { duty: Duty; reload: () => void }) {
 }
 
 function Evidence({ violation }: { violation: Duty['violations'][number] }) {
-  const { sequence, against, request } = violation;
-  if (sequence === 0) return null;
+  const { journalEntry, contradicts, request } = violation;
+  if (journalEntry === 0) return null;
   return (
     <div class="quiet">
-      <Link href={`/journal/${sequence}`}>Entry {sequence}</Link>
+      <Link href={`/journal/${journalEntry}`}>Entry {journalEntry}</Link>
       {request !== undefined && (
         <>
           {': '}
           <code>{request}</code>
         </>
       )}
-      {against !== undefined && against > 0 && (
+      {contradicts !== undefined && contradicts > 0 && (
         <>
           {' '}
-          after <Link href={`/journal/${against}`}>entry {against}</Link>
+          after <Link href={`/journal/${contradicts}`}>entry {contradicts}</Link>
         </>
       )}
     </div>

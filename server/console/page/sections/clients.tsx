@@ -1,7 +1,7 @@
 /** Lists the device clients that are judged, and each duty over all of them. */
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import type { AnswerOf } from '../../../../fixtures/control/operations.ts';
+import type { ResponseOf } from '../../../../fixtures/control/operations.ts';
 import { Badge } from '../../../../fixtures/page/badge.tsx';
 import { Choice } from '../../../../fixtures/page/field.tsx';
 import { Empty } from '../../../../fixtures/page/states.tsx';
@@ -13,7 +13,7 @@ import { deviceName } from '../parts/texts.ts';
 import { View } from '../parts/view.tsx';
 import { byImportance, dutyTone, dutyWords, stateChoicesOf } from './duty-states.ts';
 
-type Clients = AnswerOf<'GET /clients'>;
+type Clients = ResponseOf<'GET /clients'>;
 type Client = Clients['clients'][number];
 type Duty = Clients['duties'][number];
 
@@ -35,7 +35,15 @@ export default function ClientsSection() {
 }
 
 function Overview({
-  clients: { clients, duties, devicesMax, leftOut, dropped, failed, waiting },
+  clients: {
+    clients,
+    duties,
+    devicesMax,
+    eventsOverLimit: leftOut,
+    dropped,
+    judgeErrors: failed,
+    queuedEvents: waiting,
+  },
 }: {
   clients: Clients;
 }) {
@@ -109,7 +117,12 @@ const clientColumns: readonly LongColumn<Client>[] = [
   },
   { title: 'Kept', width: '5rem', isMinor: true, cell: ({ counts }) => counts.kept ?? 0 },
   { title: 'Open', width: '5rem', isMinor: true, cell: ({ counts }) => counts.open ?? 0 },
-  { title: 'Not met', width: '6rem', isMinor: true, cell: ({ counts }) => counts['not-met'] ?? 0 },
+  {
+    title: 'Not exercised',
+    width: '6rem',
+    isMinor: true,
+    cell: ({ counts }) => counts['not-exercised'] ?? 0,
+  },
   { title: 'Requests', width: '6rem', isMinor: true, cell: ({ exchanges }) => exchanges },
 ];
 

@@ -1,7 +1,7 @@
 /** Controls the tenant's clock, and shows the calendar of deprecations. */
 import { useState } from 'preact/hooks';
 import { deprecatedApis, endOfLife } from '../../../../fixtures/contract/deprecations.ts';
-import type { AnswerOf, BodyInputOf } from '../../../../fixtures/control/operations.ts';
+import type { BodyInputOf, ResponseOf } from '../../../../fixtures/control/operations.ts';
 import { Badge } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';
 import { Table } from '../../../../fixtures/page/table.tsx';
@@ -11,7 +11,7 @@ import { ActionButton, attempt } from '../parts/action.tsx';
 import { dayAndTime } from '../parts/texts.ts';
 import { View } from '../parts/view.tsx';
 
-type ClockView = AnswerOf<'GET /clock'>;
+type ClockView = ResponseOf<'GET /clock'>;
 
 const DAY_MS = 86_400_000;
 /**

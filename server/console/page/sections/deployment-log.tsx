@@ -13,7 +13,10 @@ export function LogButton({ deploymentId, deviceId }: { deploymentId: string; de
   const show = async (): Promise<void> => {
     const parameters = { id: deploymentId, device_id: deviceId };
     setText(
-      await manage('get-deployment-log', { parameters }).then((answer) => answer.text(), reasonOf),
+      await manage('get-deployment-log', { parameters }).then(
+        (response) => response.text(),
+        reasonOf,
+      ),
     );
   };
   return (

@@ -23,8 +23,8 @@ export function DeviceFiles({ deviceId, isOpen }: { deviceId: string; isOpen: bo
   const [target, setTarget] = useState('/tmp/file');
   const [file, setFile] = useState<File | undefined>(undefined);
   const download = async (): Promise<void> => {
-    const answer = await manage('download-device-file', { parameters, query: { path: source } });
-    saveFile(await answer.blob(), source.split('/').at(-1) || 'file');
+    const response = await manage('download-device-file', { parameters, query: { path: source } });
+    saveFile(await response.blob(), source.split('/').at(-1) || 'file');
   };
   const upload = async (): Promise<void> => {
     if (!file) throw new Error('choose a file first');

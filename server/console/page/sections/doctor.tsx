@@ -26,13 +26,13 @@ type ExaminationInput = BodyInputOf<'POST /doctor/signature'>;
 type ExaminationResult = SignatureFinding | { readonly error: string } | undefined;
 
 export default function DoctorSection() {
-  const [answer, setAnswer] = useState<ExaminationResult>(undefined);
+  const [response, setResponse] = useState<ExaminationResult>(undefined);
   const ask = async (question: () => Promise<ExaminationInput>): Promise<void> => {
     try {
       const body = await question();
-      setAnswer(await askJson('POST /doctor/signature', { body }));
+      setResponse(await askJson('POST /doctor/signature', { body }));
     } catch (thrown) {
-      setAnswer({ error: reasonOf(thrown) });
+      setResponse({ error: reasonOf(thrown) });
     }
   };
   return (
@@ -42,10 +42,10 @@ export default function DoctorSection() {
         The server examines the exact bytes, as it does to explain a refusal; nothing of it enters
         the journal.
       </p>
-      <div aria-live="polite">{answer && <Found answer={answer} />}</div>
+      <div aria-live="polite">{response && <Found response={response} />}</div>
       <div class="two-columns">
         <Form
-          onChange={() => setAnswer(undefined)}
+          onChange={() => setResponse(undefined)}
           onExamine={(draft) => ask(() => asked(draft))}
         />
         <Refusals onChoose={({ sequence }) => ask(async () => ({ sequence }))} />
@@ -118,9 +118,9 @@ function Form({ onChange, onExamine }: FormProps) {
   );
 }
 
-function Found({ answer }: { answer: NonNullable<ExaminationResult> }) {
-  if ('error' in answer) return <p role="alert">{answer.error}</p>;
-  const { fits, sentence, detail, remedy, refusal } = answer;
+function Found({ response }: { response: NonNullable<ExaminationResult> }) {
+  if ('error' in response) return <p role="alert">{response.error}</p>;
+  const { fits, sentence, detail, remedy, refusal } = response;
   return (
     <Verdict tone={fits ? 'good' : 'bad'} title={sentence}>
       {detail && <p>{detail}</p>}

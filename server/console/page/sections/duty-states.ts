@@ -1,8 +1,8 @@
 /** The states of duties in words and tones. */
-import type { AnswerOf } from '../../../../fixtures/control/operations.ts';
+import type { ResponseOf } from '../../../../fixtures/control/operations.ts';
 import type { Tone } from '../../../../fixtures/page/badge.tsx';
 
-type DutyState = AnswerOf<'GET /clients'>['duties'][number]['state'];
+type DutyState = ResponseOf<'GET /clients'>['duties'][number]['state'];
 
 const states: Readonly<Record<DutyState, readonly [words: string, tone: Tone]>> = {
   broken: ['broken', 'bad'],
@@ -10,7 +10,7 @@ const states: Readonly<Record<DutyState, readonly [words: string, tone: Tone]>> 
   kept: ['kept', 'good'],
   observed: ['observed', 'info'],
   'not-judged': ['not judged', 'plain'],
-  'not-met': ['not met yet', 'plain'],
+  'not-exercised': ['not met yet', 'plain'],
   'not-observable': ['not observable', 'plain'],
   'not-applicable': ['not applicable', 'plain'],
 };
@@ -32,7 +32,14 @@ export function stateChoicesOf(duties: readonly { readonly state: string }[]) {
   return [['', `all states (${duties.length})`] as const, ...counted];
 }
 
-const order: readonly string[] = ['broken', 'open', 'not-met', 'not-judged', 'kept', 'observed'];
+const order: readonly string[] = [
+  'broken',
+  'open',
+  'not-exercised',
+  'not-judged',
+  'kept',
+  'observed',
+];
 
 /** Returns the duties with those first of which the reader has to know. */
 export function byImportance<Duty extends { readonly state: string }>(

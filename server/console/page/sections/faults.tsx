@@ -5,7 +5,7 @@
 import { useState } from 'preact/hooks';
 import { operationIds } from '../../../../fixtures/contract/operation-ids.ts';
 import type { VariationName } from '../../../../fixtures/contract/variation-names.ts';
-import type { AnswerOf } from '../../../../fixtures/control/operations.ts';
+import type { ResponseOf } from '../../../../fixtures/control/operations.ts';
 import { Badge } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';
 import { Choice } from '../../../../fixtures/page/field.tsx';
@@ -16,7 +16,7 @@ import { useLoaded } from '../api/loaded.ts';
 import { ActionButton } from '../parts/action.tsx';
 import { View } from '../parts/view.tsx';
 
-type PlannedRule = AnswerOf<'GET /faults'>['rules'][number];
+type PlannedRule = ResponseOf<'GET /faults'>['rules'][number];
 
 export default function FaultsSection() {
   const loaded = useLoaded(() => askJson('GET /faults'), 'faults', {
@@ -36,7 +36,7 @@ export default function FaultsSection() {
 
 /** Actions that answer with a status. The server supplies the names of all other actions. */
 const statuses = [500, 502, 503, 429, 401, 404].map(
-  (status) => [`{ kind: answer, status: ${status} }`, `answer ${status}`] as const,
+  (status) => [`{ kind: respond, status: ${status} }`, `respond ${status}`] as const,
 );
 const counts = [
   ['once', 'once'],
@@ -65,7 +65,7 @@ interface PlanSchema {
 
 function PlanForm({ onDone }: { onDone: () => void }) {
   const [operation, setOperation] = useState('get-next-deployment');
-  const [action, setAction] = useState('{ kind: answer, status: 502 }');
+  const [action, setAction] = useState('{ kind: respond, status: 502 }');
   const [times, setTimes] = useState('once');
   const [draft, setDraft] = useState('');
   const { data: names = [] } = useLoaded(loadNames, 'fault schema');

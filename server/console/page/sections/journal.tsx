@@ -75,8 +75,8 @@ export function JournalSection() {
 }
 
 async function saveHar(query: JournalQuery): Promise<void> {
-  const answer = await ask('GET /journal.har', { query });
-  saveFile(await answer.blob(), 'fleetbed.har');
+  const response = await ask('GET /journal.har', { query });
+  saveFile(await response.blob(), 'fleetbed.har');
 }
 
 function Entries({ filter, isPaused }: { filter: JournalQuery; isPaused: boolean }) {

@@ -32,8 +32,8 @@ export function NewDeployment() {
     </label>
   );
   const create = async (): Promise<void> => {
-    const answer = await send(draft);
-    const id = answer.headers.get('Location')?.split('/').at(-1);
+    const response = await send(draft);
+    const id = response.headers.get('Location')?.split('/').at(-1);
     if (id) goTo(`/deployments/${id}`);
   };
   return (

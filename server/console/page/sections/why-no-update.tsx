@@ -16,8 +16,10 @@ export function WhyNoUpdate({ deviceId }: { deviceId: string }) {
   );
   return (
     <section aria-labelledby="why-no-update">
-      <h2 id="why-no-update" class="kit-hidden">
-        Why did this device get no update?
+      <h2 id="why-no-update">
+        {loaded.data?.outcome === 'no update'
+          ? 'Why does this device get no update?'
+          : 'Next update'}
       </h2>
       <View what="the explanation" loaded={loaded}>
         {(explanation) => <Conditions explanation={explanation} />}

@@ -77,7 +77,7 @@ export const authenticationScenes = {
           // The server does not know this token: the client has to authenticate once more.
           {
             ...toAuthentication,
-            act: { kind: 'answer', status: 200, body: { text: longToken, mediaType: jwt } },
+            act: { kind: 'respond', status: 200, body: { text: longToken, mediaType: jwt } },
           },
         ],
       },

@@ -9,7 +9,7 @@ import { accepted, damaged, deploy, ends, heldDownload, toLogs } from './steps.t
 export function cutScenes(reports: readonly string[]): readonly Scene[] {
   const held = reports.flatMap((report): Moment[] =>
     (['before', 'after'] as const).map((when) => ({
-      name: `${when} "${report}" is stored, without an answer`,
+      name: `${when} "${report}" is stored, without a response`,
       hold: { match: { operation: 'put-deployment-status', report }, when },
     })),
   );

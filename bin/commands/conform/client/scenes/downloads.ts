@@ -16,7 +16,7 @@ export const downloadScenes = {
   }),
   'expired-link': faultyDownload({
     ...{ ...toDownloads, times: { next: 3 } },
-    act: { kind: 'answer', status: 403 },
+    act: { kind: 'respond', status: 403 },
   }),
   'cut-download': faultyDownload({
     ...toDownloads,
@@ -43,7 +43,7 @@ export const downloadScenes = {
   ),
   'failing-download': accepted(
     {
-      faults: [{ ...toDownloads, times: 'until-cleared', act: { kind: 'answer', status: 503 } }],
+      faults: [{ ...toDownloads, times: 'until-cleared', act: { kind: 'respond', status: 503 } }],
     },
     deploy,
     { await: 'download' },

@@ -28,21 +28,21 @@ export const failureScenes = {
   ),
   outage: accepted(
     { faults: [{ ...toPolls, script: sixFailures }] },
-    { await: 'poll with an answer 200 or 204', intervals: 20 },
+    { await: 'poll with a response 200 or 204', intervals: 20 },
   ),
   'odd-errors': accepted(
     {
-      // A good answer follows each error, since the pauses of a client may grow with each.
+      // A good response follows each error, since the pauses of a client may grow with each.
       faults: oddBodies.map((body, index) => ({
         match: { operation: pollOperations, nthCall: 2 * index + 1 },
-        act: { kind: 'answer', status: 500, body },
+        act: { kind: 'respond', status: 500, body },
       })),
     },
     ...Array<Step>(2 * oddBodies.length).fill({ await: 'poll' }),
     polls,
   ),
   'bad-request': accepted(
-    { faults: [{ ...toPolls, times: { next: 2 }, act: { kind: 'answer', status: 400 } }] },
+    { faults: [{ ...toPolls, times: { next: 2 }, act: { kind: 'respond', status: 400 } }] },
     { await: 'poll' },
     { await: 'poll' },
     polls,

@@ -47,7 +47,7 @@ export const offerScenes = {
     deploy,
     {
       cut: {
-        name: 'after "installing" was stored, without an answer',
+        name: 'after "installing" was stored, without a response',
         hold: {
           match: { operation: 'put-deployment-status', report: 'installing' },
           when: 'after',
@@ -79,7 +79,7 @@ export const offerScenes = {
         {
           match: { operation: ['post-next-deployment-v2', 'get-update-control-map'] },
           times: 'until-cleared',
-          act: { kind: 'answer', status: 404 },
+          act: { kind: 'respond', status: 404 },
         },
       ],
     },
@@ -99,7 +99,7 @@ export const offerScenes = {
     },
     {
       faults: [
-        { ...toPolls, act: { kind: 'answer', status: 204, headers: { Connection: 'close' } } },
+        { ...toPolls, act: { kind: 'respond', status: 204, headers: { Connection: 'close' } } },
       ],
     },
     { await: 'poll without an update' },
@@ -107,7 +107,7 @@ export const offerScenes = {
     ends,
   ),
   'conflicting-data': accepted(
-    { faults: [{ ...toPolls, act: { kind: 'answer', status: 409 } }] },
+    { faults: [{ ...toPolls, act: { kind: 'respond', status: 409 } }] },
     { await: 'poll' },
     polls,
   ),

@@ -37,7 +37,7 @@ export const reportScenes = {
     ]),
   ),
   'deployment-gone': accepted(
-    { faults: [{ ...toReports, act: { kind: 'answer', status: 404 } }] },
+    { faults: [{ ...toReports, act: { kind: 'respond', status: 404 } }] },
     deploy,
     { await: 'report' },
     { user: 'abort' },
@@ -75,7 +75,10 @@ export const reportScenes = {
   'failing-update': accepted(damaged, deploy, ends, { idleIntervals: 3 }),
   'log-too-large': accepted(
     {
-      faults: [damage, { ...toLogs, times: 'until-cleared', act: { kind: 'answer', status: 413 } }],
+      faults: [
+        damage,
+        { ...toLogs, times: 'until-cleared', act: { kind: 'respond', status: 413 } },
+      ],
     },
     deploy,
     ends,

@@ -23,7 +23,7 @@ export const deploy: Step = { deploy: { offer: 'new' } };
 export const ends: Step = { await: 'final report' };
 
 /** Waits for a poll that the server answers well. */
-export const polls: Step = { await: 'poll with an answer 200 or 204' };
+export const polls: Step = { await: 'poll with a response 200 or 204' };
 
 /** Ends all planned faults. */
 export const clear: Step = { clear: 'faults' };
@@ -31,9 +31,9 @@ export const clear: Step = { clear: 'faults' };
 /** Lets the client go on for two of its intervals. */
 export const goesOn: Step = { idleIntervals: 2 };
 
-const unavailable = { kind: 'answer', status: 503, body: 'html' };
+const unavailable = { kind: 'respond', status: 503, body: 'html' };
 
-/** What a client meets while a server fails: no answer asks it to wait for a time. */
+/** What a client meets while a server fails: no response asks it to wait for a time. */
 export const sixFailures = [
   ...[unavailable, 'reset', 'gateway-502', unavailable, 'reset', unavailable],
 ];

@@ -63,7 +63,7 @@ export const mistakes: readonly Mistake[] = [
     ],
   },
   {
-    does: 'takes a 401 to a report or a log for an answer',
+    does: 'takes a 401 to a report or a log for a response',
     duty: 'auth.renews-on-401',
     consequences: ['log.on-failure', 'next.request-stable', 'report.retries-final'],
     scene: 'revoked-in-update',

@@ -42,7 +42,7 @@ export async function examined(command: string, words: readonly string[]): Promi
   try {
     const { code, stderr } = await runCommand(['conform', 'client', ...options, ...words]);
     const examination = readExamination(readFileSync(file, 'utf8'));
-    const unmet = ({ level, state }: ExaminedDuty) => level === 'must' && state === 'not-met';
+    const unmet = ({ level, state }: ExaminedDuty) => level === 'must' && state === 'not-exercised';
     return {
       ...{ code, examination, stderr },
       broken: examination.duties

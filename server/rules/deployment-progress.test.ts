@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { deviceDeploymentStatuses } from '../../fixtures/contract/vocabulary.ts';
-import { controlMapOf } from './control-map.ts';
-import { logText } from './deployment-log.ts';
 import { abortRefused, completedMs, controlMapRefused, statusOf } from './deployment-progress.ts';
 
 describe('the state of a whole deployment', () => {
@@ -35,35 +33,6 @@ describe('the state of a whole deployment', () => {
 
   it('is finished once it has an end, whatever its device deployments are', () => {
     expect(statusOf({ finishedMs: 0 }, new Map([['pending', 9]]))).toBe('finished');
-  });
-});
-
-describe('the control map for a device', () => {
-  const id = '11111111-1111-4111-8111-111111111111';
-
-  it("has the deployment's id, whatever id the user gave", () => {
-    const controlMap = { id: '22222222-2222-4222-8222-222222222222', priority: 3 };
-    expect(controlMapOf({ id, controlMap })).toEqual({ id, priority: 3 });
-    expect(controlMapOf({ id, controlMap: {} })).toEqual({ id });
-  });
-
-  it('is absent when the deployment has none', () => {
-    expect(controlMapOf({ id })).toBeUndefined();
-  });
-});
-
-describe('the log text of a device deployment', () => {
-  it('has one line per message, in order, with UTC times in milliseconds', () => {
-    const messages = [
-      { timestamp: '2026-01-31T12:00:00+02:00', level: 'info', message: 'first' },
-      { timestamp: '2026-01-31t10:00:00.123456z', level: 'ERROR', message: 'second: done' },
-      { timestamp: '2016-12-31T23:59:60Z', level: 'debug', message: 'leap' },
-    ];
-    expect(logText({ messages })).toBe(
-      '2026-01-31T10:00:00.000Z info: first\n' +
-        '2026-01-31T10:00:00.123Z ERROR: second: done\n' +
-        '2017-01-01T00:00:00.000Z debug: leap\n',
-    );
   });
 });
 

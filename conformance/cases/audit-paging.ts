@@ -8,15 +8,15 @@ import {
 } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
-import type { Answer } from '../target/answer.ts';
 import {
+  describeValue,
   ExpectationFailure,
   expectEqual,
   expectStatus,
   expectThat,
-  shown,
 } from '../target/expectations.ts';
 import { relationsOf } from '../target/link-header.ts';
+import type { HttpResponse } from '../target/response.ts';
 import { auditFilters } from './audit-filters.ts';
 import {
   type AuditQuery,
@@ -38,7 +38,7 @@ type LinkRelation = 'first' | 'next' | 'prev';
 /** Returns the target of a link of a page; undefined if the page has no such link. */
 export function linkOf(
   context: TestContext,
-  page: Answer,
+  page: HttpResponse,
   relation: LinkRelation,
 ): URL | undefined {
   const link = relationsOf(page.headers.link)[relation];
@@ -48,7 +48,7 @@ export function linkOf(
 }
 
 /** Follows a link by its query only, since proxies in front of the target may change the host. */
-export function follow(context: TestContext, { searchParams }: URL): Promise<Answer> {
+export function follow(context: TestContext, { searchParams }: URL): Promise<HttpResponse> {
   const names = [...new Set(searchParams.keys())];
   return list(context, Object.fromEntries(names.map((name) => [name, searchParams.getAll(name)])));
 }
@@ -56,9 +56,9 @@ export function follow(context: TestContext, { searchParams }: URL): Promise<Ans
 /** Returns a page and all pages after it, each reached by the link of the previous one. */
 async function pagesFrom(
   context: TestContext,
-  page: Answer,
+  page: HttpResponse,
   relation: 'next' | 'prev',
-): Promise<readonly Answer[]> {
+): Promise<readonly HttpResponse[]> {
   const pages = [page];
   for (let last = page; pages.length <= PAGES_MAX; ) {
     const link = linkOf(context, last, relation);
@@ -83,7 +83,7 @@ function momentAt(entry: ReceivedEntry): string {
   return Number.isNaN(ms) ? time : new Date(ms).toISOString();
 }
 
-function marksOf(pages: readonly Answer[]): readonly string[] {
+function marksOf(pages: readonly HttpResponse[]): readonly string[] {
   return pages.flatMap((page) => marks(entriesIn(page)));
 }
 
@@ -102,7 +102,7 @@ function expectKept(relation: LinkRelation, { searchParams }: URL, query: AuditQ
     expectThat(
       kept.length === 1 && kept[0] === String(value),
       `${name}=${value} in the link \`${relation}\``,
-      shown(kept),
+      describeValue(kept),
     );
   }
 }
@@ -149,7 +149,7 @@ export async function oftenRejected(context: TestContext): Promise<string> {
     ENTRY_WAIT_MAX_MS,
   );
   if (rejectionsIn(found) === REJECTIONS) return id;
-  throw new StartStateMissed(`${REJECTIONS} entries \`reject\``, shown(marks(found)));
+  throw new StartStateMissed(`${REJECTIONS} entries \`reject\``, describeValue(marks(found)));
 }
 
 function rejectionsIn(found: readonly ReceivedEntry[]): number {
@@ -183,7 +183,7 @@ interface PageWalk {
   /** The identifying texts of all entries, read in one request. */
   readonly whole: readonly string[];
   /** The pages from the first to the last. */
-  readonly there: readonly Answer[];
+  readonly there: readonly HttpResponse[];
 }
 
 const walks = defineScenario<string>({
@@ -249,4 +249,4 @@ const walks = defineScenario<string>({
 });
 
 /** Spec: Audit logs, "GET /logs" */
-export const auditWalkCases = [...filtered, ...walks];
+export const auditPagingCases = [...filtered, ...walks];

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import * as v from 'valibot';
 import { isObject, type JsonObject, parsedJson } from '../../../fixtures/base/json.ts';
 import { Refusal } from '../../http/refusal.ts';
-import { headerOf, replaced } from '../held-answer.ts';
+import { headerOf, replaceHeaders } from '../held-response.ts';
 import type { HeaderPairs } from '../wire.ts';
 import { type Action, type ActionContext, defineAction, textUpTo, whole } from './action.ts';
 
@@ -100,8 +100,8 @@ function throws(act: () => void): boolean {
   }
 }
 
-const answer = defineAction({
-  kind: 'answer',
+const response = defineAction({
+  kind: 'respond',
   does: 'answers with the given status, body and headers',
   entries: {
     status: whole(200, 599),
@@ -216,7 +216,7 @@ const alteredJson = defineAction({
     const body = parsedJson(whole.toString('utf8'));
     const bytes = isObject(body) ? Buffer.from(JSON.stringify(withMembers(body, set))) : whole;
     const framing = { 'Content-Length': undefined, 'Transfer-Encoding': undefined };
-    await wire.answer(head.status, replaced(head, framing), bytes);
+    await wire.answer(head.status, replaceHeaders(head, framing), bytes);
   },
 });
 
@@ -255,7 +255,7 @@ function idOf({ call, names, tenant }: ActionContext): HeaderPairs {
 }
 
 /** All actions of this file, in the order of the documentation. */
-export const answerActions: readonly Action[] = [
-  ...[answer, rateLimited, redirect, rangeRefused],
+export const responseActions: readonly Action[] = [
+  ...[response, rateLimited, redirect, rangeRefused],
   alteredJson,
 ];

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { earlyAnswersTo, earlyControlAnswersTo } from '../testing/early-answers.ts';
+import { earlyControlResponsesTo, earlyResponsesTo } from '../testing/early-responses.ts';
 import { acceptedDevice } from '../testing/test-device.ts';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
 import { startTlsServer } from '../testing/test-tls.ts';
@@ -23,21 +23,21 @@ describe.each([
 
   afterAll(() => server.close());
 
-  it('receives every early answer of the API', async () => {
+  it('receives every early response of the API', async () => {
     const device = await acceptedDevice(server, 'early');
     const results: Record<string, unknown> = {};
     const expected: Record<string, unknown> = {};
-    for (const [status, name, request] of earlyAnswersTo(device, server.adminToken)) {
+    for (const [status, name, request] of earlyResponsesTo(device, server.adminToken)) {
       expected[name] = { [status]: TRIES };
       results[name] = await writeFirstOften(TRIES, () => writeFirst(server.baseUrl, request, pace));
     }
     expect(results).toEqual(expected);
   });
 
-  it('receives every early answer of the control listener', async () => {
+  it('receives every early response of the control listener', async () => {
     const results: Record<string, unknown> = {};
     const expected: Record<string, unknown> = {};
-    for (const [status, name, request] of earlyControlAnswersTo(server)) {
+    for (const [status, name, request] of earlyControlResponsesTo(server)) {
       expected[name] = { [status]: TRIES };
       results[name] = await writeFirstOften(TRIES, () =>
         writeFirst(server.controlUrl, request, pace),

@@ -8,15 +8,15 @@ import type { Clock } from '../../fixtures/base/clock.ts';
 import { jsonExcess } from '../../fixtures/base/json-bounds.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { errorShape } from '../../fixtures/contract/resources.ts';
-import { AnswerError, type ErrorContext, StatusError } from '../network/errors.ts';
+import { type ErrorContext, ResponseError, StatusError } from '../network/errors.ts';
 import { retryAfterMs } from '../network/retry-after.ts';
-import type { HttpAnswer } from '../network/transport.ts';
+import type { HttpResponse } from '../network/transport.ts';
 
 /** Limit on text from the server that is copied into an error message. */
 const SENTENCE_MAX_CHARACTERS = 2000;
 
 /** The operation, the caller and the clock for the check of a response and its error. */
-export interface AnswerContext {
+export interface ResponseContext {
   readonly operation: Pick<Operation, 'id' | 'success'>;
   readonly caller: string;
   readonly clock: Clock;
@@ -26,21 +26,21 @@ export interface AnswerContext {
  * Returns the response when its status is one of the operation's success statuses.
  * @throws StatusError for every other status
  */
-export function expectSuccess(answer: HttpAnswer, context: AnswerContext): HttpAnswer {
-  if (answer.status in context.operation.success) return answer;
-  throw statusError(answer, context);
+export function expectSuccess(response: HttpResponse, context: ResponseContext): HttpResponse {
+  if (response.status in context.operation.success) return response;
+  throw statusError(response, context);
 }
 
 /** Builds the error for a refused request, with the server's message and the wait it requested. */
-export function statusError(answer: HttpAnswer, context: AnswerContext): StatusError {
-  const serverSays = errorText(answer.body);
-  const waitMs = retryAfterMs(answer.headers['retry-after'], context.clock.now());
+export function statusError(response: HttpResponse, context: ResponseContext): StatusError {
+  const serverSays = errorText(response.body);
+  const waitMs = retryAfterMs(response.headers['retry-after'], context.clock.now());
   const refused = {
-    status: answer.status,
+    status: response.status,
     ...(serverSays === undefined ? {} : { serverSays }),
     ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
   };
-  return new StatusError(refused, circumstancesOf(answer, context));
+  return new StatusError(refused, circumstancesOf(response, context));
 }
 
 /**
@@ -49,31 +49,31 @@ export function statusError(answer: HttpAnswer, context: AnswerContext): StatusE
  */
 export function bodyOf<Shape extends v.GenericSchema>(
   shape: Shape,
-  answer: HttpAnswer,
-  context: AnswerContext,
+  response: HttpResponse,
+  context: ResponseContext,
 ): v.InferOutput<Shape> {
-  const parsed = parseJson(answer.body);
+  const parsed = parseJson(response.body);
   if (!parsed) {
-    const kind = String(answer.headers['content-type'] ?? 'no media type');
-    const excess = jsonExcess(answer.body);
+    const kind = String(response.headers['content-type'] ?? 'no media type');
+    const excess = jsonExcess(response.body);
     const what = excess === undefined ? `is not JSON (${kind})` : `is not parsed: it ${excess}`;
-    const message = `the response with status ${answer.status} ${what}`;
-    throw new AnswerError('not-json', message, circumstancesOf(answer, context));
+    const message = `the response with status ${response.status} ${what}`;
+    throw new ResponseError('not-json', message, circumstancesOf(response, context));
   }
   const checked = v.safeParse(shape, parsed.value);
   if (checked.success) return checked.output;
   const [issue] = checked.issues;
   const message = `the response's ${v.getDotPath(issue) ?? 'body'} is wrong: ${issue.message}`;
-  throw new AnswerError('shape', message, circumstancesOf(answer, context));
+  throw new ResponseError('shape', message, circumstancesOf(response, context));
 }
 
 /**
  * Returns the operation, the caller and the duration of an exchange, for an error about its
  * response.
  */
-export function circumstancesOf(answer: HttpAnswer, context: AnswerContext): ErrorContext {
+export function circumstancesOf(response: HttpResponse, context: ResponseContext): ErrorContext {
   const { operation, caller } = context;
-  return { operation: operation.id, caller, elapsedMs: answer.elapsedMs };
+  return { operation: operation.id, caller, elapsedMs: response.elapsedMs };
 }
 
 function parseJson(body: Buffer): { readonly value: unknown } | undefined {

@@ -26,7 +26,7 @@ import { acceptedDevice } from '../testing/test-device.ts';
 import { startOfTest, startTestServer, type TestServer } from '../testing/test-server.ts';
 import { openVariation } from './variation.ts';
 import { legalVariations } from './variations.ts';
-import { variationTransform } from './varied-answer.ts';
+import { variationTransform } from './varied-response.ts';
 
 const ROUNDS = 24;
 const open: { close(): Promise<void> }[] = [];
@@ -49,7 +49,7 @@ async function exchange(baseUrl: string, request: string): Promise<string> {
   return untilClosed(socket);
 }
 
-/** Requests the list of users, whose answer on a fresh server is always the same bytes. */
+/** Requests the list of users, whose response on a fresh server is always the same bytes. */
 function listUsers(server: TestServer, version = '1.1'): Promise<string> {
   const path = '/api/management/v1/useradm/users?per_page=1';
   const authorization = `Authorization: Bearer ${server.adminToken}`;
@@ -58,16 +58,16 @@ function listUsers(server: TestServer, version = '1.1'): Promise<string> {
 }
 
 async function listOften(server: TestServer): Promise<string[]> {
-  const answers: string[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) answers.push(await listUsers(server));
-  return answers;
+  const responses: string[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) responses.push(await listUsers(server));
+  return responses;
 }
 
 describe('a server without a variation seed', () => {
   it('answers in the usual form each time', async () => {
     const server = await start();
-    const forms = (await listOften(server)).map((answer) =>
-      answer.replace(/^X-SVC-RequestID: .*$/m, '').replace(/^Date: .*$/m, ''),
+    const forms = (await listOften(server)).map((response) =>
+      response.replace(/^X-SVC-RequestID: .*$/m, '').replace(/^Date: .*$/m, ''),
     );
     expect(new Set(forms).size).toBe(1);
     expect(forms[0]).toContain('\r\nContent-Type: application/json; charset=utf-8\r\n');
@@ -77,21 +77,23 @@ describe('a server without a variation seed', () => {
 
 describe('a server with a variation seed', () => {
   it('varies the case and order of headers, and chunked or sized bodies', async () => {
-    const answers = await listOften(await start('wire'));
-    const heads = answers.map((answer) => answer.split('\r\n\r\n')[0] ?? '');
+    const responses = await listOften(await start('wire'));
+    const heads = responses.map((response) => response.split('\r\n\r\n')[0] ?? '');
     const names = new Set(
       heads.flatMap((head) => [...head.matchAll(/^[\w-]+(?=:)/gm)].map(String)),
     );
     for (const name of ['content-type', 'CONTENT-TYPE', 'Content-Type', 'content-length']) {
       expect(names).toContain(name);
     }
-    const chunked = answers.filter((answer) => /^transfer-encoding: chunked\r$/im.test(answer));
+    const chunked = responses.filter((response) =>
+      /^transfer-encoding: chunked\r$/im.test(response),
+    );
     expect(chunked.length).toBeGreaterThan(0);
     expect(chunked.length).toBeLessThan(ROUNDS);
-    for (const answer of answers) {
-      const length = /^content-length: (\d+)\r$/im.exec(answer)?.[1];
-      expect(length === undefined).toBe(chunked.includes(answer));
-      const body = answer.slice(answer.indexOf('\r\n\r\n') + 4);
+    for (const response of responses) {
+      const length = /^content-length: (\d+)\r$/im.exec(response)?.[1];
+      expect(length === undefined).toBe(chunked.includes(response));
+      const body = response.slice(response.indexOf('\r\n\r\n') + 4);
       if (length !== undefined) expect(Buffer.from(body, 'latin1').length).toBe(Number(length));
       else expect(body.match(/^[0-9a-f]+\r\n/gm)?.length).toBeGreaterThan(2);
     }
@@ -104,9 +106,9 @@ describe('a server with a variation seed', () => {
   it('sends no chunks to an HTTP/1.0 client, which cannot read them', async () => {
     const server = await start('wire');
     for (let round = 0; round < ROUNDS; round += 1) {
-      const answer = await listUsers(server, '1.0');
-      expect(answer).not.toMatch(/^transfer-encoding:/im);
-      const body = Buffer.from(answer.slice(answer.indexOf('\r\n\r\n') + 4), 'latin1');
+      const response = await listUsers(server, '1.0');
+      expect(response).not.toMatch(/^transfer-encoding:/im);
+      const body = Buffer.from(response.slice(response.indexOf('\r\n\r\n') + 4), 'latin1');
       expect(JSON.parse(String(body))).toHaveLength(1);
     }
   });
@@ -186,7 +188,7 @@ describe('a server with a variation seed', () => {
   });
 });
 
-describe('the journal of varied answers', () => {
+describe('the journal of varied responses', () => {
   it('records for every response what was varied, and by which rule', async () => {
     const clock = new ManualClock(startOfTest);
     const settings = completeSettings({ port: 0, logLevel: 'silent' });

@@ -1,4 +1,6 @@
-/** Requests with early answers, sent before the server reads their bodies, each twice the limit. */
+/**
+ * Requests with early responses, sent before the server reads their bodies, each twice the limit.
+ */
 import { limits } from '../../fixtures/contract/limits.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
@@ -11,7 +13,7 @@ const length = `Content-Length: ${body.length}`;
 const closing = 'Connection: close';
 
 /** Each row is the status, a short description, and the request. */
-export type EarlyAnswer = readonly [status: number, name: string, request: Buffer];
+export type EarlyResponse = readonly [status: number, name: string, request: Buffer];
 
 function requestOf(line: string, headers: readonly string[], sent: Buffer | string = body): Buffer {
   const head = `${[line, ...headers].join('\r\n')}\r\n\r\n`;
@@ -26,8 +28,8 @@ function inChunks(bytes: Buffer): Buffer {
   ]);
 }
 
-/** Early answers of the API. */
-export function earlyAnswersTo(device: AcceptedDevice, admin: string): readonly EarlyAnswer[] {
+/** Early responses of the API. */
+export function earlyResponsesTo(device: AcceptedDevice, admin: string): readonly EarlyResponse[] {
   const signedIn = `Authorization: Bearer ${device.token}`;
   const put = `PUT ${operations['put-configuration'].path} HTTP/1.1`;
   const upload = `POST ${managementOperations['upload-artifact'].path} HTTP/1.1`;
@@ -65,8 +67,8 @@ function handshakeWithBody(): Buffer {
   return requestOf(`GET ${operations.connect.path} HTTP/1.1`, ['Host: a', ...asking]);
 }
 
-/** Early answers of the control listener. */
-export function earlyControlAnswersTo({ controlToken }: TestServer): readonly EarlyAnswer[] {
+/** Early responses of the control listener. */
+export function earlyControlResponsesTo({ controlToken }: TestServer): readonly EarlyResponse[] {
   const signedIn = `Authorization: Bearer ${controlToken}`;
   const own = ['Host: 127.0.0.1', signedIn, json];
   const put = 'POST /clock HTTP/1.1';

@@ -4,13 +4,13 @@ import { seededRandom } from '../../fixtures/base/random.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { resultOf, verdictOn } from '../testing/results.ts';
 import { serve } from '../testing/tiny-server.ts';
+import { findCasesThatCannotFail } from './cases-that-cannot-fail.ts';
 import type { JudgeRequest } from './self-test.ts';
-import { searchUnfailing } from './unfailing.ts';
-import { wrongAnswers } from './wrong-answers.ts';
+import { wrongResponses } from './wrong-responses.ts';
 
 const { path } = operations['get-configuration'];
 
-/** Cases by id, each with the answers that it accepts. */
+/** Cases by id, each with the responses that it accepts. */
 const accepts: Readonly<Record<string, (status: number, text: string) => boolean>> = {
   'configuration/set-by-user-is-read': (status) => status === 200,
   'errors/error-says-why': (_, text) => text === '{"a":"1"}' || text.startsWith('{"error"'),
@@ -22,11 +22,11 @@ async function judge({ baseUrl, ids, onAct, onVerdict }: JudgeRequest) {
   for (const [id, isGood] of Object.entries(accepts)) {
     if (ids && !ids.has(id)) continue;
     onAct?.();
-    const answer = await fetch(baseUrl + path);
-    const isRight = isGood(answer.status, await answer.text());
+    const response = await fetch(baseUrl + path);
+    const isRight = isGood(response.status, await response.text());
     const finding = isRight
       ? ({ verdict: 'pass' } as const)
-      : ({ verdict: 'fail', expected: 'the right answer', actual: 'another' } as const);
+      : ({ verdict: 'fail', expected: 'the right response', actual: 'another' } as const);
     const verdict = verdictOn(id, finding);
     verdicts.push(verdict);
     onVerdict?.(verdict);
@@ -36,20 +36,20 @@ async function judge({ baseUrl, ids, onAct, onVerdict }: JudgeRequest) {
 
 describe('the search for cases that cannot fail', () => {
   it('names the cases that pass with every wrong response, and tries further ones on those alone', async () => {
-    const baseUrl = await serve((_, answer) => {
-      answer.setHeader('content-type', 'application/json').end('{"a":"1"}');
+    const baseUrl = await serve((_, response) => {
+      response.setHeader('content-type', 'application/json').end('{"a":"1"}');
     });
     const target = { baseUrl, headerPrefix: 'X-SVC', userToken: '', close: async () => undefined };
     const left: number[] = [];
-    const found = await searchUnfailing({
+    const found = await findCasesThatCannotFail({
       openTarget: async () => target,
       judge,
       clock: systemClock,
       random: seededRandom('search'),
-      wrongs: wrongAnswers,
+      wrongs: wrongResponses,
       onWrong: (_, count) => left.push(count),
     });
-    expect(found).toEqual({ cases: 3, unfailing: ['audit-log/newest-comes-first'] });
+    expect(found).toEqual({ cases: 3, cannotFail: ['audit-log/newest-comes-first'] });
     expect(left.slice(0, 3)).toEqual([2, 2, 1]);
   });
 });

@@ -1,17 +1,19 @@
-/** Checks on errors, and on answers that can be judged without earlier ones. Spec: Error; Errors */
+/**
+ * Checks on errors, and on responses that can be judged without earlier ones. Spec: Error; Errors
+ */
 import * as v from 'valibot';
 import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
-import { shown } from '../../target/expectations.ts';
-import { requirementOn } from '../answer-parts.ts';
+import { describeValue } from '../../target/expectations.ts';
 import { invariants } from '../catalogue.ts';
 import { type ExchangeMemory, otherStatus, type PassiveCheck } from '../check.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
+import { requirementOn } from '../response-parts.ts';
 
 /** Bodies up to this size are not refused as too large, although the contract sets no limit. */
 const SMALL_BODY_BYTES = 4096;
 
-/** The operations of devices whose answers, if they have a body, are JSON. */
+/** The operations of devices whose responses, if they have a body, are JSON. */
 export const deviceOperations = [
   'post-auth-request',
   'get-next-deployment',
@@ -28,7 +30,7 @@ export const deviceOperations = [
   'put-attributes',
 ] as const satisfies readonly OperationId[];
 
-/** Operations whose successful answer must have no body. */
+/** Operations whose successful response must have no body. */
 const bodiless = [
   'post-alerts',
   'post-monitor-configuration',
@@ -64,10 +66,10 @@ const configurationChecks: readonly PassiveCheck[] = [
     requirement: 'configuration.read',
     operations: ['get-configuration'],
     applies: ({ isSuccess, hasBody }) => isSuccess && hasBody,
-    violation: ({ answer, status, object }) => {
+    violation: ({ response, status, object }) => {
       if (status === 200 && object !== undefined) return undefined;
-      const seen = `${status} with ${shown(answer.text)}`;
-      return { where: 'the answer', must: 'be status 200 with a JSON object', seen };
+      const seen = `${status} with ${describeValue(response.text)}`;
+      return { where: 'the response', must: 'be status 200 with a JSON object', actual: seen };
     },
   },
   {
@@ -78,13 +80,17 @@ const configurationChecks: readonly PassiveCheck[] = [
       const wrong = Object.entries(object).find(([, value]) => typeof value !== 'string');
       if (wrong === undefined) return undefined;
       const [name, value] = wrong;
-      return { where: `${status} body: /${name}`, must: 'be a string', seen: shown(value) };
+      return {
+        where: `${status} body: /${name}`,
+        must: 'be a string',
+        actual: describeValue(value),
+      };
     },
   },
 ];
 
 /** Checks on errors of every operation, and on configuration, monitor and inventory. */
-export const answerChecks: readonly PassiveCheck[] = [
+export const responseChecks: readonly PassiveCheck[] = [
   ...errorChecks,
   ...bodiless.map((id) => invariantOn('no-body', [id], requirementOn(id, ['body']))),
   ...configurationChecks,
@@ -108,7 +114,7 @@ export function isWronglyRefused(exchange: JudgedExchange, { device }: ExchangeM
   return body === undefined || v.is(body, sent);
 }
 
-/** Returns a check: a well-formed request is accepted, and the answer has this status. */
+/** Returns a check: a well-formed request is accepted, and the response has this status. */
 export function succeedsWith(
   status: number,
   operation: OperationId,

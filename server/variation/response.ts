@@ -19,7 +19,7 @@ export interface PendingResponse {
 }
 
 /** A response in another form with the same meaning. */
-export interface VariedAnswer {
+export interface VariedResponse {
   /** The header lines as they are sent. `Content-Length`, if present, is the length of the text. */
   readonly headers: readonly HeaderLine[];
   /** Absent if the response has no JSON body. */

@@ -1,14 +1,15 @@
 /**
- * Wrong answers to the requests of a case, each a mistake that any answer can have: refused, granted,
- * emptied, altered, without effect, out of date. A case that passes with all of them cannot fail.
+ * Wrong responses to the requests of a case, each a mistake that any response can have: refused,
+ * granted, emptied, altered, without effect, out of date. A case that passes with all of them
+ * cannot fail.
  */
 
 import { isObject } from '../../fixtures/base/json.ts';
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
-import { changedJson, isSuccess, ownAnswer, withStatus, withText } from './alter.ts';
-import { answerBecomes, requestBecomes } from './alterations.ts';
-import type { Alteration, Defect, ProxiedAnswer, ProxiedRequest } from './defect.ts';
+import { changedJson, isSuccess, ownResponse, withStatus, withText } from './alter.ts';
+import { requestBecomes, responseBecomes } from './alterations.ts';
+import type { Alteration, Defect, ProxiedRequest, ProxiedResponse } from './defect.ts';
 
 const contractIds = Object.keys(operations) as OperationId[];
 /** Everything that the contract describes; acts of users are left right, since they arrange. */
@@ -30,24 +31,24 @@ function altered(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, altered(each)]));
 }
 
-function emptied(answer: ProxiedAnswer): ProxiedAnswer {
-  if (!isSuccess(answer)) return answer;
-  const json = changedJson(answer, (value) => (Array.isArray(value) ? [] : {}));
-  return json === answer ? withText(answer, '') : json;
+function emptied(response: ProxiedResponse): ProxiedResponse {
+  if (!isSuccess(response)) return response;
+  const json = changedJson(response, (value) => (Array.isArray(value) ? [] : {}));
+  return json === response ? withText(response, '') : json;
 }
 
-function doubled(answer: ProxiedAnswer): ProxiedAnswer {
-  return changedJson(answer, (value) =>
+function doubled(response: ProxiedResponse): ProxiedResponse {
+  return changedJson(response, (value) =>
     Array.isArray(value) ? [...value, ...value].toReversed() : value,
   );
 }
 
 /** Answers each operation as it was first answered, whatever was requested since. */
 function outOfDate(): Alteration {
-  const first = new Map<unknown, ProxiedAnswer>();
+  const first = new Map<unknown, ProxiedResponse>();
   return {
-    answer: (answer, { operation }) => {
-      const known = first.get(operation) ?? answer;
+    response: (response, { operation }) => {
+      const known = first.get(operation) ?? response;
       first.set(operation, known);
       return known;
     },
@@ -57,48 +58,58 @@ function outOfDate(): Alteration {
 /** Acknowledges changes without making them. */
 function withoutEffect(): Alteration {
   return {
-    request: (request) => (request.method === 'GET' ? request : ownAnswer(successOf(request))),
+    request: (request) => (request.method === 'GET' ? request : ownResponse(successOf(request))),
   };
 }
 
 const rows: readonly (readonly [title: string, alter: () => Alteration])[] = [
   [
     'Every request is refused with 400.',
-    () => ({ request: () => ownAnswer(400, { error: 'wrong' }) }),
+    () => ({ request: () => ownResponse(400, { error: 'wrong' }) }),
   ],
   [
     'Every refusal becomes a success without a body.',
-    answerBecomes((answer, request) =>
-      answer.status >= 400
-        ? { ...withStatus(answer, successOf(request)), body: Buffer.alloc(0) }
-        : answer,
+    responseBecomes((response, request) =>
+      response.status >= 400
+        ? { ...withStatus(response, successOf(request)), body: Buffer.alloc(0) }
+        : response,
     ),
   ],
   [
     'Every value in a JSON body is another one.',
-    answerBecomes((answer) => changedJson(answer, altered)),
+    responseBecomes((response) => changedJson(response, altered)),
   ],
-  ['Every successful response is empty.', answerBecomes(emptied)],
+  ['Every successful response is empty.', responseBecomes(emptied)],
   ['Changes are acknowledged and not made.', withoutEffect],
   ['Each operation is answered as it was the first time.', outOfDate],
-  ['Lists hold every entry twice, in reverse order.', answerBecomes(doubled)],
-  ['Answers have no headers.', answerBecomes((answer) => ({ ...answer, headers: {} }))],
+  ['Lists hold every entry twice, in reverse order.', responseBecomes(doubled)],
+  ['Answers have no headers.', responseBecomes((response) => ({ ...response, headers: {} }))],
   ['The query of a request is ignored.', requestBecomes((request) => ({ ...request, query: '' }))],
-  ['Every request is answered 404.', () => ({ request: () => ownAnswer(404, { error: 'wrong' }) })],
-  ['Every request is answered 500.', () => ({ request: () => ownAnswer(500, { error: 'wrong' }) })],
+  [
+    'Every request is answered 404.',
+    () => ({ request: () => ownResponse(404, { error: 'wrong' }) }),
+  ],
+  [
+    'Every request is answered 500.',
+    () => ({ request: () => ownResponse(500, { error: 'wrong' }) }),
+  ],
   [
     'Every response is a web page with status 200.',
-    answerBecomes((answer) => ({ ...answer, status: 200, body: Buffer.from('<p>wrong</p>') })),
+    responseBecomes((response) => ({
+      ...response,
+      status: 200,
+      body: Buffer.from('<p>wrong</p>'),
+    })),
   ],
   ['Frames on /connect are not passed on.', () => ({ frame: () => [], ended: () => false })],
 ];
 
-/** A mistake in every answer of the operations. */
-export interface WrongAnswer extends Pick<Defect, 'operations' | 'alter'> {
+/** A mistake in every response of the operations. */
+export interface WrongResponse extends Pick<Defect, 'operations' | 'alter'> {
   /** A full sentence that states the mistake. */
   readonly title: string;
 }
 
-export const wrongAnswers: readonly WrongAnswer[] = rows.map(([title, alter]) => ({
+export const wrongResponses: readonly WrongResponse[] = rows.map(([title, alter]) => ({
   ...{ title, alter, operations: judged },
 }));

@@ -1,4 +1,4 @@
-/** Maps each part of an operation's successful answer to the requirement that covers the part. */
+/** Maps each part of an operation's successful response to the requirement that covers the part. */
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
@@ -15,16 +15,16 @@ const partsByOperation = new Map<OperationId, readonly RequiredMember[]>();
 function partsOf(operation: OperationId): readonly RequiredMember[] {
   const known = partsByOperation.get(operation);
   if (known) return known;
-  const parts = records.flatMap(({ id, operations, answerPart }): readonly RequiredMember[] => {
-    if (answerPart === undefined || !operations.includes(operation)) return [];
-    return [{ requirement: id as RequirementId, steps: answerPart.split('.') }];
+  const parts = records.flatMap(({ id, operations, responsePart }): readonly RequiredMember[] => {
+    if (responsePart === undefined || !operations.includes(operation)) return [];
+    return [{ requirement: id as RequirementId, steps: responsePart.split('.') }];
   });
   partsByOperation.set(operation, parts);
   return parts;
 }
 
 /**
- * Returns the requirement that covers a part of an operation's successful answer, or else the
+ * Returns the requirement that covers a part of an operation's successful response, or else the
  * requirement that covers the nearest enclosing part.
  * @param steps `status`, or `body` and the names on the path to the member
  * @throws when no requirement covers any part of the operation's answers
@@ -37,11 +37,11 @@ export function requirementOn(operation: OperationId, steps: readonly string[]):
   );
   const [nearest] = holding.toSorted((one, other) => other.steps.length - one.steps.length);
   const found = nearest ?? partsOf(operation)[0];
-  if (!found) throw new Error(`no requirement covers the answers of ${operation}`);
+  if (!found) throw new Error(`no requirement covers the responses of ${operation}`);
   return found.requirement;
 }
 
-/** Returns the paths of the URLs in the operation's successful answer, as steps from the body. */
+/** Returns the paths of the URLs in the operation's successful response, as steps from the body. */
 export function linkPlaces(operation: OperationId): readonly (readonly string[])[] {
   return partsOf(operation)
     .filter(({ steps }) => steps.at(-1) === 'uri')

@@ -1,6 +1,6 @@
 /**
- * Writes answers. This is the only place that defines the wire format of bodies, errors and common
- * headers.
+ * Writes responses. This is the only place that defines the wire format of bodies, errors and
+ * common headers.
  */
 import { inTurns } from '../../fixtures/base/clock.ts';
 import type { SteeredClock } from '../../fixtures/base/steered-clock.ts';
@@ -18,26 +18,26 @@ import type { FileBody, Success } from './success.ts';
 type HeaderValue = string | readonly string[];
 type BodyParts = Iterable<string> | AsyncIterable<string | Uint8Array>;
 
-/** Unsent bytes of an answer that a connection may hold without being counted in the budget. */
+/** Unsent bytes of a response that a connection may hold without being counted in the budget. */
 const UNCOUNTED_BYTES = 16_384;
-/** Estimated memory of a streamed answer besides its unsent bytes. */
+/** Estimated memory of a streamed response besides its unsent bytes. */
 const STREAM_BYTES = 65_536;
 
-/** Media type of every JSON answer. */
+/** Media type of every JSON response. */
 export const jsonType = 'application/json; charset=utf-8';
 const corsExposed =
   'Link, X-Total-Count, Retry-After, Content-Disposition, Content-Range, Deprecation, Sunset';
 
 /**
- * Thrown when an answer cannot be finished after its first bytes were sent; the client sees its
+ * Thrown when a response cannot be finished after its first bytes were sent; the client sees its
  * connection close.
  */
-export class AnswerCutOff extends Error {
-  override readonly name = 'AnswerCutOff';
+export class ResponseCutOff extends Error {
+  override readonly name = 'ResponseCutOff';
 }
 
-/** An answer that has not been written yet. */
-export interface PlainAnswer {
+/** A response that has not been written yet. */
+export interface PlainResponse {
   readonly status: number;
   /** Header names and values, alternating, with Content-Length. */
   readonly flat: readonly (string | readonly string[])[];
@@ -46,8 +46,8 @@ export interface PlainAnswer {
   readonly ownRequestId: boolean;
 }
 
-/** Writes an answer in another form that the contract allows. */
-export type AnswerRewriter = (exchange: Exchange, plain: PlainAnswer) => void;
+/** Writes a response in another form that the contract allows. */
+export type ResponseRewriter = (exchange: Exchange, plain: PlainResponse) => void;
 
 interface WriterOptions {
   readonly names: VendorNames;
@@ -55,23 +55,23 @@ interface WriterOptions {
   readonly clock: SteeredClock;
   readonly openFiles: Semaphore;
   /**
-   * Budget of answer bytes that clients have not read; when it is exhausted, the oldest unread
-   * answer is cut off.
+   * Budget of response bytes that clients have not read; when it is exhausted, the oldest unread
+   * response is cut off.
    */
   readonly unread: ByteBudget;
-  /** Returns the function that writes an answer that is not streamed, if it is to be rewritten. */
-  readonly rewriter: () => AnswerRewriter | undefined;
+  /** Returns the function that writes a response that is not streamed, if it is to be rewritten. */
+  readonly rewriter: () => ResponseRewriter | undefined;
   /** The addresses of the server; the console's is linked from refusals when it is known. */
   readonly explainedAt?: Readonly<Addresses> | undefined;
 }
 
-/** Writes answers; the names of the vendor's headers are configurable. */
-export class AnswerWriter {
+/** Writes responses; the names of the vendor's headers are configurable. */
+export class ResponseWriter {
   readonly #names: VendorNames;
   readonly #clock: SteeredClock;
   readonly #openFiles: Semaphore;
   readonly #unread: ByteBudget;
-  readonly #rewriter: () => AnswerRewriter | undefined;
+  readonly #rewriter: () => ResponseRewriter | undefined;
   readonly #explainedAt: Readonly<Addresses> | undefined;
 
   constructor({ names, clock, openFiles, unread, rewriter, explainedAt }: WriterOptions) {
@@ -87,9 +87,9 @@ export class AnswerWriter {
    * Writes a success. `mediaType` is set when the body is not JSON. Returns a promise for a body
    * that is generated in parts; it rejects when a part cannot be generated.
    */
-  succeed(exchange: Exchange, answer: Success, mediaType?: string): Promise<void> | undefined {
-    const headers = answer.headers ? Object.entries(answer.headers) : [];
-    const { body, fileBody, status } = answer;
+  succeed(exchange: Exchange, response: Success, mediaType?: string): Promise<void> | undefined {
+    const headers = response.headers ? Object.entries(response.headers) : [];
+    const { body, fileBody, status } = response;
     if (fileBody) {
       this.#sendFile(exchange, fileBody, headers);
     } else if (body === undefined) {
@@ -97,7 +97,7 @@ export class AnswerWriter {
     } else if (body instanceof JsonList) {
       headers.push(['Content-Type', jsonType]);
       if (!body.isWhole) {
-        exchange.record.answerBody = keptText(body.beginning);
+        exchange.record.responseBody = keptText(body.beginning);
         return this.#stream(exchange, status, { headers, parts: body });
       }
       this.#write(exchange, status, headers, body.beginning);
@@ -181,8 +181,8 @@ export class AnswerWriter {
     for (const [name, value] of headers) flat.push(name, value);
     for (const [name, value] of this.#common(exchange)) flat.push(name, value);
     if (body !== undefined) flat.push('Content-Length', String(Buffer.byteLength(body)));
-    // The length is omitted for HEAD: it would have to be that of the answer to a GET, which is not
-    // known here.
+    // The length is omitted for HEAD: it would have to be that of the response to a GET, which is
+    // not known here.
     else if (status !== 204 && status !== 304 && exchange.request.method !== 'HEAD') {
       flat.push('Content-Length', '0');
     }
@@ -196,8 +196,8 @@ export class AnswerWriter {
     }
     const { record } = exchange;
     record.status = status;
-    record.answerHeaders = flat;
-    record.answerBody = body;
+    record.responseHeaders = flat;
+    record.responseBody = body;
     response.writeHead(status, flat as string[]);
     response.end(body);
     this.#countUnread(response);
@@ -234,7 +234,7 @@ export class AnswerWriter {
     const held = this.#unread.open(() => response.destroy());
     for await (const part of paced) {
       if (response.destroyed) return;
-      record.answerBytes += Buffer.byteLength(part);
+      record.responseBytes += Buffer.byteLength(part);
       if (response.write(part)) continue;
       held.set(STREAM_BYTES + response.writableLength);
       await drained(response);
@@ -244,7 +244,7 @@ export class AnswerWriter {
     this.#countUnread(response);
   }
 
-  /** Returns the headers common to every answer of this exchange. */
+  /** Returns the headers common to every response of this exchange. */
   #common(exchange: Exchange): readonly (readonly [string, string])[] {
     const { notices } = exchange;
     const crossOrigin = this.#crossOrigin(exchange);
@@ -258,7 +258,7 @@ export class AnswerWriter {
   }
 
   /**
-   * Returns the CORS headers that let a page of another origin read the answer. Browsers send
+   * Returns the CORS headers that let a page of another origin read the response. Browsers send
    * Origin with such requests.
    */
   #crossOrigin({ request }: Exchange): readonly (readonly [string, string])[] {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { earlyAnswersTo, earlyControlAnswersTo } from '../testing/early-answers.ts';
+import { earlyControlResponsesTo, earlyResponsesTo } from '../testing/early-responses.ts';
 import { acceptedDevice } from '../testing/test-device.ts';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
 import { startTlsServer } from '../testing/test-tls.ts';
@@ -29,9 +29,9 @@ describe.each([
   ])('receive every response, in pieces of %s', { timeout: 600_000 }, async (name, pace, some) => {
     const device = await acceptedDevice(server, name.slice(0, 2));
     const all = [
-      [server.baseUrl, earlyAnswersTo(device, server.adminToken), 50],
+      [server.baseUrl, earlyResponsesTo(device, server.adminToken), 50],
       // The control listener reads sixteen bodies at a time.
-      [server.controlUrl, earlyControlAnswersTo(server), 12],
+      [server.controlUrl, earlyControlResponsesTo(server), 12],
     ] as const;
     const results: string[] = [];
     const expected: string[] = [];

@@ -3,16 +3,16 @@
  * responses.
  */
 
-import type { AnswerRewriter, PlainAnswer } from '../http/answer.ts';
 import type { Exchange } from '../http/exchange.ts';
+import type { PlainResponse, ResponseRewriter } from '../http/response.ts';
 import { mountedOperations } from '../pipeline/endpoint.ts';
 import type { ResponseTransform } from '../pipeline/plug-ins.ts';
-import type { HeaderLine } from './answer.ts';
+import type { HeaderLine } from './response.ts';
 import type { Variation } from './variation.ts';
 
 /** Returns the response transform of the variation, which may be switched on and off. */
 export function variationTransform(variation: Variation): ResponseTransform {
-  const rewrite: AnswerRewriter = (exchange, plain) => writeVaried(variation, exchange, plain);
+  const rewrite: ResponseRewriter = (exchange, plain) => writeVaried(variation, exchange, plain);
   return {
     newRequestId: (uuid) => variation.newRequestId(uuid),
     readParameters: (operation, parameters) => variation.readParameters(operation, parameters),
@@ -26,7 +26,7 @@ export function variationTransform(variation: Variation): ResponseTransform {
  * Writes the varied response, and records the applied variations. A chunked body is sent in two
  * halves, which may split a character.
  */
-function writeVaried(variation: Variation, exchange: Exchange, plain: PlainAnswer): void {
+function writeVaried(variation: Variation, exchange: Exchange, plain: PlainResponse): void {
   const { record, requestId, response } = exchange;
   const { status, flat, body, ownRequestId } = plain;
   const headers = linesOf(flat);
@@ -42,8 +42,8 @@ function writeVaried(variation: Variation, exchange: Exchange, plain: PlainAnswe
   const sent = text ?? body;
   const lines = varied.headers.flat();
   record.status = status;
-  record.answerHeaders = lines;
-  record.answerBody = sent;
+  record.responseHeaders = lines;
+  record.responseBody = sent;
   record.varied = applied;
   response.writeHead(status, lines);
   if (chunked && sent !== undefined) {
@@ -54,7 +54,7 @@ function writeVaried(variation: Variation, exchange: Exchange, plain: PlainAnswe
   } else response.end(sent);
 }
 
-function linesOf(flat: PlainAnswer['flat']): HeaderLine[] {
+function linesOf(flat: PlainResponse['flat']): HeaderLine[] {
   const lines: HeaderLine[] = [];
   for (let at = 0; at + 1 < flat.length; at += 2) {
     const name = String(flat[at]);

@@ -9,12 +9,12 @@ import type { ShownAttribute } from '../context/target-admin.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
 import {
+  describeValue,
   expectEqual,
   expectStatus,
   expectThat,
   NotObservable,
-  observed,
-  shown,
+  observationOf,
 } from '../target/expectations.ts';
 import { type WriteOperation, writeAttributes } from './inventory-writing.ts';
 import { sendConfiguration, service } from './monitor-samples.ts';
@@ -120,7 +120,7 @@ const monitors = defineScenario<SuiteDevice>({
         if (before.length === 0) throw new NotObservable('users read no configuration');
         if ((await sendConfiguration(device)).status !== 204) return;
         const after = await context.settled(read, ({ length }) => length === 0);
-        expectThat(after.length === 0, 'no monitors', shown(after));
+        expectThat(after.length === 0, 'no monitors', describeValue(after));
       },
     },
   ],
@@ -145,14 +145,14 @@ const settings = defineScenario<SuiteDevice>({
       observe: async (device) => {
         const left = async (body?: object): Promise<string> => {
           const { status } = await device.call('put-configuration', body && { body });
-          const answer = await device.call('get-configuration');
-          return `answered ${status}, and left ${shown(answer.text)}`;
+          const response = await device.call('get-configuration');
+          return `answered ${status}, and left ${describeValue(response.text)}`;
         };
-        return observed(`no body: ${await left()}; {}: ${await left({})}`);
+        return observationOf(`no body: ${await left()}; {}: ${await left({})}`);
       },
     },
   ],
 });
 
 /** Spec: Device inventory; Device monitor; Device configuration */
-export const emptyingCases = [...attributes, ...monitors, ...settings];
+export const emptyBodyCases = [...attributes, ...monitors, ...settings];

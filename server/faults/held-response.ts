@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { HeaderPairs } from './wire.ts';
 
 /** Status and headers of a response. */
-export interface AnswerHead {
+export interface ResponseHead {
   readonly status: number;
   readonly headers: HeaderPairs;
 }
@@ -19,15 +19,15 @@ interface ResponseWithRawNames {
 }
 
 /** Replaces the methods `writeHead`, `write` and `end` of a response. */
-export class HeldAnswer {
+export class HeldResponse {
   /** Resolves when the handler starts its response; never resolves if it does not respond. */
-  readonly head: Promise<AnswerHead>;
+  readonly head: Promise<ResponseHead>;
   readonly #response: ServerResponse & ResponseWithRawNames;
   readonly #chunks: Buffer[] = [];
   #heldBytes = 0;
   #isEnded = false;
   #isDiscarded = false;
-  #begin: (head: AnswerHead) => void = () => undefined;
+  #begin: (head: ResponseHead) => void = () => undefined;
   #hasBegun = false;
   #wake: () => void = () => undefined;
 
@@ -110,13 +110,13 @@ export class HeldAnswer {
 }
 
 /** Returns the value of a header; undefined if the response does not have it. */
-export function headerOf({ headers }: AnswerHead, name: string): string | undefined {
+export function headerOf({ headers }: ResponseHead, name: string): string | undefined {
   return headers.find(([known]) => known.toLowerCase() === name.toLowerCase())?.[1];
 }
 
 /** Returns the headers with the changed ones replaced. A value of undefined removes a header. */
-export function replaced(
-  { headers }: AnswerHead,
+export function replaceHeaders(
+  { headers }: ResponseHead,
   changes: Readonly<Record<string, string | undefined>>,
 ): HeaderPairs {
   const names = Object.keys(changes).map((name) => name.toLowerCase());

@@ -4,7 +4,7 @@ import { acceptedDevice } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
-import { observed } from '../target/expectations.ts';
+import { observationOf } from '../target/expectations.ts';
 
 /** One more than the limit of the reference server. */
 const MANY_KEYS = 101;
@@ -52,7 +52,7 @@ const known = defineScenario({
         const rejected = await shownExternalId(context, device);
         const fresh = await context.newDevice();
         const { status } = await fresh.authenticate({ members: { external_id: 'fifth' } });
-        return observed(
+        return observationOf(
           `first contact: ${status}; reported: ${reported}; by a pending key: ${byPendingKey}; changed: ${changed}; while it is rejected: ${rejected}`,
         );
       },
@@ -78,10 +78,10 @@ const manyKeys = defineScenario({
           seen.add(await askByAnotherKey(context, device));
         }
         const kept = (await context.admin.device(device.id))?.auth_sets.length ?? 0;
-        return observed(`${kept} are kept, each answered ${[...seen].join(' or ')}`);
+        return observationOf(`${kept} are kept, each answered ${[...seen].join(' or ')}`);
       },
     },
   ],
 });
 
-export const authenticationSeenCases = [...known, ...manyKeys];
+export const authenticationObservedCases = [...known, ...manyKeys];

@@ -8,7 +8,7 @@ import { BaseClock, type Clock, type Timer } from '../../fixtures/base/clock.ts'
  * A clock whose sleeps and monotonic time run `factor` times as fast as those of `base`. Timers and
  * the wall-clock time are those of `base`.
  */
-export class HurriedClock extends BaseClock {
+export class FastClock extends BaseClock {
   readonly #base: Clock;
   readonly #factor: number;
 

@@ -1,20 +1,20 @@
-/** Reads answers from the bytes of a connection. RFC 9112 */
-import type { Answer } from './answer.ts';
+/** Reads responses from the bytes of a connection. RFC 9112 */
+import type { HttpResponse } from './response.ts';
 import { TransportFailure } from './transport-failure.ts';
 
-/** The status line and headers of one answer. */
+/** The status line and headers of one response. */
 export interface RawHead {
-  /** The HTTP version of the answer, such as `1.1`. */
+  /** The HTTP version of the response, such as `1.1`. */
   readonly version: string;
   readonly status: number;
   /** Names in lower case; repeated ones are joined by commas. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** One parsed answer, and the bytes that follow it. */
-export interface ParsedAnswer {
+/** One parsed response, and the bytes that follow it. */
+export interface ParsedResponse {
   readonly head: RawHead;
-  readonly answer: Answer;
+  readonly response: HttpResponse;
   readonly rest: Buffer;
 }
 
@@ -22,11 +22,11 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 const LINE_END = Buffer.from('\r\n');
 
 /**
- * Parses the first answer, which may be an interim one; returns undefined while it is incomplete.
+ * Parses the first response, which may be an interim one; returns undefined while it is incomplete.
  * `hasEnded` is true if the connection has ended, which completes a body without a length.
- * @throws TransportFailure `not-http` when the bytes are not an HTTP answer
+ * @throws TransportFailure `not-http` when the bytes are not an HTTP response
  */
-export function takenAnswer(bytes: Buffer, hasEnded: boolean): ParsedAnswer | undefined {
+export function parsedResponse(bytes: Buffer, hasEnded: boolean): ParsedResponse | undefined {
   const end = bytes.indexOf(HEAD_END);
   if (end < 0) {
     if (bytes.length >= 5 && !bytes.subarray(0, 5).equals(Buffer.from('HTTP/')))
@@ -37,8 +37,8 @@ export function takenAnswer(bytes: Buffer, hasEnded: boolean): ParsedAnswer | un
   const body = bodyIn(head, bytes.subarray(end + HEAD_END.length), hasEnded);
   if (!body) return undefined;
   const { status, headers } = head;
-  const answer = { status, headers, bytes: body.bytes, text: body.bytes.toString('utf8') };
-  return { head, answer, rest: body.rest };
+  const response = { status, headers, bytes: body.bytes, text: body.bytes.toString('utf8') };
+  return { head, response, rest: body.rest };
 }
 
 function headIn(text: string): RawHead {
@@ -55,7 +55,7 @@ function headIn(text: string): RawHead {
   return { version, status: Number(status), headers };
 }
 
-interface AnswerBody {
+interface ResponseBody {
   readonly bytes: Buffer;
   readonly rest: Buffer;
 }
@@ -64,7 +64,7 @@ function bodyIn(
   { status, headers }: RawHead,
   bytes: Buffer,
   hasEnded: boolean,
-): AnswerBody | undefined {
+): ResponseBody | undefined {
   if (status < 200 || status === 204 || status === 304) {
     return { bytes: Buffer.alloc(0), rest: bytes };
   }
@@ -77,7 +77,7 @@ function bodyIn(
   return { bytes: bytes.subarray(0, end), rest: bytes.subarray(end) };
 }
 
-function chunksIn(bytes: Buffer): AnswerBody | undefined {
+function chunksIn(bytes: Buffer): ResponseBody | undefined {
   const chunks: Buffer[] = [];
   for (let from = 0; ; ) {
     const end = bytes.indexOf(LINE_END, from);

@@ -1,32 +1,32 @@
 /**
- * Searches for cases that cannot fail: each judging case is played with wrong answers to what it does
- * from its start state on. Only the expectations of the case itself count, not the invariants.
+ * Searches for cases that cannot fail: each judging case is played with wrong responses to what it
+ * does from its start state on. Only the expectations of the case itself count, not the invariants.
  */
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { type CaseVerdict, isOfBreachesAlone } from '../result/result.ts';
 import { ActiveDefect } from './active-defect.ts';
 import { DefectProxy } from './proxy.ts';
 import type { SelfTestOptions } from './self-test.ts';
-import type { WrongAnswer } from './wrong-answers.ts';
+import type { WrongResponse } from './wrong-responses.ts';
 
 /** The result of a search. */
-export interface UnfailingSearch {
-  /** Number of judging cases that passed with the right answers. */
+export interface SearchResult {
+  /** Number of judging cases that passed with the right responses. */
   readonly cases: number;
-  /** Ids of the cases that failed with none of the wrong answers. */
-  readonly unfailing: readonly string[];
+  /** Ids of the cases that failed with none of the wrong responses. */
+  readonly cannotFail: readonly string[];
 }
 
 interface SearchOptions extends SelfTestOptions {
-  readonly wrongs: readonly WrongAnswer[];
+  readonly wrongs: readonly WrongResponse[];
   /** Ids of the cases to search; all when absent. */
   readonly ids?: ReadonlySet<string>;
-  /** Called after each wrong answer with the number of cases that have not failed yet. */
-  readonly onWrong?: (wrong: WrongAnswer, left: number) => void;
+  /** Called after each wrong response with the number of cases that have not failed yet. */
+  readonly onWrong?: (wrong: WrongResponse, left: number) => void;
 }
 
-/** Plays the cases with one wrong answer after another, until each has failed once. */
-export async function searchUnfailing(options: SearchOptions): Promise<UnfailingSearch> {
+/** Plays the cases with one wrong response after another, until each has failed once. */
+export async function findCasesThatCannotFail(options: SearchOptions): Promise<SearchResult> {
   const right = await played(options, undefined, options.ids);
   const judging = right.filter(({ verdict, level }) => verdict === 'pass' && level !== 'may');
   let left = new Set(judging.map(({ id }) => id));
@@ -37,17 +37,17 @@ export async function searchUnfailing(options: SearchOptions): Promise<Unfailing
     left = new Set([...left].filter((id) => !failed.has(id)));
     options.onWrong?.(wrong, left.size);
   }
-  return { cases: judging.length, unfailing: [...left] };
+  return { cases: judging.length, cannotFail: [...left] };
 }
 
 function hasFailed(verdict: CaseVerdict): boolean {
   return verdict.verdict === 'fail' && !isOfBreachesAlone(verdict);
 }
 
-/** Runs the cases one at a time; the answers are wrong while a case acts. */
+/** Runs the cases one at a time; the responses are wrong while a case acts. */
 async function played(
   { openTarget, judge, clock, random, signal }: SearchOptions,
-  wrong: WrongAnswer | undefined,
+  wrong: WrongResponse | undefined,
   ids: ReadonlySet<string> | undefined,
 ): Promise<readonly CaseVerdict[]> {
   const target = await openTarget();

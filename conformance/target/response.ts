@@ -2,7 +2,7 @@
 import type { Duplex } from 'node:stream';
 import type { Headers } from './exchange.ts';
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly bytes: Buffer;
@@ -10,7 +10,7 @@ export interface Answer {
   readonly text: string;
 }
 
-/** An answer to an upgrade; `socket` is set when the protocol was switched. */
-export interface UpgradeAnswer extends Answer {
+/** A response to an upgrade; `socket` is set when the protocol was switched. */
+export interface UpgradeResponse extends HttpResponse {
   readonly socket?: Duplex;
 }

@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 
 /** A response with all of its body. */
-export interface WholeAnswer {
+export interface WholeResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
@@ -20,7 +20,7 @@ interface Settlement {
   readonly onSent: () => void;
   /** Called with the size of each chunk of the response's body. */
   readonly onReceived: (bytes: number) => void;
-  readonly resolve: (answer: WholeAnswer) => void;
+  readonly resolve: (response: WholeResponse) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -28,7 +28,7 @@ const FIRST_FINAL_STATUS = 200;
 const nothing = Buffer.alloc(0);
 
 /** Handles undici's events for one request. */
-export class WholeAnswerReader implements Dispatcher.DispatchHandler {
+export class WholeResponseReader implements Dispatcher.DispatchHandler {
   readonly #maxBytes: number;
   readonly #settlement: Settlement;
   #controller: Dispatcher.DispatchController | undefined;

@@ -1,12 +1,12 @@
-/** Reads the body of an answer, with a size limit, and decodes a content coding such as gzip. */
+/** Reads the body of a response, with a size limit, and decodes a content coding such as gzip. */
 import { isUtf8 } from 'node:buffer';
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { jsonExcess } from '../../fixtures/base/json-bounds.ts';
 import { TransportFailure } from './transport-failure.ts';
 
-/** The largest answer that is read; the suite's artifacts are far smaller. */
-const ANSWER_MAX_BYTES = 16 * 1_048_576;
+/** The largest response that is read; the suite's artifacts are far smaller. */
+const RESPONSE_MAX_BYTES = 16 * 1_048_576;
 
 const decoders = new Map([
   ['gzip', gunzipSync],
@@ -32,7 +32,7 @@ interface ReadBody {
  * @throws TransportFailure when the body is larger than the suite reads, or does not have the
  * content coding that its header names
  */
-export async function readAnswer(
+export async function readResponse(
   body: Dispatcher.ResponseData['body'],
   headers: AnsweredHeaders,
 ): Promise<ReadBody> {
@@ -53,8 +53,9 @@ async function readBytes(
   let length = 0;
   for await (const chunk of body) {
     length += chunk.length;
-    const isTooLarge = Math.max(length, Number(headers['content-length'] ?? 0)) > ANSWER_MAX_BYTES;
-    if (isTooLarge) throw tooLarge(`is larger than ${ANSWER_MAX_BYTES} bytes`, 'read');
+    const isTooLarge =
+      Math.max(length, Number(headers['content-length'] ?? 0)) > RESPONSE_MAX_BYTES;
+    if (isTooLarge) throw tooLarge(`is larger than ${RESPONSE_MAX_BYTES} bytes`, 'read');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -65,10 +66,10 @@ function decoded({ bytes, headers }: ReadBody): ReadBody {
   const decode = decoders.get(String(coding).trim().toLowerCase());
   if (!decode || bytes.length === 0) return { bytes, headers };
   try {
-    return { bytes: decode(bytes, { maxOutputLength: ANSWER_MAX_BYTES }), headers: others };
+    return { bytes: decode(bytes, { maxOutputLength: RESPONSE_MAX_BYTES }), headers: others };
   } catch (error) {
     if (error instanceof RangeError)
-      throw tooLarge(`is larger than ${ANSWER_MAX_BYTES} bytes`, 'read');
+      throw tooLarge(`is larger than ${RESPONSE_MAX_BYTES} bytes`, 'read');
     const message = `the body is not ${coding}, as its header says`;
     throw new TransportFailure('not-http', message, error);
   }
@@ -76,5 +77,5 @@ function decoded({ bytes, headers }: ReadBody): ReadBody {
 
 function tooLarge(how: string, did: string): TransportFailure {
   const message = `the response ${how}; the suite ${did} no further`;
-  return new TransportFailure('answer-too-large', message);
+  return new TransportFailure('response-too-large', message);
 }
