@@ -114,7 +114,17 @@ function marks<Item>(items: readonly Item[], valueAt: (item: Item, path: string)
 
 /** Asserts that the document has exactly the expected entries, in order. */
 function expectRecords(table: Table, request: CombinedRequest): void {
-  const { query, separator, expected } = request;
+  const { query, separator, ignored, expected } = request;
+  const odd = table.records.find(({ length }) => length !== table.names.length);
+  if (odd !== undefined) {
+    const missed = [
+      ignored === '' ? 'audit.export-fields-are-quoted' : 'audit.export-ignore',
+    ] as const;
+    throw failure(`a value for each of ${describeValue(table.names)}`, describeValue(odd), {
+      query,
+      missed,
+    });
+  }
   const column = (path: string) => table.names.indexOf(path.replaceAll('.', separator));
   const isThere = (path: string) => column(path) >= 0;
   const inExport = marks(table.records, (record, path) => record[column(path)]);
@@ -183,6 +193,7 @@ export const auditExportCombinedCases = defineScenario<DeploymentWithEntries>({
       requirements: [
         'audit.export-separator',
         'audit.export-ignore',
+        'audit.export-fields-are-quoted',
         'audit.export-limit',
         'audit.export-newest-first',
         'audit.export-sort-asc',

@@ -4,9 +4,12 @@ import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
 import { bearer } from '../target/call.ts';
-import { expectEqual, observationOf } from '../target/expectations.ts';
+import { expectEqual, expectThat, observationOf } from '../target/expectations.ts';
 import { FrameLine } from '../target/frame-line.ts';
 import { askUpgrade, openedBy, upgradeHeaders } from './connect-asking.ts';
+
+/** Silence in milliseconds that no server may take for the end of a device. */
+const SILENCE_MS = 12_000;
 
 /** Waits until users see the device in the expected state; returns the last state seen. */
 function presence(context: TestContext, { id }: SuiteDevice, expected: string) {
@@ -64,6 +67,16 @@ const available = defineScenario({
       requirements: ['connect.makes-available'],
       run: async ({ device }, context) =>
         expectEqual('status', await presence(context, device, 'connected'), 'connected'),
+    },
+    {
+      id: 'silence-keeps-it-open',
+      title: 'A device that sends nothing for twelve seconds is still connected.',
+      requirements: ['connect.makes-available'],
+      run: async ({ device, line }, context) => {
+        await context.clock.sleep(SILENCE_MS);
+        expectThat(!line.ended && !line.close, 'an open connection', 'its end');
+        expectEqual('status', await presence(context, device, 'connected'), 'connected');
+      },
     },
   ],
 });

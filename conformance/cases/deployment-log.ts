@@ -218,6 +218,16 @@ const active = defineScenario({
       },
     },
     {
+      id: 'upload-after-success-is-taken',
+      title: 'A device that has reported success uploads its log.',
+      requirements: ['log.after-failure'],
+      run: async (arranged) => {
+        await reportOnTheWay(arranged, 'success');
+        const response = await upload(arranged, goodMessage);
+        expectThat(response.status < 400, 'a log that is accepted', responseSummary(response));
+      },
+    },
+    {
       id: 'messages-after-failure-are-kept',
       title: 'Users read a log that was uploaded after the device reported failure.',
       requirements: ['log.is-kept'],

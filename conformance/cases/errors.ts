@@ -80,6 +80,21 @@ const requestIds: readonly JudgingCase<TestContext>[] = [
     },
   },
   {
+    id: 'long-request-id-is-one',
+    title: 'For a request id of 100 or 200 characters, body and header of a refusal have the same.',
+    requirements: ['errors.request-id-equals-header'],
+    run: async (context) => {
+      const name = context.names.requestId.toLowerCase();
+      for (const characters of [100, 200]) {
+        const sent = context.newName().padEnd(characters, '0123456789');
+        const response = await refusalWithId(context, { [name]: sent });
+        const inHeader = headerOf(response, context);
+        if (inHeader === undefined) throw new NotObservable('no header carries the request id');
+        expectEqual('request_id', requestIdOf(response), inHeader);
+      }
+    },
+  },
+  {
     id: 'request-id-of-the-server',
     title:
       'If the caller sends no request id, the server generates a different one for each request.',

@@ -39,6 +39,13 @@ export function expectNoOffer(response: HttpResponse): void {
   expectThat(!offersAny(response), 'no deployment', responseSummary(response));
 }
 
+/** The requirement that each form answers 200 when an update is pending. */
+export const pendingIs200 = {
+  'get-next-deployment': 'next.get-pending-is-200',
+  'post-next-deployment': 'next.post-pending-is-200',
+  'post-next-deployment-v2': 'next.v2-pending-is-200',
+} as const;
+
 function idleCases({ operation, slug, words, needs, ask }: PollForm): JudgingCase<SuiteDevice>[] {
   return [
     {
@@ -48,6 +55,19 @@ function idleCases({ operation, slug, words, needs, ask }: PollForm): JudgingCas
       covers: [`${operation} 204`],
       needs,
       run: async (device) => expectStatus(await ask(device, factoryProvides), 204),
+    },
+    {
+      id: `${slug}-after-204-is-offered`,
+      title: `${words}: a deployment that is created after a 204 is offered to the same request.`,
+      requirements: [pendingIs200[operation]],
+      needs,
+      run: async (device, context) => {
+        const { name } = await context.artifact('plain');
+        needStatus('nothing to install', await ask(device, factoryProvides), 204);
+        await context.deploy({ artifact_name: name, devices: [device.id] });
+        const poll = () => ask(device, factoryProvides);
+        expectStatus(await context.settled(poll, ({ status }) => status !== 204), 200);
+      },
     },
   ];
 }
@@ -86,13 +106,6 @@ const idle = defineScenario({
     },
   ],
 });
-
-/** The requirement that each form answers 200 when an update is pending. */
-export const pendingIs200 = {
-  'get-next-deployment': 'next.get-pending-is-200',
-  'post-next-deployment': 'next.post-pending-is-200',
-  'post-next-deployment-v2': 'next.v2-pending-is-200',
-} as const;
 
 type OfferCase = JudgingCase<DeviceInDeployment> | ObservingCase<DeviceInDeployment>;
 

@@ -133,6 +133,15 @@ describe('a requirement on the meaning of a response is broken by', () => {
       'audit.created-before',
       [log('created_before=1769770000', [late], { 'x-total-count': '1' })],
     ],
+    [
+      'an entry of half a second after created_before',
+      'audit.created-before',
+      [
+        log('created_before=1769770000', [entryAt('2026-01-30T10:46:40.500Z')], {
+          'x-total-count': '1',
+        }),
+      ],
+    ],
     ['the oldest first', 'audit.newest-first', [log('', [early, late])]],
     ['the newest first', 'audit.sort-asc', [log('sort=asc', [late, early])]],
     [

@@ -24,11 +24,12 @@ function isSameOf(words: readonly string[]): AuditFilter['keeps'] {
   return (wanted, value) => (words.includes(wanted) ? value === wanted : undefined);
 }
 
-function isInTime(holds: (second: number, bound: number) => boolean): AuditFilter['keeps'] {
+/** Compares the stamp of an entry with a bound: both are times of the server, so no clock matters. */
+function isInTime(holds: (ms: number, boundMs: number) => boolean): AuditFilter['keeps'] {
   return (wanted, value) => {
     const ms = momentOf(value);
     if (!/^\d{1,11}$/.test(wanted) || ms === undefined) return undefined;
-    return holds(Math.floor(ms / MS_PER_SECOND), Number(wanted));
+    return holds(ms, Number(wanted) * MS_PER_SECOND);
   };
 }
 
@@ -75,12 +76,12 @@ export const auditFilters: readonly AuditFilter[] = [
     name: 'created_after',
     requirement: 'audit.time-bounds',
     place: ['time'],
-    keeps: isInTime((second, bound) => second >= bound),
+    keeps: isInTime((ms, boundMs) => ms >= boundMs),
   },
   {
     name: 'created_before',
     requirement: 'audit.created-before',
     place: ['time'],
-    keeps: isInTime((second, bound) => second <= bound),
+    keeps: isInTime((ms, boundMs) => ms <= boundMs),
   },
 ];

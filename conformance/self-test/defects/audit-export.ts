@@ -183,6 +183,20 @@ export const auditExportDefects: readonly Defect[] = [
     }, has('format_separator')),
   },
   {
+    id: 'export-ignores-only-the-name',
+    title: '`ignore` omits the name of the field; the lines keep its value.',
+    violates: ['audit.export-ignore'],
+    operations,
+    alter: responseBecomes(async (response, request, ask) => {
+      const whole = await ask(withQuery(request, { ignore: undefined }));
+      const [names = ''] = response.body.toString().split('\n', 1);
+      const text = whole.body.toString();
+      return isSuccess(response) && isSuccess(whole)
+        ? withText(response, names + text.slice(text.indexOf('\n')))
+        : response;
+    }, has('ignore')),
+  },
+  {
     id: 'export-ignores-more-than-asked',
     title: '`ignore` also omits the type of the actor.',
     violates: ['audit.export-ignore'],

@@ -1,6 +1,14 @@
 /** Defects in the audit log as a list, parameter by parameter. */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
-import { listOf, ownResponse, queryOf, withHeaders, withJson, withQuery } from '../alter.ts';
+import {
+  isSuccess,
+  listOf,
+  ownResponse,
+  queryOf,
+  withHeaders,
+  withJson,
+  withQuery,
+} from '../alter.ts';
 import {
   bodyBecomes,
   headersBecome,
@@ -187,6 +195,17 @@ export const auditLogDefects: readonly Defect[] = [
     violates: ['audit.total'],
     operations,
     alter: headersBecome({ 'x-total-count': undefined }),
+  },
+  {
+    id: 'audit-total-is-0-past-the-last-page',
+    title: 'X-Total-Count is 0 on a page after the last one.',
+    violates: ['audit.total'],
+    operations,
+    alter: responseBecomes((response) =>
+      isSuccess(response) && listOf(response).length === 0
+        ? withHeaders(response, { 'x-total-count': '0' })
+        : response,
+    ),
   },
   {
     id: 'audit-links-are-missing',

@@ -186,24 +186,28 @@ export const deploymentLogDefects: readonly Defect[] = [
       };
     },
   },
-  {
-    id: 'log-after-failure-is-404',
-    title: 'A log that is uploaded after the device reported failure is answered 404.',
-    violates: ['log.after-failure'],
-    operations: ['put-deployment-log', 'put-deployment-status'],
-    alter: () => {
-      const failed = new Set<string>();
-      return {
-        response: (response, request) => {
-          const { id = '' } = request.parameters;
-          const isReport = request.operation === 'put-deployment-status';
-          const part = `${request.headers.authorization ?? ''} ${id}`;
-          if (isReport && sentAt(request, 'status') === 'failure') failed.add(part);
-          return !isReport && failed.has(part) ? ownResponse(404, { error: 'no' }) : response;
-        },
-      };
-    },
-  },
+  ...(['failure', 'success'] as const).map(
+    (status): Defect => ({
+      id: `log-after-${status}-is-404`,
+      title: `A log that is uploaded after the device reported ${status} is answered 404.`,
+      violates: ['log.after-failure'],
+      operations: ['put-deployment-log', 'put-deployment-status'],
+      alter: () => {
+        const ended = new Set<string>();
+        return {
+          response: (response, request) => {
+            const { id = '' } = request.parameters;
+            const isReport = request.operation === 'put-deployment-status';
+            const part = `${request.headers.authorization ?? ''} ${id}`;
+            if (isReport && sentAt(request, 'status') === status) ended.add(part);
+            return !isReport && isSuccess(response) && ended.has(part)
+              ? ownResponse(404, { error: 'no' })
+              : response;
+          },
+        };
+      },
+    }),
+  ),
   takenOn('malformed', 'log.malformed-id'),
   takenOn('unknown', 'log.unknown-deployment-is-404', 'tenants.are-apart'),
   takenOn('foreign', 'log.foreign-deployment-is-404'),

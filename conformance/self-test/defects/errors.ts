@@ -46,6 +46,13 @@ export const errorDefects: readonly Defect[] = [
     alter: errorMemberBecomes('error', () => ''),
   },
   {
+    id: 'request-id-is-cut',
+    title: 'The request_id of a refusal has the first 64 characters of the request id.',
+    violates: ['errors.request-id-equals-header', 'errors.request-id-of-the-caller'],
+    operations,
+    alter: errorMemberBecomes('request_id', (id) => String(id).slice(0, 64)),
+  },
+  {
     id: 'request-id-is-a-number',
     title: 'The request_id of a refusal is a number.',
     violates: ['errors.request-id-is-a-text'],

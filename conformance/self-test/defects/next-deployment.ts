@@ -62,7 +62,34 @@ function offersAgain(
 /** The last offer, by device token. */
 type LastOffers = Map<string, ProxiedResponse>;
 
+/** Answers 204 again to a request that was answered 204 before. */
+function keepsIts204(operation: (typeof everyForm)[number]): Defect {
+  return {
+    id: `${operation}-keeps-its-204`,
+    title: 'A poll that found nothing is answered 204 again, whatever is deployed meanwhile.',
+    violates: [pendingIs200[operation]],
+    operations: [operation],
+    alter: () => {
+      const idle = new Set<string>();
+      return {
+        response: (response, request) => {
+          const poll = `${tokenOf(request)} ${JSON.stringify(saidIn(request))}`;
+          if (response.status === 204) idle.add(poll);
+          return response.status === 200 && idle.has(poll) ? ownResponse(204) : response;
+        },
+      };
+    },
+  };
+}
+
+const pendingIs200 = {
+  'get-next-deployment': 'next.get-pending-is-200',
+  'post-next-deployment': 'next.post-pending-is-200',
+  'post-next-deployment-v2': 'next.v2-pending-is-200',
+} as const;
+
 export const nextDeploymentDefects: readonly Defect[] = [
+  ...everyForm.map(keepsIts204),
   {
     id: 'get-hides-a-pending-deployment',
     title: 'GET v1 reports no update although a deployment is pending.',
