@@ -11,7 +11,7 @@ import { allCases } from './cases/all-cases.ts';
 import { capabilityNames } from './context/capabilities.ts';
 import { CleanupLedgerFile } from './context/cleanup-ledger.ts';
 import type { ModelOptions } from './context/model-options.ts';
-import { sumOfMade } from './context/resource.ts';
+import { sumOfCounts } from './context/resource.ts';
 import type { AllowanceId } from './passive/followers/allowances.ts';
 import { headlineOf, untestedMust } from './result/headline.ts';
 import { observationsOf } from './result/observations.ts';
@@ -220,7 +220,7 @@ async function playAll(
     headline: headlineOf({ ...judgement, capabilities }),
     capabilities,
     openPoints: observationsOf(played),
-    made: sumOfMade([run.made, ...played.map(({ made }) => made ?? {})]),
+    made: sumOfCounts([run.made, ...played.map(({ made }) => made ?? {})]),
     footprint: run.traffic,
     leftBehind,
   };

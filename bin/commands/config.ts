@@ -15,7 +15,7 @@ import { addExamples } from '../options/examples.ts';
 import { exitCodeHelp } from '../options/exit-code-help.ts';
 import { SecretOption } from '../options/secret-option.ts';
 import { jsonOption } from '../options/shared-options.ts';
-import { loadOptions, meantHint, subcommandHint } from '../options/subcommands.ts';
+import { didYouMean, loadOptions, subcommandHint } from '../options/subcommands.ts';
 import { CommandError } from '../output/command-error.ts';
 import { exitCodes } from '../output/exit-codes.ts';
 import { createOutput } from '../output/output.ts';
@@ -172,7 +172,7 @@ function flagsOf(command: Command, line: readonly string[]): ReadonlyMap<string,
 /** Ends with the error of commander, which `config` itself must not leave to commander. */
 function refuseOption(command: Command, given: string): never {
   const known = command.options.flatMap(({ long }) => long ?? []);
-  command.error(`error: unknown option '${given}'${meantHint(given, known)}`);
+  command.error(`error: unknown option '${given}'${didYouMean(given, known)}`);
 }
 
 /** Applies every section, so that each mistake is found. @throws CommandError */

@@ -34,8 +34,27 @@ function findUnwanted() {
       }
     }
   }
+  found += countMissingFiles();
   process.stdout.write(`${found} unwanted words in ${sources.length + documents.length} files\n`);
   if (found > 0) process.exitCode = 1;
+}
+
+/** Counts the files that a comment names in backquotes and that do not exist. */
+function countMissingFiles() {
+  let missing = 0;
+  for (const path of sources) {
+    const lines = readFileSync(path, 'utf8').split('\n');
+    for (const [index, line] of lines.entries()) {
+      if (!/^\s*(\/\/|\/?\*)/.test(line)) continue;
+      for (const [, name] of line.matchAll(/`([\w./-]+\.(?:ts|tsx|mjs))`/g)) {
+        if (paths.some((each) => `/${each}`.endsWith(`/${name.replace(/^(\.\.?\/)+/, '')}`)))
+          continue;
+        missing += 1;
+        process.stderr.write(`${path}:${index + 1}: there is no file ${name}\n`);
+      }
+    }
+  }
+  return missing;
 }
 
 async function writeSentences(path) {

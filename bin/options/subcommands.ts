@@ -38,7 +38,7 @@ export function addSubcommands(command: Command, subcommands: Subcommands): void
 const MISTYPED_MAX = 2;
 
 /** Returns the end of an error that names what was probably meant, or nothing. */
-export function meantHint(given: string, known: readonly string[], before = ''): string {
+export function didYouMean(given: string, known: readonly string[], before = ''): string {
   const [name = ''] = nearestOf(given, known);
   return editDistance(given, name) > MISTYPED_MAX ? '' : `\n(Did you mean ${before}${name}?)`;
 }
@@ -46,7 +46,7 @@ export function meantHint(given: string, known: readonly string[], before = ''):
 /** Returns the end of a sentence that names the subcommand that was probably meant, or nothing. */
 export function subcommandHint(command: Command, given: string): string {
   const names = command.commands.map((each) => each.name());
-  return meantHint(given, names, `${command.name()} `);
+  return didYouMean(given, names, `${command.name()} `);
 }
 
 /** Adds the hint to the error about a first argument that the command does not accept. */

@@ -17,7 +17,7 @@ export function forceOption(): Option {
  * Returns the sentence for a clean-up that found none of the ledger's resources on the server and
  * therefore keeps the ledger.
  */
-export function doubtSentence(baseUrl: string): string {
+export function emptyLedgerSentence(baseUrl: string): string {
   return (
     `${baseUrl} has nothing of what the ledger lists, so the ledger is kept: ` +
     'this is another server, or it was reset; if it was reset, add --force'

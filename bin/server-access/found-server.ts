@@ -73,7 +73,7 @@ function controlOfApi(command: Command, url: string | undefined): string | undef
  * @param ways the options that name a user, as a part of a sentence
  * @throws CommandError when there is no server, or several
  */
-export function fillServer(command: Command, ways: string): void {
+export function fillServerOptions(command: Command, ways: string): void {
   const options = command.opts<{
     url?: string;
     email: string;

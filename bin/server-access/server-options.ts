@@ -4,7 +4,7 @@ import { addLoginOptions, type LoginOptions, loginWays } from '../options/login-
 import { caOption } from '../options/shared-options.ts';
 import { addUrlOption } from '../options/url-option.ts';
 import { controlUrlOption } from './control-listener.ts';
-import { fillServer } from './found-server.ts';
+import { fillServerOptions } from './found-server.ts';
 import type { RunFile } from './run-file.ts';
 
 /**
@@ -29,5 +29,5 @@ export function addServerOptions(command: Command): Command {
   return addLoginOptions(command.addOption(controlUrlOption()))
     .addOption(caOption())
     .optionsGroup('Options:')
-    .hook('preAction', () => fillServer(command, loginWays));
+    .hook('preAction', () => fillServerOptions(command, loginWays));
 }

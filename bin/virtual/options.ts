@@ -112,7 +112,7 @@ export function virtualProblem(command: Command): string | undefined {
   );
 }
 
-function strangeDevice(
+function missingDeviceProblem(
   flag: string,
   rows: readonly { readonly device: number | undefined }[],
   { devices }: FleetPlan,
@@ -135,7 +135,8 @@ export function virtualPlanProblem(plan: FleetPlan, options: VirtualOptions): st
   }
   const { fault = [], restart = [] } = options;
   const beyond =
-    strangeDevice(faultRow.flag, fault, plan) ?? strangeDevice(restartRow.flag, restart, plan);
+    missingDeviceProblem(faultRow.flag, fault, plan) ??
+    missingDeviceProblem(restartRow.flag, restart, plan);
   if (beyond !== undefined) return beyond;
   // The user of the run waits no longer than the time limit of a request.
   const isLong = (lastingMs: number): boolean => lastingMs >= plan.requestTimeLimitMs;

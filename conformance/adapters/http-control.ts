@@ -20,7 +20,7 @@ import { responseSummary } from '../target/expectations.ts';
 import type { HttpResponse } from '../target/response.ts';
 import type { TargetSession } from '../target/target.ts';
 import { MissingCapability } from './missing-capability.ts';
-import { inviteWithoutPower, userToken } from './tenant-users.ts';
+import { inviteUserWithoutPermissions, userToken } from './tenant-users.ts';
 
 /** The address and credentials of the control listener. */
 export interface ControlAddress {
@@ -160,7 +160,7 @@ export class HttpControl implements Control {
     const email = `${name}@conformance.example`;
     const password = `of ${name}`;
     learnSecret(password, 'password');
-    await inviteWithoutPower(session, adminToken, { role: name, email });
+    await inviteUserWithoutPermissions(session, adminToken, { role: name, email });
     const listed = await this.#send('GET', controlPaths.outbox, undefined, session);
     const { messages } = this.#read('show the outbox', listed, outbox, 200);
     const secret = messages.findLast(({ to }) => to === email)?.secret ?? '';

@@ -63,9 +63,9 @@ export async function openSteering(
   options: SteeringOptions,
 ): Promise<Steering> {
   const { target, session, mask, baseUrl } = operator;
-  const { credentials, hooks: book, control: address } = options;
+  const { credentials, hooks: hookFile, control: address } = options;
   learnSecrets(mask, credentials, address);
-  const hooks = book && new Hooks(book, baseUrl);
+  const hooks = hookFile && new Hooks(hookFile, baseUrl);
   const login = await loginOf(operator, { credentials, hooks });
   const user = login.kind === 'token' ? { ...login } : undefined;
   const admin = adminOf(login, { hooks, user });

@@ -30,7 +30,7 @@ export async function userToken(
 }
 
 /** Invites a user whose only role grants no permission. */
-export async function inviteWithoutPower(
+export async function inviteUserWithoutPermissions(
   session: TargetSession,
   adminToken: string,
   { role, email }: { readonly role: string; readonly email: string },

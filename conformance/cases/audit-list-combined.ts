@@ -19,7 +19,7 @@ import {
   queryOf,
 } from './audit-combinations.ts';
 import type { FilterParameter } from './audit-filters.ts';
-import { marks } from './audit-paging.ts';
+import { entryKeys } from './audit-paging.ts';
 import { type AuditQuery, entriesIn, list } from './audit-reading.ts';
 
 /** The parts of a list of two entries that a request may select. */
@@ -49,7 +49,7 @@ interface CombinedRequest {
 function requestOf(parameters: Parameters, arranged: DeploymentWithEntries): CombinedRequest {
   const { slice, sort } = parameters;
   const filters = givenFilters(parameters);
-  const ordered = marks(sort === 'asc' ? arranged.both.toReversed() : arranged.both);
+  const ordered = entryKeys(sort === 'asc' ? arranged.both.toReversed() : arranged.both);
   const expected =
     slice === 'first' ? ordered.slice(0, 1) : ordered.slice(slice === 'second' ? 1 : 0);
   const query = { ...queryOf(filters, arranged), ...slices[slice], ...(sort && { sort }) };
@@ -64,7 +64,7 @@ function requestsOf(context: TestContext, arranged: DeploymentWithEntries) {
 async function expectList(context: TestContext, request: CombinedRequest): Promise<void> {
   const { query, filters, expected } = request;
   const response = await list(context, query);
-  const found = marks(entriesIn(response));
+  const found = entryKeys(entriesIn(response));
   const ofFilters = ['audit.filters-combine' as const, ...filters.map(({ ofList }) => ofList)];
   const total = response.headers['x-total-count'];
   if (found.join() !== expected.join()) {

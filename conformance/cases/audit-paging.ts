@@ -72,7 +72,7 @@ async function pagesFrom(
 }
 
 /** Returns a text for each entry that identifies it, in the order of the entries. */
-export function marks(found: readonly ReceivedEntry[]): readonly string[] {
+export function entryKeys(found: readonly ReceivedEntry[]): readonly string[] {
   return found.map((entry) => `${momentAt(entry)} ${textAt(entry, 'action')}`);
 }
 
@@ -84,7 +84,7 @@ function momentAt(entry: ReceivedEntry): string {
 }
 
 function marksOf(pages: readonly HttpResponse[]): readonly string[] {
-  return pages.flatMap((page) => marks(entriesIn(page)));
+  return pages.flatMap((page) => entryKeys(entriesIn(page)));
 }
 
 /** Returns a query with every parameter of the list that matches the deployment's entries. */
@@ -136,7 +136,7 @@ const filtered = defineScenario<OfferedDeployment>({
 });
 
 /** Arranges a device with some audit entries, whose number no longer grows; returns its id. */
-export async function oftenRejected(context: TestContext): Promise<string> {
+export async function deviceWithManyEntries(context: TestContext): Promise<string> {
   const { id, key } = await acceptedDevice(context);
   for (let rejections = 1; ; rejections += 1) {
     await context.admin.decide(id, key, 'rejected');
@@ -149,7 +149,7 @@ export async function oftenRejected(context: TestContext): Promise<string> {
     ENTRY_WAIT_MAX_MS,
   );
   if (rejectionsIn(found) === REJECTIONS) return id;
-  throw new StartStateMissed(`${REJECTIONS} entries \`reject\``, describeValue(marks(found)));
+  throw new StartStateMissed(`${REJECTIONS} entries \`reject\``, describeValue(entryKeys(found)));
 }
 
 function rejectionsIn(found: readonly ReceivedEntry[]): number {
@@ -192,7 +192,7 @@ const walks = defineScenario<string>({
   start: `a device that a user has rejected ${REJECTIONS} times`,
   risk: 'write',
   needs: ['operator'],
-  arrange: oftenRejected,
+  arrange: deviceWithManyEntries,
   cases: [
     walkCase(
       {

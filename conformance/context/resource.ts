@@ -14,7 +14,7 @@ export type ResourceKind = ResourceIdentity['kind'];
 export type ResourceCounts = Readonly<Partial<Record<ResourceKind, number>>>;
 
 /** Adds up the numbers of created resources by kind. */
-export function sumOfMade(parts: readonly ResourceCounts[]): ResourceCounts {
+export function sumOfCounts(parts: readonly ResourceCounts[]): ResourceCounts {
   const sum = new Map<ResourceKind, number>();
   for (const part of parts) {
     for (const kind of Object.keys(part) as ResourceKind[]) {

@@ -82,7 +82,7 @@ export function needResponse(
 }
 
 /** The target has accepted a device by itself, so no device ever waits for a decision. */
-export class AcceptedUnasked extends Error {
+export class AutoAcceptingTarget extends Error {
   constructor() {
     super('the target accepts new devices by itself');
     this.name = 'AcceptedUnasked';
@@ -102,7 +102,7 @@ export async function pendingDevice(context: TestContext): Promise<SuiteDevice> 
     async () => {
       const pending = await context.admin.findDevice(device.identity, 'pending');
       if (!pending && (await context.admin.findDevice(device.identity, 'accepted'))) {
-        throw new AcceptedUnasked();
+        throw new AutoAcceptingTarget();
       }
       return pending;
     },

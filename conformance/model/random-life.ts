@@ -249,7 +249,7 @@ export const modelCases = defineScenario({
   name: 'Random lives',
   start: 'three devices, with random steps of the devices and a user',
   risk: 'write',
-  order: 'first',
+  turn: 'first',
   needs: ['operator'],
   arrange: (context) => context,
   cases: [

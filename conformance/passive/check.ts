@@ -5,7 +5,7 @@ import type { DeviceMemory } from './device-memory.ts';
 import type { JudgedExchange } from './judged-exchange.ts';
 import type { RunMemory } from './run-memory.ts';
 
-/** A violation of a check. It reads as a sentence: `where` must `must`, not `seen`. */
+/** A violation of a check. It reads as a sentence: `where` must `must`, not `actual`. */
 export interface Violation {
   /** The part of the exchange that is wrong, such as `200 body: /timezone`. */
   readonly where: string;

@@ -14,7 +14,7 @@ import {
   type NamedViolation,
   verdictsOn,
 } from './check.ts';
-import { hangOf } from './checks/statuses.ts';
+import { missingResponseOf } from './checks/statuses.ts';
 import { DeviceMemory } from './device-memory.ts';
 import type { AllowanceId, Allows } from './followers/allowances.ts';
 import { CaseFollowers } from './followers/case-followers.ts';
@@ -178,8 +178,8 @@ export class CaseJudge {
   readonly see = (observed: SessionExchange): void => {
     for (const breach of this.#judge(observed)) {
       const key = `${breach.operation} ${breach.requirements.join()}`;
-      const isNews = !this.#breaches.has(key) && this.#breaches.size < BREACHES_MAX;
-      if (isNews) this.#breaches.set(key, breach);
+      const isFirst = !this.#breaches.has(key) && this.#breaches.size < BREACHES_MAX;
+      if (isFirst) this.#breaches.set(key, breach);
     }
   };
 
@@ -190,14 +190,14 @@ export class CaseJudge {
 }
 
 /** Returns true if the breach is a missing response. Only observing cases report it as a breach. */
-export function isHang({ exchange }: Breach): boolean {
+export function isMissingResponse({ exchange }: Breach): boolean {
   return exchange.response === undefined;
 }
 
 function hang(id: string, failure: Error, record: TargetExchange): readonly Breach[] {
   const isHanging = failure instanceof TransportFailure && failure.code === 'request-time-limit';
   if (!isHanging || !Object.hasOwn(operations, id)) return [];
-  return [breachOf(hangOf(id as OperationId, failure.message), id, record)];
+  return [breachOf(missingResponseOf(id as OperationId, failure.message), id, record)];
 }
 
 function breachOf(

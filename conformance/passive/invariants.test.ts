@@ -7,7 +7,7 @@ import { exchangeOf } from '../target/exchange.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 import { broken, type InventedExchange, type InventedParts } from '../testing/broken-invariants.ts';
 import { invariants } from './catalogue.ts';
-import { InvariantJudge, isHang } from './invariant-judge.ts';
+import { InvariantJudge, isMissingResponse } from './invariant-judge.ts';
 import { linkPlaces, requirementOn } from './response-parts.ts';
 
 const base = 'http://host:8080/prefix';
@@ -278,9 +278,9 @@ describe('the invariant judge', () => {
     const request = { method: 'GET', url: `${base}${operations['get-configuration'].path}` };
     const record = exchangeOf(request, outcome, { startMs: 0, elapsedMs: 5 });
     each.see({ request, url: request.url, outcome, record });
-    expect(each.breaches.map((breach) => [breach.requirements, isHang(breach)])).toEqual([
-      [['configuration.read'], true],
-    ]);
+    expect(each.breaches.map((breach) => [breach.requirements, isMissingResponse(breach)])).toEqual(
+      [[['configuration.read'], true]],
+    );
   });
 
   it('ignores an operation that the target does not offer', () => {

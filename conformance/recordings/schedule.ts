@@ -59,8 +59,8 @@ export function rowName({ method, path, versions, field }: ScheduleRow): string 
 function callRow(api: DeprecatedApi, on: string): ScheduleRow {
   const { method, path, version, deprecatedSince, replacement, successor } = api;
   const versions = [`management ${version}`];
-  const standing = standingOn(on, deprecatedSince);
-  return { kind: 'call', method, path, versions, ...standing, replacement, successor };
+  const deprecationState = standingOn(on, deprecatedSince);
+  return { kind: 'call', method, path, versions, ...deprecationState, replacement, successor };
 }
 
 function fieldRow(row: DeprecatedField, on: string): ScheduleRow {

@@ -22,11 +22,11 @@ import { maskedWord, variableOf } from './shell.ts';
 import {
   basicText,
   deviceKeys,
-  handedValues,
   keyTextOf,
   type RepeatedValue,
   type ScriptExchange,
   type ScriptKey,
+  valuesPassedOn,
 } from './values.ts';
 import { alteredLines, variableLines } from './variables.ts';
 
@@ -118,7 +118,7 @@ function scriptOf(
   { baseUrl, mask = masked, dropped = 0, failed }: ScriptOrigin,
 ) {
   const judged = judgedStep(steps, failed);
-  const handed = handedValues(steps, mask.text.bind(mask));
+  const handed = valuesPassedOn(steps, mask.text.bind(mask));
   const keys = deviceKeys(steps);
   const requests = steps.map(({ request }, index) => {
     const values = [...handed.slice(0, index).flat(), ...keys];

@@ -49,7 +49,7 @@ interface CandidateValue {
 }
 
 /** Returns the values that each step passes on, in the order of the steps. */
-export function handedValues(
+export function valuesPassedOn(
   exchanges: readonly ScriptExchange[],
   maskText: (text: string) => string,
 ): readonly (readonly RepeatedValue[])[] {

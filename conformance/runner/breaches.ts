@@ -2,7 +2,7 @@
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { RequirementLevel } from '../../fixtures/contract/requirements/requirement.ts';
 import type { UndocumentedResponse } from '../context/start-states.ts';
-import { type Breach, isHang } from '../passive/invariant-judge.ts';
+import { type Breach, isMissingResponse } from '../passive/invariant-judge.ts';
 import { breachExpectation, breachText, type CaseVerdict, type Finding } from '../result/result.ts';
 import { asListed, type RunnableCase } from '../suite/case.ts';
 import { reportedExchange, type TargetExchange } from '../target/exchange.ts';
@@ -26,7 +26,7 @@ export function withBreaches(
   own: Finding,
   seen: readonly Breach[],
 ): { readonly finding: Finding; readonly listing: VerdictListing } {
-  const breaches = seen.filter((breach) => each.level === 'may' || !isHang(breach));
+  const breaches = seen.filter((breach) => each.level === 'may' || !isMissingResponse(breach));
   const [first] = breaches;
   if (!first) return { finding: own, listing: listingOf(each) };
   const broken = [...new Set(breaches.flatMap(({ requirements: ids }) => ids))];
@@ -50,7 +50,7 @@ function failureOf(own: Finding, first: Breach, count: number): Finding {
   const more = count > 1 ? `; and ${count - 1} more` : '';
   return {
     verdict: 'fail',
-    ...(isHang(first) && own.reason && { reason: own.reason }),
+    ...(isMissingResponse(first) && own.reason && { reason: own.reason }),
     expected: `${breachExpectation} ${first.operation} to keep the contract`,
     actual: `${breachText(first)}${more}`,
   };

@@ -29,7 +29,7 @@ import type { TrafficCounts } from '../target/traffic.ts';
 import { transportCodes } from '../target/transport-failure.ts';
 import { listingOf } from './breaches.ts';
 import { gate, inconclusive, notRun, type RunConditions, runCase, skip } from './runner.ts';
-import { eachOf, inTurn, judgesRateLimit, lanesOf } from './schedule.ts';
+import { eachOf, inTurn, judgesRateLimit, splitByTurn } from './schedule.ts';
 import { isCutShort, verdictOfAttempts, verdictOfLast } from './stability.ts';
 
 /** After this many consecutive cases without a response, the remaining cases are not run. */
@@ -135,7 +135,7 @@ export class SuiteRun {
       if (verdict.reason?.code === SelfAcceptingError.code) this.#acceptsEveryDevice = true;
       else onVerdict?.(verdict);
     };
-    const { together, alone } = lanesOf(cases, control?.isolates ?? false);
+    const { together, alone } = splitByTurn(cases, control?.isolates ?? false);
     await eachOf(inTurn(together, jobs), jobs, runInto);
     await eachOf(alone, 1, runInto);
     return allVerdicts(cases, verdicts);

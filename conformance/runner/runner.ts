@@ -4,7 +4,7 @@ import type { Clock, Timer } from '../../fixtures/base/clock.ts';
 import { MissingCapability } from '../adapters/missing-capability.ts';
 import { ControlFailure } from '../context/control.ts';
 import {
-  AcceptedUnasked,
+  AutoAcceptingTarget,
   StartStateMissed,
   type UndocumentedResponse,
 } from '../context/start-states.ts';
@@ -219,7 +219,7 @@ function undecided(error: unknown): Finding {
   if (error instanceof MissingCapability) return skip(error.capability, error.message);
   if (error instanceof ControlFailure) return inconclusive('control-failed', error.message);
   if (error instanceof AdminFailure) return inconclusive('operator-failed', error.message);
-  if (error instanceof AcceptedUnasked) {
+  if (error instanceof AutoAcceptingTarget) {
     return inconclusive(SelfAcceptingError.code, error.message);
   }
   if (error instanceof NotObservable) return inconclusive('not-observable', error.message);

@@ -3,7 +3,7 @@ import { allCases } from '../cases/all-cases.ts';
 import type { CaseVerdict } from '../result/result.ts';
 import { verdictOn } from '../testing/results.ts';
 import { allVerdicts } from './run.ts';
-import { eachOf, inTurn, lanesOf } from './schedule.ts';
+import { eachOf, inTurn, splitByTurn } from './schedule.ts';
 
 const plain = { risk: 'write', needs: ['operator'], turn: undefined } as const;
 const rough = { ...plain, risk: 'disruptive' } as const;
@@ -11,19 +11,19 @@ const timed = { ...plain, needs: ['clock-control'] } as const;
 
 describe('lanesOf', () => {
   it('runs a case alone if it affects resources of other cases', () => {
-    const lanes = lanesOf([rough, plain], true);
+    const lanes = splitByTurn([rough, plain], true);
     expect(lanes).toEqual({ together: [plain], alone: [rough] });
   });
 
   it('runs a case alone, after all others, if it may spoil the lists of the target', () => {
     const last = { ...plain, turn: 'last' } as const;
-    const lanes = lanesOf([last, rough, plain], true);
+    const lanes = splitByTurn([last, rough, plain], true);
     expect(lanes).toEqual({ together: [plain], alone: [rough, last] });
   });
 
   it('runs a case alone if it steers a target that others share', () => {
-    expect(lanesOf([timed, plain], false)).toEqual({ together: [plain], alone: [timed] });
-    expect(lanesOf([timed, plain], true)).toEqual({ together: [timed, plain], alone: [] });
+    expect(splitByTurn([timed, plain], false)).toEqual({ together: [plain], alone: [timed] });
+    expect(splitByTurn([timed, plain], true)).toEqual({ together: [timed, plain], alone: [] });
   });
 });
 

@@ -15,7 +15,7 @@ interface CaseOrder<Case> {
  * time, faults or limits that it shares with other cases.
  * @param controlIsolates true if each tenant has its own time, faults and limits
  */
-export function lanesOf<Case extends Pick<RunnableCase, 'risk' | 'needs' | 'turn'>>(
+export function splitByTurn<Case extends Pick<RunnableCase, 'risk' | 'needs' | 'turn'>>(
   cases: readonly Case[],
   controlIsolates: boolean,
 ): CaseOrder<Case> {

@@ -1,6 +1,6 @@
 /** Combines several attempts at one case; attempts with different verdicts decide nothing. */
 
-import { sumOfMade } from '../context/resource.ts';
+import { sumOfCounts } from '../context/resource.ts';
 import {
   type CaseAttempt,
   type CaseVerdict,
@@ -80,6 +80,6 @@ function leftBehindBy(verdicts: readonly CaseVerdict[]): Pick<CaseVerdict, 'left
 }
 
 function madeBy(verdicts: readonly CaseVerdict[]): Pick<CaseVerdict, 'made'> {
-  const made = sumOfMade(verdicts.map((each) => each.made ?? {}));
+  const made = sumOfCounts(verdicts.map((each) => each.made ?? {}));
   return Object.keys(made).length > 0 ? { made } : {};
 }

@@ -23,7 +23,7 @@ type Risk = 'read' | 'write' | 'disruptive';
 export type CoveredStatus = `${OperationId} ${number}`;
 
 /** The properties that judging and observing cases have in common. */
-interface CaseFacts {
+interface CaseProperties {
   /** Unique within the area. The full id of the case is `AREA/ID`. */
   readonly id: string;
   /** A full sentence that states the requirement which the case checks. */
@@ -38,12 +38,12 @@ interface CaseFacts {
 }
 
 /** A case with a verdict: it fails when `run` throws an ExpectationFailure. */
-export interface JudgingCase<Arranged> extends CaseFacts {
+export interface JudgingCase<Arranged> extends CaseProperties {
   readonly run: (arranged: Arranged, context: TestContext) => Promise<void>;
 }
 
 /** A case about a point that the contract leaves open: it reports the target's behaviour. */
-export interface ObservingCase<Arranged> extends CaseFacts {
+export interface ObservingCase<Arranged> extends CaseProperties {
   readonly observe: (arranged: Arranged, context: TestContext) => Promise<CaseObservation>;
 }
 
@@ -62,7 +62,7 @@ export interface ScenarioDefinition<Arranged> {
    * When the runner starts the cases, if that matters. `first`: they take seconds. `last`: what they
    * write may spoil the lists of the target, so each runs alone, after all others.
    */
-  readonly order?: Turn;
+  readonly turn?: Turn;
   readonly needs?: readonly Capability[];
   /** Arranges the start state. The context owns the created resources, and removes them. */
   readonly arrange: (context: TestContext) => Promise<Arranged> | Arranged;
@@ -103,7 +103,7 @@ export function defineScenario<Arranged>(
 ): readonly RunnableCase[] {
   return scenario.cases.map((each) => ({
     ...checkedListing(scenario, each),
-    turn: scenario.order,
+    turn: scenario.turn,
     arrange: async (given) => {
       const needs = needsOf(scenario, each);
       const context = needs.some(isControl) ? await given.ofItsOwn(needs) : given;
@@ -129,7 +129,7 @@ function checkedListing<Arranged>(
 
 function listingOf(
   scenario: Pick<ScenarioDefinition<never>, 'area' | 'name' | 'start' | 'risk' | 'needs'>,
-  facts: CaseFacts,
+  facts: CaseProperties,
 ): CaseListing {
   return {
     id: `${scenario.area}/${facts.id}`,
@@ -146,7 +146,7 @@ function listingOf(
 
 function needsOf(
   scenario: Pick<ScenarioDefinition<never>, 'needs'>,
-  { needs = [], requirements: ids, covers = [] }: CaseFacts,
+  { needs = [], requirements: ids, covers = [] }: CaseProperties,
 ): readonly Capability[] {
   const implied = [...partsNeededBy(ids, covers), ...behavioursNeededBy(ids)];
   return [...new Set([...(scenario.needs ?? []), ...needs, ...implied])];

@@ -10,9 +10,9 @@ const PAUSE_MAX_MS = 60_000;
 /** Total of all pauses of a run. */
 const PAUSES_MAX_MS = 300_000;
 /** Pause before the first retry when a 429 names none; it doubles each time. */
-const PAUSE_UNNAMED_MS = 1000;
+const PAUSE_DEFAULT_MS = 1000;
 /** Maximum retries of one request. */
-const REPETITIONS_MAX = 3;
+const RETRIES_MAX = 3;
 
 const TOO_MANY_REQUESTS = 429;
 const UNAVAILABLE = 503;
@@ -52,7 +52,7 @@ export class Pace {
     if (pauseMs === undefined) return undefined;
     const wish = `the target answers ${response.status} and asks to wait ${Math.ceil(pauseMs / 1000)} s`;
     if (pauseMs > PAUSE_MAX_MS) return { giveUp: `${wish}, which is longer than the suite waits` };
-    if (repetition >= REPETITIONS_MAX) {
+    if (repetition >= RETRIES_MAX) {
       return { giveUp: `${wish}, even after three retries` };
     }
     if (this.#pausesMs + pauseMs > PAUSES_MAX_MS) {
@@ -72,8 +72,8 @@ export class Pace {
       if (remainingMs <= 0) {
         // Counts from the time at which the turn was due, since counting from a late timer would
         // lower the rate on a busy machine.
-        const isLate = nowMs - this.#freeMs < this.#intervalMs;
-        this.#freeMs = (isLate ? this.#freeMs : nowMs) + this.#intervalMs;
+        const isDueTurn = nowMs - this.#freeMs < this.#intervalMs;
+        this.#freeMs = (isDueTurn ? this.#freeMs : nowMs) + this.#intervalMs;
         return;
       }
       await this.#clock.sleep(remainingMs, signal);
@@ -90,6 +90,6 @@ export class Pace {
     if (/^\d{1,9}$/.test(named)) return Number(named) * 1000;
     const untilMs = Date.parse(named);
     if (!Number.isNaN(untilMs)) return Math.max(0, untilMs - this.#clock.now());
-    return status === TOO_MANY_REQUESTS ? PAUSE_UNNAMED_MS * 2 ** repetition : undefined;
+    return status === TOO_MANY_REQUESTS ? PAUSE_DEFAULT_MS * 2 ** repetition : undefined;
   }
 }

@@ -121,7 +121,7 @@ export function actOfUser(
     return { act: 'deployment-aborted', ...(subject !== undefined && { subject }) };
   if (operation === 'abort-device-deployments')
     return { act: 'deployment-aborted', ...named(parameterIn(record, 'id')) };
-  const isNew = operationsById.get(operation ?? '')?.deploymentRole === 'makes';
+  const isNew = operationsById.get(operation ?? '')?.deploymentRole === 'creates';
   if (!isNew && operation !== 'create-group-deployment') return undefined;
   return { act: 'deployed', ...(subject !== undefined && { subject }) };
 }

@@ -11,7 +11,7 @@ import { type MountedServer, UnknownPath } from '../pipeline/mounted.ts';
 import {
   inOtherVersion,
   isWider,
-  lookUpFor,
+  listOperationFor,
   mayBeMeant,
   methodsLike,
   nearestOperation,
@@ -194,7 +194,7 @@ function instead(meant: Operation, { refusal, place, operation, mounts }: Correc
   // conflict a lookup is suggested.
   const isState =
     status === 409 && !place.startsWith('body.') && refusal.detail?.remedy === undefined;
-  return (isMissing || isState) && status !== 400 ? lookUpFor(meant, known) : undefined;
+  return (isMissing || isState) && status !== 400 ? listOperationFor(meant, known) : undefined;
 }
 
 function successorOf(

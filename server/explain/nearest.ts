@@ -115,7 +115,7 @@ export function operationAt(
 /**
  * Returns the list operation to use if the named resource does not exist or is in the wrong state.
  */
-export function lookUpFor(
+export function listOperationFor(
   operation: Operation,
   operations: readonly Operation[],
 ): Operation | undefined {

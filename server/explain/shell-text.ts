@@ -20,11 +20,11 @@ export function escapingLines(text: CommandText): string[] {
 }
 
 /** Matches text that bash does not change between double quotes. */
-const tame = /^[A-Za-z0-9 _./:=@%+,?&;-]*$/;
+const safeInDoubleQuotes = /^[A-Za-z0-9 _./:=@%+,?&;-]*$/;
 
 /** Returns a text with variables as one word of bash. */
 export function quotedText(text: CommandText): string {
-  const isTame = text.every((part) => typeof part !== 'string' || tame.test(part));
+  const isTame = text.every((part) => typeof part !== 'string' || safeInDoubleQuotes.test(part));
   if (isTame && text.some((part) => typeof part !== 'string')) {
     const inner = text.map((part) => (typeof part === 'string' ? part : `\${${part.variable}}`));
     return `"${inner.join('').replace(/\$\{(\w+)\}(?!\w)/g, '$$$1')}"`;

@@ -1,4 +1,4 @@
-/** Refusals as values: one constructor per status. `answer.ts` writes the body. */
+/** Refusals as values: one constructor per status. `response.ts` writes the body. */
 
 /** Further details for an explanation. They are never sent on the wire, and contain no secrets. */
 export interface RefusalDetail {

@@ -69,7 +69,7 @@ export function deploymentOf(record: ExchangeRecord): string | undefined {
     const { id } = record.status === 200 ? jsonObject(record.responseBody) : {};
     return typeof id === 'string' ? id : undefined;
   }
-  if (row.deploymentRole === 'makes') return madeBy(record);
+  if (row.deploymentRole === 'creates') return madeBy(record);
   const names = row.path.split('/');
   const at = names.findIndex(
     (name, index) =>

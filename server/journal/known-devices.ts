@@ -53,7 +53,7 @@ export function deviceNamed({ devices }: Devices, wanted: string): NamedDevice {
 }
 
 /** Returns a sentence that says why a name does not match exactly one device. */
-export function notOneDevice(named: NamedDevice, ifNone: string): string {
+export function ambiguousNameSentence(named: NamedDevice, ifNone: string): string {
   if ('several' in named) {
     return `matches several devices; use an id: ${named.several.join(', ')}`;
   }

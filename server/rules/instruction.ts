@@ -16,7 +16,7 @@ import {
   type DescribedDeviceDeployment,
   installedFor,
   misfitFor,
-  overFor,
+  noOpenDeploymentFor,
   WaitReason,
 } from './no-update-sentences.ts';
 
@@ -133,5 +133,5 @@ function noUpdateReason<Of extends DescribedDeviceDeployment>({
 }: OpenDeviceDeployments<Of>): NoUpdate {
   const deviceDeployment = newest();
   const condition = deviceDeployment && heldBackBy(deviceDeployment, context);
-  return condition ? overFor(deviceDeployment, condition, context.nowMs) : noDeployment;
+  return condition ? noOpenDeploymentFor(deviceDeployment, condition, context.nowMs) : noDeployment;
 }

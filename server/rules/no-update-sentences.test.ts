@@ -7,7 +7,7 @@ import {
   heldBackText,
   installedFor,
   misfitFor,
-  overFor,
+  noOpenDeploymentFor,
   remedies,
   remedyOf,
 } from './no-update-sentences.ts';
@@ -107,7 +107,7 @@ describe('the reason and the remedy of a missing update', () => {
   it.each(held)('name the deployment and its facts: %s', (condition, fields, sentence, remedy) => {
     const facts = deviceDeployment(fields);
     expect(heldBackText(condition, facts, NOON_MS)).toBe(sentence);
-    const reason = overFor(facts, condition, NOON_MS);
+    const reason = noOpenDeploymentFor(facts, condition, NOON_MS);
     expect(reason).toEqual({ condition, deploymentId: 'd1', isUpToDate: false, because: sentence });
     expect(remedyOf(reason)).toMatch(new RegExp(`^${remedy}`));
   });
@@ -137,10 +137,10 @@ describe('the reason and the remedy of a missing update', () => {
 
 describe('a device that is up to date', () => {
   const upToDate: readonly [string, NoUpdate][] = [
-    ['success', overFor(deviceDeployment({ status: 'success' }), 'finished', NOON_MS)],
+    ['success', noOpenDeploymentFor(deviceDeployment({ status: 'success' }), 'finished', NOON_MS)],
     [
       'already-installed',
-      overFor(deviceDeployment({ status: 'already-installed' }), 'finished', NOON_MS),
+      noOpenDeploymentFor(deviceDeployment({ status: 'already-installed' }), 'finished', NOON_MS),
     ],
     ['the artifact of the deployment', installedFor(deployment)],
   ];

@@ -77,7 +77,7 @@ export function heldBackText(
  * Returns the reason when no device deployment is open; `deviceDeployment` is the device's newest
  * one.
  */
-export function overFor(
+export function noOpenDeploymentFor(
   deviceDeployment: DescribedDeviceDeployment,
   condition: HoldBackCondition,
   nowMs: number,

@@ -26,7 +26,7 @@ export interface StoredDeviceDeployment extends DeviceDeployment {
 export type DeviceDeploymentWithFacts = StoredDeviceDeployment & DeviceDeploymentFacts;
 
 /** The final statuses, and all others, as SQL lists. */
-export const finals = listed(statusGroups.finished);
+export const finishedStatusesSql = listed(statusGroups.finished);
 export const unfinished = listed(statusGroups.active);
 /**
  * The rule `mayTryAgain` in SQL, because a deployment may have thousands of device deployments to

@@ -8,7 +8,7 @@ import {
   type DeviceDeploymentWithFacts,
   deviceDeployment,
   deviceDeploymentQuery,
-  finals,
+  finishedStatusesSql,
   type StoredDeviceDeployment,
   shownDeviceDeploymentQuery,
   stateColumns,
@@ -56,7 +56,7 @@ const completionQuery = `SELECT d.finished_ms, d.max_devices,
   EXISTS (SELECT 1 ${ofDeployment} AND p.status IN (${unfinished})) AS has_unfinished,
   d.retries > 0 AND EXISTS (SELECT 1 ${ofDeployment} AND ${triesAgain}) AS has_retries,
   CASE WHEN d.max_devices IS NULL THEN 0 ELSE
-    (SELECT count(*) ${ofDeployment} AND p.status IN (${finals}) AND NOT (${triesAgain}))
+    (SELECT count(*) ${ofDeployment} AND p.status IN (${finishedStatusesSql}) AND NOT (${triesAgain}))
   END AS devices_through
   FROM deployments d WHERE d.seq = ?`;
 
@@ -97,7 +97,7 @@ export class DeviceDeploymentStore {
 
   /** Records that no deployment is open for the device, and why. */
   cacheNoUpdate(deviceId: string, why: NoUpdate): void {
-    this.#inDeployments.remove(deviceId, why);
+    this.#inDeployments.rememberNoUpdate(deviceId, why);
   }
 
   /** Returns the device deployment if it was offered to the device and is still in its history. */
@@ -188,7 +188,7 @@ export class DeviceDeploymentStore {
     );
     this.#end(['device_id = ?', deviceId], status, nowMs);
     for (const row of affected) this.#refreshFinished(number(row, 'deployment_seq'), nowMs);
-    if (status === 'decommissioned') this.#inDeployments.remove(deviceId, noDeployment);
+    if (status === 'decommissioned') this.#inDeployments.rememberNoUpdate(deviceId, noDeployment);
     else this.#inDeployments.add([deviceId]);
   }
 
@@ -278,7 +278,7 @@ export class DeviceDeploymentStore {
     const row = this.#sql.first(
       `SELECT max(deployment_seq) AS seq FROM deployment_devices
        WHERE device_id = ? AND offered_ms IS NOT NULL AND NOT is_forgotten
-         AND status IN (${finals})`,
+         AND status IN (${finishedStatusesSql})`,
       [deviceId],
     );
     return (row && numberOrNothing(row, 'seq')) ?? 0;

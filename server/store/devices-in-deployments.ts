@@ -39,7 +39,7 @@ export class DevicesInDeployments {
   /**
    * Records that no deployment is open for the device, and why; a rollback adds the device again.
    */
-  remove(deviceId: string, why: NoUpdate): void {
+  rememberNoUpdate(deviceId: string, why: NoUpdate): void {
     this.#sql.afterUndo(() => this.add([deviceId]));
     if (why === noDeployment) this.#known.delete(deviceId);
     else this.#known.set(deviceId, why);

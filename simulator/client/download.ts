@@ -7,13 +7,13 @@
 import type { Clock } from '../../fixtures/base/clock.ts';
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import { ClientError, DownloadError, type ErrorContext, ResponseError } from '../network/errors.ts';
-import type { Exchanger } from '../network/simulated-network.ts';
+import type { RequestSender } from '../network/simulated-network.ts';
 import type { OpenResponse } from '../network/transport.ts';
 import { statusError } from './responses.ts';
 
 /** A file to download and how to fetch it. */
 export interface DownloadRequest {
-  readonly transport: Exchanger;
+  readonly transport: RequestSender;
   readonly clock: Clock;
   readonly caller: string;
   /** Absolute URL of the file, used exactly as the server sent it. */

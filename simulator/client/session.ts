@@ -1,7 +1,7 @@
 /** A device's session with the server: its identity, its token, and the endpoint it uses. */
 import type { DeviceKey } from '../identity/device-key.ts';
 import type { ExchangeTap } from '../network/exchange-tap.ts';
-import type { Exchanger, SimulatedNetwork } from '../network/simulated-network.ts';
+import type { RequestSender, SimulatedNetwork } from '../network/simulated-network.ts';
 
 /**
  * The three endpoints for the next deployment, newest first. After a 404 a device tries the next
@@ -63,7 +63,10 @@ export function newSession(caller: string, idData: string, key: DeviceKey): Clie
 }
 
 /** Returns the transport with the device's simulated network and tap in front of it. */
-export function exchangerOf({ network, tap }: ClientSession, transport: Exchanger): Exchanger {
+export function exchangerOf(
+  { network, tap }: ClientSession,
+  transport: RequestSender,
+): RequestSender {
   const way = tap?.over(transport) ?? transport;
   return network?.over(way) ?? way;
 }

@@ -4,7 +4,7 @@
  */
 
 import type { WatchedExchange } from '../network/exchange-tap.ts';
-import { foldedBreaches, SECOND_MS, STRETCHES_MAX } from '../result/merge-checks.ts';
+import { foldedBreaches, INTERVALS_MAX, SECOND_MS } from '../result/merge-checks.ts';
 import type { Checks, FirstBreach, RequirementChecks } from '../result/result-checks.ts';
 
 /** Evidence of a breach of a requirement, without secrets. */
@@ -121,7 +121,7 @@ export class CheckMetrics {
 function countBreach(requirementTally: RequirementTally, atMs: number): void {
   const second = Math.floor(atMs / SECOND_MS) * SECOND_MS;
   requirementTally.breaches.set(second, (requirementTally.breaches.get(second) ?? 0) + 1);
-  if (requirementTally.breaches.size <= STRETCHES_MAX) return;
+  if (requirementTally.breaches.size <= INTERVALS_MAX) return;
   requirementTally.breaches = new Map(foldedBreaches([...requirementTally.breaches]));
 }
 

@@ -1,7 +1,7 @@
 /** Observes the exchanges between one device and the server, without changing them. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../../fixtures/base/clock.ts';
-import type { Exchanger } from './simulated-network.ts';
+import type { RequestSender } from './simulated-network.ts';
 import type { HttpRequest } from './transport.ts';
 
 /** Largest response body passed to the observer, in bytes; a larger body is left out. */
@@ -52,7 +52,7 @@ export class ExchangeTap {
   }
 
   /** Returns a transport that passes every request on and observes it. */
-  over(transport: Exchanger): Exchanger {
+  over(transport: RequestSender): RequestSender {
     return {
       exchange: (request) =>
         this.#seen(

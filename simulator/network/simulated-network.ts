@@ -13,7 +13,7 @@ import type { HttpRequest, HttpResponse, OpenResponse } from './transport.ts';
 /**
  * Sends requests; implemented by the transport, and by a simulated network or a tap in front of it.
  */
-export interface Exchanger {
+export interface RequestSender {
   exchange(request: HttpRequest): Promise<HttpResponse>;
   open(request: HttpRequest): Promise<OpenResponse>;
 }
@@ -63,7 +63,7 @@ export class SimulatedNetwork {
   }
 
   /** Returns a transport that sends every request through this network. */
-  over(transport: Exchanger): Exchanger {
+  over(transport: RequestSender): RequestSender {
     return {
       exchange: (request) => this.#exchange(transport, request),
       open: (request) => this.#open(transport, request),
@@ -95,7 +95,7 @@ export class SimulatedNetwork {
     return { up: way(`frames/${opening}/up`), down: way(`frames/${opening}/down`) };
   }
 
-  async #exchange(transport: Exchanger, request: HttpRequest): Promise<HttpResponse> {
+  async #exchange(transport: RequestSender, request: HttpRequest): Promise<HttpResponse> {
     const transmission = await this.#sent(request);
     const response = await transport.exchange(transmission.request);
     if (transmission.fate.lostAt !== undefined) return transmission.lose();
@@ -103,7 +103,7 @@ export class SimulatedNetwork {
     return response;
   }
 
-  async #open(transport: Exchanger, request: HttpRequest): Promise<OpenResponse> {
+  async #open(transport: RequestSender, request: HttpRequest): Promise<OpenResponse> {
     const transmission = await this.#sent(request);
     const response = await transport.open(transmission.request);
     const bodyBytes = Number(response.headers['content-length'] ?? 0);

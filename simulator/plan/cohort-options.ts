@@ -5,7 +5,7 @@ import { inGroup } from '../../fixtures/base/option-row.ts';
 import { keyTypes } from '../../fixtures/contract/vocabulary.ts';
 import { kinds, type UngroupedPlanOptions } from './option-row.ts';
 import { number, oneOf, share, weight, yesOrNo } from './plan-values.ts';
-import { backOff, downloads, link, pollSpreads } from './policy.ts';
+import { backOff, downloadParts, link, pollSpreads } from './policy.ts';
 
 /** Schema of the weights of the key types; at least one is above 0. */
 const keys = v.pipe(
@@ -124,8 +124,8 @@ export const policyOptions = inGroup('Devices', {
   download: {
     flag: '--download <part>',
     help: 'part of an artifact to download',
-    cli: { kind: 'choices', of: downloads },
-    value: oneOf(downloads),
+    cli: { kind: 'choices', of: downloadParts },
+    value: oneOf(downloadParts),
     field: 'download',
     absent: 'full',
     result: v.string(),

@@ -13,7 +13,7 @@ import {
 export const backOffKinds = ['fixed', 'exponential', 'equal-jitter', 'full-jitter'] as const;
 export type BackOffKind = (typeof backOffKinds)[number];
 export const pollSpreads = ['even', 'random', 'lockstep'] as const;
-export const downloads = ['full', 'head', 'none'] as const;
+export const downloadParts = ['full', 'head', 'none'] as const;
 const BYTES_PER_SECOND_MAX = 10_000_000_000;
 
 /** Schema of a back-off after errors; `cohort.ts` has the defaults. */

@@ -5,7 +5,7 @@ import type { FleetResult } from '../result/result.ts';
 import type { Figures } from '../result/result-figures.ts';
 import { timeToPercentMs, type UpdateTimes, updateTimes } from '../result/update-times.ts';
 import type { FleetFacts, ShownSection, ShownTable } from './page-facts.ts';
-import { backoffTable, byteWords, undividedWords } from './text.ts';
+import { backoffTable, byteWords, partialLatencyNote } from './text.ts';
 
 /** Percentages of the fleet for which the update time is shown. */
 const PERCENTS = [50, 95, 100];
@@ -99,7 +99,7 @@ export function latencySection(result: FleetResult): ShownSection {
 /** Returns a table for each part of the latencies; empty when they are not known. */
 function partTables(latencies: FleetResult['latencies']): readonly ShownTable[] {
   const table = (caption: string, part: 'waiting' | 'service'): ShownTable => ({
-    caption: caption + undividedWords(latencies),
+    caption: caption + partialLatencyNote(latencies),
     columns: ['Operation', ...figureColumns],
     rows: latencies.flatMap(({ operation, [part]: figures }) =>
       figures === undefined ? [] : [[operation, ...figureCells(figures)]],

@@ -4,7 +4,7 @@ import { printable } from '../../fixtures/base/printable.ts';
 import { remedies } from '../result/contact-findings.ts';
 import { deviceStates, stateWords } from '../result/device-states.ts';
 import { fixedRatePollsLine } from '../result/fixed-rate-polls.ts';
-import { differencesIn, outcomeOf, unmeasuredShare } from '../result/outcome.ts';
+import { differencesIn, missingShardShare, outcomeOf } from '../result/outcome.ts';
 import type { FleetProgress, FleetResult } from '../result/result.ts';
 import { machineLine } from '../result/result-machines.ts';
 import type { Takeover } from '../result/result-spread.ts';
@@ -113,7 +113,7 @@ function spreadLines(result: FleetResult): string[][] {
   if (rows.length === 0) return [];
   const heading = `Shards: ${shards.length} with a result`;
   if (missingDeviceMs === undefined) return [[heading, ...shortened(rows)]];
-  const share = unmeasuredShare(result);
+  const share = missingShardShare(result);
   const missing = `  MISSING: ${(100 * share).toFixed(1)}% of the run was not measured`;
   return [[heading, ...shortened(rows), missing]];
 }
@@ -226,14 +226,14 @@ function partLines({ latencies }: FleetResult): string[][] {
   if (rows.length === 0) return [];
   const head = ['operation', 'wait p50', 'p99', 'max', 'service p50', 'p99', 'max'];
   const heading = 'Latency divided, in ms: waiting from due to sent, service from sent to answered';
-  return [[heading + undividedWords(latencies), ...columns([head, ...rows])]];
+  return [[heading + partialLatencyNote(latencies), ...columns([head, ...rows])]];
 }
 
 /**
  * Says how many of the latencies are divided, as the end of a heading; empty when all are. Workers
  * report the parts only at their end, since they cost a running generator more than the latencies.
  */
-export function undividedWords(latencies: FleetResult['latencies']): string {
+export function partialLatencyNote(latencies: FleetResult['latencies']): string {
   const sum = (counts: readonly number[]): number => counts.reduce((all, one) => all + one, 0);
   const all = sum(latencies.map(({ count }) => count));
   const divided = sum(latencies.map(({ waiting }) => waiting?.count ?? 0));

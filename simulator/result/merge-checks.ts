@@ -10,7 +10,7 @@ export const SECOND_MS = 1000;
 /**
  * Maximum number of intervals with breaches per requirement, equal to the rows of a time series.
  */
-export const STRETCHES_MAX = 900;
+export const INTERVALS_MAX = 900;
 
 /** The phases and the time series from which request rates are computed. */
 interface RatedRun {
@@ -84,7 +84,7 @@ export function foldedBreaches(breaches: BreachIntervals): BreachIntervals {
       const startMs = Math.floor(atMs / widthMs) * widthMs;
       counts.set(startMs, (counts.get(startMs) ?? 0) + count);
     }
-    if (counts.size <= STRETCHES_MAX) return [...counts].sort(([one], [other]) => one - other);
+    if (counts.size <= INTERVALS_MAX) return [...counts].sort(([one], [other]) => one - other);
   }
 }
 

@@ -128,12 +128,12 @@ function shardFindings({ spread }: FleetResult): readonly RunFinding[] {
 
 /** Returns a note about measurements that lost workers took but could not send. */
 function unmeasuredWords(result: FleetResult): string[] {
-  const share = unmeasuredShare(result);
+  const share = missingShardShare(result);
   return share > 0 ? [`${(100 * share).toFixed(1)}% of the run was not measured`] : [];
 }
 
 /** Returns the share of the total device time that the figures do not include, from 0 to 1. */
-export function unmeasuredShare({ spread, plan, durationMs }: FleetResult): number {
+export function missingShardShare({ spread, plan, durationMs }: FleetResult): number {
   return (spread?.missingDeviceMs ?? 0) / (plan.devices * durationMs || 1);
 }
 

@@ -55,7 +55,10 @@ const operationLatency = v.pipe(
 
 const operationCount = v.object({
   operation: text,
-  responses: v.pipe(v.record(text, count), v.description('Answers by status class, such as 2xx.')),
+  responses: v.pipe(
+    v.record(text, count),
+    v.description('Responses by status class, such as 2xx.'),
+  ),
   unanswered: v.pipe(
     count,
     v.description('Exchanges without a response: the sum of the next four counts.'),
@@ -66,7 +69,7 @@ const operationCount = v.object({
   otherErrors: count,
   signatureRefusals: v.pipe(
     count,
-    v.description('Answers with 401 that name the signature; also counted as 4xx.'),
+    v.description('Responses with 401 that name the signature; also counted as 4xx.'),
   ),
   sentBytes: v.exactOptional(
     v.pipe(

@@ -13,7 +13,7 @@ import { addExamples } from '../../options/examples.ts';
 import { exitCodeHelp } from '../../options/exit-code-help.ts';
 import { addLoginOptions, type LoginOptions, loginWays } from '../../options/login-options.ts';
 import { addOptionRows } from '../../options/option-rows.ts';
-import { addUrlOption, doubtSentence, forceOption } from '../../options/url-option.ts';
+import { addUrlOption, emptyLedgerSentence, forceOption } from '../../options/url-option.ts';
 import { CommandError, setUpError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import { readNamedFile } from '../../output/files.ts';
@@ -131,7 +131,7 @@ function cleanupReport(result: CleanupResult, ledgerFile: string): string {
   return [
     ...(stayed.length > 0 ? [`Left on ${baseUrl}`, ...stayed.map((line) => `  ${line}`)] : []),
     `${counts}${unknown}, ${stayed.length} left`,
-    ...(isDoubtful ? [doubtSentence(baseUrl)] : []),
+    ...(isDoubtful ? [emptyLedgerSentence(baseUrl)] : []),
     ...(isLedgerDeleted ? [`deleted ${ledgerFile}: everything in it was removed`] : []),
   ].join('\n');
 }

@@ -16,7 +16,7 @@ import {
   userOf,
 } from '../../options/login-options.ts';
 import { caOption, jsonOption } from '../../options/shared-options.ts';
-import { addUrlOption, doubtSentence, forceOption } from '../../options/url-option.ts';
+import { addUrlOption, emptyLedgerSentence, forceOption } from '../../options/url-option.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import { fleetError } from '../../output/fleet-outcome.ts';
 import { createOutput } from '../../output/output.ts';
@@ -133,7 +133,7 @@ function cleanupReport(result: FleetCleanupResult): string {
       : []),
     `${counted(devices, 'device')} in the ledger: ${decommissioned} decommissioned, ${notThere} not on the server; ` +
       `${counted(deploymentsClosed, 'deployment')} aborted, ${counted(stayed.length, 'object')} not removed`,
-    ...(isDoubtful ? [doubtSentence(baseUrl)] : []),
+    ...(isDoubtful ? [emptyLedgerSentence(baseUrl)] : []),
     ...deletedLedgers.map((path) => `deleted ${path}: everything in it was removed`),
   ].join('\n');
 }

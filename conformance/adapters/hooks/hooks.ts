@@ -57,8 +57,8 @@ export class Hooks {
     if (!command) throw missing(step, 'no hook is given for this step');
     const tenant = this.#tenant ?? null;
     const text = JSON.stringify({ step, baseUrl: this.#baseUrl, tenant, input });
-    const deed = { method: 'HOOK', url: step, body: text, timeLimitMs };
-    return session.recordAction(deed, async (signal) => {
+    const action = { method: 'HOOK', url: step, body: text, timeLimitMs };
+    return session.recordAction(action, async (signal) => {
       try {
         const outcome = await runHook({ command, folder, input: `${text}\n`, signal });
         return { response: recorded(outcome), result: responseOf(step, outcome) };

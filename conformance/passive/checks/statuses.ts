@@ -77,7 +77,7 @@ export const statusInvariants: readonly PassiveCheck[] = [
 ];
 
 /** Returns the violation of an operation that did not answer within the time limit. */
-export function hangOf(operation: OperationId, message: string): NamedViolation {
+export function missingResponseOf(operation: OperationId, message: string): NamedViolation {
   const requirement = requirementOn(operation, ['status']);
   return { where: 'the response', must: 'arrive in time', actual: message, requirement };
 }

@@ -8,7 +8,7 @@ import type { JudgedExchange } from '../judged-exchange.ts';
 import type { Allows } from './allowances.ts';
 
 /** Learns devices from the exchanges of a case. A device is named by its identity as JSON. */
-export class CaseFacts {
+export class KnownDevices {
   /** Tells what the contract leaves to the server. */
   readonly allows: Allows;
   readonly #ids = new Map<string, string>();

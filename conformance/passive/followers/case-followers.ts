@@ -2,7 +2,7 @@
 import type { JudgedExchange } from '../judged-exchange.ts';
 import type { Allows } from './allowances.ts';
 import { AuditFollower } from './audit-follower.ts';
-import { CaseFacts } from './case-facts.ts';
+import { KnownDevices } from './case-facts.ts';
 import { configurationResource } from './configuration-resource.ts';
 import { controlMapResource } from './control-map-resource.ts';
 import { DeploymentFollower } from './deployment-follower.ts';
@@ -14,12 +14,12 @@ import { alertsResource, logResource, monitorResource } from './stored-resources
 
 /** Follows every resource of one case. */
 export class CaseFollowers implements Follower {
-  readonly #facts: CaseFacts;
+  readonly #facts: KnownDevices;
   readonly #all: readonly Follower[];
 
   /** @param readsBack true if a device reads the configuration that it wrote */
   constructor(readsBack: boolean, counts: ReadingCounts, allows: Allows) {
-    const facts = new CaseFacts(allows);
+    const facts = new KnownDevices(allows);
     this.#facts = facts;
     this.#all = [
       new AuditFollower(),

@@ -5,7 +5,7 @@
 import { describeValue } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
 import { type JudgedExchange, segmentOf } from '../judged-exchange.ts';
-import { type CaseFacts, locationOf } from './case-facts.ts';
+import { type KnownDevices, locationOf } from './case-facts.ts';
 import { FollowedValue, openEnded, type Span } from './followed-value.ts';
 import type { FollowedViolation, Follower } from './follower.ts';
 
@@ -23,11 +23,11 @@ const ABORTED = 'aborted';
 
 /** Follows the deployments of one case. */
 export class DeploymentFollower implements Follower {
-  readonly #facts: CaseFacts;
+  readonly #facts: KnownDevices;
   /** The state of each followed deployment on each of its devices, by device id. */
   readonly #deployments = new Map<string, Map<string, FollowedValue<string>>>();
 
-  constructor(facts: CaseFacts) {
+  constructor(facts: KnownDevices) {
     this.#facts = facts;
   }
 

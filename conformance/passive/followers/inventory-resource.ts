@@ -5,7 +5,7 @@ import { describeValue } from '../../target/expectations.ts';
 import { entriesOf, membersOf } from '../../target/json-members.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
 import type { Allows } from './allowances.ts';
-import type { CaseFacts } from './case-facts.ts';
+import type { KnownDevices } from './case-facts.ts';
 import type { FollowedViolation } from './follower.ts';
 import {
   type Effect,
@@ -51,7 +51,7 @@ export const inventoryResource: Resource<Attributes> = {
   },
 };
 
-function effectOf(exchange: JudgedExchange, facts: CaseFacts): Effect<Attributes> {
+function effectOf(exchange: JudgedExchange, facts: KnownDevices): Effect<Attributes> {
   const device = facts.ofToken(exchange);
   if (!isPlainJson(exchange)) return { device, become: () => [undefined] };
   const sent = entriesOf(exchange.sent).map(membersOf);
@@ -131,11 +131,11 @@ function isFollowed(name: unknown, value: unknown): boolean {
   );
 }
 
-function readingsOf(json: unknown, facts: CaseFacts): readonly Reading<Attributes>[] {
+function readingsOf(json: unknown, facts: KnownDevices): readonly Reading<Attributes>[] {
   return entriesOf(json).map((each, index) => readingOf(each, facts, `/${index}`));
 }
 
-function readingOf(json: unknown, facts: CaseFacts, at: string): Reading<Attributes> {
+function readingOf(json: unknown, facts: KnownDevices, at: string): Reading<Attributes> {
   const { id, attributes } = membersOf(json);
   const own = entriesOf(attributes)
     .map(membersOf)

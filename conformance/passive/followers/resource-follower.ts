@@ -1,7 +1,7 @@
 /** Follows every resource of one kind in a case, by the rows of `Resource`. */
 import { membersOf } from '../../target/json-members.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
-import type { CaseFacts } from './case-facts.ts';
+import type { KnownDevices } from './case-facts.ts';
 import { FollowedState } from './followed-state.ts';
 import { openEnded, type Span } from './followed-value.ts';
 import type { FollowedViolation, Follower } from './follower.ts';
@@ -14,11 +14,11 @@ const openings = ['decommission-device', 'delete-auth-set', 'set-auth-set-status
 /** Follows the resources of one kind. */
 export class ResourceFollower<State> implements Follower {
   readonly #resource: Resource<State>;
-  readonly #facts: CaseFacts;
+  readonly #facts: KnownDevices;
   readonly #states = new Map<string, FollowedState<State>>();
   readonly #counts: ReadingCounts;
 
-  constructor(resource: Resource<State>, facts: CaseFacts, counts: ReadingCounts) {
+  constructor(resource: Resource<State>, facts: KnownDevices, counts: ReadingCounts) {
     this.#resource = resource;
     this.#facts = facts;
     this.#counts = counts;

@@ -1,7 +1,7 @@
 /** The type of a followed resource: which operations write it, and which read it. */
 import type { JudgedExchange } from '../judged-exchange.ts';
 import type { Allows } from './allowances.ts';
-import type { CaseFacts } from './case-facts.ts';
+import type { KnownDevices } from './case-facts.ts';
 import type { StateParts } from './followed-state.ts';
 import type { FollowedViolation } from './follower.ts';
 
@@ -37,7 +37,7 @@ export interface Reading<State> extends ResourceKey {
 }
 
 /** Reads an exchange, and returns what it writes or shows. */
-type Reader<Result> = (exchange: JudgedExchange, facts: CaseFacts) => readonly Result[];
+type Reader<Result> = (exchange: JudgedExchange, facts: KnownDevices) => readonly Result[];
 
 /** A kind of resource. Its rows name the operations that write it and those that read it. */
 export interface Resource<State> {

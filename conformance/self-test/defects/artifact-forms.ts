@@ -6,7 +6,7 @@ import { entriesOf, type Members } from '../../target/json-members.ts';
 import { changedAt, isSuccess, jsonOf, queryOf, withJson } from '../alter.ts';
 import { bodyBecomes, requestBecomes, responseBecomes } from '../alterations.ts';
 import type { Alteration, Defect } from '../defect.ts';
-import { listedToo } from './artifacts.ts';
+import { addsToList } from './artifacts.ts';
 
 const lists = ['list-artifacts'] as const;
 const lookups = ['list-artifacts', 'get-artifact'] as const;
@@ -178,7 +178,7 @@ function alsoLike(
   parameter: 'release_name' | 'device_type',
   isLike: (text: string, asked: string) => boolean,
 ): () => Alteration {
-  return listedToo((artifact: Members, asked: URLSearchParams) => {
+  return addsToList((artifact: Members, asked: URLSearchParams) => {
     const isRelease = artifact.name === asked.get('release_name');
     const types = entriesOf(artifact.device_types_compatible).map(String);
     const isType = types.includes(asked.get('device_type') ?? '');

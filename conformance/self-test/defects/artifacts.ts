@@ -20,7 +20,7 @@ function asksWith(...names: readonly string[]): (request: ProxiedRequest) => boo
 }
 
 /** Adds artifacts that `picks` selects to lists with fewer than two entries. */
-export function listedToo(
+export function addsToList(
   picks: (artifact: Members, asked: URLSearchParams) => boolean,
 ): () => Alteration {
   return responseBecomes(async (response, request, ask) => {
@@ -308,7 +308,7 @@ const lists: readonly Defect[] = [
     title: 'The list of a release also has its artifacts for other device types.',
     violates: ['artifacts.list-selects'],
     operations: ['list-artifacts'],
-    alter: listedToo(
+    alter: addsToList(
       ({ name, device_types_compatible: types }, asked) =>
         name === asked.get('release_name') && !entriesOf(types).includes(asked.get('device_type')),
     ),
@@ -318,7 +318,7 @@ const lists: readonly Defect[] = [
     title: 'The list of a release also has artifacts of other releases.',
     violates: ['artifacts.list-selects-release', 'tenants.are-apart'],
     operations: ['list-artifacts'],
-    alter: listedToo(
+    alter: addsToList(
       ({ name, device_types_compatible: types }, asked) =>
         name !== asked.get('release_name') && entriesOf(types).includes(asked.get('device_type')),
     ),

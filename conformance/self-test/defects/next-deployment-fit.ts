@@ -4,7 +4,7 @@ import { changedAt, changedJson, listOf, objectOf, withJson, withQuery } from '.
 import { responseBecomes } from '../alterations.ts';
 import type { Alteration, AskTarget, Defect, ProxiedRequest } from '../defect.ts';
 import { requestFor } from '../requests.ts';
-import { everyForm, saidIn } from './next-deployment.ts';
+import { everyForm, pollDataIn } from './next-deployment.ts';
 
 type Pairs = Readonly<Record<string, unknown>>;
 type Depends = Readonly<Record<string, readonly unknown[]>>;
@@ -24,7 +24,7 @@ function saying(request: ProxiedRequest, pairs: Pairs): ProxiedRequest {
 function reported(change: (pairs: Pairs, depends: Depends) => Pairs | undefined): () => Alteration {
   return () => ({
     request: async (request, ask) => {
-      const pairs = saidIn(request);
+      const pairs = pollDataIn(request);
       if (typeof pairs.device_type !== 'string') return request;
       for (const depends of await dependsOnTarget(ask)) {
         const changed = change(pairs, depends);
@@ -167,7 +167,7 @@ export const nextDeploymentFitDefects: readonly Defect[] = [
     violates: ['next.types-of-the-artifact'],
     operations: everyForm,
     alter: responseBecomes((response, request) => {
-      const { device_type: type } = saidIn(request);
+      const { device_type: type } = pollDataIn(request);
       const path = 'artifact.device_types_compatible';
       return response.status === 200 && type !== undefined
         ? changedJson(response, (body) => changedAt(body, path, () => [type]))

@@ -14,14 +14,14 @@ const checksum = 'rootfs-image.checksum';
 const neededChecksum = 'f7e243f8d26f2b0609d7b22ce0d164496be619672f8a96b5b6211d78a000b630';
 
 /** Returns what a device reports about itself, in any of the request forms. */
-export function saidIn(request: ProxiedRequest): Readonly<Record<string, unknown>> {
+export function pollDataIn(request: ProxiedRequest): Readonly<Record<string, unknown>> {
   if (request.operation === 'get-next-deployment') return Object.fromEntries(queryOf(request));
   const body = objectOf(request);
   return isObject(body.device_provides) ? body.device_provides : body;
 }
 
 function saysNothingOf(name: string): (request: ProxiedRequest) => boolean {
-  return (request) => saidIn(request)[name] === undefined;
+  return (request) => pollDataIn(request)[name] === undefined;
 }
 
 /** Returns the request as if its device had the checksum that the artifact depends on. */
@@ -73,7 +73,7 @@ function keepsIts204(operation: (typeof everyForm)[number]): Defect {
       const idle = new Set<string>();
       return {
         response: (response, request) => {
-          const poll = `${tokenOf(request)} ${JSON.stringify(saidIn(request))}`;
+          const poll = `${tokenOf(request)} ${JSON.stringify(pollDataIn(request))}`;
           if (response.status === 204) idle.add(poll);
           return response.status === 200 && idle.has(poll) ? ownResponse(204) : response;
         },
@@ -147,7 +147,7 @@ export const nextDeploymentDefects: readonly Defect[] = [
       return {
         response: (response, request) => {
           if (response.status === 200) last = response;
-          const isOther = saidIn(request).artifact_name === 'conformance-stranger';
+          const isOther = pollDataIn(request).artifact_name === 'conformance-stranger';
           return isOther && response.status === 204 && last ? last : response;
         },
       };
@@ -161,7 +161,7 @@ export const nextDeploymentDefects: readonly Defect[] = [
     alter: parameterBecomes(
       'device_type',
       'conformance-board',
-      (request) => saidIn(request).device_type === 'another-board',
+      (request) => pollDataIn(request).device_type === 'another-board',
     ),
   },
   {
@@ -183,7 +183,7 @@ export const nextDeploymentDefects: readonly Defect[] = [
     title: 'A device that satisfies the dependencies of an artifact is offered nothing.',
     violates: ['next.depends', 'next.v2-depends'],
     operations: ['post-next-deployment', 'post-next-deployment-v2'],
-    alter: statusBecomes(200, 204, (request) => saidIn(request)[checksum] === neededChecksum),
+    alter: statusBecomes(200, 204, (request) => pollDataIn(request)[checksum] === neededChecksum),
   },
   {
     id: 'finished-deployment-is-offered-again',

@@ -54,7 +54,7 @@ function successAlterations(id: OperationId, row: Operation): readonly Alteratio
 
 /** Returns true for 404 instead of 204 at the next deployment, which is an open point. */
 function isOpen({ deploymentRole }: Operation, from: number, to: number): boolean {
-  return deploymentRole === 'hands-out' && from === 204 && to === 404;
+  return deploymentRole === 'offers' && from === 204 && to === 404;
 }
 
 /** Returns true for an empty list; the status of such a response is an open point. */

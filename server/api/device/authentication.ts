@@ -25,11 +25,11 @@ import { missingSignature, signatureDetail, unusableKey } from './signature-refu
 export const postAuthRequest = defineEndpointWithOwnTransactions(
   'post-auth-request',
   ({ body }, context) => {
-    const signIn = read(body, context);
+    const signIn = parseRequest(body, context);
     if (signIn instanceof Refusal) return signIn;
     const { facts, ...stored } = gather(context, signIn, tenantOf(context, body.tenant_token));
     const decision = decideAuthRequest(facts);
-    const set = applied(context, decision, { ...signIn, ...stored });
+    const set = applyDecision(context, decision, { ...signIn, ...stored });
     // Only a known auth set is accepted.
     return decision.status === 200 && set
       ? { status: 200, body: issueToken(context, set) }
@@ -46,7 +46,10 @@ interface SignIn {
   readonly externalId: string | undefined;
 }
 
-function read(body: AuthRequest, { names, request, rawBody }: HandlerContext): SignIn | Refusal {
+function parseRequest(
+  body: AuthRequest,
+  { names, request, rawBody }: HandlerContext,
+): SignIn | Refusal {
   const identity = readIdentity(body.id_data);
   if ('because' in identity) {
     return refuse.malformed(`body: id_data: ${identity.because}`, {
@@ -149,7 +152,7 @@ function refusalOf({ status, because, detail }: AuthDecision): Refusal {
 }
 
 /** Returns the auth set of the request after the decision's writes; undefined if there is none. */
-function applied(
+function applyDecision(
   context: HandlerContext,
   decision: AuthDecision,
   signIn: SignIn & StoredRecords,
@@ -157,10 +160,10 @@ function applied(
   const { effect, takesExternalId } = decision;
   // A device that only renews its token changes nothing in the store.
   if (!effect && !(takesExternalId && signIn.externalId)) return signIn.set;
-  return context.store.atomically(() => apply(context, decision, signIn));
+  return context.store.atomically(() => writeDecision(context, decision, signIn));
 }
 
-function apply(
+function writeDecision(
   context: HandlerContext,
   { effect, takesExternalId }: AuthDecision,
   signIn: SignIn & StoredRecords,

@@ -138,42 +138,40 @@ function serveNext(
   const noUpdate = store.deviceDeployments.cachedNoUpdate(device.id);
   if (noUpdate) return noContentFor(noUpdate, request);
   return store.atomically(() => {
-    let release: readonly StoredArtifact[] = [];
     const instruction = decideInstruction({
       request,
       ...store.deviceDeployments.open(device.id),
       nowMs,
       newest: () => store.deviceDeployments.newest(device.id, 1).deviceDeployments[0],
-      candidatesOf: ({ deployment: { type, artifactName } }) => {
-        if (type === 'software') release = store.artifacts.findByName(artifactName);
-        return release.map(candidate);
-      },
+      candidatesOf: ({ deployment }) => releaseOf(context, deployment).map(candidate),
     });
     if ('changed' in instruction && instruction.changed) {
       store.deviceDeployments.save(instruction.deviceDeployment, instruction.changed, nowMs);
     }
-    return applyInstruction(context, request, { instruction, release });
+    return applyInstruction(context, request, instruction);
   });
+}
+
+/** Returns the artifacts of the deployment's release; none for a configuration. */
+function releaseOf(
+  { store }: DeviceContext,
+  { type, artifactName }: DeviceDeploymentWithFacts['deployment'],
+): readonly StoredArtifact[] {
+  return type === 'software' ? store.artifacts.findByName(artifactName) : [];
 }
 
 function applyInstruction(
   context: DeviceContext,
   request: NextRequest,
-  {
-    instruction,
-    release,
-  }: { instruction: Instruction<DeviceDeploymentWithFacts>; release: readonly StoredArtifact[] },
+  instruction: Instruction<DeviceDeploymentWithFacts>,
 ): ServedArtifact | Refusal | NoContent {
   switch (instruction.decision) {
     case 'serve': {
       const { deviceDeployment, artifactId, beginsAttempt } = instruction;
+      const { deployment } = deviceDeployment;
+      const release = releaseOf(context, deployment);
       const chosen = release.find(({ artifact }) => artifact.id === artifactId)?.artifact;
-      if (chosen && beginsAttempt) {
-        beginDeltaJob(context, request, {
-          deployment: deviceDeployment.deployment,
-          target: chosen,
-        });
-      }
+      if (chosen && beginsAttempt) beginDeltaJob(context, request, { deployment, target: chosen });
       return instructionsFor(context, request, { deviceDeployment, chosen });
     }
     case 'conflict':

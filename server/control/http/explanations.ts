@@ -8,7 +8,7 @@ import type { ExchangeRecord } from '../../http/exchange-record.ts';
 import { readRule } from '../../http/malformed-request.ts';
 import { maskText } from '../../http/masking.ts';
 import { Refusal } from '../../http/refusal.ts';
-import { deviceNamed, notOneDevice } from '../../journal/known-devices.ts';
+import { ambiguousNameSentence, deviceNamed } from '../../journal/known-devices.ts';
 import { journalOf } from '../../journal/tenant-journal.ts';
 import type { UnreadableRecord } from '../../journal/unreadable.ts';
 import { completeConnectionLimits } from '../../settings.ts';
@@ -85,10 +85,11 @@ function findDevice(tenants: readonly Tenant[], wanted: string) {
   for (const tenant of tenants) {
     const named = deviceNamed(tenant.store, wanted);
     if ('id' in named) return { tenant, id: named.id };
-    if ('several' in named) refuse(400, `query: device: ${notOneDevice(named, noDevices)}`);
+    if ('several' in named)
+      refuse(400, `query: device: ${ambiguousNameSentence(named, noDevices)}`);
     others.push(...named.nearest);
   }
-  refuse(404, maskText(notOneDevice({ nearest: others }, noDevices)));
+  refuse(404, maskText(ambiguousNameSentence({ nearest: others }, noDevices)));
 }
 
 /** Returns the explanation, or sends it as text if the caller prefers text to JSON. */

@@ -10,7 +10,7 @@ import type { JournalEntry } from '../../journal/entry.ts';
 import { type EntryFilter, matcher } from '../../journal/filter.ts';
 import { harOf } from '../../journal/har.ts';
 import type { Journal } from '../../journal/journal.ts';
-import { deviceNamed, notOneDevice } from '../../journal/known-devices.ts';
+import { ambiguousNameSentence, deviceNamed } from '../../journal/known-devices.ts';
 import { journalOf } from '../../journal/tenant-journal.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
 import type { EventStreams } from './event-stream.ts';
@@ -109,7 +109,10 @@ export function requireKnownDevice(
   if (!('nearest' in named)) return;
   const matches = matcher({ device }, tenant);
   for (const entry of journalOf(tenant).entries()) if (matches(entry)) return;
-  refuse(400, maskText(`${place}: device: ${notOneDevice(named, 'there are no devices')}`));
+  refuse(
+    400,
+    maskText(`${place}: device: ${ambiguousNameSentence(named, 'there are no devices')}`),
+  );
 }
 
 /** Returns the newest entries, or those that follow `after`. The next page starts after `next`. */

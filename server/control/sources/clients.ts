@@ -6,7 +6,7 @@ import type { ClientFeed, JudgedTenant } from '../../clients/client-feed.ts';
 import type { ClientDuty, ClientStates } from '../../clients/client-reader.ts';
 import { CLIENTS_MAX } from '../../clients/watched-clients.ts';
 import { maskText } from '../../http/masking.ts';
-import { deviceNamed, notOneDevice } from '../../journal/known-devices.ts';
+import { ambiguousNameSentence, deviceNamed } from '../../journal/known-devices.ts';
 import { journalOf } from '../../journal/tenant-journal.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
 
@@ -136,5 +136,5 @@ function requestLine(tenant: Tenant, sequence: number): { readonly request?: str
 export function unknownClient(tenant: Tenant, named: string): string {
   const known = deviceNamed(tenant.store, named);
   if ('id' in known) return 'the device has sent nothing since the server started';
-  return maskText(notOneDevice(known, 'there are no devices'));
+  return maskText(ambiguousNameSentence(known, 'there are no devices'));
 }

@@ -6,7 +6,7 @@ import { Card } from '../../../fixtures/page/card.tsx';
 import { Facts } from '../../../fixtures/page/facts.tsx';
 import { Report } from '../../../fixtures/page/report.tsx';
 import type { FleetFacts } from '../page-facts.ts';
-import { Course } from './course.tsx';
+import { RunTimeline } from './course.tsx';
 import { Devices } from './devices.tsx';
 import { Section } from './section.tsx';
 
@@ -16,7 +16,7 @@ export function App({ facts }: { facts: FleetFacts }) {
   return (
     <Report title={title} about={about} verdict={<Decision verdict={verdict} />}>
       <Progress progress={facts.progress} />
-      <Course course={course} />
+      <RunTimeline course={course} />
       <Devices devices={devices} />
       {sections.map((section) => (
         <Section key={section.id} section={section} />

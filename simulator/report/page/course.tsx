@@ -13,7 +13,7 @@ const ROOM_SECONDS = 5;
 const ROOM_SHARE = 0.25;
 
 /** Renders the charts and the selection of their range. */
-export function Course({ course }: { course: ShownCourse }) {
+export function RunTimeline({ course }: { course: ShownCourse }) {
   const { charts, marks, hint, startsAt } = course;
   const whole: TimeRange = { from: 0, to: Math.max(course.endSeconds, 1) };
   const [range, setRange] = useState(whole);
