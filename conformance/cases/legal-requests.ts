@@ -198,15 +198,21 @@ export interface LegalFormOptions {
   readonly send?: (request: WireRequest) => Promise<HttpResponse>;
   /** Statuses by which a target declines the form, as HTTP allows. */
   readonly declines?: readonly number[];
+  /** The text by which the effect of the request is recognized; a new one by default. */
+  readonly marker?: string;
 }
 
 /** Sends the valid request; resolves to undefined if it succeeds and has its effect. */
 export async function mismatchOf(
   context: TestContext,
   { id, good }: GoodRow,
-  { change = (request) => request, declines = [], ...way }: LegalFormOptions = {},
+  {
+    change = (request) => request,
+    declines = [],
+    marker = context.newName(),
+    ...way
+  }: LegalFormOptions = {},
 ): Promise<Mismatch | undefined> {
-  const marker = context.newName();
   const send = way.send ?? good.send ?? ((request) => context.session.send(request));
   const response = await send(change(good.request(marker)));
   if (declines.includes(response.status)) return undefined;

@@ -168,6 +168,23 @@ const kinds: readonly Defect[] = [
 
 const writing: readonly Defect[] = [
   {
+    id: 'same-patch-again-is-204',
+    title: 'A PATCH with the body of the one before is answered 204.',
+    violates: ['inventory.patch-is-200', 'service.equal-forms'],
+    operations: patch,
+    alter: () => {
+      const last = new Map<string, string>();
+      return {
+        response: (response, request) => {
+          const [token, body] = [tokenOf(request), request.body.toString()];
+          const isRepeated = last.get(token) === body;
+          last.set(token, body);
+          return response.status === 200 && isRepeated ? ownResponse(204) : response;
+        },
+      };
+    },
+  },
+  {
     id: 'patch-is-204',
     title: 'PATCH is answered 204.',
     violates: ['inventory.patch-is-200'],
