@@ -169,7 +169,7 @@ function waivedLines(duties: readonly ExaminedDuty[]): readonly string[] {
   });
 }
 
-/** Duties that lack a verdict for the same reason are in one row, with the MUSTs first. */
+/** Duties that lack a verdict for the same reason are in one row. */
 function unmetLines(duties: readonly ExaminedDuty[]): readonly string[] {
   const byReason = new Map<string, ExaminedDuty[]>();
   for (const each of duties) {
@@ -179,9 +179,7 @@ function unmetLines(duties: readonly ExaminedDuty[]): readonly string[] {
     byReason.set(reason, [...(byReason.get(reason) ?? []), each]);
   }
   return [...byReason].flatMap(([reason, of]) => {
-    const musts = of.filter(({ level }) => level === 'must');
-    const others = of.filter(({ level }) => level !== 'must');
-    const names = [...musts, ...others].map(({ duty, level }) => `${duty} (${level})`);
+    const names = of.map(({ duty, level }) => `${duty} (${level})`);
     return [`  ${reason}`, `      ${names.join(', ')}`];
   });
 }

@@ -12,7 +12,7 @@ import {
 } from '../../../../conformance/clients/report/examination.ts';
 import { nextStep } from '../../../../conformance/clients/scenes.ts';
 import { counted } from '../../../../fixtures/base/counted.ts';
-import type { DutyState } from '../../../../fixtures/control/clients.ts';
+import { byLevel, type DutyState } from '../../../../fixtures/control/clients.ts';
 import type { ExaminationPlan } from './plan.ts';
 import type { SceneEnd } from './run-scene.ts';
 import { allScenes, FIRST, notRun } from './scenes.ts';
@@ -38,7 +38,7 @@ interface Joining {
   readonly today: string;
 }
 
-/** Returns the result of an examination. */
+/** Returns the result of an examination, with the duties of the strictest level first. */
 export function joinResults(joining: Joining): Examination {
   const { plan, ended, skipped, capabilities, cutBy, intervalMs } = joining;
   const {
@@ -46,7 +46,7 @@ export function joinResults(joining: Joining): Examination {
     waivers,
     problems,
   } = applyWaivers(
-    duties.map((duty) => joinedDuty(duty, joining)),
+    duties.toSorted(byLevel).map((duty) => joinedDuty(duty, joining)),
     plan.waivers,
     joining.today,
   );

@@ -2,6 +2,7 @@
 
 import { counted } from '../../../../fixtures/base/counted.ts';
 import { printable } from '../../../../fixtures/base/printable.ts';
+import { byLevel } from '../../../../fixtures/control/clients.ts';
 import type { ResponseOf } from '../../../../fixtures/control/operations.ts';
 
 /** A client with its duties, from a server or from a recording. */
@@ -26,7 +27,8 @@ export function hasBrokenMust({ duties }: MappedClient): boolean {
 
 /** Returns the map of a client as lines, the verdict first. */
 export function clientLines(client: MappedClient): readonly string[] {
-  const { duties, exchanges, dropped, identity, client: name } = client;
+  const { exchanges, dropped, identity, client: name } = client;
+  const duties = client.duties.toSorted(byLevel);
   const lost = dropped === 0 ? '' : `, ${counted(dropped, 'event')} lost`;
   return [
     `${identity === undefined ? name : `${identity} (${name})`}: ${counted(exchanges, 'request')}${lost}`,
@@ -72,16 +74,10 @@ function brokenLines({ duty, level, violations, violationCount, remedy, source }
   ];
 }
 
-function rank({ level }: MappedDuty): number {
-  return level === 'must' ? 0 : 1;
-}
-
 /** Returns what exercises the duties that are not exercised, each step with its duties. */
 function nextLines(duties: readonly MappedDuty[]): readonly string[] {
   const bySteps = new Map<string, { command: string | undefined; duties: string[] }>();
-  // The sort is stable: MUSTs first, else in the order of the list.
-  const mustsFirst = duties.toSorted((one, other) => rank(one) - rank(other));
-  for (const { duty, state, level, next } of mustsFirst) {
+  for (const { duty, state, level, next } of duties) {
     if (state !== 'not-exercised' || level === 'observed' || next === undefined) continue;
     const step = bySteps.get(next.text) ?? { command: next.command, duties: [] };
     bySteps.set(next.text, step);
