@@ -1,6 +1,9 @@
 /** The scenes that cut a client at every moment of an update. */
-import type { Moment, Scene } from '../scene.ts';
+import type { Moment, Scene, Step } from '../scene.ts';
 import { accepted, damaged, deploy, ends, heldDownload, toLogs } from './steps.ts';
+
+/** Waits until the server has nothing for the client any more. */
+const isOver: Step = { await: 'poll without an update' };
 
 /**
  * Returns the scenes that cut the client at every moment that the protocol shows.
@@ -33,6 +36,7 @@ export function cutScenes(reports: readonly string[]): readonly Scene[] {
   };
   return [
     ...moments.map((cut) => ({ name: `cut ${cut.name}`, ...accepted(deploy, { cut }, ends) })),
-    { name: `cut ${inLog.name}`, ...accepted(damaged, deploy, { cut: inLog }, ends) },
+    // A client may report the failure before its log: then only the next poll shows the end.
+    { name: `cut ${inLog.name}`, ...accepted(damaged, deploy, { cut: inLog }, isOver) },
   ];
 }
