@@ -148,13 +148,13 @@ export class ObservedEvents {
 
   /** True if the server has failed the last request. */
   get isFailing(): boolean {
-    const { event, status = 0 } = this.all.at(-1) ?? {};
-    return event?.kind === 'exchange' && (status === 0 || status === 429 || status >= 500);
+    const { status } = this.#requests.at(-1) ?? {};
+    return status !== undefined && (status === 0 || status === 429 || status >= 500);
   }
 
-  /** Returns the time since the last event, and the longest time between two, in milliseconds. */
+  /** Returns the time since the last request, and the longest time between two, in milliseconds. */
   pauses(nowMs: number): { readonly pauseMs: number; readonly longestPauseMs: number } {
-    const times = this.all.map(({ event }) => endOf(event));
+    const times = this.#requests.map(({ event }) => endOf(event));
     const pauses = times.slice(1).map((time, index) => time - (times[index] ?? time));
     return { pauseMs: nowMs - (times.at(-1) ?? nowMs), longestPauseMs: Math.max(0, ...pauses) };
   }
@@ -182,6 +182,11 @@ export class ObservedEvents {
       this.#waiters.add(look);
       look();
     });
+  }
+
+  /** Without the pings of an open websocket, which come whatever a client waits for. */
+  get #requests(): readonly ObservedEvent[] {
+    return this.all.filter(({ event }) => event.kind === 'exchange');
   }
 
   #add(seen: ObservedEvent): void {
