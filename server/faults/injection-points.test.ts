@@ -152,11 +152,15 @@ describe('a planned response in place of the real one', () => {
     ]);
   });
 
-  it('redirects to the same place unless the plan names another', async () => {
+  it('redirects to the same place unless the plan names another place or host', async () => {
     await plan(server, [
+      { id: 'host', act: { kind: 'redirect', host: 'localhost' } },
       { id: 'same', act: 'redirect' },
       { id: 'other', act: { kind: 'redirect', status: 307, location: 'http://other.example/x' } },
     ]);
+    const { port } = new URL(server.baseUrl);
+    const elsewhere = (await poll()).headers.get('location') ?? '';
+    expect(elsewhere).toMatch(new RegExp(`^http://localhost:${port}/api/.*device_type=board`));
     const same = await poll();
     expect([same.status, same.headers.get('location')]).toEqual([
       302,

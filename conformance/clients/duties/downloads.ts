@@ -55,6 +55,7 @@ const linkDuties: readonly Duty[] = [
     source: 'Authentication, rules 1 and 8; RFC 9110, 11.6.2',
     looksAt: 'the headers of a download, and the host of the polls before it',
     remedy: 'send the token only to the address of the API; a link carries its own permission',
+    scene: 'redirected-to-host',
     operations: downloads,
     applies: ({ request }, { client }) =>
       client.apiHost !== undefined && client.apiHost !== hostOf(request.url),

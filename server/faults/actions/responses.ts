@@ -1,5 +1,6 @@
 /** Actions that respond instead of the handler: any status with any body, 429, and redirects. */
 import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { TLSSocket } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import * as v from 'valibot';
 import { isObject, type JsonObject, parsedJson } from '../../../fixtures/base/json.ts';
@@ -168,17 +169,21 @@ const rateLimited = defineAction({
 
 const redirect = defineAction({
   kind: 'redirect',
-  does: 'redirects to the given URL, or by default to the same URL',
+  does: 'redirects to the given URL, or by default to the same URL, at another host if one is given',
   entries: {
     status: v.optional(
       v.picklist([301, 302, 303, 307, 308], 'must be 301, 302, 303, 307 or 308'),
       302,
     ),
     location: v.optional(v.pipe(textUpTo(HEADER_MAX_CHARACTERS), headerValue())),
+    host: v.optional(v.pipe(textUpTo(253), v.regex(/^[\w.-]+$/, 'must be the name of a host'))),
   },
   injectionPoints: ['before', 'after'],
-  execute: async ({ status, location }, context) => {
-    const to = location ?? context.call.exchange.request.url ?? '/';
+  execute: async ({ status, location, host }, context) => {
+    const { url = '/', socket } = context.call.exchange.request;
+    const scheme = socket instanceof TLSSocket ? 'https' : 'http';
+    const same = host === undefined ? url : `${scheme}://${host}:${socket.localPort}${url}`;
+    const to = location ?? same;
     await context.wire.answer(status, [...idOf(context), ['Location', to]]);
     return 'answered';
   },

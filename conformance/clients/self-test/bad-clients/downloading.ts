@@ -39,6 +39,11 @@ export const downloading: readonly BadClient[] = [
     alter: edit('d2: download', { headers: { Authorization: 'Bearer secret' } }),
   },
   {
+    duty: 'get.no-token-to-other-hosts',
+    does: 'keeps its token across a redirect',
+    alter: edit('d3: download', { headers: { Authorization: 'Bearer secret' } }),
+  },
+  {
     duty: 'get.follows-redirect',
     does: 'fails at a redirect',
     alter: all(

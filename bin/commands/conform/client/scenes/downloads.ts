@@ -37,6 +37,11 @@ export const downloadScenes = {
     ...faultyDownload({ ...toDownloads, act: { kind: 'redirect', status: 302 } }),
     server: { dialects: new Set(['storage-host']) },
   },
+  // Without another origin the link has the host of the API; its first redirect leads elsewhere.
+  'redirected-to-host': {
+    ...faultyDownload({ ...toDownloads, act: { kind: 'redirect', host: 'localhost' } }),
+    server: {},
+  },
   'unsatisfiable-range': faultyDownload(
     { ...{ ...toDownloads, when: 'body' }, act: 'reset' },
     { match: { operation: downloadOperations, nthCall: 2 }, act: 'range-refused' },
