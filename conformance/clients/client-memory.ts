@@ -95,9 +95,10 @@ export class ClientMemory {
   inventoryIntervalMs: number | undefined;
   inventoryMs: number | undefined;
   /**
-   * The last fetch of a control map, and the number of fetches in a row that followed one hastily.
+   * The last fetch of a control map, the number of fetches in a row that followed one hastily, and
+   * whether it brought a map.
    */
-  lastMap: (Times & { readonly hasty: number }) | undefined;
+  lastMap: (Times & { readonly hasty: number; readonly isRead: boolean }) | undefined;
   /** Payload of the last ping of the server, and the number of pings of the device. */
   pingPayload: Buffer | undefined;
   pings = 0;
@@ -255,11 +256,12 @@ export class ClientMemory {
   #fetchedMap(exchange: JudgedExchange, event: ClientExchange): void {
     const { status, json, deploymentId } = exchange;
     const hasty = isHasty(this.lastMap, exchange) ? (this.lastMap?.hasty ?? 0) + 1 : 0;
-    this.lastMap = { ...timesOf(exchange), hasty };
+    const isRead = status === 200 && isAnswered(event);
+    this.lastMap = { ...timesOf(exchange), hasty, isRead };
     const offer = this.deployments.offers.get(deploymentId);
     if (offer === undefined) return;
     offer.mapFetches += 1;
-    if (status === 200 && isAnswered(event)) offer.pauses = pausesIn(json);
+    if (isRead) offer.pauses = pausesIn(json);
   }
 
   #inventoried({ row, sent, isSuccess, request }: JudgedExchange): void {

@@ -46,6 +46,12 @@ export class DeploymentMemory {
     return latest?.final === undefined && latest?.isOver === false ? latest : undefined;
   }
 
+  /** Returns the offer with this id, or with another form of it if both are UUIDs. */
+  ofId(deploymentId: string): Offer | undefined {
+    const known = this.offers.get(deploymentId);
+    return known ?? this.offers.values.findLast(({ id }) => plain(id) === plain(deploymentId));
+  }
+
   /** Returns the offer whose file a request fetches. */
   ofLink(url: string): Offer | undefined {
     const link = linkOf(url);
@@ -136,7 +142,7 @@ export class DeploymentMemory {
   /** Records the report of a status. */
   reported(exchange: JudgedExchange, event: ClientExchange): void {
     const { deploymentId, sent, status: answered, isSuccess, request } = exchange;
-    const offer = this.offers.get(deploymentId);
+    const offer = this.ofId(deploymentId);
     if (offer === undefined) return;
     const { status } = membersOf(sent);
     if (offer.reports.length < REPORTS_MAX) offer.reports.push(status);
@@ -159,7 +165,7 @@ export class DeploymentMemory {
   /** Records the upload of a log. */
   logged(exchange: JudgedExchange, event: ClientExchange): void {
     const { deploymentId, status, request } = exchange;
-    const offer = this.offers.get(deploymentId);
+    const offer = this.ofId(deploymentId);
     if (offer && isLogDone(exchange)) offer.hasLog = true;
     if ((status !== 413 && status !== 400) || !isAnswered(event)) return;
     const times = this.isRefusedLog(exchange)
@@ -180,4 +186,9 @@ export class DeploymentMemory {
     const isTooLong = before.status === 413 && exchange.request.bodyBytes >= before.bytes;
     return isTooLong || before.content === contentOf(exchange);
   }
+}
+
+/** Returns an id without the dashes and the case that mean nothing in a UUID. */
+function plain(id: string): string {
+  return id.replaceAll('-', '').toLowerCase();
 }

@@ -129,22 +129,29 @@ const mapDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device that announces control maps pauses where the map says so.',
     source: 'Device deployments v2: update_control_map, true if the device supports them',
-    looksAt: 'reports on a deployment whose map pauses a state',
+    looksAt: 'reports on a deployment whose map pauses a state, also after the map was fetched',
     excuses: 'a map that the server has lifted since',
     remedy: 'read artifact.update_control_map, or do not send update_control_map: true',
     scene: 'control-map',
     operations: reporting,
     applies: ({ deploymentId }, { client }) =>
       (client.deployments.offers.get(deploymentId)?.pauses?.length ?? 0) > 0,
-    violation: ({ deploymentId, sent }, { client }) => {
-      const { pauses = [], reports = [] } = client.deployments.offers.get(deploymentId) ?? {};
+    violation: (exchange, { client: { deployments, lastMap } }) => {
+      const { deploymentId, sent } = exchange;
+      const { pauses = [], reports = [], mapFetches } = deployments.offers.get(deploymentId) ?? {};
       const { status } = membersOf(sent);
       const skipped = pauses.find((state) => {
         const [pause, next] = heldBack[state] ?? [];
         return next === status && !reports.includes(pause);
       });
-      if (skipped === undefined) return undefined;
-      return { where: 'the device', must: `pause at ${skipped}`, actual: describeValue(status) };
+      if (skipped !== undefined)
+        return { where: 'the device', must: `pause at ${skipped}`, actual: describeValue(status) };
+      // A pause that is never lifted may expire, but not because the map was fetched.
+      const held = pauses.find((state) => heldBack[state]?.[1] === status);
+      const isAtOnce = mapFetches === 1 && lastMap?.isRead && isHasty(lastMap, exchange);
+      if (held === undefined || !isAtOnce) return undefined;
+      const seen = `${describeValue(status)} after a map that still pauses`;
+      return { where: 'the device', must: `go on pausing at ${held}`, actual: seen };
     },
   },
   {

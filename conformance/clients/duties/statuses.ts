@@ -170,11 +170,11 @@ export const statusDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device reports only on deployments that it was given.',
     source: 'Errors: 404; DeploymentInstructions (v2): id',
-    looksAt: 'the id of reports and logs, the ids that were offered, and a 404',
+    looksAt: 'the id of reports and logs, the ids that were offered in any form, and a 404',
     remedy: 'store the id of the offer as it is, and use it in the path',
     operations: [...reporting, 'put-deployment-log'],
     applies: ({ deploymentId, status }, { client }) =>
-      client.deployments.offers.has(deploymentId) || status === 404,
+      client.deployments.ofId(deploymentId) !== undefined || status === 404,
     violation: ({ deploymentId }, { client }) =>
       client.deployments.offers.has(deploymentId)
         ? undefined

@@ -100,6 +100,11 @@ export const reporting: readonly BadClient[] = [
     ]),
   },
   {
+    duty: 'report.own-deployment',
+    does: 'writes the id of its deployment in capitals',
+    alter: edit('d2: installing', { id: 'D2' }),
+  },
+  {
     duty: 'report.success-only-if-installed',
     does: 'reports success without a download',
     alter: drop('d2: download'),

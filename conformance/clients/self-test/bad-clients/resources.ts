@@ -198,6 +198,11 @@ export const resources: readonly BadClient[] = [
     alter: drop(/^m1: (pause|map)/),
   },
   {
+    duty: 'map.announced-only-if-kept',
+    does: 'goes on once it has fetched the map, whatever that says',
+    alter: edit('m1: map', { response: pausingMap }),
+  },
+  {
     duty: 'map.reports-pause',
     does: 'pauses without a report',
     alter: all(

@@ -95,6 +95,7 @@ export const offerScenes = {
         ...(['unknown-members', 'member-order', 'json-spaces', 'json-escapes'] as const),
         ...(['header-case', 'header-order', 'media-type', 'chunked', 'timestamps'] as const),
         ...(['link-query-order', 'link-unknown-parameter', 'link-scheme-case'] as const),
+        'deployment-ids',
       ],
     },
     {
