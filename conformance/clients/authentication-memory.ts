@@ -4,7 +4,7 @@ import type { JudgedExchange } from '../passive/judged-exchange.ts';
 import { membersOf } from '../target/json-members.ts';
 import { BoundedMap } from './bounded-map.ts';
 import { digestOf, identityIn, isHasty, pauseMs, timesOf } from './exchange-facts.ts';
-import { HASTY_MS, interrupts, isAnswered } from './excuses.ts';
+import { interrupts, isAnswered, MIN_PAUSE_MS } from './excuses.ts';
 import { type Authentication, ITEMS_MAX, type LastPoll } from './remembered.ts';
 import { MASK } from './secret-text.ts';
 
@@ -51,7 +51,7 @@ export class AuthenticationMemory {
     }
     const idle = pauseMs(lastPoll, exchange);
     const isNeedless =
-      lastPoll?.status === 204 && idle !== undefined && idle < HASTY_MS && !this.isRestarted;
+      lastPoll?.status === 204 && idle !== undefined && idle < MIN_PAUSE_MS && !this.isRestarted;
     this.needless = isNeedless && this.unauthorized.size === 0 ? this.needless + 1 : 0;
     this.isRestarted = false;
     const { identity, key } = identityIn(exchange.sent) ?? {};

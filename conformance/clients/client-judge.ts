@@ -17,7 +17,7 @@ import type { JudgedExchange } from '../passive/judged-exchange.ts';
 import { ClientMemory } from './client-memory.ts';
 import type { ClientVerdict, DutyVerdict, DutyViolation } from './client-verdict.ts';
 import { duties } from './duties/duties.ts';
-import type { Duty, DutyMemory, Sequence, Watch } from './duty.ts';
+import type { Duty, DutyMemory, EventMatcher, Sequence } from './duty.ts';
 import { DOWNLOAD_RETRY_MS, isAnswered, isUnderway, patienceMs } from './excuses.ts';
 import { FleetMemory } from './fleet-memory.ts';
 import { judgedExchange, rowOf } from './recognized-exchange.ts';
@@ -204,13 +204,13 @@ export class ClientJudge {
   #advance(
     client: JudgedClient,
     duty: Duty,
-    { begins, keeps, lapses, breaks }: Sequence,
+    { dueAfter, keptBy, cancelledBy, brokenBy }: Sequence,
     exchange: JudgedExchange,
     memory: DutyMemory,
   ): void {
     const { event } = memory;
     const due = client.memory.due.get(duty.id);
-    const happened = (watch: Watch | undefined): boolean =>
+    const happened = (watch: EventMatcher | undefined): boolean =>
       watch?.exchange?.(exchange, memory) ?? false;
     // A request that began before the device could know is no response to it.
     if (due && event.sentMs >= due.sinceMs) {
@@ -222,14 +222,14 @@ export class ClientJudge {
         atMs: event.endedMs,
         contradicts: due.sequence,
       };
-      const broken = breaks?.(exchange, memory, due);
-      const isKept = broken === undefined && happened(keeps);
+      const broken = brokenBy?.(exchange, memory, due);
+      const isKept = broken === undefined && happened(keptBy);
       if (broken !== undefined || isKept) {
         client.memory.due.delete(duty.id);
         this.#decide(client, duty, broken, place);
-      } else if (happened(lapses)) client.memory.due.delete(duty.id);
+      } else if (happened(cancelledBy)) client.memory.due.delete(duty.id);
     }
-    if (!client.memory.due.has(duty.id) && happened(begins)) {
+    if (!client.memory.due.has(duty.id) && happened(dueAfter)) {
       client.memory.due.keep(duty.id, newDue(event.sequence, event.endedMs));
     }
   }
@@ -247,12 +247,12 @@ export class ClientJudge {
       }
       const { sequence } = duty;
       const due = client.memory.due.get(duty.id);
-      if (due && sequence?.keeps.socket?.(event, memory)) {
+      if (due && sequence?.keptBy.socket?.(event, memory)) {
         client.memory.due.delete(duty.id);
         this.#decide(client, duty, undefined, place);
-      } else if (due && sequence?.lapses?.socket?.(event, memory)) {
+      } else if (due && sequence?.cancelledBy?.socket?.(event, memory)) {
         client.memory.due.delete(duty.id);
-      } else if (!due && sequence?.begins.socket?.(event, memory)) {
+      } else if (!due && sequence?.dueAfter.socket?.(event, memory)) {
         client.memory.due.keep(duty.id, newDue(event.sequence, event.atMs));
       }
     }
@@ -271,7 +271,7 @@ export class ClientJudge {
         client.memory = client.memory.afterGap();
       }
       for (const { id, sequence } of duties) {
-        if (sequence?.lapses?.acts?.includes(kind)) client.memory.due.delete(id);
+        if (sequence?.cancelledBy?.acts?.includes(kind)) client.memory.due.delete(id);
       }
       if (kind === 'scene-ended') {
         this.#endOf(client, atMs);
@@ -284,7 +284,7 @@ export class ClientJudge {
       }
       client.memory.interrupted(act);
       for (const { id, sequence } of duties) {
-        const { acts, when } = sequence?.begins ?? {};
+        const { acts, when } = sequence?.dueAfter ?? {};
         const isDue = acts?.includes(kind) && (when?.(client.memory) ?? true);
         if (isDue) client.memory.due.keep(id, newDue(0, atMs));
       }

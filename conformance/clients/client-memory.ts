@@ -17,7 +17,7 @@ import {
   areaOf,
   askedWith,
   digestOf,
-  downloads,
+  downloadOperations,
   furtherPairs,
   hostOf,
   isBusy,
@@ -140,7 +140,7 @@ export class ClientMemory {
       this.deployments.isIdleKnown ||= exchange.status === 401;
     } else this.authentication.usedToken(exchange, event);
     if (isPollOperation(row)) this.#polled(exchange, event);
-    if (downloads.includes(id)) this.deployments.downloaded(exchange, event);
+    if (downloadOperations.includes(id)) this.deployments.downloaded(exchange, event);
     if (id === 'put-deployment-status') this.deployments.reported(exchange, event);
     if (id === 'get-update-control-map') this.#fetchedMap(exchange, event);
     if (id === 'put-deployment-log') this.deployments.logged(exchange, event);

@@ -1,4 +1,5 @@
 /** What is remembered of the deployments of one device: offers, downloads, reports and logs. */
+
 import type { ClientExchange } from '../../fixtures/control/client-event.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
 import { membersOf } from '../target/json-members.ts';
@@ -8,8 +9,8 @@ import {
   askedWith,
   contentOf,
   digestOf,
-  finals,
   isLogDone,
+  isReportableFinal,
   linkOf,
   pausesIn,
   targetOf,
@@ -147,7 +148,7 @@ export class DeploymentMemory {
     const { status } = membersOf(sent);
     if (offer.reports.length < REPORTS_MAX) offer.reports.push(status);
     offer.mapFetches = 0;
-    if (isSuccess && finals.includes(status)) {
+    if (isSuccess && isReportableFinal(status)) {
       offer.final = status;
       offer.isFinalKnown = isAnswered(event);
       offer.endedMs = request.endedMs;
@@ -156,7 +157,7 @@ export class DeploymentMemory {
     if (answered === 409) {
       offer.conflicts += 1;
       // What the device has reported after the first 409 is no excuse.
-      if (offer.conflictMs === undefined) offer.isConflictOfFinal = finals.includes(status);
+      if (offer.conflictMs === undefined) offer.isConflictOfFinal = isReportableFinal(status);
       offer.conflictMs ??= request.endedMs;
     }
     if (answered === 404 || answered === 409) offer.isOver = true;

@@ -17,7 +17,7 @@ const PADDING_MAX_BYTES = 10_240;
  * between two parts (`changed`), it ended early (`short`), its bytes were altered (`altered`), it
  * went on past its end (`endless`), or the power of the device was cut (`cut`).
  */
-export type Flaw = 'lying' | 'changed' | 'short' | 'altered' | 'endless' | 'cut';
+export type Flaw = 'wrong-start' | 'changed' | 'short' | 'altered' | 'endless' | 'cut';
 
 /** Planned faults that alter the bytes of a file, by a part of their name. */
 const alterations: readonly (readonly [RegExp, Flaw])[] = [
@@ -96,9 +96,10 @@ export class DownloadProgress {
     if (this.#validator !== undefined && this.#validator !== validator && from > 0) {
       this.#parts = [];
       this.#flaw = 'changed';
-    } else if (status === 206 && Number(asked) !== from) this.#flaw = 'lying';
+    } else if (status === 206 && Number(asked) !== from) this.#flaw = 'wrong-start';
     // Who asks again for what is missing has not joined the part that began elsewhere.
-    else if (this.#flaw === 'lying' && from > 0 && from <= this.joinedBytes) this.#flaw = undefined;
+    else if (this.#flaw === 'wrong-start' && from > 0 && from <= this.joinedBytes)
+      this.#flaw = undefined;
     else if (from === 0) {
       // A fresh start replaces what was received before.
       if (status === 200) this.#parts = [];
@@ -111,13 +112,14 @@ export class DownloadProgress {
     for (const [pattern, flaw] of alterations) {
       if (event.interference.some((name) => pattern.test(name))) this.#flaw = flaw;
     }
-    if (this.#flaw !== 'lying' && this.#flaw !== 'changed') this.#join(from, from + responseBytes);
+    if (this.#flaw !== 'wrong-start' && this.#flaw !== 'changed')
+      this.#join(from, from + responseBytes);
     this.sentBytes += responseBytes;
     const isCut = !event.isDelivered;
     const lacksPart = (isCut && isAltered(event)) || (isNew && from > 0);
     if (lacksPart) this.#flaw ??= 'short';
     // After bytes that are of no use, or the whole file in place of a part, a device begins anew.
-    const isMisfit = this.#flaw === 'lying' || this.#flaw === 'changed';
+    const isMisfit = this.#flaw === 'wrong-start' || this.#flaw === 'changed';
     const isWrong = this.#flaw === 'endless' || this.#flaw === 'altered';
     const isUseless = isMisfit || isWrong || (status === 200 && asked !== undefined);
     this.cutAtBytes = isCut && !isUseless ? this.joinedBytes : undefined;

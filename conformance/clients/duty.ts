@@ -30,7 +30,7 @@ export interface DutyMemory {
 type SocketMemory = Pick<DutyMemory, 'client' | 'fleet'>;
 
 /** Events that a sequence waits for. An exchange is seen before the device's memory learns it. */
-export interface Watch {
+export interface EventMatcher {
   readonly exchange?: (exchange: JudgedExchange, memory: DutyMemory) => boolean;
   readonly socket?: (event: ClientSocketEvent, memory: SocketMemory) => boolean;
   readonly acts?: readonly ServerAct['act'][];
@@ -40,26 +40,26 @@ export interface Watch {
 
 /**
  * A duty that is a sequence: an event makes a reaction due, and another one meets it. It is open
- * between the two; `breaks` shows that the device did something else instead, and the end of a
+ * between the two; `brokenBy` shows that the device did something else instead, and the end of a
  * scene shows that it did nothing.
  */
 export interface Sequence {
-  readonly begins: Watch;
-  readonly keeps: Watch;
-  readonly breaks?: (
+  readonly dueAfter: EventMatcher;
+  readonly keptBy: EventMatcher;
+  readonly brokenBy?: (
     exchange: JudgedExchange,
     memory: DutyMemory,
     due: Due,
   ) => Violation | undefined;
   /** Events after which the reaction is no longer due. */
-  readonly lapses?: Watch;
+  readonly cancelledBy?: EventMatcher;
   /** The reaction, phrased to follow "must". */
   readonly must: string;
 }
 
 /**
  * One duty. Like every passive check it does not apply to an exchange that it cannot decide without
- * doubt, and its violation reads "`where` must `must`, not `seen`". A duty that has neither check
+ * doubt, and its violation reads "`where` must `must`, not `actual`". A duty that has neither check
  * nor sequence is observed, or only the device could show it.
  */
 export interface Duty
@@ -88,7 +88,7 @@ export interface Duty
   ) => Violation | 'kept' | undefined;
   readonly sequence?: Sequence;
   /** Why its scene may leave it undecided, as the end of a sentence about the scene. */
-  readonly unshown?: string;
+  readonly whyUndecided?: string;
   /** The scene whose end without a violation keeps the duty. */
   readonly keptByEndOf?: SceneName;
   /** Returns what was observed so far; undefined if nothing was. */

@@ -4,17 +4,25 @@ import { jsonInOrder, parsedJson } from '../../fixtures/base/json.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
 import { entriesOf, membersOf } from '../target/json-members.ts';
-import { HASTY_MS } from './excuses.ts';
+import { MIN_PAUSE_MS } from './excuses.ts';
 import { holdsSecret } from './secret-text.ts';
 
 /** The times of a request and of its response. */
 export type Times = Pick<JudgedExchange['request'], 'sentMs' | 'endedMs'>;
 
 /** The ids of the operations that fetch a file by a signed link. */
-export const downloads: readonly string[] = ['download-artifact', 'download-configuration'];
+export const downloadOperations: readonly string[] = [
+  'download-artifact',
+  'download-configuration',
+];
 
-/** The final statuses that a device may report. */
-export const finals: readonly unknown[] = ['success', 'failure', 'already-installed'];
+const reportableFinals: ReadonlySet<unknown> = new Set(['success', 'failure', 'already-installed']);
+
+/** Returns true for a final status that a device may report. */
+export function isReportableFinal(status: unknown): boolean {
+  return reportableFinals.has(status);
+}
+
 /** Returns true if devices call the operation: with their token, a signature or a link. */
 export function isOfDevice({ authorization }: Operation): boolean {
   return ['device', 'socket', 'signature', 'link'].includes(authorization);
@@ -32,15 +40,15 @@ export function pauseMs(
   return request.sentMs - earlier.endedMs;
 }
 
-/** Returns true if a request began less than a second after the earlier one did. */
+/** Returns true if a request began sooner after the earlier one than the shortest pause. */
 export function isHasty(earlier: Times | undefined, { request }: JudgedExchange): boolean {
   return isSoonAfter(earlier, request);
 }
 
-/** Returns true for times less than a second after earlier ones; equal times prove nothing. */
+/** Returns true for times sooner after earlier ones than the shortest pause; equal times prove nothing. */
 export function isSoonAfter(earlier: Times | undefined, { sentMs, endedMs }: Times): boolean {
   if (earlier === undefined || endedMs <= earlier.endedMs) return false;
-  return sentMs - earlier.sentMs < HASTY_MS;
+  return sentMs - earlier.sentMs < MIN_PAUSE_MS;
 }
 
 /** Returns the data of a poll: the type and the artifact of the device, and further pairs. */

@@ -16,7 +16,7 @@ const ROUND_TRIP_MS = 200;
  * A shorter time between two requests is hasty: a second, less what a network may take from it,
  * since the server sees when requests arrive and not when they are sent.
  */
-export const HASTY_MS = 900;
+export const MIN_PAUSE_MS = 900;
 
 /**
  * A device may repeat a request on its other connection, or in its other process, while a response

@@ -3,7 +3,7 @@ import { beginningOf } from '../../fixtures/base/beginning.ts';
 import { signatureProblem } from '../signing/verify.ts';
 import { BoundedMap } from './bounded-map.ts';
 import { digestOf } from './exchange-facts.ts';
-import { HASTY_MS } from './excuses.ts';
+import { MIN_PAUSE_MS } from './excuses.ts';
 
 const IDENTITY_MAX_CHARACTERS = 100;
 /** Maximum number of keys of which the identity is remembered. */
@@ -36,7 +36,7 @@ export class FleetMemory {
   /** Records a poll after a restart. Returns true for the tenth one, and further ones, in a second. */
   pollsInStep(sentMs: number): boolean {
     const { sinceMs, count } = this.#inStep;
-    const isSame = sentMs - sinceMs < HASTY_MS;
+    const isSame = sentMs - sinceMs < MIN_PAUSE_MS;
     this.#inStep = isSame ? { sinceMs, count: count + 1 } : { sinceMs: sentMs, count: 1 };
     return this.#inStep.count >= IN_STEP_MIN;
   }

@@ -3,7 +3,7 @@ import type { ClientExchange } from '../../fixtures/control/client-event.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
 import { BoundedMap } from './bounded-map.ts';
 import { contentOf, pauseMs, timesOf, waitSeconds } from './exchange-facts.ts';
-import { HASTY_MS, isAnswered } from './excuses.ts';
+import { isAnswered, MIN_PAUSE_MS } from './excuses.ts';
 import { type FailureRun, ITEMS_MAX, type Wait } from './remembered.ts';
 
 /** The failures of one device as seen so far. */
@@ -56,7 +56,7 @@ export class RetryMemory {
       before?.longestPauseMs ?? 0,
       before?.firstPauseMs === undefined ? 0 : (pause ?? 0),
     );
-    const hasty = pause !== undefined && pause < HASTY_MS ? (before?.hasty ?? 0) + 1 : 0;
+    const hasty = pause !== undefined && pause < MIN_PAUSE_MS ? (before?.hasty ?? 0) + 1 : 0;
     const count = (before?.count ?? 0) + (isOwn ? 1 : 0);
     const run = { ...timesOf(exchange), count, hasty, firstPauseMs, longestPauseMs };
     this.failures.keep(row.id, run);

@@ -71,8 +71,14 @@ const steps = {
 /** The name of a scene. */
 export type SceneName = keyof typeof steps;
 
+/** Scenes that no examination plays, since they need a board, a fleet or gigabytes. */
+const unplayed: ReadonlySet<SceneName> = new Set([
+  ...(['large-artifact', 'compressed-download', 'monitor', 'restart-of-many'] as const),
+]);
+
 /** Returns what its author does to exercise a duty. @param scene undefined for ordinary traffic */
 export function nextStep(scene: SceneName = 'ordinary-traffic'): NextStep {
-  const command = `fleetbed conform client --scene ${scene} --command '…'`;
-  return { text: steps[scene], command, scene };
+  const option = scene === 'power-cut' ? '--cuts' : `--scene ${scene}`;
+  const command = `npx fleetbed conform client ${option} --command '…'`;
+  return { text: steps[scene], ...(!unplayed.has(scene) && { command }), scene };
 }

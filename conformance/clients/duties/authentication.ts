@@ -150,9 +150,9 @@ const reactionDuties: readonly Duty[] = [
     remedy: 'go on asking after a 401 or 403, at the interval',
     scene: 'rejection',
     sequence: {
-      begins: { acts: ['accepted'], when: ({ authentication: { isRejected } }) => isRejected },
-      keeps: { exchange: ({ row, status }) => isAuthentication(row) && status === 200 },
-      lapses: { acts: ['rejected', 'decommissioned', 'client-killed'] },
+      dueAfter: { acts: ['accepted'], when: ({ authentication: { isRejected } }) => isRejected },
+      keptBy: { exchange: ({ row, status }) => isAuthentication(row) && status === 200 },
+      cancelledBy: { acts: ['rejected', 'decommissioned', 'client-killed'] },
       must: 'authenticate after it was accepted again',
     },
   },
@@ -165,12 +165,12 @@ const reactionDuties: readonly Duty[] = [
     remedy: 'ask again after a 401, at an interval, as long as the device runs',
     scene: 'pending',
     sequence: {
-      begins: {
+      dueAfter: {
         exchange: ({ row, status }, m) =>
           isAuthentication(row) && status === 401 && isAnswered(m.event),
       },
-      keeps: { exchange: ({ row }) => isAuthentication(row) },
-      lapses: { acts: ['client-killed', 'decommissioned'] },
+      keptBy: { exchange: ({ row }) => isAuthentication(row) },
+      cancelledBy: { acts: ['client-killed', 'decommissioned'] },
       must: 'ask again after a 401',
     },
   },
@@ -209,19 +209,19 @@ const reactionDuties: readonly Duty[] = [
     remedy: 'authenticate when an operation answers 401, whatever the age of the token',
     scene: 'token-expiry',
     sequence: {
-      begins: {
+      dueAfter: {
         exchange: (exchange, { event }) =>
           isAnswered(event) && isRefusedAsExpired(exchange, event.serverNowMs),
       },
-      keeps: { exchange: ({ row }) => isAuthentication(row) },
-      breaks: (exchange, { client, event }) => {
+      keptBy: { exchange: ({ row }) => isAuthentication(row) },
+      brokenBy: (exchange, { client, event }) => {
         const times = client.authentication.unauthorized.get(exchange.row.id) ?? 0;
         const isThird =
           isRefusedAsExpired(exchange, event.serverNowMs) && times === REPEATS_UNDERWAY_MAX;
         if (!isThird) return undefined;
         return { where: 'an expired token', must: 'be renewed', actual: 'a third 401 with it' };
       },
-      lapses: { acts: ['client-killed'] },
+      cancelledBy: { acts: ['client-killed'] },
       must: 'authenticate after its token expired',
     },
   },
@@ -257,16 +257,16 @@ const reactionDuties: readonly Duty[] = [
     remedy: 'store the token as text of any length, and never parse it',
     scene: 'other-token',
     sequence: {
-      begins: {
+      dueAfter: {
         exchange: (exchange) => isAuthentication(exchange.row) && isUnusualToken(exchange),
       },
-      keeps: {
+      keptBy: {
         exchange: ({ row, token }, { client }) =>
           row.authorization === 'device' &&
           token !== undefined &&
           digestOf(token) === client.authentication.tokens.newest?.[0],
       },
-      lapses: { acts: ['client-killed'] },
+      cancelledBy: { acts: ['client-killed'] },
       must: 'use the token that it was given',
     },
   },
@@ -279,12 +279,12 @@ const reactionDuties: readonly Duty[] = [
     remedy: 'judge a token by the responses to it, not by the clock of the device',
     scene: 'clock-wrong',
     sequence: {
-      begins: {
+      dueAfter: {
         exchange: (_, { client, event }) =>
           Math.abs(event.serverNowMs - (client.serverNowMs ?? event.serverNowMs)) > YEAR_MS,
       },
-      keeps: { exchange: ({ row, isSuccess }) => isPollOperation(row) && isSuccess },
-      lapses: { acts: ['client-killed'] },
+      keptBy: { exchange: ({ row, isSuccess }) => isPollOperation(row) && isSuccess },
+      cancelledBy: { acts: ['client-killed'] },
       must: 'poll although the clock of the server was moved by years',
     },
   },

@@ -114,11 +114,11 @@ const handshakeDuties: readonly Duty[] = [
     remedy: 'compute the value from the key, and close on a difference',
     scene: 'socket-wrong-accept',
     sequence: {
-      begins: {
+      dueAfter: {
         exchange: ({ row }, { event }) =>
           handshakes.includes(row.id) && event.interference.some((name) => /accept/.test(name)),
       },
-      keeps: {
+      keptBy: {
         socket: ({ event }) => event === 'closed',
         exchange: ({ row }) => handshakes.includes(row.id),
       },
@@ -155,9 +155,9 @@ const frameDuties: readonly Duty[] = [
     remedy: 'send a pong with the same bytes at once, also while a message is handled',
     scene: 'sockets',
     sequence: {
-      begins: { socket: ({ event, from }) => event === 'ping' && from === 'server' },
-      keeps: { socket: ({ event, from }) => event === 'pong' && from === 'device' },
-      lapses: {
+      dueAfter: { socket: ({ event, from }) => event === 'ping' && from === 'server' },
+      keptBy: { socket: ({ event, from }) => event === 'pong' && from === 'device' },
+      cancelledBy: {
         socket: ({ event }) => event === 'closed' || event === 'opened',
         acts: ['client-killed', 'server-restarted'],
       },
@@ -196,12 +196,12 @@ const frameDuties: readonly Duty[] = [
     remedy: 'join the fragments, and handle control frames in between',
     scene: 'sockets',
     sequence: {
-      begins: {
+      dueAfter: {
         acts: ['scene-began'],
         when: ({ scene, sockets }) => scene === 'sockets' && sockets.size > 0,
       },
-      keeps: { socket: ({ event, from }) => event === 'message' && from === 'device' },
-      lapses: { acts: ['client-killed'] },
+      keptBy: { socket: ({ event, from }) => event === 'message' && from === 'device' },
+      cancelledBy: { acts: ['client-killed'] },
       must: 'answer a message in fragments',
     },
   },
@@ -271,11 +271,11 @@ const reactionDuties: readonly Duty[] = [
     remedy: 'send a ping each minute, and reconnect when its pong is missing',
     scene: 'socket-silent',
     sequence: {
-      begins: {
+      dueAfter: {
         socket: ({ event }, { client }) => event === 'opened' && client.scene === 'socket-silent',
       },
-      keeps: { exchange: ({ row }) => handshakes.includes(row.id) },
-      lapses: { acts: ['client-killed'] },
+      keptBy: { exchange: ({ row }) => handshakes.includes(row.id) },
+      cancelledBy: { acts: ['client-killed'] },
       must: 'reconnect after the silence',
     },
   },
@@ -288,12 +288,12 @@ const reactionDuties: readonly Duty[] = [
     remedy: 'answer with an error, or ignore the message',
     scene: 'sockets',
     sequence: {
-      begins: { socket: (event) => event.from === 'server' && isUnknownMessage(event) },
-      keeps: {
+      dueAfter: { socket: (event) => event.from === 'server' && isUnknownMessage(event) },
+      keptBy: {
         socket: ({ event, from }) => from === 'device' && event !== 'closed',
         exchange: () => true,
       },
-      lapses: { acts: ['client-killed'] },
+      cancelledBy: { acts: ['client-killed'] },
       must: 'go on after a message that it does not know',
     },
   },
@@ -306,15 +306,15 @@ const reactionDuties: readonly Duty[] = [
     remedy: 'poll once at a check-update message, whatever is left of the interval',
     scene: 'sockets',
     sequence: {
-      begins: {
+      dueAfter: {
         socket: ({ from, event, payload }) => {
           if (from !== 'server' || event !== 'message' || !payload) return false;
           const { proto, typ } = messageIn(payload) ?? {};
           return proto === MENDER_CLIENT && typ === 'check-update';
         },
       },
-      keeps: { exchange: ({ row }) => isPollOperation(row) },
-      breaks: ({ row }, { event }, { sinceMs }) =>
+      keptBy: { exchange: ({ row }) => isPollOperation(row) },
+      brokenBy: ({ row }, { event }, { sinceMs }) =>
         isPollOperation(row) && event.sentMs - sinceMs > RESPONSE_MS + 1000
           ? {
               where: 'check-update',
@@ -322,7 +322,7 @@ const reactionDuties: readonly Duty[] = [
               actual: `one after ${((event.sentMs - sinceMs) / 1000).toFixed(0)} s`,
             }
           : undefined,
-      lapses: { acts: ['client-killed'] },
+      cancelledBy: { acts: ['client-killed'] },
       must: 'poll after a check-update message',
     },
   },

@@ -1,10 +1,18 @@
 /** Duties of fetching a file. Spec: Device deployments v1; ArtifactLink */
+
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { describeValue } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
 import type { Flaw } from '../download-progress.ts';
 import type { Duty, DutyMemory } from '../duty.ts';
-import { digestOf, downloads, finals, hostOf, linkOf, targetOf } from '../exchange-facts.ts';
+import {
+  digestOf,
+  downloadOperations,
+  hostOf,
+  isReportableFinal,
+  linkOf,
+  targetOf,
+} from '../exchange-facts.ts';
 import { HASTY_REPEATS_MAX, isAnswered, isUnderway } from '../excuses.ts';
 import { MASK } from '../secret-text.ts';
 
@@ -24,7 +32,7 @@ const linkDuties: readonly Duty[] = [
     source: 'DeploymentInstructions (v1): artifact.source.uri',
     looksAt: 'path and query of a download, and of the links that were offered',
     remedy: 'take the string as it is: do not decode, sort, shorten or append anything',
-    operations: downloads,
+    operations: downloadOperations,
     applies: ({ request }, { client }) => {
       const offer = client.deployments.ofLink(request.url);
       return offer !== undefined && offer.targets.length > 0 && !isMasked(request.url);
@@ -43,7 +51,7 @@ const linkDuties: readonly Duty[] = [
     source: 'Device deployments v1: the URL is usable only with GET',
     looksAt: 'the method of requests for a link',
     remedy: 'use GET, and read the length from its response instead of a HEAD before it',
-    operations: downloads,
+    operations: downloadOperations,
     applies: () => true,
     violation: (_, { event: { method } }) =>
       method === 'GET' ? undefined : { where: 'the method', must: 'be GET', actual: method },
@@ -56,7 +64,7 @@ const linkDuties: readonly Duty[] = [
     looksAt: 'the headers of a download, and the host of the polls before it',
     remedy: 'send the token only to the address of the API; a link carries its own permission',
     scene: 'redirected-to-host',
-    operations: downloads,
+    operations: downloadOperations,
     applies: ({ request }, { client }) =>
       client.apiHost !== undefined && client.apiHost !== hostOf(request.url),
     violation: (exchange) => {
@@ -76,7 +84,7 @@ const linkDuties: readonly Duty[] = [
     excuses: 'a device that has received less than was written',
     remedy: 'send one range from the first missing byte, such as "Range: bytes=1024-"',
     scene: 'cut-download',
-    operations: downloads,
+    operations: downloadOperations,
     applies: (exchange, memory) =>
       (exchange.status === 200 || exchange.status === 206) &&
       (cutAt(exchange, memory) !== undefined ||
@@ -105,7 +113,7 @@ const linkDuties: readonly Duty[] = [
     looksAt: '400 and 403 of one link since it was offered',
     remedy: 'poll again for a fresh link after a 403, or report failure',
     scene: 'expired-link',
-    operations: downloads,
+    operations: downloadOperations,
     applies: ({ status }) => status === 400 || status === 403,
     violation: ({ request, status }, { client }) => {
       const before = client.deployments.refusedLinks.get(linkOf(request.url)) ?? 0;
@@ -122,26 +130,26 @@ const linkDuties: readonly Duty[] = [
     remedy: 'request the Location, without the Authorization of the API',
     scene: 'redirected-link',
     sequence: {
-      begins: {
+      dueAfter: {
         exchange: ({ row, status, response }, { event }) =>
-          downloads.includes(row.id) &&
+          downloadOperations.includes(row.id) &&
           [301, 302, 303, 307, 308].includes(status) &&
           response.headers.location !== undefined &&
           isAnswered(event),
       },
-      keeps: {
+      keptBy: {
         exchange: ({ row, request }, { client }) =>
-          downloads.includes(row.id) &&
+          downloadOperations.includes(row.id) &&
           client.deployments.redirects.has(digestOf(targetOf(request.url))),
       },
-      breaks: ({ row, sent }, { client }) => {
-        if (client.deployments.redirected > REDIRECTS_MAX && downloads.includes(row.id)) {
+      brokenBy: ({ row, sent }, { client }) => {
+        if (client.deployments.redirected > REDIRECTS_MAX && downloadOperations.includes(row.id)) {
           return { where: 'redirects', must: 'end after ten', actual: 'one more request' };
         }
         if (!reporting.includes(row.id) || membersOf(sent).status !== 'failure') return undefined;
         return { where: 'a redirect', must: 'be followed', actual: 'a report of failure' };
       },
-      lapses: { acts: ['client-killed', 'scene-ended'] },
+      cancelledBy: { acts: ['client-killed', 'scene-ended'] },
       must: 'follow the redirect',
     },
   },
@@ -152,7 +160,7 @@ const linkDuties: readonly Duty[] = [
     source: 'DeploymentInstructions (v1): artifact.source.expire',
     looksAt: 'the link of a download after a repeated offer',
     remedy: 'replace the stored link by that of each response',
-    operations: downloads,
+    operations: downloadOperations,
     applies: ({ request }, { client }) => {
       const { targets = [] } = client.deployments.ofLink(request.url) ?? {};
       return new Set(targets).size > 1 && targets.includes(digestOf(targetOf(request.url)));
@@ -192,20 +200,20 @@ const transferDuties: readonly Duty[] = [
     remedy: 'drop what was stored and request the whole file, unless nothing is missing',
     scene: 'unsatisfiable-range',
     sequence: {
-      begins: {
+      dueAfter: {
         exchange: ({ row, status }, { event }) =>
-          downloads.includes(row.id) && status === 416 && isAnswered(event),
+          downloadOperations.includes(row.id) && status === 416 && isAnswered(event),
       },
-      keeps: {
+      keptBy: {
         exchange: ({ row, sent, status }) =>
-          (downloads.includes(row.id) && status !== 416) ||
-          (reporting.includes(row.id) && finals.includes(membersOf(sent).status)),
+          (downloadOperations.includes(row.id) && status !== 416) ||
+          (reporting.includes(row.id) && isReportableFinal(membersOf(sent).status)),
       },
-      breaks: ({ row, status }, _, { exchanges }) =>
-        downloads.includes(row.id) && status === 416 && exchanges > HASTY_REPEATS_MAX
+      brokenBy: ({ row, status }, _, { exchanges }) =>
+        downloadOperations.includes(row.id) && status === 416 && exchanges > HASTY_REPEATS_MAX
           ? { where: 'a 416', must: 'lead to a fresh start', actual: 'the same Range again' }
           : undefined,
-      lapses: { acts: ['client-killed'] },
+      cancelledBy: { acts: ['client-killed'] },
       must: 'begin anew after a 416',
     },
   },
@@ -217,7 +225,7 @@ const transferDuties: readonly Duty[] = [
     looksAt: 'downloads in a row that brought nothing',
     remedy: 'report failure after ten tries or so',
     scene: 'failing-download',
-    operations: [...downloads, ...reporting],
+    operations: [...downloadOperations, ...reporting],
     applies: (exchange, memory) => {
       const { failures = 0 } = offerOf(exchange, memory)?.progress ?? {};
       const isReport = reporting.includes(exchange.row.id);
@@ -240,18 +248,18 @@ const transferDuties: readonly Duty[] = [
     remedy: 'send Accept-Encoding: identity, or decode',
     scene: 'compressed-download',
     sequence: {
-      begins: {
+      dueAfter: {
         exchange: ({ row, response, status }) =>
-          downloads.includes(row.id) &&
+          downloadOperations.includes(row.id) &&
           status === 200 &&
           response.headers['content-encoding'] === 'gzip',
       },
-      keeps: { exchange: isFinal(['success', 'already-installed']) },
-      breaks: (exchange) =>
+      keptBy: { exchange: isFinal(['success', 'already-installed']) },
+      brokenBy: (exchange) =>
         isFinal(['failure'])(exchange)
           ? { where: 'a file with gzip', must: 'be decoded', actual: 'a report of failure' }
           : undefined,
-      lapses: { acts: ['client-killed', 'deployment-aborted'] },
+      cancelledBy: { acts: ['client-killed', 'deployment-aborted'] },
       must: 'report the result',
     },
   },
@@ -263,7 +271,7 @@ const transferDuties: readonly Duty[] = [
     looksAt: 'the bytes that were sent of a file since a cut or a failure, and its length',
     excuses: 'what was sent before a download that was cut or failed',
     remedy: 'store what was fetched, and fetch a file again only after it was dropped',
-    operations: downloads,
+    operations: downloadOperations,
     applies: (exchange, memory) => (offerOf(exchange, memory)?.progress.totalBytes ?? 0) > 0,
     violation: (exchange, memory) => {
       const { sentBytes = 0, totalBytes = 0 } = offerOf(exchange, memory)?.progress ?? {};
@@ -281,14 +289,14 @@ const transferDuties: readonly Duty[] = [
     remedy: 'count bytes in 64 bits, and report failure where there is no room',
     scene: 'large-artifact',
     sequence: {
-      begins: {
+      dueAfter: {
         exchange: ({ row, response, status }) =>
-          downloads.includes(row.id) &&
+          downloadOperations.includes(row.id) &&
           status === 200 &&
           Number(response.headers['content-length']) > LARGE_BYTES,
       },
-      keeps: { exchange: isFinal(finals) },
-      lapses: { acts: ['client-killed', 'deployment-aborted'] },
+      keptBy: { exchange: isAcceptedEnd },
+      cancelledBy: { acts: ['client-killed', 'deployment-aborted'] },
       must: 'report the result',
     },
   },
@@ -306,7 +314,7 @@ const flawRows: readonly FlawDuty[] = [
   {
     id: 'get.checks-206',
     level: 'must',
-    flaw: 'lying',
+    flaw: 'wrong-start',
     sentence: 'A device joins only parts that begin where it asked.',
     source: 'RFC 9110, 14.4 and 15.3.7',
     remedy: 'compare the first byte in Content-Range, and begin anew after a 200',
@@ -356,13 +364,13 @@ const flawRows: readonly FlawDuty[] = [
 ];
 
 /** Flaws of parts that a device joins or drops; each part alone is whole. */
-const joinedFlaws: ReadonlySet<Flaw> = new Set(['lying', 'changed']);
+const joinedFlaws: ReadonlySet<Flaw> = new Set(['wrong-start', 'changed']);
 
 const flawDuties: readonly Duty[] = flawRows.map(({ flaw, seen, ...row }) => ({
   ...row,
   looksAt: 'the final status of a deployment, and what was sent of its file before',
   ...(joinedFlaws.has(flaw) && {
-    unshown: 'a failure does not show whether the client has joined the parts or refused them',
+    whyUndecided: 'a failure does not show whether the client has joined the parts or refused them',
   }),
   excuses: 'a file that was fetched again whole',
   operations: reporting,
@@ -372,7 +380,7 @@ const flawDuties: readonly Duty[] = flawRows.map(({ flaw, seen, ...row }) => ({
     // A checksum may have saved a device that joined what does not belong together.
     const isSaved = joinedFlaws.has(flaw) && progress?.isWhole === false && !progress.hasRefused;
     const isFailure = membersOf(exchange.sent).status === 'failure';
-    return isFinal(finals)(exchange) && isFlawed && !(isSaved && isFailure);
+    return isAcceptedEnd(exchange) && isFlawed && !(isSaved && isFailure);
   },
   violation: (exchange, memory) => {
     const isFlawed = offerOf(exchange, memory)?.progress.flaw === flaw;
@@ -387,6 +395,10 @@ function isMasked(url: string): boolean {
   return url.includes(MASK) || url.includes(encodeURIComponent(MASK));
 }
 
+function isAcceptedEnd({ row, sent, isSuccess }: JudgedExchange): boolean {
+  return reporting.includes(row.id) && isSuccess && isReportableFinal(membersOf(sent).status);
+}
+
 function isFinal(statuses: readonly unknown[]) {
   return ({ row, sent, isSuccess }: JudgedExchange): boolean =>
     reporting.includes(row.id) && isSuccess && statuses.includes(membersOf(sent).status);
@@ -394,7 +406,7 @@ function isFinal(statuses: readonly unknown[]) {
 
 /** Returns the offer of a download or a report. */
 function offerOf({ row, request, deploymentId }: JudgedExchange, { client }: DutyMemory) {
-  return downloads.includes(row.id)
+  return downloadOperations.includes(row.id)
     ? client.deployments.ofLink(request.url)
     : client.deployments.offers.get(deploymentId);
 }

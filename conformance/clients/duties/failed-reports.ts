@@ -7,7 +7,7 @@ import { pollOperations } from '../../../fixtures/contract/operations.ts';
 import { describeValue } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
 import type { Duty } from '../duty.ts';
-import { askedWith, downloads } from '../exchange-facts.ts';
+import { askedWith, downloadOperations } from '../exchange-facts.ts';
 import { HASTY_REPEATS_MAX, isAnswered } from '../excuses.ts';
 import {
   abortedOffer,
@@ -35,15 +35,15 @@ export const failedReportDuties: readonly Duty[] = [
     remedy: 'store the result, and repeat the report until 204, 404 or 409, also after a restart',
     scene: 'lost-report',
     sequence: {
-      begins: {
+      dueAfter: {
         exchange: (exchange, { event }) => isFailedFinal(exchange, event),
       },
-      keeps: { exchange: isFinalAttempt },
-      breaks: ({ row, status }, _, due) =>
+      keptBy: { exchange: isFinalAttempt },
+      brokenBy: ({ row, status }, _, due) =>
         isPollOperation(row) && status < 429 && due.polls > POLLS_WITHOUT_REPORT_MAX
           ? { where: 'a final status that was lost', must: 'be sent again', actual: 'only polls' }
           : undefined,
-      lapses: { acts: ['deployment-aborted', 'decommissioned'] },
+      cancelledBy: { acts: ['deployment-aborted', 'decommissioned'] },
       must: 'send the final status again',
     },
   },
@@ -69,7 +69,7 @@ export const failedReportDuties: readonly Duty[] = [
     excuses: 'a 409 that met the final status, and 2 s',
     remedy: 'end the update at a 409, and roll back what was installed',
     scene: 'abort',
-    operations: [...downloads, ...reporting, ...pollOperations],
+    operations: [...downloadOperations, ...reporting, ...pollOperations],
     applies: ({ row }, memory) => {
       const { conflictMs, isConflictOfFinal } = abortedOffer(memory) ?? {};
       const isKnown = conflictMs !== undefined && memory.event.sentMs > conflictMs + STOP_MS;
@@ -79,7 +79,7 @@ export const failedReportDuties: readonly Duty[] = [
       const { row, request, sent, deploymentId, isSuccess } = exchange;
       const offer = abortedOffer(memory);
       const where = 'an aborted deployment';
-      if (downloads.includes(row.id)) {
+      if (downloadOperations.includes(row.id)) {
         if (memory.client.deployments.ofLink(request.url) !== offer) return undefined;
         return { where, must: 'stop', actual: 'a download' };
       }
@@ -102,19 +102,19 @@ export const failedReportDuties: readonly Duty[] = [
     remedy: 'take a 404 as the end of the deployment, and poll on',
     scene: 'deployment-gone',
     sequence: {
-      begins: {
+      dueAfter: {
         exchange: ({ row, status, deploymentId }, { client, event }) =>
           reporting.includes(row.id) &&
           status === 404 &&
           client.deployments.offers.has(deploymentId) &&
           isAnswered(event),
       },
-      keeps: { exchange: ({ row }) => isPollOperation(row) },
-      breaks: ({ row }, _, { exchanges }) =>
+      keptBy: { exchange: ({ row }) => isPollOperation(row) },
+      brokenBy: ({ row }, _, { exchanges }) =>
         reporting.includes(row.id) && exchanges > HASTY_REPEATS_MAX
           ? { where: 'a 404', must: 'end the deployment', actual: 'further reports' }
           : undefined,
-      lapses: { acts: ['client-killed'] },
+      cancelledBy: { acts: ['client-killed'] },
       must: 'poll on after a 404',
     },
   },
@@ -127,12 +127,12 @@ export const failedReportDuties: readonly Duty[] = [
     remedy: 'store the state of the deployment before each step, and go on from it at start',
     scene: 'power-cut',
     sequence: {
-      begins: {
+      dueAfter: {
         acts: ['client-killed'],
         when: ({ deployments }) => deployments.active !== undefined,
       },
-      keeps: { exchange: isFinalReport },
-      lapses: {
+      keptBy: { exchange: isFinalReport },
+      cancelledBy: {
         acts: ['deployment-aborted', 'decommissioned', 'folder-cleaned'],
         exchange: isWithoutUpdate,
       },

@@ -8,7 +8,13 @@ import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { describeValue } from '../../target/expectations.ts';
 import { isMap, membersOf } from '../../target/json-members.ts';
 import type { Duty, DutyMemory } from '../duty.ts';
-import { askedWith, downloads, finals, furtherPairs, isHasty } from '../exchange-facts.ts';
+import {
+  askedWith,
+  downloadOperations,
+  furtherPairs,
+  isHasty,
+  isReportableFinal,
+} from '../exchange-facts.ts';
 import { HASTY_PAUSES_MAX, HASTY_REPEATS_MAX, isAnswered, isUnderway } from '../excuses.ts';
 import { isWithoutUpdate } from './reports.ts';
 
@@ -170,9 +176,9 @@ const reactionDuties: readonly Duty[] = [
     remedy: 'add a random part to each interval',
     scene: 'restart-of-many',
     sequence: {
-      begins: { acts: ['server-restarted'] },
-      keeps: { exchange: ({ row }) => isPollOperation(row) },
-      breaks: ({ row }, { fleet, event }) =>
+      dueAfter: { acts: ['server-restarted'] },
+      keptBy: { exchange: ({ row }) => isPollOperation(row) },
+      brokenBy: ({ row }, { fleet, event }) =>
         isPollOperation(row) && fleet.pollsInStep(event.sentMs)
           ? { where: 'ten devices', must: 'not poll in step', actual: 'all within a second' }
           : undefined,
@@ -188,14 +194,14 @@ const reactionDuties: readonly Duty[] = [
     remedy: 'compare the id with that of the deployment underway, and go on with it',
     scene: 'update-restart',
     sequence: {
-      begins: {
+      dueAfter: {
         exchange: (exchange, memory) => {
           const known = offeredIn(exchange, memory);
           return known !== undefined && known.reports.length > 0 && isAnswered(memory.event);
         },
       },
-      keeps: { exchange: isProgress },
-      breaks: (_, __, { polls: count }) =>
+      keptBy: { exchange: isProgress },
+      brokenBy: (_, __, { polls: count }) =>
         count > OFFERS_IGNORED_MAX
           ? {
               where: 'a deployment that is offered again',
@@ -203,7 +209,7 @@ const reactionDuties: readonly Duty[] = [
               actual: 'only polls',
             }
           : undefined,
-      lapses: { acts: ['deployment-aborted', 'client-killed'], exchange: isWithoutUpdate },
+      cancelledBy: { acts: ['deployment-aborted', 'client-killed'], exchange: isWithoutUpdate },
       must: 'continue the deployment that was offered again',
     },
   },
@@ -236,7 +242,7 @@ const reactionDuties: readonly Duty[] = [
     remedy: 'read the members that you need by name, and ignore the others',
     scene: 'legal-variations',
     sequence: {
-      begins: {
+      dueAfter: {
         exchange: ({ row, status, json }, { event }) =>
           isPollOperation(row) &&
           status === 200 &&
@@ -245,11 +251,11 @@ const reactionDuties: readonly Duty[] = [
           Object.keys(membersOf(json)).some((name) => !knownMembers.has(name)),
       },
       // In its scene nothing but the form can make the update fail.
-      keeps: {
+      keptBy: {
         exchange: (exchange, { client }) =>
           client.scene === 'legal-variations' ? isFinal(exchange) : isProgress(exchange),
       },
-      breaks: (exchange, { client }, { polls: count }) => {
+      brokenBy: (exchange, { client }, { polls: count }) => {
         const where = 'an offer in another form';
         const must = 'be carried out';
         const isRefused = membersOf(exchange.sent).status === 'failure' && isFinal(exchange);
@@ -257,7 +263,7 @@ const reactionDuties: readonly Duty[] = [
           return { where, must, actual: 'a report of failure' };
         return count > OFFERS_IGNORED_MAX ? { where, must, actual: 'only polls' } : undefined;
       },
-      lapses: { acts: ['deployment-aborted', 'client-killed'], exchange: isWithoutUpdate },
+      cancelledBy: { acts: ['deployment-aborted', 'client-killed'], exchange: isWithoutUpdate },
       must: 'carry out the offer',
     },
   },
@@ -271,7 +277,7 @@ const reactionDuties: readonly Duty[] = [
     scene: 'unasked-control-map',
     concerns: ({ announcesMaps }) => !announcesMaps,
     sequence: {
-      begins: {
+      dueAfter: {
         exchange: ({ row, json, sent }, { event }) =>
           isPollOperation(row) &&
           isAnswered(event) &&
@@ -279,12 +285,12 @@ const reactionDuties: readonly Duty[] = [
           membersOf(membersOf(json).artifact).update_control_map !== undefined &&
           membersOf(sent).update_control_map !== true,
       },
-      keeps: { exchange: isProgress },
-      breaks: (_, __, { polls: count }) =>
+      keptBy: { exchange: isProgress },
+      brokenBy: (_, __, { polls: count }) =>
         count > OFFERS_IGNORED_MAX
           ? { where: 'an offer with a control map', must: 'be carried out', actual: 'only polls' }
           : undefined,
-      lapses: { acts: ['deployment-aborted', 'client-killed'], exchange: isWithoutUpdate },
+      cancelledBy: { acts: ['deployment-aborted', 'client-killed'], exchange: isWithoutUpdate },
       must: 'carry out the offer',
     },
   },
@@ -317,16 +323,16 @@ const reactionDuties: readonly Duty[] = [
     remedy: 'report failure, or wait for the interval and ask again',
     scene: 'bad-instructions',
     sequence: {
-      begins: {
+      dueAfter: {
         exchange: ({ row, status, json }, { event }) =>
           isPollOperation(row) && status === 200 && isAnswered(event) && !isUsable(json),
       },
-      keeps: {
+      keptBy: {
         exchange: (exchange, { client }) =>
           exchange.row.id === reports ||
           (isPollOperation(exchange.row) && !isHasty(client.lastPoll, exchange)),
       },
-      breaks: (exchange, { client }, { polls: count }) =>
+      brokenBy: (exchange, { client }, { polls: count }) =>
         count > HASTY_REPEATS_MAX && isHasty(client.lastPoll, exchange)
           ? {
               where: 'unusable instructions',
@@ -334,7 +340,7 @@ const reactionDuties: readonly Duty[] = [
               actual: 'hasty polls',
             }
           : undefined,
-      lapses: { acts: ['client-killed'] },
+      cancelledBy: { acts: ['client-killed'] },
       must: 'go on after instructions that it cannot use',
     },
   },
@@ -387,11 +393,11 @@ function isUsable(json: unknown): boolean {
 
 /** Returns true for a request that carries out an offer: a download or a report. */
 function isProgress({ row }: JudgedExchange): boolean {
-  return row.id === reports || downloads.includes(row.id);
+  return row.id === reports || downloadOperations.includes(row.id);
 }
 
 function isFinal({ row, sent }: JudgedExchange): boolean {
-  return row.id === reports && finals.includes(membersOf(sent).status);
+  return row.id === reports && isReportableFinal(membersOf(sent).status);
 }
 
 function seconds(ms: number): string {

@@ -1,9 +1,10 @@
 /** What duties ask about the reports on a deployment, and about the offer that they are on. */
+
 import { isPollOperation } from '../../../fixtures/contract/operation-ids.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { membersOf } from '../../target/json-members.ts';
 import type { DutyMemory } from '../duty.ts';
-import { finals } from '../exchange-facts.ts';
+import { isReportableFinal } from '../exchange-facts.ts';
 import { isAnswered } from '../excuses.ts';
 import type { Offer } from '../remembered.ts';
 
@@ -34,7 +35,7 @@ export function offersNew(
 }
 
 export function isFinalAttempt({ row, sent }: JudgedExchange): boolean {
-  return reporting.includes(row.id) && finals.includes(membersOf(sent).status);
+  return reporting.includes(row.id) && isReportableFinal(membersOf(sent).status);
 }
 
 /** Returns true for a final status that has to be sent again. */

@@ -10,7 +10,7 @@ import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { describeValue } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
 import type { Duty } from '../duty.ts';
-import { contentOf, downloads, isOfDevice, pauseMs } from '../exchange-facts.ts';
+import { contentOf, downloadOperations, isOfDevice, pauseMs } from '../exchange-facts.ts';
 import { HASTY_REPEATS_MAX, isAnswered } from '../excuses.ts';
 import type { SceneName } from '../scenes.ts';
 import { MASK } from '../secret-text.ts';
@@ -211,7 +211,7 @@ const requestDuties: readonly Duty[] = [
     scene: 'outage',
     operations: [
       ...pollOperations,
-      ...downloads,
+      ...downloadOperations,
       'put-attributes',
       'patch-attributes',
       'put-configuration',
@@ -271,15 +271,15 @@ const reactionDuties: readonly Duty[] = [
     remedy: 'let no error end the loop of polls',
     scene: 'outage',
     sequence: {
-      begins: {
+      dueAfter: {
         exchange: ({ row, status }) => isPollOperation(row) && (status >= 500 || status === 0),
         acts: ['server-restarted'],
       },
-      keeps: {
+      keptBy: {
         exchange: ({ row, status }) => isPollOperation(row) && status > 0 && status < 500,
       },
       // Each failure gives the device its time anew.
-      lapses: {
+      cancelledBy: {
         acts: ['client-killed', 'decommissioned', 'rejected'],
         exchange: ({ row }) => isPollOperation(row),
       },
@@ -295,15 +295,15 @@ const reactionDuties: readonly Duty[] = [
     remedy: 'decide by the status alone, and show the body only as far as it can be read',
     scene: 'odd-errors',
     sequence: {
-      begins: {
+      dueAfter: {
         exchange: ({ status, json }, { event }) =>
           status >= 400 &&
           isAnswered(event) &&
           event.responseBody !== undefined &&
           typeof (isObject(json) ? json.error : undefined) !== 'string',
       },
-      keeps: { exchange: () => true },
-      lapses: { acts: ['client-killed', 'decommissioned'] },
+      keptBy: { exchange: () => true },
+      cancelledBy: { acts: ['client-killed', 'decommissioned'] },
       must: 'go on after an error with another body',
     },
   },
@@ -316,12 +316,12 @@ const reactionDuties: readonly Duty[] = [
     remedy: 'open a new connection when a request fails on an idle one',
     scene: 'legal-variations',
     sequence: {
-      begins: {
+      dueAfter: {
         exchange: ({ row, response }) =>
           isPollOperation(row) && /\bclose\b/i.test(response.headers.connection ?? ''),
       },
-      keeps: { exchange: () => true },
-      lapses: { acts: ['client-killed', 'server-restarted'] },
+      keptBy: { exchange: () => true },
+      cancelledBy: { acts: ['client-killed', 'server-restarted'] },
       must: 'send its next request on a new connection',
     },
   },
@@ -334,17 +334,17 @@ const reactionDuties: readonly Duty[] = [
     remedy: 'use an HTTP library, or decode the chunks',
     scene: 'legal-variations',
     sequence: {
-      begins: {
+      dueAfter: {
         exchange: ({ row, status, response }, { event }) =>
           status === 200 &&
           isAnswered(event) &&
           (isPollOperation(row) || row.id === 'post-auth-request') &&
           /\bchunked\b/i.test(response.headers['transfer-encoding'] ?? ''),
       },
-      keeps: {
+      keptBy: {
         exchange: ({ row }) => row.authorization !== 'signature',
       },
-      breaks: ({ row }, { client }, { exchanges }) =>
+      brokenBy: ({ row }, { client }, { exchanges }) =>
         row.id === 'post-auth-request' &&
         client.authentication.unauthorized.size === 0 &&
         exchanges > HASTY_REPEATS_MAX
@@ -354,7 +354,7 @@ const reactionDuties: readonly Duty[] = [
               actual: 'another authentication request',
             }
           : undefined,
-      lapses: { acts: ['client-killed', 'deployment-aborted'] },
+      cancelledBy: { acts: ['client-killed', 'deployment-aborted'] },
       must: 'act on a response in chunks',
     },
   },

@@ -85,17 +85,17 @@ const logUploadDuties: readonly Duty[] = [
     applies: (exchange, memory) => isFailure(exchange) && hasLog(exchange, memory) === true,
     violation: () => undefined,
     sequence: {
-      begins: {
+      dueAfter: {
         exchange: (exchange, memory) => isFailure(exchange) && hasLog(exchange, memory) === false,
       },
-      keeps: {
+      keptBy: {
         exchange: (exchange, { client }) =>
           logging.includes(exchange.row.id) &&
           isLogDone(exchange) &&
           (client.deployments.offers.get(exchange.deploymentId)?.reports.includes('failure') ??
             false),
       },
-      breaks: (_, __, due) =>
+      brokenBy: (_, __, due) =>
         due.polls > SOON_POLLS
           ? {
               where: 'a failure',
@@ -103,7 +103,7 @@ const logUploadDuties: readonly Duty[] = [
               actual: `${due.polls} polls without one`,
             }
           : undefined,
-      lapses: { acts: ['client-killed'] },
+      cancelledBy: { acts: ['client-killed'] },
       must: 'upload a log',
     },
   },
@@ -144,12 +144,12 @@ const logUploadDuties: readonly Duty[] = [
       };
     },
     sequence: {
-      begins: {
+      dueAfter: {
         exchange: ({ row, status }, { event }) =>
           logging.includes(row.id) && (status === 413 || status === 400) && isAnswered(event),
       },
-      keeps: { exchange: ({ row }) => isPollOperation(row) },
-      lapses: { acts: ['client-killed'] },
+      keptBy: { exchange: ({ row }) => isPollOperation(row) },
+      cancelledBy: { acts: ['client-killed'] },
       must: 'go on after a log was refused',
     },
   },
@@ -235,18 +235,18 @@ const inventoryDuties: readonly Duty[] = [
     remedy: 'send the inventory after the first authentication request that succeeds',
     scene: 'inventory',
     sequence: {
-      begins: {
+      dueAfter: {
         exchange: ({ row, status }, { client, event }) =>
           row.id === 'post-auth-request' &&
           status === 200 &&
           client.authentication.issued === 0 &&
           isAnswered(event),
       },
-      keeps: {
+      keptBy: {
         exchange: (exchange, { client }) =>
           isStored(exchange) && client.deployments.offers.size === 0,
       },
-      breaks: ({ row, request }, _, due) =>
+      brokenBy: ({ row, request }, _, due) =>
         inventory.includes(row.id) &&
         due.polls > FIRST_INVENTORY_POLLS_MAX &&
         request.sentMs - due.sinceMs > FIRST_INVENTORY_MS
@@ -256,7 +256,7 @@ const inventoryDuties: readonly Duty[] = [
               actual: `${due.polls} polls before it`,
             }
           : undefined,
-      lapses: { acts: ['client-killed', 'rejected', 'scene-ended'], exchange: isStored },
+      cancelledBy: { acts: ['client-killed', 'rejected', 'scene-ended'], exchange: isStored },
       must: 'send its inventory after it was accepted',
     },
   },
@@ -269,7 +269,7 @@ const inventoryDuties: readonly Duty[] = [
     remedy: 'send the inventory once the new artifact runs',
     scene: 'inventory',
     sequence: {
-      begins: {
+      dueAfter: {
         exchange: ({ row, sent, isSuccess, deploymentId }, { client }) =>
           reporting.includes(row.id) &&
           isSuccess &&
@@ -277,12 +277,12 @@ const inventoryDuties: readonly Duty[] = [
           client.areas.has('inventory') &&
           client.deployments.offers.get(deploymentId)?.isConfiguration === false,
       },
-      keeps: { exchange: ({ row }) => inventory.includes(row.id) },
-      breaks: (_, __, due) =>
+      keptBy: { exchange: ({ row }) => inventory.includes(row.id) },
+      brokenBy: (_, __, due) =>
         due.polls > SOON_POLLS
           ? { where: 'an update', must: 'be followed by the inventory', actual: 'only polls' }
           : undefined,
-      lapses: { acts: ['client-killed', 'scene-ended'] },
+      cancelledBy: { acts: ['client-killed', 'scene-ended'] },
       must: 'send its inventory after the update',
     },
   },
@@ -305,9 +305,9 @@ const inventoryDuties: readonly Duty[] = [
     remedy: 'none is needed',
     scene: 'inventory',
     sequence: {
-      begins: { exchange: ({ row, status }) => row.id === 'put-attributes' && status === 405 },
-      keeps: { exchange: ({ row }) => row.id === 'patch-attributes' },
-      lapses: { acts: ['client-killed', 'scene-ended'] },
+      dueAfter: { exchange: ({ row, status }) => row.id === 'put-attributes' && status === 405 },
+      keptBy: { exchange: ({ row }) => row.id === 'patch-attributes' },
+      cancelledBy: { acts: ['client-killed', 'scene-ended'] },
       must: 'try PATCH',
     },
   },

@@ -4,7 +4,7 @@ import type { Violation } from '../../passive/check.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import type { ClientMemory } from '../client-memory.ts';
 import { pauseMs } from '../exchange-facts.ts';
-import { HASTY_MS, HASTY_REPEATS_MAX } from '../excuses.ts';
+import { HASTY_REPEATS_MAX, MIN_PAUSE_MS } from '../excuses.ts';
 
 /** Number of failures in a row by which the pauses must have grown. */
 const FAILURES_MIN = 6;
@@ -32,7 +32,7 @@ export function retryProblem(
   const pause = pauseMs(run, exchange);
   if (run === undefined || pause === undefined || client.retries.waits.has(id)) return undefined;
   const where = 'the pause after a failure';
-  if (pause < HASTY_MS && run.hasty === HASTY_REPEATS_MAX)
+  if (pause < MIN_PAUSE_MS && run.hasty === HASTY_REPEATS_MAX)
     return { where, must: 'last 1 s or more', actual: 'less, three times in a row' };
   const { firstPauseMs = 0, longestPauseMs, count } = run;
   const isPolite = pause >= Math.min(POLITE_MS, 0.9 * (client.paceMs ?? POLITE_MS));

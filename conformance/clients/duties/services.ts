@@ -43,7 +43,7 @@ const configurationDuties: readonly Duty[] = [
     remedy: 'send the applied map by PUT, before or soon after success',
     scene: 'configuration',
     sequence: {
-      begins: {
+      dueAfter: {
         exchange: ({ row, status, json }, { event, client }) =>
           status === 200 &&
           isAnswered(event) &&
@@ -53,12 +53,12 @@ const configurationDuties: readonly Duty[] = [
             '/download/configuration/',
           ),
       },
-      keeps: { exchange: ({ row, isSuccess }) => row.id === 'put-configuration' && isSuccess },
-      breaks: (_, __, due) =>
+      keptBy: { exchange: ({ row, isSuccess }) => row.id === 'put-configuration' && isSuccess },
+      brokenBy: (_, __, due) =>
         due.polls > SOON_POLLS
           ? { where: 'a configuration', must: 'be reported', actual: 'only polls' }
           : undefined,
-      lapses: {
+      cancelledBy: {
         acts: ['client-killed', 'deployment-aborted'],
         exchange: ({ row, sent }) =>
           reporting.includes(row.id) && membersOf(sent).status === 'failure',
@@ -198,14 +198,14 @@ const mapDuties: readonly Duty[] = [
       };
     },
     sequence: {
-      begins: {
+      dueAfter: {
         exchange: ({ row, sent, isSuccess }) =>
           reporting.includes(row.id) &&
           isSuccess &&
           String(membersOf(sent).status).startsWith('pause_'),
       },
-      keeps: { exchange: ({ row, status }) => fetchingMap.includes(row.id) && status === 200 },
-      lapses: { acts: ['deployment-aborted', 'client-killed'] },
+      keptBy: { exchange: ({ row, status }) => fetchingMap.includes(row.id) && status === 200 },
+      cancelledBy: { acts: ['deployment-aborted', 'client-killed'] },
       must: 'fetch the control map',
     },
   },
@@ -218,18 +218,18 @@ const mapDuties: readonly Duty[] = [
     remedy: 'end the update at a 404, and poll on',
     scene: 'control-map',
     sequence: {
-      begins: {
+      dueAfter: {
         exchange: ({ row, status }, { event }) =>
           fetchingMap.includes(row.id) && status === 404 && isAnswered(event),
       },
-      keeps: {
+      keptBy: {
         exchange: ({ row }) => isPollOperation(row) || reporting.includes(row.id),
       },
-      breaks: ({ row, status }, _, { exchanges }) =>
+      brokenBy: ({ row, status }, _, { exchanges }) =>
         fetchingMap.includes(row.id) && status === 404 && exchanges > HASTY_REPEATS_MAX
           ? { where: 'a 404 of the map', must: 'end the pause', actual: 'further fetches' }
           : undefined,
-      lapses: { acts: ['client-killed'] },
+      cancelledBy: { acts: ['client-killed'] },
       must: 'end the deployment',
     },
   },

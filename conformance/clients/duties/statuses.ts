@@ -4,7 +4,7 @@ import { reportableStatuses } from '../../../fixtures/contract/vocabulary.ts';
 import { describeValue } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
 import type { Duty } from '../duty.ts';
-import { downloads, finals } from '../exchange-facts.ts';
+import { downloadOperations, isReportableFinal } from '../exchange-facts.ts';
 import { isAnswered } from '../excuses.ts';
 import {
   conflictingOffer,
@@ -31,11 +31,11 @@ export const statusDuties: readonly Duty[] = [
     remedy: 'report success, failure or already-installed, also after an error of your own',
     scene: 'update',
     sequence: {
-      begins: {
+      dueAfter: {
         exchange: (exchange, { event, client }) => offersNew(exchange, client) && isAnswered(event),
       },
-      keeps: { exchange: isFinalReport },
-      breaks: ({ row, deploymentId }, { client }) => {
+      keptBy: { exchange: isFinalReport },
+      brokenBy: ({ row, deploymentId }, { client }) => {
         const [before, latest] = client.deployments.offers.values.slice(-2);
         if (!reporting.includes(row.id) || latest?.id !== deploymentId) return undefined;
         if (before === undefined || before.final !== undefined || before.isOver) return undefined;
@@ -47,7 +47,7 @@ export const statusDuties: readonly Duty[] = [
           actual: 'no final status',
         };
       },
-      lapses: {
+      cancelledBy: {
         acts: ['deployment-aborted', 'client-killed', 'decommissioned'],
         // A final status that the server did not take is the matter of report.retries-final.
         exchange: (exchange, { event }) =>
@@ -78,15 +78,15 @@ export const statusDuties: readonly Duty[] = [
         ? undefined
         : { where: 'a report', must: 'name the new deployment', actual: 'the id of the former' },
     sequence: {
-      begins: {
+      dueAfter: {
         exchange: (exchange, { event, client }) =>
           offersNew(exchange, client) && client.deployments.offers.size > 0 && isAnswered(event),
       },
-      keeps: {
+      keptBy: {
         exchange: ({ row, deploymentId }, { client }) =>
           reporting.includes(row.id) && deploymentId === client.deployments.offers.newest?.[0],
       },
-      lapses: { acts: ['deployment-aborted', 'client-killed'], exchange: isWithoutUpdate },
+      cancelledBy: { acts: ['deployment-aborted', 'client-killed'], exchange: isWithoutUpdate },
       must: 'report on the second deployment',
     },
   },
@@ -98,10 +98,12 @@ export const statusDuties: readonly Duty[] = [
     looksAt: 'downloads after the report of failure',
     remedy: 'forget the link with the report of failure',
     scene: 'failing-update',
-    operations: [...downloads, ...pollOperations],
+    operations: [...downloadOperations, ...pollOperations],
     applies: (_, { client }) => client.deployments.offers.newest?.[1]?.final === 'failure',
     violation: ({ row, request }, { client }) => {
-      const offer = downloads.includes(row.id) ? client.deployments.ofLink(request.url) : undefined;
+      const offer = downloadOperations.includes(row.id)
+        ? client.deployments.ofLink(request.url)
+        : undefined;
       if (offer?.final !== 'failure' || request.sentMs < (offer.endedMs ?? 0)) return undefined;
       return { where: 'a failed deployment', must: 'not be fetched again', actual: 'a download' };
     },
@@ -195,7 +197,7 @@ export const statusDuties: readonly Duty[] = [
     operations: reporting,
     applies: (exchange, memory) => {
       const offer = offerOf(exchange, memory);
-      const isFinal = finals.includes(membersOf(exchange.sent).status);
+      const isFinal = isReportableFinal(membersOf(exchange.sent).status);
       return offer !== undefined && exchange.isSuccess && (isFinal || offer.final !== undefined);
     },
     violation: (exchange, memory) => {
@@ -203,7 +205,7 @@ export const statusDuties: readonly Duty[] = [
       const { final, isFinalKnown, endedMs = 0 } = offerOf(exchange, memory) ?? {};
       if (final === undefined || status === final) return undefined;
       const isExcused = !isFinalKnown || memory.event.sentMs < endedMs;
-      if (!finals.includes(status) && isExcused) return undefined;
+      if (!isReportableFinal(status) && isExcused) return undefined;
       return {
         where: 'the final status',
         must: `stay ${describeValue(final)}`,
@@ -254,9 +256,9 @@ export const statusDuties: readonly Duty[] = [
     excuses: 'an installation that was forced, outside of the scene',
     remedy: 'compare artifact_name with the installed one before the download',
     scene: 'installed-already',
-    operations: [...reporting, ...downloads],
+    operations: [...reporting, ...downloadOperations],
     applies: ({ row, request, sent, deploymentId }, { client }) => {
-      const isDownload = downloads.includes(row.id);
+      const isDownload = downloadOperations.includes(row.id);
       const offer = isDownload
         ? client.deployments.ofLink(request.url)
         : client.deployments.offers.get(deploymentId);
@@ -268,7 +270,7 @@ export const statusDuties: readonly Duty[] = [
         : membersOf(sent).status === 'already-installed';
     },
     violation: ({ row }) =>
-      downloads.includes(row.id)
+      downloadOperations.includes(row.id)
         ? { where: 'what is installed', must: 'be reported', actual: 'a download' }
         : undefined,
   },
@@ -281,8 +283,8 @@ export const statusDuties: readonly Duty[] = [
     remedy: 'none is needed',
     scene: 'legal-variations',
     sequence: {
-      begins: { exchange: ({ row, status }) => reporting.includes(row.id) && status === 200 },
-      keeps: { exchange: () => true },
+      dueAfter: { exchange: ({ row, status }) => reporting.includes(row.id) && status === 200 },
+      keptBy: { exchange: () => true },
       must: 'go on',
     },
   },

@@ -1,5 +1,5 @@
 /** Random alterations of a good client: each alters one request, whatever it is. */
-import { finals } from '../exchange-facts.ts';
+import { isReportableFinal } from '../exchange-facts.ts';
 import type { Request, Step } from './steps.ts';
 
 /** An alteration of one request. */
@@ -99,7 +99,7 @@ export const randomChanges: Readonly<Record<string, RandomChange>> = {
 
 function isFinalReport({ operation, sent }: Request): boolean {
   const { status } = (sent ?? {}) as { readonly status?: unknown };
-  return operation === 'put-deployment-status' && finals.includes(status);
+  return operation === 'put-deployment-status' && isReportableFinal(status);
 }
 
 /** Lets the server offer a deployment again until it is ended, or another one is offered. */

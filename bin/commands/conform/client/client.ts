@@ -36,7 +36,7 @@ GET /clients/{device} of the control API; with --from it is {file, clients}.
 const watchRows = inGroup('Watching and recordings', {
   watch: {
     flag: '--watch [device]',
-    help: 'show the live map of the devices of a running server, or of one: its ID or identity value',
+    help: 'show the duties of the devices of a running server, live, or of one: its ID or identity value',
     cli: { kind: 'text' },
   },
   exercise: {

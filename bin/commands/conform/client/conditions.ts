@@ -1,5 +1,6 @@
 /** What a scene can wait for, and what it reads in what it saw. */
 
+import { isReportableFinal } from '../../../../conformance/clients/exchange-facts.ts';
 import { isObject, type JsonObject, parsedJson } from '../../../../fixtures/base/json.ts';
 import { pollOperations } from '../../../../fixtures/contract/operations.ts';
 import type { HeaderList } from '../../../../fixtures/control/client-event.ts';
@@ -7,9 +8,6 @@ import { endOf, type ObservedEvent } from './observed-events.ts';
 
 const polls: ReadonlySet<string> = new Set(pollOperations);
 const downloads: ReadonlySet<string> = new Set(['download-artifact', 'download-configuration']);
-const finals: ReadonlySet<string | undefined> = new Set([
-  ...['success', 'failure', 'already-installed'],
-]);
 
 /** The operations of the two forms of a download, for planned faults. */
 export const downloadOperations = [...downloads];
@@ -35,10 +33,10 @@ export const conditions = {
   report: ({ operation }) => operation === 'put-deployment-status',
   'report of a reboot': ({ report }) => report === 'rebooting',
   'report of a pause': ({ report }) => report?.startsWith('pause_before_') ?? false,
-  'final report': ({ report, status }) => finals.has(report) && status === 204,
+  'final report': ({ report, status }) => isReportableFinal(report) && status === 204,
   'report that ends a deployment': ({ operation, report, status }) =>
     operation === 'put-deployment-status' &&
-    (status === 409 || (finals.has(report) && status === 204)),
+    (status === 409 || (isReportableFinal(report) && status === 204)),
   log: ({ operation }) => operation === 'put-deployment-log',
   inventory: ({ operation }) => operation === 'put-attributes' || operation === 'patch-attributes',
   'reported configuration': ({ operation }) => operation === 'put-configuration',

@@ -174,7 +174,10 @@ function joinedDuty(duty: (typeof duties)[number], joining: Joining): ExaminedDu
 }
 
 function unmetBecause(
-  { scene = FIRST, unshown = 'the client did not show it' }: Pick<Duty, 'scene' | 'unshown'>,
+  {
+    scene = FIRST,
+    whyUndecided = 'the client did not show it',
+  }: Pick<Duty, 'scene' | 'whyUndecided'>,
   state: DutyState,
   { ended, skipped }: Joining,
 ): string {
@@ -185,5 +188,5 @@ function unmetBecause(
   const because =
     reasons[scene] ?? skipped.find((each) => each.scene === scene)?.because ?? end?.because;
   if (because !== undefined) return because;
-  return end === undefined ? 'it was not played' : `it was played, and ${unshown}`;
+  return end === undefined ? 'it was not played' : `it was played, and ${whyUndecided}`;
 }

@@ -34,17 +34,18 @@ export function nextOnServer(
   scene: SceneName | undefined,
   { device, deployment }: ClientFacts,
 ): Next {
-  const { text, command = '' } = nextStep(scene);
+  const { text, command } = nextStep(scene);
   if (scene === undefined || scene === 'ordinary-traffic') return { text };
   const call = callOf(scene, device);
   const goesOn = deployment === undefined ? 'deploy to the client' : `let ${deployment} go on`;
   const named = shellWord(device ?? 'DEVICE');
   const own = commands[scene]?.(named);
   const exercise = `npx fleetbed conform client --exercise ${scene} --device ${named}`;
+  const shown = own ?? (call ? exercise : command);
   return {
     text: call && needsOffer(scene) ? `${text}: plan the fault, then ${goesOn}` : text,
     ...(call && { call }),
-    command: own ?? (call ? exercise : `npx ${command}`),
+    ...(shown !== undefined && { command: shown }),
   };
 }
 

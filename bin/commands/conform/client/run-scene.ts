@@ -161,7 +161,7 @@ async function applyStep(step: Step, testbed: ClientTestbed, waits: Waits): Prom
   const { intervalMs, contactMs } = waits;
   if ('await' in step) {
     const withinMs = limitMs(step.intervals, waits);
-    if (step.orGoOn) await testbed.waitFor(step.await, withinMs);
+    if (step.isOptional) await testbed.waitFor(step.await, withinMs);
     else await waitOrStop(testbed, step.await, withinMs);
   } else if ('idleIntervals' in step) await testbed.idle(step.idleIntervals * intervalMs);
   else if ('idleSeconds' in step) await testbed.idle(step.idleSeconds * 1000);

@@ -21,8 +21,8 @@ export interface OfferedUpdate {
 
 /** One step of a scene. */
 export type Step =
-  /** Waits for a request that ended after the step before. Without `orGoOn` its absence ends the scene. */
-  | { readonly await: ConditionName; readonly intervals?: number; readonly orGoOn?: true }
+  /** Waits for a request that ended after the step before. Without `isOptional` its absence ends the scene. */
+  | { readonly await: ConditionName; readonly intervals?: number; readonly isOptional?: true }
   /** Lets the client go on for this many of its intervals, or seconds. */
   | { readonly idleIntervals: number }
   | { readonly idleSeconds: number }
@@ -112,8 +112,8 @@ export function limitMs(
 /** Returns the least real time of a scene for a client with this interval, in milliseconds. */
 export function minMs({ start, steps, recovers }: Scene, intervalMs: number): number {
   const sum = steps.reduce((total, step) => total + minOfStep(step, intervalMs), 0);
-  const sides = (start === 'stopped' ? 0 : 1) + (recovers === false ? 0 : 1);
-  return sum + sides * intervalMs;
+  const pollsAround = (start === 'stopped' ? 0 : 1) + (recovers === false ? 0 : 1);
+  return sum + pollsAround * intervalMs;
 }
 
 /** What follows an offer at once; everything else comes with the next poll. */

@@ -27,6 +27,13 @@ describe('the scenes of the examination', () => {
     for (const name of names) expect(nextStep(name as SceneName).text).toMatch(/^\w.{10}/);
   });
 
+  it('are suggested by a command exactly if an examination plays them', () => {
+    const refused = Object.keys(notRun).filter((name) => name !== 'power-cut');
+    const silent = names.filter((name) => nextStep(name as SceneName).command === undefined);
+    expect(silent.toSorted()).toEqual(refused.toSorted());
+    expect(nextStep('power-cut').command).toContain('--cuts');
+  });
+
   it('plan only faults that the server accepts', () => {
     const rules = everyScene.flatMap(({ steps }) =>
       steps.flatMap((step: Step) => ('faults' in step ? [step.faults] : [])),

@@ -1,4 +1,4 @@
-/** `fleetbed conform client --watch`: the live map of the clients of a running server. */
+/** `fleetbed conform client --watch`: the duties of the clients of a running server, live. */
 import Table from 'cli-table3';
 import { createLogUpdate } from 'log-update';
 import { systemClock } from '../../../../fixtures/base/clock.ts';

@@ -1,7 +1,15 @@
 /** Scenes of authentication: acceptance, rejection, tokens, and the clock. */
 import type { SceneName } from '../../../../../conformance/clients/scenes.ts';
 import type { Step } from '../scene.ts';
-import { accepted, deploy, ends, polls, type SceneRow, sixFailures, toPolls } from './steps.ts';
+import {
+  accepted,
+  awaitFinalReport,
+  awaitPoll,
+  deploy,
+  outageActions,
+  type SceneRow,
+  toPolls,
+} from './steps.ts';
 
 const DAY_SECONDS = 86_400;
 
@@ -59,15 +67,15 @@ export const authenticationScenes = {
   'token-expiry': accepted(
     { advanceSeconds: 8 * DAY_SECONDS },
     { await: 'authentication request with a token' },
-    polls,
+    awaitPoll,
     // A request that was underway may still have the former token.
-    polls,
-    polls,
+    awaitPoll,
+    awaitPoll,
   ),
   revocation: accepted(
     { faults: [{ ...toPolls, act: 'revoke-token' }] },
     { await: 'authentication request with a token' },
-    polls,
+    awaitPoll,
   ),
   'other-token': {
     ...accepted(
@@ -84,23 +92,23 @@ export const authenticationScenes = {
       { await: 'authentication request with a token' },
       { await: 'authentication request with a token' },
       deploy,
-      ends,
+      awaitFinalReport,
     ),
     server: { dialects: new Set(['rs256']) },
   },
   'clock-wrong': accepted(
     { advanceSeconds: 9 * 365 * DAY_SECONDS },
     { await: 'authentication request with a token' },
-    polls,
+    awaitPoll,
   ),
   'sign-in-outage': accepted(
     {
       faults: [
         { ...toPolls, act: 'revoke-token' },
-        { ...toAuthentication, script: sixFailures },
+        { ...toAuthentication, script: outageActions },
       ],
     },
     { await: 'authentication request with a token', intervals: 20 },
-    polls,
+    awaitPoll,
   ),
 } as const satisfies Partial<Record<SceneName, SceneRow>>;

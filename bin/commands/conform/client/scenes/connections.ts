@@ -1,7 +1,7 @@
 /** Scenes of websockets and TLS. */
 import type { SceneName } from '../../../../../conformance/clients/scenes.ts';
 import type { Step } from '../scene.ts';
-import { accepted, polls, type SceneRow, toPolls } from './steps.ts';
+import { accepted, awaitPoll, type SceneRow, toPolls } from './steps.ts';
 
 const toSockets = { match: { operation: 'connect' } };
 
@@ -22,7 +22,7 @@ export const connectionScenes = {
       { send: 'unknown-message' },
       { idleSeconds: 2 },
       { user: 'checkUpdate' },
-      polls,
+      awaitPoll,
     ),
     needs: 'websocket',
   },

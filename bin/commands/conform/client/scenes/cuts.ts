@@ -1,6 +1,6 @@
 /** The scenes that cut a client at every moment of an update. */
 import type { Moment, Scene, Step } from '../scene.ts';
-import { accepted, damaged, deploy, ends, heldDownload, toLogs } from './steps.ts';
+import { accepted, awaitFinalReport, damaged, deploy, heldDownload, toLogs } from './steps.ts';
 
 /** Waits until the server has nothing for the client any more. */
 const isOver: Step = { await: 'poll without an update' };
@@ -35,7 +35,10 @@ export function cutScenes(reports: readonly string[]): readonly Scene[] {
     hold: { ...toLogs, when: 'before' },
   };
   return [
-    ...moments.map((cut) => ({ name: `cut ${cut.name}`, ...accepted(deploy, { cut }, ends) })),
+    ...moments.map((cut) => ({
+      name: `cut ${cut.name}`,
+      ...accepted(deploy, { cut }, awaitFinalReport),
+    })),
     // A client may report the failure before its log: then only the next poll shows the end.
     { name: `cut ${inLog.name}`, ...accepted(damaged, deploy, { cut: inLog }, isOver) },
   ];

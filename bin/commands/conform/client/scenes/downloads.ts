@@ -1,14 +1,22 @@
 /** Scenes of downloads that fail, lie or end early. */
 import type { SceneName } from '../../../../../conformance/clients/scenes.ts';
 import { downloadOperations } from '../conditions.ts';
-import { accepted, clear, damaged, deploy, ends, type SceneRow, toDownloads } from './steps.ts';
+import {
+  accepted,
+  awaitFinalReport,
+  clearFaults,
+  damaged,
+  deploy,
+  type SceneRow,
+  toDownloads,
+} from './steps.ts';
 
 /** A deployment whose download meets these faults, and which ends in spite of them. */
 const faultyDownload = (...faults: readonly object[]): SceneRow =>
-  accepted({ faults }, deploy, { await: 'download' }, ends);
+  accepted({ faults }, deploy, { await: 'download' }, awaitFinalReport);
 
 export const downloadScenes = {
-  'wrong-checksum': accepted(damaged, deploy, { await: 'download' }, ends),
+  'wrong-checksum': accepted(damaged, deploy, { await: 'download' }, awaitFinalReport),
   'short-body': faultyDownload({ ...toDownloads, times: { next: 2 }, act: 'truncated' }),
   'endless-body': faultyDownload({
     ...{ ...toDownloads, times: { next: 2 } },
@@ -52,8 +60,8 @@ export const downloadScenes = {
     },
     deploy,
     { await: 'download' },
-    { await: 'final report', intervals: 2, orGoOn: true },
-    clear,
+    { await: 'final report', intervals: 2, isOptional: true },
+    clearFaults,
     { user: 'abort' },
   ),
 } as const satisfies Partial<Record<SceneName, SceneRow>>;

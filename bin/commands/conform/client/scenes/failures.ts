@@ -3,7 +3,7 @@
 import type { SceneName } from '../../../../../conformance/clients/scenes.ts';
 import { pollOperations } from '../../../../../fixtures/contract/operations.ts';
 import type { Step } from '../scene.ts';
-import { accepted, polls, type SceneRow, sixFailures, toPolls } from './steps.ts';
+import { accepted, awaitPoll, outageActions, type SceneRow, toPolls } from './steps.ts';
 
 const oddBodies = [
   ...['empty', 'html', 'object-error', 'cut-json'],
@@ -24,10 +24,10 @@ export const failureScenes = {
       ],
     },
     ...Array<Step>(6).fill({ await: 'poll' }),
-    polls,
+    awaitPoll,
   ),
   outage: accepted(
-    { faults: [{ ...toPolls, script: sixFailures }] },
+    { faults: [{ ...toPolls, script: outageActions }] },
     { await: 'poll with a response 200 or 204', intervals: 20 },
   ),
   'odd-errors': accepted(
@@ -39,12 +39,12 @@ export const failureScenes = {
       })),
     },
     ...Array<Step>(2 * oddBodies.length).fill({ await: 'poll' }),
-    polls,
+    awaitPoll,
   ),
   'bad-request': accepted(
     { faults: [{ ...toPolls, times: { next: 2 }, act: { kind: 'respond', status: 400 } }] },
     { await: 'poll' },
     { await: 'poll' },
-    polls,
+    awaitPoll,
   ),
 } as const satisfies Partial<Record<SceneName, SceneRow>>;

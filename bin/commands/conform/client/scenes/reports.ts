@@ -3,14 +3,14 @@ import type { SceneName } from '../../../../../conformance/clients/scenes.ts';
 import type { Step } from '../scene.ts';
 import {
   accepted,
-  clear,
+  awaitFinalReport,
+  clearFaults,
   damage,
   damaged,
   deploy,
-  ends,
-  goesOn,
+  idleTwoIntervals,
+  outageActions,
   type SceneRow,
-  sixFailures,
   toDownloads,
   toLogs,
   toReports,
@@ -30,10 +30,10 @@ export const reportScenes = {
       },
       deploy,
       { await: 'poll with an update' },
-      { await: 'report that ends a deployment', orGoOn: true },
-      goesOn,
+      { await: 'report that ends a deployment', isOptional: true },
+      idleTwoIntervals,
       { user: 'abort' },
-      clear,
+      clearFaults,
     ]),
   ),
   'deployment-gone': accepted(
@@ -41,7 +41,7 @@ export const reportScenes = {
     deploy,
     { await: 'report' },
     { user: 'abort' },
-    goesOn,
+    idleTwoIntervals,
   ),
   'lost-report': accepted(
     {
@@ -57,14 +57,14 @@ export const reportScenes = {
       ],
     },
     deploy,
-    ends,
+    awaitFinalReport,
   ),
   'report-outage': accepted(
     {
       faults: [
         {
           match: { operation: 'put-deployment-status', report: 'success' },
-          ...{ when: 'before', script: sixFailures },
+          ...{ when: 'before', script: outageActions },
         },
       ],
     },
@@ -72,7 +72,7 @@ export const reportScenes = {
     { await: 'poll with an update' },
     { await: 'final report', intervals: 20 },
   ),
-  'failing-update': accepted(damaged, deploy, ends, { idleIntervals: 3 }),
+  'failing-update': accepted(damaged, deploy, awaitFinalReport, { idleIntervals: 3 }),
   'log-too-large': accepted(
     {
       faults: [
@@ -81,7 +81,7 @@ export const reportScenes = {
       ],
     },
     deploy,
-    ends,
-    goesOn,
+    awaitFinalReport,
+    idleTwoIntervals,
   ),
 } as const satisfies Partial<Record<SceneName, SceneRow>>;

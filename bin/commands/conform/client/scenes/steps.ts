@@ -20,21 +20,21 @@ export const toLogs = { match: { operation: 'put-deployment-log' } };
 export const deploy: Step = { deploy: { offer: 'new' } };
 
 /** Waits for the accepted final status. */
-export const ends: Step = { await: 'final report' };
+export const awaitFinalReport: Step = { await: 'final report' };
 
 /** Waits for a poll that the server answers well. */
-export const polls: Step = { await: 'poll with a response 200 or 204' };
+export const awaitPoll: Step = { await: 'poll with a response 200 or 204' };
 
 /** Ends all planned faults. */
-export const clear: Step = { clear: 'faults' };
+export const clearFaults: Step = { clear: 'faults' };
 
 /** Lets the client go on for two of its intervals. */
-export const goesOn: Step = { idleIntervals: 2 };
+export const idleTwoIntervals: Step = { idleIntervals: 2 };
 
 const unavailable = { kind: 'respond', status: 503, body: 'html' };
 
 /** What a client meets while a server fails: no response asks it to wait for a time. */
-export const sixFailures = [
+export const outageActions = [
   ...[unavailable, 'reset', 'gateway-502', unavailable, 'reset', unavailable],
 ];
 
