@@ -268,6 +268,7 @@ const reactionDuties: readonly Duty[] = [
     sentence: 'A device polls again within three of its intervals after any disturbance.',
     source: 'Errors: 500; RFC 9110, 15.6.4',
     looksAt: 'the first poll after a failure, a restart of the server, or a scene',
+    excuses: 'pauses that grow with each failure: up to twice the longest one before',
     remedy: 'let no error end the loop of polls',
     scene: 'outage',
     sequence: {

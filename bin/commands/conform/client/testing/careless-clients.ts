@@ -108,6 +108,23 @@ export const mistakes: readonly Mistake[] = [
     replaced: [['if digests != {line[66:]: line[:64] for line in manifest}:', 'if False:']],
   },
   {
+    does: 'keeps its token in the headers across a redirect',
+    duty: 'get.no-token-to-other-hosts',
+    scene: 'redirected-to-host',
+    replaced: [
+      [
+        'deployment["uri"], None, wanted)',
+        'deployment["uri"], None, {**wanted, "Authorization": "Bearer " + self.state["token"]})',
+      ],
+    ],
+  },
+  {
+    does: 'writes the id of its deployment as a UUID parser prints it',
+    duty: 'report.own-deployment',
+    scene: 'legal-variations',
+    replaced: [['str(offer["id"])', 'str(__import__("uuid").UUID(offer["id"]))']],
+  },
+  {
     does: 'goes on after a 409',
     duty: 'report.stops-at-409',
     scene: 'abort',
