@@ -42,6 +42,16 @@ describe('the judge of a good client that the server fails', () => {
 });
 
 describe('the judge of a client that was refused', () => {
+  it('takes an expired token at the handshake of its websocket for the first that is refused', () => {
+    const atHandshake = edit('expired', (step) => {
+      Object.assign(step, { operation: 'connect', sent: undefined, response: '' });
+    });
+    const renewal = judged(atHandshake(goodSteps())).find(
+      ({ duty }) => duty === 'auth.renews-on-expiry',
+    );
+    expect(renewal).toMatchObject({ state: 'kept', judged: 1 });
+  });
+
   it('compares no pause after its acceptance with those before', () => {
     const again = insert('first token', (copy) =>
       [1, 2, 3].map((at) => ({ ...copyOf(copy), label: `again ${at}`, afterMs: 1100 })),

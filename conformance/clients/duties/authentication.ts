@@ -218,7 +218,8 @@ const reactionDuties: readonly Duty[] = [
         const times = client.authentication.unauthorized.get(exchange.row.id) ?? 0;
         const isThird =
           isRefusedAsExpired(exchange, event.serverNowMs) && times === REPEATS_UNDERWAY_MAX;
-        if (!isThird) return undefined;
+        // The process of the websocket may wait for the token of another one.
+        if (!isThird || exchange.row.authorization !== 'device') return undefined;
         return { where: 'an expired token', must: 'be renewed', actual: 'a third 401 with it' };
       },
       cancelledBy: { acts: ['client-killed'] },
@@ -306,7 +307,7 @@ function claimsOf(token: string | undefined): Readonly<Record<string, unknown>> 
 }
 
 function isRefusedAsExpired({ token, row, status }: JudgedExchange, nowMs: number): boolean {
-  if (status !== 401 || row.authorization !== 'device') return false;
+  if (status !== 401 || !['device', 'socket'].includes(row.authorization)) return false;
   const { exp } = claimsOf(token);
   return typeof exp === 'number' && exp * 1000 < nowMs;
 }
