@@ -15,6 +15,7 @@ import {
 } from '../exchange-facts.ts';
 import { HASTY_REPEATS_MAX, isAnswered, isUnderway } from '../excuses.ts';
 import { MASK } from '../secret-text.ts';
+import { isFinalReport } from './reports.ts';
 
 const REFUSED_LINKS_MAX = 2;
 const REDIRECTS_MAX = 10;
@@ -295,7 +296,7 @@ const transferDuties: readonly Duty[] = [
           status === 200 &&
           Number(response.headers['content-length']) > LARGE_BYTES,
       },
-      keptBy: { exchange: isAcceptedEnd },
+      keptBy: { exchange: isFinalReport },
       cancelledBy: { acts: ['client-killed', 'deployment-aborted'] },
       must: 'report the result',
     },
@@ -380,7 +381,7 @@ const flawDuties: readonly Duty[] = flawRows.map(({ flaw, seen, ...row }) => ({
     // A checksum may have saved a device that joined what does not belong together.
     const isSaved = joinedFlaws.has(flaw) && progress?.isWhole === false && !progress.hasRefused;
     const isFailure = membersOf(exchange.sent).status === 'failure';
-    return isAcceptedEnd(exchange) && isFlawed && !(isSaved && isFailure);
+    return isFinalReport(exchange) && isFlawed && !(isSaved && isFailure);
   },
   violation: (exchange, memory) => {
     const isFlawed = offerOf(exchange, memory)?.progress.flaw === flaw;
@@ -393,10 +394,6 @@ export const downloadDuties: readonly Duty[] = [...linkDuties, ...transferDuties
 
 function isMasked(url: string): boolean {
   return url.includes(MASK) || url.includes(encodeURIComponent(MASK));
-}
-
-function isAcceptedEnd({ row, sent, isSuccess }: JudgedExchange): boolean {
-  return reporting.includes(row.id) && isSuccess && isReportableFinal(membersOf(sent).status);
 }
 
 function isFinal(statuses: readonly unknown[]) {
