@@ -64,8 +64,8 @@ export interface Testbed extends TestbedTenant {
   readonly headerPrefix: string;
   /** The test CA's certificate in PEM; absent without a test CA. */
   readonly caPem?: string;
-  /** Base URL of each listener with faulty TLS, by its fault; empty without the TLS gallery. */
-  readonly gallery: Readonly<Record<string, string>>;
+  /** Base URL of each listener with faulty TLS, by its fault; empty without broken TLS. */
+  readonly brokenTls: Readonly<Record<string, string>>;
   readonly tenants: TestbedTenants;
   /**
    * Resets the first tenant to its start state, and removes all others; with a device, resets only
@@ -145,7 +145,7 @@ function testbedOver(inside: OpenServer, { apiUrl, close }: OpenApi): Testbed {
     controlToken,
     headerPrefix,
     ...(tls?.caPem !== undefined && { caPem: tls.caPem }),
-    gallery: tls?.gallery ?? {},
+    brokenTls: tls?.brokenTls ?? {},
     tenants: beside,
     reset: async (subject) => {
       await first.reset(subject);

@@ -7,8 +7,8 @@ const own = { certFile: 'cert.pem', keyFile: 'key.pem' };
 describe('valid TLS settings', () => {
   it.each<TlsSettings>([
     {},
-    { gallery: true, names: ['a.test'], caKeepFile: 'ca.pem', clientCaFile: 'clients.pem' },
-    { ...own, clientCaFile: 'clients.pem', gallery: false, names: [] },
+    { brokenTls: true, names: ['a.test'], caKeepFile: 'ca.pem', clientCaFile: 'clients.pem' },
+    { ...own, clientCaFile: 'clients.pem', brokenTls: false, names: [] },
   ])('are kept unchanged: %o', (tls) => {
     expect(completeSettings({ tls }).tls).toEqual(tls);
   });
@@ -22,8 +22,8 @@ describe('valid TLS settings', () => {
     [{ keyFile: 'key.pem' }, 'TLS has a key file but no certificate file; give both'],
     [{ ...own, names: ['a.test'] }, 'has its own names; leave out TLS names, or the certificate'],
     [
-      { ...own, gallery: true },
-      'has no test CA, which the gallery requires; leave out the TLS gallery',
+      { ...own, brokenTls: true },
+      'has no test CA, which broken TLS requires; leave out broken TLS',
     ],
     [{ ...own, caKeepFile: 'ca.pem' }, 'has no test CA to keep; leave out the file of the test CA'],
     [

@@ -50,8 +50,8 @@ export const tlsRows = inGroup('TLS', {
     help: 'key of the certificate by the test CA: rsa (default), or ec for P-256',
     cli: { kind: 'choices', of: ['rsa', 'ec'] },
   },
-  gallery: {
-    flag: '--tls-gallery',
+  brokenTls: {
+    flag: '--tls-broken',
     help: 'listen on extra ports with broken TLS, one for each kind of error',
     cli: { kind: 'switch' },
   },
@@ -65,7 +65,7 @@ export type TlsSettings = ValuesOf<typeof tlsRows>;
 
 /** Returns a sentence about the first invalid setting; undefined when all are valid. */
 export function tlsSettingsProblem(tls: TlsSettings): string | undefined {
-  const { names = [], certFile, keyFile, caKeepFile, keyType, gallery = false } = tls;
+  const { names = [], certFile, keyFile, caKeepFile, keyType, brokenTls = false } = tls;
   if ((certFile === undefined) !== (keyFile === undefined)) {
     const [given, missing] =
       certFile === undefined ? ['key', 'certificate'] : ['certificate', 'key'];
@@ -73,8 +73,7 @@ export function tlsSettingsProblem(tls: TlsSettings): string | undefined {
   }
   if (certFile !== undefined) {
     if (names.length > 0) return needlessSetting('TLS names', 'its own names');
-    if (gallery)
-      return needlessSetting('the TLS gallery', 'no test CA, which the gallery requires');
+    if (brokenTls) return needlessSetting('broken TLS', 'no test CA, which broken TLS requires');
     if (keyType !== undefined) return needlessSetting('the TLS key type', 'its own key');
     if (caKeepFile !== undefined)
       return needlessSetting('the file of the test CA', 'no test CA to keep');

@@ -66,7 +66,7 @@ describe('serve --tls', () => {
     const { baseUrl, controlUrl, tls } = await serve('--tls');
     expect(baseUrl).toMatch(/^https:/);
     expect(controlUrl).toMatch(/^http:/);
-    expect(tls).toEqual({ caPem: expect.stringContaining('BEGIN CERTIFICATE'), gallery: {} });
+    expect(tls).toEqual({ caPem: expect.stringContaining('BEGIN CERTIFICATE'), brokenTls: {} });
     expect(await statusAt(baseUrl, tls.caPem)).toBe(401);
     await expect(statusAt(baseUrl)).rejects.toThrow('unable to verify');
   });
@@ -108,15 +108,15 @@ describe('serve --tls', () => {
     expect(statSync(at('kept.pem')).mode & 0o777).toBe(0o600);
   });
 
-  it('serves the gallery of broken TLS configurations', async () => {
-    const { tls } = await serve('--tls-gallery');
-    expect(Object.keys(tls.gallery)).toContain('expired');
-    const asked = statusAt(`${tls.gallery.expired}`, tls.caPem);
+  it('serves ports with broken TLS', async () => {
+    const { tls } = await serve('--tls-broken');
+    expect(Object.keys(tls.brokenTls)).toContain('expired');
+    const asked = statusAt(`${tls.brokenTls.expired}`, tls.caPem);
     await expect(asked).rejects.toThrow('certificate has expired');
   });
 
   it('prints the file of the CA, and the defect of each URL', async () => {
-    running = startCommand(['serve', ...free, '--tls-gallery', '--tls-ca-out', at('ca')]);
+    running = startCommand(['serve', ...free, '--tls-broken', '--tls-ca-out', at('ca')]);
     const text = await running.waitForOutput('stdout', /oldProtocol\n/);
     expect(text).toMatch(/^ready at https:\S+, /);
     expect(text).toContain(`\ntest CA in ${at('ca/ca.pem')}\n`);
@@ -138,9 +138,9 @@ describe('serve refuses, with exit code 2 and one sentence,', () => {
       'which replaces the test CA',
     ],
     [
-      'a gallery beside a certificate of ones own',
-      ['--tls-cert', 'c.pem', '--tls-key', 'k.pem', '--tls-gallery'],
-      'no test CA, which the gallery requires; leave out the TLS gallery',
+      'broken TLS beside a certificate of ones own',
+      ['--tls-cert', 'c.pem', '--tls-key', 'k.pem', '--tls-broken'],
+      'no test CA, which broken TLS requires; leave out broken TLS',
     ],
     [
       'a kept CA that is none',

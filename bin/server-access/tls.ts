@@ -33,8 +33,8 @@ export interface TlsReady {
   readonly caFile?: string;
   /** The test CA's certificate, PEM; absent when the server uses a given certificate. */
   readonly caPem?: string;
-  /** Base URLs by kind of defect; empty without --tls-gallery. */
-  readonly gallery: Readonly<Record<string, string>>;
+  /** Base URLs by kind of defect; empty without --tls-broken. */
+  readonly brokenTls: Readonly<Record<string, string>>;
 }
 
 /**

@@ -32,7 +32,7 @@ interface Examination {
 }
 
 /**
- * Asserts that an example breaks no MUST in the quick programme, nor after it is killed at any
+ * Asserts that an example breaks no MUST in the quick examination, nor after it is killed at any
  * moment.
  */
 export async function expectKeptDuties(command: readonly string[]): Promise<void> {

@@ -12,7 +12,7 @@ import { acceptedDevice } from '../testing/test-device.ts';
 import { startTestServer } from '../testing/test-server.ts';
 
 const quiet = { port: 0, controlPort: 0, logLevel: 'silent' } as const;
-const encrypted: ServerOptions = { tls: { gallery: true } };
+const encrypted: ServerOptions = { tls: { brokenTls: true } };
 const open: Socket[] = [];
 
 afterEach(() => {
@@ -45,7 +45,7 @@ async function responseOn(socket: Socket, request = '') {
 }
 
 function listenersOf({ baseUrl, controlUrl, storageUrl, tls }: RunningServer, inside: string) {
-  return { baseUrl, controlUrl, inside, ...(storageUrl && { storageUrl }), ...tls?.gallery };
+  return { baseUrl, controlUrl, inside, ...(storageUrl && { storageUrl }), ...tls?.brokenTls };
 }
 
 const refusedUpgrade = 'Host: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';

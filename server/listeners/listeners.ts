@@ -34,9 +34,9 @@ export interface RunningTls {
   /** The test CA's certificate in PEM; absent when the user supplied a certificate file. */
   readonly caPem?: string;
   /**
-   * Base URL of each listener with faulty TLS, by its fault; empty unless the gallery is enabled.
+   * Base URL of each listener with faulty TLS, by its fault; empty unless broken TLS is enabled.
    */
-  readonly gallery: Readonly<Record<string, string>>;
+  readonly brokenTls: Readonly<Record<string, string>>;
 }
 
 /** The open listeners with their URLs. */
@@ -86,14 +86,14 @@ export async function openListeners(services: Services, plugIns: PlugIns): Promi
     at.own = await openServers.open(api, { port: services.settings.port, tls: tls?.own });
     if (storage.length > 0)
       at.storage = await openServers.open(storage, { port: 0, tls: tls?.own });
-    const gallery: Record<string, string> = {};
-    for (const [name, wrong] of Object.entries(tls?.gallery ?? {})) {
-      gallery[name] = await openServers.open(api, { port: 0, tls: wrong });
+    const brokenTls: Record<string, string> = {};
+    for (const [name, wrong] of Object.entries(tls?.brokenTls ?? {})) {
+      brokenTls[name] = await openServers.open(api, { port: 0, tls: wrong });
     }
     return {
       baseUrl: at.own,
       ...(at.storage !== undefined && { storageUrl: at.storage }),
-      ...(tls && { tls: { ...(tls.caPem !== undefined && { caPem: tls.caPem }), gallery } }),
+      ...(tls && { tls: { ...(tls.caPem !== undefined && { caPem: tls.caPem }), brokenTls } }),
       openInside: async () => {
         const inside = new OpenServers(services, { pipeline, observers }, '127.0.0.1');
         const url = await inside.open(api, { port: 0, tls: undefined });

@@ -247,9 +247,9 @@ function readyLine(server: RunningServer): string {
 
 /**
  * Returns lines with the file of the test CA and with the TLS defect behind each URL of the
- * gallery.
+ * ports with broken TLS.
  */
-function tlsLines({ caFile, gallery }: TlsReady = { gallery: {} }): string[] {
-  const wrong = Object.entries(gallery).map(([name, url]) => `broken TLS at ${url}: ${name}`);
+function tlsLines({ caFile, brokenTls }: TlsReady = { brokenTls: {} }): string[] {
+  const wrong = Object.entries(brokenTls).map(([name, url]) => `broken TLS at ${url}: ${name}`);
   return caFile === undefined ? wrong : [`test CA in ${caFile}`, ...wrong];
 }

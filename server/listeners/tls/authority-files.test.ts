@@ -14,7 +14,7 @@ const at = (name: string): string => join(folder, name);
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fleetbed-ca-'));
-  server = await startTlsServer({ gallery: true });
+  server = await startTlsServer({ brokenTls: true });
   files = authorityFiles(caOf(server));
   for (const [name, content] of Object.entries(files)) writeFileSync(at(name), content);
 });
@@ -111,8 +111,8 @@ describe('openssl as an outside client', () => {
     ['unknownCa', 'unable to get local issuer certificate'],
     ['selfSigned', 'self-signed certificate'],
     ['oldProtocol', 'alert protocol version'],
-  ])('refuses the gallery certificate %s', async (member, because) => {
-    const asked = askWithOpenssl(`${server.tls?.gallery[member]}`, at('ca.pem'));
+  ])('refuses the broken certificate %s', async (member, because) => {
+    const asked = askWithOpenssl(`${server.tls?.brokenTls[member]}`, at('ca.pem'));
     await expect(asked).rejects.toThrow(because);
   });
 });

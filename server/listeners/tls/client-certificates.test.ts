@@ -41,7 +41,7 @@ beforeAll(async () => {
   const clientCaFile = join(folder, 'clients.pem');
   writeFileSync(clientCaFile, authority.certificatePem);
   const client = { key: key.pem, cert: clientCertificate() };
-  server = await startTlsServer({ clientCaFile, gallery: true }, { client });
+  server = await startTlsServer({ clientCaFile, brokenTls: true }, { client });
 });
 
 afterAll(async () => {
@@ -111,8 +111,8 @@ describe('a server that requires client certificates', () => {
     ]);
   });
 
-  it('requests none in the gallery of TLS mistakes', async () => {
-    const url = `${server.tls?.gallery.expired}`;
+  it('requests none in the ports with broken TLS', async () => {
+    const url = `${server.tls?.brokenTls.expired}`;
     const careless = { rejectUnauthorized: false };
     expect((await sendSecurely(url, { tls: careless })).status).toBe(404);
   });

@@ -136,7 +136,7 @@ describe('a server with its own certificate', () => {
       tls: { certFile: at(cert), keyFile: at(keyFile) },
       clock: systemClock,
     });
-    expect(server.tls).toEqual({ gallery: {} });
+    expect(server.tls).toEqual({ brokenTls: {} });
     expect(await refusalOf(server.baseUrl, { ca: readFileSync(at(ca)) })).toBe('answered');
     expect(await refusalOf(server.baseUrl, {})).toMatch(/^(DEPTH_ZERO|UNABLE)/);
     await server.close();

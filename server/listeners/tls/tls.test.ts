@@ -41,7 +41,7 @@ describe('a server with an ec key', () => {
   let ofEc: TestServer;
 
   beforeAll(async () => {
-    ofEc = await startTlsServer({ keyType: 'ec', gallery: true });
+    ofEc = await startTlsServer({ keyType: 'ec', brokenTls: true });
   });
 
   afterAll(() => ofEc.close());

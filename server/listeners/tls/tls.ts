@@ -3,8 +3,8 @@ import type { Clock } from '../../../fixtures/base/clock.ts';
 import type { Random } from '../../../fixtures/base/random.ts';
 import { canonicalName, type TlsSettings } from '../../tls-settings.ts';
 import { createAuthority, freshServerEcKey, freshSigningKey, longValidity } from './authority.ts';
+import { makeBrokenTls, type TlsDefect } from './broken-tls.ts';
 import { keptAuthority, readClientAuthorities, readIdentity } from './files.ts';
-import { type GalleryMember, makeGallery } from './gallery.ts';
 import type { TlsIdentity } from './identity.ts';
 
 /** The keys and certificates that the listeners present. */
@@ -13,7 +13,7 @@ export interface PreparedTls {
   readonly own: TlsIdentity;
   /** The test CA's certificate in PEM; absent when the user supplied a certificate. */
   readonly caPem?: string;
-  readonly gallery?: Readonly<Record<GalleryMember, TlsIdentity>>;
+  readonly brokenTls?: Readonly<Record<TlsDefect, TlsIdentity>>;
 }
 
 const title = 'Fleetbed test CA';
@@ -41,7 +41,7 @@ export async function prepareTls(
 }
 
 async function makeIdentity(
-  { names: chosen = [], caKeepFile, gallery = false, keyType = 'rsa' }: TlsSettings,
+  { names: chosen = [], caKeepFile, brokenTls = false, keyType = 'rsa' }: TlsSettings,
   { nowMs, host, random }: { nowMs: number; host: string; random: Random },
 ): Promise<PreparedTls & { caPem: string }> {
   const [authority, key] = await Promise.all([
@@ -58,13 +58,13 @@ async function makeIdentity(
     validity: longValidity(nowMs),
     key,
   });
-  // The gallery has a self-signed certificate, which requires an RSA key.
-  const ofGallery = 'spki' in key.forged ? await freshSigningKey() : { ...key, forged: key.forged };
+  // Broken TLS has a self-signed certificate, which requires an RSA key.
+  const brokenKey = 'spki' in key.forged ? await freshSigningKey() : { ...key, forged: key.forged };
   return {
     own: { key: key.pem, cert },
     caPem: authority.certificatePem,
-    ...(gallery && {
-      gallery: await makeGallery({ authority, key: ofGallery, names, nowMs, random }),
+    ...(brokenTls && {
+      brokenTls: await makeBrokenTls({ authority, key: brokenKey, names, nowMs, random }),
     }),
   };
 }

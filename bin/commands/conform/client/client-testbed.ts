@@ -104,7 +104,7 @@ export class ClientTestbed {
       headerPrefix: plan.headerPrefix,
       ...(!isLocal && { host: '0.0.0.0' }),
       ...(usesTls(plan) && {
-        tls: { names: isLocal ? [] : [plan.advertise], gallery: scene.needs === 'tls' },
+        tls: { names: isLocal ? [] : [plan.advertise], brokenTls: scene.needs === 'tls' },
       }),
     });
     baseUrl = server.baseUrl;
@@ -274,7 +274,7 @@ export class ClientTestbed {
     await this.#client.kill();
     await this.#faultyAddress?.close();
     this.#plainServer ??= await startTestbed({ seed: 'plain', observer: this.events.observer });
-    const target = place === 'no-tls' ? this.#plainServer.baseUrl : this.#server.gallery[place];
+    const target = place === 'no-tls' ? this.#plainServer.baseUrl : this.#server.brokenTls[place];
     if (target === undefined)
       throw new SceneStopped('the server has no TLS; use {ca} in --command');
     this.#faultyAddress = await openCountedAddress(Number(new URL(target).port), () =>

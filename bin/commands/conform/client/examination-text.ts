@@ -8,7 +8,7 @@ import type {
 import type { JunitOutcome } from '../../../../conformance/report/outcomes-junit.ts';
 import { counted } from '../../../../fixtures/base/counted.ts';
 import type { CiSummary } from '../../../output/ci-summary.ts';
-import { NOT_SELECTED, type PlannedScene } from './programme.ts';
+import { NOT_SELECTED, type PlannedScene } from './schedule.ts';
 
 const VIOLATIONS_SHOWN_MAX = 3;
 
@@ -50,16 +50,16 @@ export function examinationLines(examination: Examination): readonly string[] {
   ];
 }
 
-/** Returns the scenes of a programme as lines, with the sum of their least real time. */
-export function programmeLines(
-  programme: readonly PlannedScene[],
+/** Returns the scenes of an examination as lines, with the sum of their least real time. */
+export function scheduleLines(
+  schedule: readonly PlannedScene[],
   { parallel, intervalMs }: { readonly parallel: number; readonly intervalMs: number },
 ): readonly string[] {
-  const lines = programme.map(({ scene, minMs, because }) => {
+  const lines = schedule.map(({ scene, minMs, because }) => {
     const time = because === undefined ? seconds(minMs) : '-';
     return `${scene.name.padEnd(24)} ${time.padStart(6)}${because === undefined ? '' : `  ${because}`}`;
   });
-  const playable = programme.filter(({ because }) => because === undefined);
+  const playable = schedule.filter(({ because }) => because === undefined);
   const sumMs = playable.reduce((sum, { minMs }) => sum + minMs, 0);
   const at = `at an interval of ${seconds(intervalMs)}`;
   const sum = `${counted(playable.length, 'scene')}, at least ${seconds(sumMs)} ${at}, ${seconds(sumMs / parallel)} with --parallel ${parallel}.`;

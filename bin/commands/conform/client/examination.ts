@@ -1,4 +1,4 @@
-/** An examination: measures the client, plays the programme of scenes, and joins their verdicts. */
+/** An examination: measures the client, plays the schedule of scenes, and joins their verdicts. */
 import type {
   Examination,
   PlayedScene,
@@ -9,11 +9,11 @@ import { measuredIntervalMs } from './conditions.ts';
 import { type EndedScene, joinResults } from './joined.ts';
 import type { ObservedEvent } from './observed-events.ts';
 import type { ExaminationPlan } from './plan.ts';
-import { capabilitiesOf, programmeOf } from './programme.ts';
 import { runScene } from './run-scene.ts';
 import type { Scene } from './scene.ts';
 import { cutScenes } from './scenes/cuts.ts';
 import { allScenes, FIRST } from './scenes.ts';
+import { capabilitiesOf, scheduleOf } from './schedule.ts';
 
 /** Notified of the address of a server that all scenes share, and as scenes end. */
 export interface SceneWatch {
@@ -50,12 +50,12 @@ export async function examine(
     if (intervalMs === undefined) return joinResults({ ...facts, ended, skipped, signal });
     const spentMs = systemClock.monotonicMs() - startedMs;
     const rest = allScenes.filter((scene) => scene !== first);
-    const programme = programmeOf(rest, { plan, intervalMs, capabilities, spentMs });
-    for (const { scene, because } of programme) {
+    const schedule = scheduleOf(rest, { plan, intervalMs, capabilities, spentMs });
+    for (const { scene, because } of schedule) {
       if (because !== undefined)
         skipped.push({ scene: scene.name, outcome: 'skipped', because, durationMs: 0 });
     }
-    const chosen = programme.filter(({ because }) => because === undefined);
+    const chosen = schedule.filter(({ because }) => because === undefined);
     await inParallel(plan, chosen, signal, ({ scene }, left) => runOne(scene, intervalMs, left));
     if (plan.isCut) {
       const update = ended.find(({ scene }) => scene === 'update');

@@ -42,11 +42,11 @@ import {
   examinationLines,
   examinationOutcomes,
   examinationSummary,
-  programmeLines,
+  scheduleLines,
 } from './examination-text.ts';
 import type { ExaminationPlan } from './plan.ts';
-import { programmeOf } from './programme.ts';
 import { allScenes } from './scenes.ts';
+import { scheduleOf } from './schedule.ts';
 
 /** The formats that `--report` accepts. */
 const forms: readonly ReportForm<Examination>[] = [
@@ -133,7 +133,7 @@ export const examineRows = inGroup('Examination', {
   },
   time: {
     flag: '--time <duration>',
-    help: 'play long scenes too, as many as fit (default: the quick programme)',
+    help: 'play long scenes too, as many as fit (default: the quick examination)',
     cli: { kind: 'positive-duration' },
   },
   contactTime: {
@@ -217,13 +217,13 @@ export async function examineClient(options: ExamineOptions): Promise<ExitCode> 
     const { interval: intervalMs, parallel } = options;
     // The list is that of a client which --command starts; --wait leaves some scenes out.
     const started = { ...plan, command: '' };
-    const programme = programmeOf(allScenes, {
+    const schedule = scheduleOf(allScenes, {
       plan: started,
       intervalMs,
       capabilities: undefined,
     });
-    for (const line of programmeLines(programme, { parallel, intervalMs })) output.line(line);
-    output.data(programme.map(({ scene: { name }, ...rest }) => ({ scene: name, ...rest })));
+    for (const line of scheduleLines(schedule, { parallel, intervalMs })) output.line(line);
+    output.data(schedule.map(({ scene: { name }, ...rest }) => ({ scene: name, ...rest })));
     return exitCodes.pass;
   }
   await prepareReports(options.report);

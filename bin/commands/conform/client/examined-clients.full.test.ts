@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import type { SceneName } from '../../../../conformance/clients/scenes.ts';
 import { examined, goodClients } from './testing/examined-client.ts';
 
-/** A short scene of each kind; the whole quick programme takes minutes, and is played every night. */
+/** A short scene of each kind; the whole quick schedule takes minutes, and is played every night. */
 const scenes: readonly SceneName[] = [
   ...(['restart-while-pending', 'rejection', 'token-expiry', 'update', 'update-restart'] as const),
   ...(['legal-variations', 'cut-download', 'wrong-checksum', 'lost-report'] as const),
   'tls-old-version',
 ];
 
-describe.concurrent('a part of the quick programme', { timeout: 180_000 }, () => {
+describe.concurrent('a part of the quick examination', { timeout: 180_000 }, () => {
   it.each(goodClients)(
     'plays every scene of it, and finds nothing broken in %s',
     async (_, command) => {

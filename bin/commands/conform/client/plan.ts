@@ -9,11 +9,11 @@ import type { ClientPlan } from './client-testbed.ts';
 
 /** How a client is examined, and what fails it. */
 export interface ExaminationPlan extends ClientPlan {
-  /** Names of the scenes to play; all of the programme if empty. */
+  /** Names of the scenes to play; all of the schedule if empty. */
   readonly selection: readonly string[];
   /** Reasons of scenes that are not played, by name. */
   readonly skips: ReadonlyMap<string, string>;
-  /** Real time for everything, in milliseconds; without it the quick programme is played. */
+  /** Real time for everything, in milliseconds; without it the quick examination is played. */
   readonly timeMs?: number | undefined;
   readonly parallel: number;
   /** How long the first request may take, in milliseconds. */

@@ -4,7 +4,7 @@
  */
 import type { Capability } from '../../../../conformance/clients/report/examination.ts';
 import type { VariationName } from '../../../../fixtures/contract/variation-names.ts';
-import type { GalleryMember } from '../../../../server/listeners/tls/gallery.ts';
+import type { TlsDefect } from '../../../../server/listeners/tls/broken-tls.ts';
 import type { ServerOptions } from '../../../../server/server.ts';
 import type { ConditionName } from './conditions.ts';
 
@@ -37,7 +37,7 @@ export type Step =
   | { readonly deploy: OfferedUpdate }
   /** Kills the client; starts it; both; or starts it at an address with faulty or no TLS. */
   | { readonly client: 'kill' | 'start' | 'restart' }
-  | { readonly startAt: GalleryMember | 'no-tls' }
+  | { readonly startAt: TlsDefect | 'no-tls' }
   /** Stalls at a moment, kills the client exactly then, and starts it again. */
   | { readonly cut: Moment };
 
@@ -134,7 +134,7 @@ function minOfStep(step: Step, intervalMs: number): number {
   return 'cut' in step ? 2 * intervalMs : 0;
 }
 
-/** Returns true if a scene waits for longer than the quick programme allows, whatever the interval. */
+/** Returns true if a scene waits for longer than the quick examination allows, whatever the interval. */
 export function isLong({ steps }: Scene): boolean {
   return steps.some((step) => 'idleSeconds' in step && step.idleSeconds > QUICK_WAIT_MAX_SECONDS);
 }

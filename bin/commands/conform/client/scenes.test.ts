@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { duties } from '../../../../conformance/clients/duties/duties.ts';
 import { nextStep, type SceneName } from '../../../../conformance/clients/scenes.ts';
 import { readPlan } from '../../../../server/faults/plan-text.ts';
-import { programmeOf } from './programme.ts';
 import type { Step } from './scene.ts';
 import { cutScenes } from './scenes/cuts.ts';
 import { allScenes, notRun } from './scenes.ts';
+import { scheduleOf } from './schedule.ts';
 
 const reports = ['downloading', 'installing', 'rebooting', 'success'];
 const everyScene = [...allScenes, ...cutScenes(reports)];
@@ -44,12 +44,12 @@ describe('the scenes of the examination', () => {
   });
 
   it('count the time in which a client may connect to an address that it must refuse', () => {
-    const [tls] = programmeOf(allScenes, at).filter(({ scene }) => scene.name === 'tls-untrusted');
+    const [tls] = scheduleOf(allScenes, at).filter(({ scene }) => scene.name === 'tls-untrusted');
     expect(tls?.minMs).toBe(4 * 20_000);
   });
 
-  it('take at most ten minutes in the quick programme of a client that polls every 5 s', () => {
-    const quick = programmeOf(allScenes, at).filter(({ because }) => because === undefined);
+  it('take at most ten minutes in the quick examination of a client that polls every 5 s', () => {
+    const quick = scheduleOf(allScenes, at).filter(({ because }) => because === undefined);
     const sumMs = quick.reduce((sum, { minMs }) => sum + minMs, 0);
     expect(quick.length).toBeGreaterThanOrEqual(35);
     expect(sumMs / 4).toBeLessThan(600_000);
@@ -71,9 +71,9 @@ describe('the scenes that cut a client', () => {
   });
 });
 
-describe('the programme of an examination', () => {
+describe('the schedule of an examination', () => {
   const omitted = (change: object, name: string): string | undefined =>
-    programmeOf(allScenes, { ...at, plan: { ...plan, ...change } }).find(
+    scheduleOf(allScenes, { ...at, plan: { ...plan, ...change } }).find(
       ({ scene }) => scene.name === name,
     )?.because;
 
@@ -99,8 +99,8 @@ describe('the programme of an examination', () => {
   });
 
   it('leaves out what the client has not shown that it can', () => {
-    const programme = programmeOf(allScenes, { ...at, capabilities: [] });
-    const because = new Map(programme.map((each) => [each.scene.name, each.because]));
+    const schedule = scheduleOf(allScenes, { ...at, capabilities: [] });
+    const because = new Map(schedule.map((each) => [each.scene.name, each.because]));
     expect(because.get('tls-untrusted')).toContain('{ca}');
     expect(because.get('control-map')).toContain('--capability control-map');
     expect(because.get('update')).toBeUndefined();

@@ -24,7 +24,7 @@ export const FIRST = 'ordinary-traffic';
 export const notRun = {
   'power-cut': 'played as the table of moments: give --cuts',
   'compressed-download': 'the server sends no file with Content-Encoding',
-  'large-artifact': 'a file of more than 2 GiB takes too long for a programme',
+  'large-artifact': 'a file of more than 2 GiB takes too long for an examination',
   monitor: 'only the author can let a monitored service fail',
   'restart-of-many': 'one client at a time is examined',
 } as const satisfies Record<Exclude<SceneName, keyof typeof scenes>, string>;

@@ -9,24 +9,24 @@ import {
   sendSecurely,
   startTlsServer,
 } from '../../testing/test-tls.ts';
-import { type GalleryMember, galleryMembers } from './gallery.ts';
+import { type TlsDefect, tlsDefects } from './broken-tls.ts';
 
 let server: TestServer;
 
 beforeAll(async () => {
-  server = await startTlsServer({ gallery: true });
+  server = await startTlsServer({ brokenTls: true });
 });
 
 afterAll(() => server.close());
 
-function urlOf(member: GalleryMember): string {
-  return `${server.tls?.gallery[member]}`;
+function urlOf(member: TlsDefect): string {
+  return `${server.tls?.brokenTls[member]}`;
 }
 
 const old = { minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
 
 /** The error of a strict client, and the option with which a careless client continues. */
-const refusals: Readonly<Record<GalleryMember, { code: string; careless: ClientTls }>> = {
+const refusals: Readonly<Record<TlsDefect, { code: string; careless: ClientTls }>> = {
   expired: { code: 'CERT_HAS_EXPIRED', careless: { rejectUnauthorized: false } },
   notYetValid: { code: 'CERT_NOT_YET_VALID', careless: { rejectUnauthorized: false } },
   wrongHost: { code: 'ERR_TLS_CERT_ALTNAME_INVALID', careless: { rejectUnauthorized: false } },
@@ -38,20 +38,20 @@ const refusals: Readonly<Record<GalleryMember, { code: string; careless: ClientT
   oldProtocol: { code: 'EPROTO', careless: old },
 };
 
-describe('the gallery of TLS mistakes', () => {
+describe('the ports with broken TLS', () => {
   it('has a port for each mistake beside the correct one', async () => {
-    expect(Object.keys(server.tls?.gallery ?? {})).toEqual([...galleryMembers]);
-    const urls = [server.baseUrl, ...galleryMembers.map(urlOf)];
-    expect(new Set(urls).size).toBe(galleryMembers.length + 1);
+    expect(Object.keys(server.tls?.brokenTls ?? {})).toEqual([...tlsDefects]);
+    const urls = [server.baseUrl, ...tlsDefects.map(urlOf)];
+    expect(new Set(urls).size).toBe(tlsDefects.length + 1);
     expect(await refusalOf(server.baseUrl, { ca: caOf(server) })).toBe('answered');
   });
 
-  it.each(galleryMembers)('is refused by a strict client: %s', async (member) => {
+  it.each(tlsDefects)('is refused by a strict client: %s', async (member) => {
     const { code } = refusals[member];
     expect(await refusalOf(urlOf(member), { ca: caOf(server) })).toBe(code);
   });
 
-  it.each(galleryMembers)('answers a careless client like the API: %s', async (member) => {
+  it.each(tlsDefects)('answers a careless client like the API: %s', async (member) => {
     const { careless } = refusals[member];
     const path = operations['get-configuration'].path;
     const tls = { ca: caOf(server), ...careless };
@@ -95,7 +95,7 @@ describe('the gallery of TLS mistakes', () => {
 
   it('is absent unless the settings ask for it', async () => {
     const plain = await startTlsServer();
-    expect(plain.tls?.gallery).toEqual({});
+    expect(plain.tls?.brokenTls).toEqual({});
     await plain.close();
   });
 });

@@ -15,7 +15,7 @@ import {
 import type { TlsIdentity } from './identity.ts';
 
 /** The faults, one for each listener, in display order. */
-export const galleryMembers = [
+export const tlsDefects = [
   'expired',
   'notYetValid',
   'wrongHost',
@@ -23,12 +23,12 @@ export const galleryMembers = [
   'selfSigned',
   'oldProtocol',
 ] as const;
-export type GalleryMember = (typeof galleryMembers)[number];
+export type TlsDefect = (typeof tlsDefects)[number];
 
 /** RFC 6761 reserves this domain, so no client can reach the server under this name. */
 const strangeName = 'wrong-host.invalid';
 
-/** Inputs of the gallery's certificates. Used unchanged they make a valid certificate. */
+/** Inputs of the broken certificates. Used unchanged they make a valid certificate. */
 interface Materials {
   readonly authority: Authority;
   readonly key: AuthorityKey;
@@ -38,14 +38,14 @@ interface Materials {
 }
 
 /** Creates one identity for each fault; apart from that fault each is valid. */
-export async function makeGallery(
+export async function makeBrokenTls(
   materials: Materials,
-): Promise<Readonly<Record<GalleryMember, TlsIdentity>>> {
+): Promise<Readonly<Record<TlsDefect, TlsIdentity>>> {
   const { authority, key, names, nowMs, random } = materials;
   const unknownCa = await createAuthority('Fleetbed unknown CA', { nowMs, random });
   const inOrder: CertificateToIssue = {
     purpose: 'server',
-    commonName: 'Fleetbed gallery',
+    commonName: 'Fleetbed broken TLS',
     names,
     validity: longValidity(nowMs),
     key,

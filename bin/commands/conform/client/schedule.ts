@@ -1,4 +1,4 @@
-/** The programme of an examination: which scenes are played, and why others are not. */
+/** The schedule of an examination: which scenes are played, and why others are not. */
 import type { Capability } from '../../../../conformance/clients/report/examination.ts';
 import { usesTls } from './client-testbed.ts';
 import type { ObservedEvent } from './observed-events.ts';
@@ -15,7 +15,7 @@ export interface PlannedScene {
   readonly because?: string;
 }
 
-interface Programme {
+interface Schedule {
   readonly plan: Pick<
     ExaminationPlan,
     'selection' | 'skips' | 'timeMs' | 'parallel' | 'command' | 'powerOff'
@@ -26,10 +26,10 @@ interface Programme {
   readonly spentMs?: number;
 }
 
-/** Returns every scene with its least time, and the reason why it is not part of the programme. */
-export function programmeOf(
+/** Returns every scene with its least time, and the reason why it is not part of the schedule. */
+export function scheduleOf(
   scenes: readonly Scene[],
-  { plan, intervalMs, capabilities, spentMs = 0 }: Programme,
+  { plan, intervalMs, capabilities, spentMs = 0 }: Schedule,
 ): readonly PlannedScene[] {
   let leftMs = plan.timeMs === undefined ? Number.POSITIVE_INFINITY : plan.timeMs - spentMs;
   const isOne = plan.command === undefined || plan.powerOff !== undefined;
@@ -48,7 +48,7 @@ export function programmeOf(
 
 function omissionOf(
   scene: Scene,
-  { selection, skips, timeMs, command, powerOff }: Programme['plan'],
+  { selection, skips, timeMs, command, powerOff }: Schedule['plan'],
   capabilities: readonly Capability[] | undefined,
 ): string | undefined {
   const { name, needs, lacks, server, start, steps } = scene;
@@ -58,7 +58,7 @@ function omissionOf(
   if (needs && capabilities && !capabilities.includes(needs)) return needSentences[needs];
   if (lacks && capabilities?.includes(lacks)) return `it is for clients without ${lacks}`;
   if (isLong(scene) && timeMs === undefined && selection.length === 0)
-    return 'it waits for longer than the quick programme; give --time, or --scene';
+    return 'it waits for longer than the quick examination; give --time, or --scene';
   if (command !== undefined) return undefined;
   const isByHand = start !== 'accepted' || server !== undefined;
   const isRestarted = steps.some((step) => 'client' in step || 'cut' in step);
