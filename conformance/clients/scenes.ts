@@ -72,7 +72,7 @@ const steps = {
 export type SceneName = keyof typeof steps;
 
 /** Scenes that no examination plays, since they need a board, a fleet or gigabytes. */
-const unplayed: ReadonlySet<SceneName> = new Set([
+const withoutCommand: ReadonlySet<SceneName> = new Set([
   ...(['large-artifact', 'compressed-download', 'monitor', 'restart-of-many'] as const),
 ]);
 
@@ -80,5 +80,5 @@ const unplayed: ReadonlySet<SceneName> = new Set([
 export function nextStep(scene: SceneName = 'ordinary-traffic'): NextStep {
   const option = scene === 'power-cut' ? '--cuts' : `--scene ${scene}`;
   const command = `npx fleetbed conform client ${option} --command '…'`;
-  return { text: steps[scene], ...(!unplayed.has(scene) && { command }), scene };
+  return { text: steps[scene], ...(!withoutCommand.has(scene) && { command }), scene };
 }

@@ -68,7 +68,7 @@ const wholeDefects = (['v1', 'v2'] as const).map(
   (version): Defect => ({
     id: `${version}-instructions-are-a-list`,
     title: `The instructions of ${version} are wrapped in an array.`,
-    violates: [`next.instructions-${version}`],
+    violates: [`next.instructions-${version}`, `next.${version}-id`],
     operations: forms[version],
     alter: bodyBecomes((value) => [value]),
   }),
