@@ -140,7 +140,7 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
       rights,
       ledger: rights?.guard(ledger) ?? ledger,
     });
-    return await playAll(
+    return await runCases(
       run,
       { ...start, cases, findings: mask.value(steering.findings) },
       options,
@@ -188,7 +188,7 @@ interface InitialFacts {
   readonly findings: readonly CapabilityFinding[];
 }
 
-async function playAll(
+async function runCases(
   run: SuiteRun,
   { runId, seed, startedAt, baseUrl, cases, findings }: InitialFacts,
   options: ConformanceOptions,

@@ -337,6 +337,6 @@ export interface RunStart {
 export const breachExpectation = 'every exchange of';
 
 /** Returns true if a failed case failed by breaches alone, and not by its own expectation. */
-export function isOfBreachesAlone({ breaches, expected = '' }: CaseVerdict): boolean {
+export function failedByInvariantsOnly({ breaches, expected = '' }: CaseVerdict): boolean {
   return breaches !== undefined && expected.startsWith(breachExpectation);
 }

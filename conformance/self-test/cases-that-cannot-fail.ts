@@ -3,7 +3,7 @@
  * does from its start state on. Only the expectations of the case itself count, not the invariants.
  */
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
-import { type CaseVerdict, isOfBreachesAlone } from '../result/result.ts';
+import { type CaseVerdict, failedByInvariantsOnly } from '../result/result.ts';
 import { ActiveDefect } from './active-defect.ts';
 import { DefectProxy } from './proxy.ts';
 import type { SelfTestOptions } from './self-test.ts';
@@ -41,7 +41,7 @@ export async function findCasesThatCannotFail(options: SearchOptions): Promise<S
 }
 
 function hasFailed(verdict: CaseVerdict): boolean {
-  return verdict.verdict === 'fail' && !isOfBreachesAlone(verdict);
+  return verdict.verdict === 'fail' && !failedByInvariantsOnly(verdict);
 }
 
 /** Runs the cases one at a time; the responses are wrong while a case acts. */

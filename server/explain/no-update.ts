@@ -258,11 +258,11 @@ function requestOf(operation: string, content: string | undefined): NextRequest 
 
 function withProvides(
   pairs: readonly (readonly [string, string])[],
-  takesControlMap = false,
+  wantsControlMap = false,
 ): NextRequest {
   const provides = Object.fromEntries(pairs);
   const { device_type: deviceType = '', artifact_name: artifactName = '' } = provides;
-  return { deviceType, artifactName, provides, takesControlMap };
+  return { deviceType, artifactName, provides, wantsControlMap };
 }
 
 function refusedText(

@@ -119,8 +119,8 @@ function providesIn(asked: Pick<ReceivedRequest, 'search' | 'body'>): ReceivedPr
  */
 function textOfPoll(asked: ReceivedRequest): string {
   const pairs = Object.entries(providesIn(asked)).map(([name, value]) => [name, String(value)]);
-  const takesControlMap = String(bodyOf(asked)?.update_control_map) === 'true';
-  return requestText({ provides: Object.fromEntries(pairs), takesControlMap });
+  const wantsControlMap = String(bodyOf(asked)?.update_control_map) === 'true';
+  return requestText({ provides: Object.fromEntries(pairs), wantsControlMap });
 }
 
 function bodyOf(asked: Pick<ReceivedRequest, 'body'>): ReceivedProvides | undefined {

@@ -1,5 +1,7 @@
 /** Refusals as values: one constructor per status. `response.ts` writes the body. */
 
+import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
+
 /** Further details for an explanation. They are never sent on the wire, and contain no secrets. */
 export interface RefusalDetail {
   /**
@@ -17,7 +19,7 @@ export interface RefusalDetail {
    */
   readonly rule?: string;
   /** Id of the requirement that decided, where status and location do not identify it. */
-  readonly requirement?: string;
+  readonly requirement?: RequirementId;
   /** Evidence for finding the client's mistake; typed code elsewhere evaluates it. */
   readonly evidence?: object;
 }

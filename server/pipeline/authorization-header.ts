@@ -3,9 +3,11 @@
  * requests that carry it in a wrong form or in another place.
  * Spec: Authentication
  */
+
 import type { IncomingMessage } from 'node:http';
 import { isPlaceholder } from '../../fixtures/base/placeholder.ts';
 import { printable } from '../../fixtures/base/printable.ts';
+import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { type Refusal, type RefusalDetail, refuse } from '../http/refusal.ts';
 
 const bearer = /^bearer +([^\s]+) *$/i;
@@ -14,7 +16,7 @@ const bearer = /^bearer +([^\s]+) *$/i;
 export function tokenDetail(
   expected: string,
   actual: string,
-  requirement = 'tokens.invalid-is-401',
+  requirement: RequirementId = 'tokens.invalid-is-401',
 ): RefusalDetail {
   return { path: 'header.Authorization', expected, actual, requirement };
 }

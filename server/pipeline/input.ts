@@ -18,22 +18,22 @@ const firstProblem = { abortEarly: true } as const;
 const querySchemas = new WeakMap<Operation, v.GenericSchema>();
 
 /** Valid queries by operation and text: a device sends the same query with each poll. */
-const rightQueries = new WeakMap<Operation, Map<string, object>>();
-const RIGHT_QUERIES_MAX = 1000;
+const validQueries = new WeakMap<Operation, Map<string, object>>();
+const VALID_QUERIES_MAX = 1000;
 const RIGHT_QUERY_MAX_CHARACTERS = 256;
 const UNKNOWN_NAMES_MAX = 16;
 
 /** Returns the validated query in the form that the handler receives. */
 export function readQuery(operation: Operation, search: string): object | Refusal {
   if (!operation.query) return noQuery;
-  let known = rightQueries.get(operation);
+  let known = validQueries.get(operation);
   const before = known?.get(search);
   if (before) return before;
   const read = checkedQuery(operation, operation.query, search);
   if (read instanceof Refusal || search.length > RIGHT_QUERY_MAX_CHARACTERS) return read;
-  if (!known || known.size >= RIGHT_QUERIES_MAX) {
+  if (!known || known.size >= VALID_QUERIES_MAX) {
     known = new Map();
-    rightQueries.set(operation, known);
+    validQueries.set(operation, known);
   }
   known.set(search, Object.freeze(read));
   return read;

@@ -51,7 +51,7 @@ export function mountRoutes(
   app.enable('strict routing');
   const exact = new Map<string, Handler>();
   const frequent: OneParameterRoute[] = [];
-  const others: PathRoute[] = [];
+  const parameterRoutes: PathRoute[] = [];
   const paths = new Set(endpoints.map(({ operation }) => operation.path));
   for (const path of paths) {
     const group = endpoints.filter(({ operation }) => operation.path === path);
@@ -62,7 +62,7 @@ export function mountRoutes(
       if (path.startsWith(apiPrefixes.device) && more.length === 0) {
         frequent.push({ prefix, name, suffix, answer });
       }
-      others.push({ path, answer });
+      parameterRoutes.push({ path, answer });
     }
   }
   const operations = endpoints.map(({ operation }) => operation);
@@ -75,7 +75,7 @@ export function mountRoutes(
     // need it.
     if (!answer && !isComplete) {
       isComplete = true;
-      for (const other of others) addRoute(app, other);
+      for (const other of parameterRoutes) addRoute(app, other);
       addFallbacks(app, pipeline, unknown);
     }
     return answer;

@@ -114,10 +114,10 @@ const rows: readonly (readonly [AuthOutcomeName, AuthFacts, number, string, bool
 
 describe('the decision on an auth request', () => {
   it.each(rows)('is %s for the facts %j', (name, facts, status, effect, external) => {
-    const { takesExternalId, ...outcome } = decideAuthRequest(facts);
+    const { storesExternalId, ...outcome } = decideAuthRequest(facts);
     expect(outcome).toEqual(authOutcomes[name]);
     expect([outcome.status, outcome.effect ?? 'nothing']).toEqual([status, effect]);
-    expect(takesExternalId).toBe(external);
+    expect(storesExternalId).toBe(external);
   });
 
   it('has a row for every outcome, and every set status', () => {

@@ -3,6 +3,7 @@
  * Spec: Device identity (authentication) flow
  */
 import { limits } from '../../fixtures/contract/limits.ts';
+import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import type { AuthSetStatus, DeviceStatus } from '../../fixtures/contract/vocabulary.ts';
 
 /**
@@ -35,7 +36,7 @@ interface AuthRefusalDetail {
   readonly path?: string;
   readonly expected?: string;
   readonly actual?: string;
-  readonly requirement?: string;
+  readonly requirement?: RequirementId;
   readonly remedy?: string;
   readonly evidence?: object;
 }
@@ -53,7 +54,7 @@ interface AuthOutcome {
 
 export interface AuthDecision extends AuthOutcome {
   /** True when the request's external id is stored with the device. */
-  readonly takesExternalId: boolean;
+  readonly storesExternalId: boolean;
 }
 
 /** The remedy for a suspended tenant. */
@@ -68,13 +69,13 @@ const newDevice = {
   expected: anAcceptedKey,
   actual: 'a new device, which this request has recorded',
   requirement: 'auth.first-contact-is-401',
-};
+} as const;
 const newKey = {
   path: 'state',
   expected: anAcceptedKey,
   actual: 'a new key of a known device, which this request has recorded',
   requirement: 'auth.new-key-waits',
-};
+} as const;
 
 /** Every outcome, in the order of the decision. The first contact of a device is always refused. */
 export const authOutcomes = {
@@ -194,7 +195,7 @@ export function decideAuthRequest(facts: AuthFacts): AuthDecision {
   return {
     ...outcome,
     ...(detail !== undefined && { detail }),
-    takesExternalId: takesExternalId(facts, outcome),
+    storesExternalId: isExternalIdStored(facts, outcome),
   };
 }
 
@@ -214,7 +215,7 @@ function outcomeOfNewKey(facts: KnownFacts): AuthOutcomeName {
 }
 
 /** A key that was never accepted must not change the external id of a working device. */
-function takesExternalId(facts: AuthFacts, { status, effect }: AuthOutcome): boolean {
+function isExternalIdStored(facts: AuthFacts, { status, effect }: AuthOutcome): boolean {
   if (!facts.hasValidSignature || facts.tenant !== 'active') return false;
   const isRecorded = facts.authSet !== undefined || effect !== undefined;
   return isRecorded && (status === 200 || facts.device !== 'accepted');

@@ -48,8 +48,19 @@ type CompletionFields = Pick<DeviceDeployment, 'status' | 'retriesLeft'>;
 /** The only status from which a device may retry. */
 export const retriedStatus = 'failure' satisfies DeviceDeploymentStatus;
 
-/** Statuses in which every report is refused with 409, with the reason. */
-const refusedReports: Partial<Record<DeviceDeploymentStatus, string>> = {
+/** Why every report is refused with 409 in a status; undefined where reports are accepted. */
+const refusedReports: Readonly<Record<DeviceDeploymentStatus, string | undefined>> = {
+  pending: undefined,
+  installing: undefined,
+  pause_before_installing: undefined,
+  downloading: undefined,
+  pause_before_rebooting: undefined,
+  rebooting: undefined,
+  pause_before_committing: undefined,
+  success: undefined,
+  failure: undefined,
+  'already-installed': undefined,
+  noartifact: undefined,
   aborted: 'the deployment was aborted; stop the update',
   decommissioned: 'the device was decommissioned',
 };

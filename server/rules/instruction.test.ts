@@ -7,7 +7,7 @@ const request: NextRequest = {
   deviceType: 'board',
   artifactName: 'old',
   provides: { device_type: 'board', artifact_name: 'old' },
-  takesControlMap: false,
+  wantsControlMap: false,
 };
 const artifact: Candidate = {
   id: 'art',
@@ -141,7 +141,7 @@ describe('a device whose update ends on a poll', () => {
   });
 
   it('has a conflict because it reports other data than before', () => {
-    const asks = { ...request, takesControlMap: true };
+    const asks = { ...request, wantsControlMap: true };
     expect(decide([after('downloading')], { asks })).toMatchObject({
       decision: 'conflict',
       changed: { status: 'failure', request: offer.request, finishedMs: nowMs },

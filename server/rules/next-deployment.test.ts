@@ -8,10 +8,10 @@ import {
   type ServableDeviceDeployment,
 } from './next-deployment.ts';
 
-function requestOf(provides: Readonly<Record<string, string>> = {}, takesControlMap = false) {
+function requestOf(provides: Readonly<Record<string, string>> = {}, wantsControlMap = false) {
   const all = { device_type: 'board', artifact_name: 'old', ...provides };
   const { device_type: deviceType, artifact_name: artifactName } = all;
-  return { deviceType, artifactName, provides: all, takesControlMap } satisfies NextRequest;
+  return { deviceType, artifactName, provides: all, wantsControlMap } satisfies NextRequest;
 }
 
 const request = requestOf();

@@ -11,7 +11,7 @@ export interface NextRequest {
   readonly artifactName: string;
   /** All pairs that the device sent, including device_type and artifact_name. */
   readonly provides: Readonly<Record<string, string>>;
-  readonly takesControlMap: boolean;
+  readonly wantsControlMap: boolean;
 }
 
 /** A device deployment that may be served. */
@@ -81,18 +81,18 @@ export function decideNext(
 /** Returns a canonical text of a request; it does not depend on the order of the pairs. */
 export function requestText({
   provides,
-  takesControlMap,
-}: Pick<NextRequest, 'provides' | 'takesControlMap'>): string {
+  wantsControlMap,
+}: Pick<NextRequest, 'provides' | 'wantsControlMap'>): string {
   const pairs = Object.entries(provides).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([pairs, takesControlMap]);
+  return JSON.stringify([pairs, wantsControlMap]);
 }
 
 /** Returns the request of a canonical text. */
 export function requestIn(text: string): NextRequest {
-  const [pairs, takesControlMap] = JSON.parse(text) as [[string, string][], boolean];
+  const [pairs, wantsControlMap] = JSON.parse(text) as [[string, string][], boolean];
   const provides = Object.fromEntries(pairs);
   const { device_type: deviceType = '', artifact_name: artifactName = '' } = provides;
-  return { deviceType, artifactName, provides, takesControlMap };
+  return { deviceType, artifactName, provides, wantsControlMap };
 }
 
 /**

@@ -18,7 +18,6 @@ import { withLiveLine } from '../../output/live-line.ts';
 import { createOutput, type Output } from '../../output/output.ts';
 import { stopSignal } from '../../output/stop-signal.ts';
 import { conformanceExitCode } from './conformance-outcome.ts';
-import { judge } from './judged-run.ts';
 import {
   closeEmptyLedger,
   closeLedger,
@@ -35,6 +34,7 @@ import {
 import { readReportFile } from './read-report.ts';
 import { conformanceForms } from './report-forms.ts';
 import { openRunLines } from './run-lines.ts';
+import { runSuite } from './run-suite.ts';
 import { prepareScripts, writeScripts } from './script-files.ts';
 import { verdictPrinter, waitPrinter } from './suite-watch.ts';
 
@@ -204,7 +204,7 @@ async function conform(
     // NDJSON on standard output may go to the same terminal, where it would run into the live line.
     const printer = options.ndjson === '-' ? output : live;
     const printVerdict = verdictPrinter(printer, cases.length);
-    return judge({
+    return runSuite({
       ...settings,
       selection,
       signal,

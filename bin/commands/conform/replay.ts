@@ -20,10 +20,10 @@ import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import { withLiveLine } from '../../output/live-line.ts';
 import { createOutput } from '../../output/output.ts';
 import { stopSignal } from '../../output/stop-signal.ts';
-import { judge } from './judged-run.ts';
 import { addRunOptions, type ConformOptions, completed, runSettingsOf } from './options.ts';
 import { readReportFile } from './read-report.ts';
 import { conformanceForms } from './report-forms.ts';
+import { runSuite } from './run-suite.ts';
 import { prepareScripts, writeScripts } from './script-files.ts';
 import { verdictPrinter, waitPrinter } from './suite-watch.ts';
 
@@ -97,7 +97,7 @@ async function replay(report: StoredResult, options: ReplayOptions): Promise<Exi
   const signal = stopSignal();
   const result = await withLiveLine(output, (live) => {
     const onVerdict = verdictPrinter(live, ids.size);
-    return judge({ ...settings, ids, signal, onVerdict, onWait: waitPrinter(live) });
+    return runSuite({ ...settings, ids, signal, onVerdict, onWait: waitPrinter(live) });
   });
   const scripts = await writeScripts(result, options.scripts);
   await writeReports(conformanceForms, options.report, { result, scripts });

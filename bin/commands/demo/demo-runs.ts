@@ -30,7 +30,7 @@ import type { Output } from '../../output/output.ts';
 import { untilAborted } from '../../output/stop-signal.ts';
 import { serverReady } from '../../server-access/ready.ts';
 import { conformanceExitCode } from '../conform/conformance-outcome.ts';
-import { judge } from '../conform/judged-run.ts';
+import { runSuite } from '../conform/run-suite.ts';
 import { verdictPrinter } from '../conform/suite-watch.ts';
 import { type DemoResults, demoSummary } from './demo-summary.ts';
 
@@ -176,7 +176,7 @@ async function judgeServer(
 ): Promise<ConformanceResult> {
   const { baseUrl, headerPrefix } = server;
   output.progress('suite: testing the server, in a tenant of its own');
-  return judge({
+  return runSuite({
     baseUrl,
     headerPrefix,
     ...(await suiteTenant(server)),

@@ -150,7 +150,7 @@ export type CutOutcome = Examination['cuts'][number];
 export type ShownExchange = v.InferOutput<typeof exchange>;
 
 /** The name of something that a client must be able to do for some scenes. */
-export type Capability = (typeof capabilityNames)[number];
+export type ClientCapability = (typeof capabilityNames)[number];
 
 /** The JSON Schema of a result, draft 7. */
 export function examinationSchema(): object {

@@ -133,8 +133,8 @@ function wrongSignature(
   { identity, key, signatureText }: Omit<SignIn, 'externalId'>,
   tenant: Tenant | undefined,
 ): RefusalDetail {
-  const isAsked = tenant !== undefined && tenant.status !== 'suspended';
-  const otherKeys = isAsked ? keysOfFleet(tenant.store, identity) : [];
+  const mayCompareKeys = tenant !== undefined && tenant.status !== 'suspended';
+  const otherKeys = mayCompareKeys ? keysOfFleet(tenant.store, identity) : [];
   return signatureDetail(names.signature, { body, key, signatureText, otherKeys });
 }
 
@@ -157,15 +157,15 @@ function applyDecision(
   decision: AuthDecision,
   signIn: SignIn & StoredRecords,
 ): StoredAuthSet | undefined {
-  const { effect, takesExternalId } = decision;
+  const { effect, storesExternalId } = decision;
   // A device that only renews its token changes nothing in the store.
-  if (!effect && !(takesExternalId && signIn.externalId)) return signIn.set;
+  if (!effect && !(storesExternalId && signIn.externalId)) return signIn.set;
   return context.store.atomically(() => writeDecision(context, decision, signIn));
 }
 
 function writeDecision(
   context: HandlerContext,
-  { effect, takesExternalId }: AuthDecision,
+  { effect, storesExternalId }: AuthDecision,
   signIn: SignIn & StoredRecords,
 ): StoredAuthSet | undefined {
   const { device, externalId } = signIn;
@@ -177,7 +177,7 @@ function writeDecision(
   if (effect === 'accept' || effect === 'record-and-accept') {
     devices.setAuthSetStatus(set, 'accepted', context.nowMs);
   }
-  if (takesExternalId && externalId) devices.recordExternalId(set.deviceId, externalId);
+  if (storesExternalId && externalId) devices.recordExternalId(set.deviceId, externalId);
   return set;
 }
 

@@ -134,7 +134,7 @@ describe('the choice between several suitable artifacts', () => {
     deviceType: 'board',
     artifactName: 'older',
     provides: { device_type: 'board', artifact_name: 'older' },
-    takesControlMap: false,
+    wantsControlMap: false,
   };
   const deviceDeployment = {
     status: 'pending',

@@ -38,10 +38,10 @@ export const postNextDeployment = defineEndpoint('post-next-deployment', ({ body
 export const postNextDeploymentV2 = defineEndpoint(
   'post-next-deployment-v2',
   ({ body }, context) => {
-    const takesControlMap = body.update_control_map === true;
-    const served = serveNext(context, nextRequest(body.device_provides, takesControlMap));
+    const wantsControlMap = body.update_control_map === true;
+    const served = serveNext(context, nextRequest(body.device_provides, wantsControlMap));
     if (served instanceof Refusal || 'status' in served) return served;
-    const map = takesControlMap ? controlMapOf(served.deviceDeployment.deployment) : undefined;
+    const map = wantsControlMap ? controlMapOf(served.deviceDeployment.deployment) : undefined;
     const mapField = map && { update_control_map: map };
     const isMapOnTop = context.settings.dialects.has('top-level-control-map');
     const { id: _v1Only, ...artifact } = served.artifact;
@@ -65,10 +65,10 @@ interface ServedArtifact {
 
 function nextRequest(
   provides: { artifact_name: string; device_type: string } & Record<string, string>,
-  takesControlMap = false,
+  wantsControlMap = false,
 ): NextRequest {
   const { artifact_name: artifactName, device_type: deviceType } = provides;
-  return { artifactName, deviceType, provides, takesControlMap };
+  return { artifactName, deviceType, provides, wantsControlMap };
 }
 
 /** The response to a poll without an update. The reason is recorded in the journal only. */
@@ -122,10 +122,10 @@ function differing(names: readonly string[]): string {
   return `${named.join(', ')}${more} ${names.length === 1 ? 'differs' : 'differ'}`;
 }
 
-function pollDataOf({ provides, takesControlMap }: NextRequest): ReadonlyMap<string, unknown> {
+function pollDataOf({ provides, wantsControlMap }: NextRequest): ReadonlyMap<string, unknown> {
   return new Map<string, unknown>([
     ...Object.entries(provides),
-    ['update_control_map', takesControlMap],
+    ['update_control_map', wantsControlMap],
   ]);
 }
 

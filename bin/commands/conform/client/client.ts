@@ -14,10 +14,9 @@ import { watchClients } from './watch.ts';
 const codes = exitCodeHelp({
   pass: 'no duty is broken',
   failed:
-    'a duty of the level of --fail-on is broken and not waived, or a waiver is expired or obsolete',
+    'a duty of the level of --fail-on is broken and not waived, a waiver is expired or obsolete, or with --require-all-must a MUST was not exercised',
   setUp: 'the server cannot start, or a file cannot be used',
-  undecided:
-    'nothing came from the client, a scene could not be played to its end, or with --require-all-must a MUST was not exercised',
+  undecided: 'nothing came from the client, or a scene could not be played to its end',
   interrupted: 'interrupted',
 });
 

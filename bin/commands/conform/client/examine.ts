@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { duties } from '../../../../conformance/clients/duties/duties.ts';
 import {
-  type Capability,
+  type ClientCapability,
   capabilityNames,
   type Examination,
   examinationSchema,
@@ -161,7 +161,7 @@ export const examineRows = inGroup('Examination', {
   },
   requireAllMust: {
     flag: '--require-all-must',
-    help: 'fail with code 4 if a MUST was not exercised',
+    help: 'fail if a MUST was not exercised',
     ...offSwitch,
   },
   failOn: {
@@ -271,7 +271,8 @@ async function readEarlier(file: string): Promise<Examination> {
   }
 }
 
-function exitCodeOf({ outcome, duties }: Examination, requireAllMust: boolean): ExitCode {
+/** Returns the exit code of an examination. */
+export function exitCodeOf({ outcome, duties }: Examination, requireAllMust: boolean): ExitCode {
   const isBroken = duties.some(({ level, state }) => level === 'must' && state === 'broken');
   if (outcome === 'broken' || isBroken) return exitCodes.failed;
   if (outcome === 'interrupted') return exitCodes.interrupted;
@@ -279,8 +280,8 @@ function exitCodeOf({ outcome, duties }: Examination, requireAllMust: boolean): 
     ({ level, state }) =>
       level === 'must' && ['open', 'not-exercised', 'not-judged'].includes(state),
   );
-  if (outcome !== 'kept' || (requireAllMust && isUnmet)) return exitCodes.undecided;
-  return exitCodes.pass;
+  if (requireAllMust && isUnmet) return exitCodes.failed;
+  return outcome === 'kept' ? exitCodes.pass : exitCodes.undecided;
 }
 
 /** @throws CommandError for options that contradict one another, or name no scene */
@@ -313,7 +314,7 @@ function planOf(options: ExamineOptions, folder: string): Omit<ExaminationPlan, 
     ...{ seed: seed ?? systemRandom.bytes(6).toString('hex'), parallel, isCut, skips },
     ...{ selection: scene, timeMs: options.time, contactMs: options.contactTime },
     retryMs: options.retryTime,
-    capabilities: (options.capability ?? []) as readonly Capability[],
+    capabilities: (options.capability ?? []) as readonly ClientCapability[],
     failOn: options.failOn,
   };
 }

@@ -3,7 +3,7 @@
 import { duties } from '../../../../conformance/clients/duties/duties.ts';
 import type { Duty } from '../../../../conformance/clients/duty.ts';
 import {
-  type Capability,
+  type ClientCapability,
   type Examination,
   type ExaminedDuty,
   examinationVersion,
@@ -28,7 +28,7 @@ export interface EndedScene extends SceneEnd {
 /** What is joined. */
 interface Joining {
   readonly plan: ExaminationPlan;
-  readonly capabilities: readonly Capability[];
+  readonly capabilities: readonly ClientCapability[];
   readonly cutBy: Examination['cutBy'];
   readonly intervalMs?: number;
   readonly ended: readonly EndedScene[];

@@ -1,7 +1,7 @@
 /** What to examine. */
 
 import type {
-  Capability,
+  ClientCapability,
   Examination,
 } from '../../../../conformance/clients/report/examination.ts';
 import type { Waiver } from '../../../../conformance/result/waivers.ts';
@@ -22,7 +22,7 @@ export interface ExaminationPlan extends ClientPlan {
   readonly retryMs: number;
   readonly isCut: boolean;
   /** Capabilities besides those that the client shows. */
-  readonly capabilities: readonly Capability[];
+  readonly capabilities: readonly ClientCapability[];
   /** The lowest level of a duty that fails the examination when it is broken. */
   readonly failOn: Examination['failOn'];
   readonly waivers: readonly Waiver[];

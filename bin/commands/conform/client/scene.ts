@@ -2,7 +2,7 @@
  * The form of a scene: what is done to a client, step by step, and what it is expected to do in
  * between. Duties name the scenes that exercise them; a scene names none.
  */
-import type { Capability } from '../../../../conformance/clients/report/examination.ts';
+import type { ClientCapability } from '../../../../conformance/clients/report/examination.ts';
 import type { VariationName } from '../../../../fixtures/contract/variation-names.ts';
 import type { TlsDefect } from '../../../../server/listeners/tls/broken-tls.ts';
 import type { ServerOptions } from '../../../../server/server.ts';
@@ -64,9 +64,9 @@ export interface Scene {
   readonly steps: readonly Step[];
   /** Settings of the scene's server. */
   readonly server?: Pick<ServerOptions, 'dialects' | 'tokenLifetimeSeconds'>;
-  readonly needs?: Capability;
+  readonly needs?: ClientCapability;
   /** What a client must not be able to do. */
-  readonly lacks?: Capability;
+  readonly lacks?: ClientCapability;
   /** False if the client does not poll at the end. */
   readonly recovers?: false;
 }

@@ -1,5 +1,5 @@
 /** The schedule of an examination: which scenes are played, and why others are not. */
-import type { Capability } from '../../../../conformance/clients/report/examination.ts';
+import type { ClientCapability } from '../../../../conformance/clients/report/examination.ts';
 import { usesTls } from './client-testbed.ts';
 import type { ObservedEvent } from './observed-events.ts';
 import type { ExaminationPlan } from './plan.ts';
@@ -22,7 +22,7 @@ interface Schedule {
   >;
   readonly intervalMs: number;
   /** Undefined if they are not known, as for a list. */
-  readonly capabilities: readonly Capability[] | undefined;
+  readonly capabilities: readonly ClientCapability[] | undefined;
   readonly spentMs?: number;
 }
 
@@ -49,7 +49,7 @@ export function scheduleOf(
 function omissionOf(
   scene: Scene,
   { selection, skips, timeMs, command, powerOff }: Schedule['plan'],
-  capabilities: readonly Capability[] | undefined,
+  capabilities: readonly ClientCapability[] | undefined,
 ): string | undefined {
   const { name, needs, lacks, server, start, steps } = scene;
   if (selection.length > 0 && !selection.includes(name)) return NOT_SELECTED;
@@ -67,24 +67,25 @@ function omissionOf(
     : undefined;
 }
 
-const needSentences: Readonly<Record<Capability, string>> = {
+const needSentences: Readonly<Record<ClientCapability, string>> = {
   tls: 'the client is started without TLS; use {ca} in --command',
   websocket: 'the client opened no websocket; if it can, give --capability websocket',
   'control-map': 'the client asks for no control map; if it can, give --capability control-map',
 };
 
-const signs: Readonly<Record<Exclude<Capability, 'tls'>, (seen: ObservedEvent) => boolean>> = {
-  websocket: ({ operation }) => operation === 'connect',
-  'control-map': ({ event }) =>
-    event.kind === 'exchange' && (event.requestBody?.includes('"update_control_map"') ?? false),
-};
+const signs: Readonly<Record<Exclude<ClientCapability, 'tls'>, (seen: ObservedEvent) => boolean>> =
+  {
+    websocket: ({ operation }) => operation === 'connect',
+    'control-map': ({ event }) =>
+      event.kind === 'exchange' && (event.requestBody?.includes('"update_control_map"') ?? false),
+  };
 
 /** Returns what the client has shown that it can do, and what its author says. */
 export function capabilitiesOf(
   seen: readonly ObservedEvent[],
   plan: ExaminationPlan,
-): readonly Capability[] {
+): readonly ClientCapability[] {
   const shown = Object.entries(signs).filter(([, isSign]) => seen.some(isSign));
-  const names = shown.map(([name]) => name as Capability);
+  const names = shown.map(([name]) => name as ClientCapability);
   return [...new Set([...plan.capabilities, ...names, ...(usesTls(plan) ? ['tls' as const] : [])])];
 }

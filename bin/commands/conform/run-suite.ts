@@ -11,7 +11,7 @@ import { CommandError, setUpError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
 
 /** Runs the suite with the system clock and the system's random numbers. @throws CommandError */
-export async function judge(
+export async function runSuite(
   options: Omit<ConformanceOptions, 'clock' | 'random'>,
 ): Promise<ConformanceResult> {
   try {
