@@ -185,7 +185,7 @@ describe('fleetbed replay', { timeout: 60_000 }, () => {
       replay(served, '--tenant-token', tenantToken),
       acceptAndDeploy(served),
     ]);
-    expect(played.stdout).toMatch(/^\d+ requests played, 0 answers differ\.\n$/);
+    expect(played.stdout).toMatch(/^\d+ requests played, 0 responses differ\.\n$/);
     expect(played.code).toBe(0);
   });
 
@@ -249,7 +249,9 @@ describe('a recorded session with a websocket and another header prefix', {
     );
     expect(text).toMatch(/\["X-MEN-Signature","\[masked\]"\]/i);
     const words = ['replay', sockets, '--url', await serveAccepting(), ...prefix];
-    expect((await runCommand(words)).stdout).toMatch(/^\d+ requests played, 0 answers differ\.\n$/);
+    expect((await runCommand(words)).stdout).toMatch(
+      /^\d+ requests played, 0 responses differ\.\n$/,
+    );
   });
 
   it('differs in its sign-ins when it is signed under the other prefix', async () => {
