@@ -86,7 +86,7 @@ describe('fleetbed conform replay', () => {
     const file = join(tmpdir(), `fleetbed-waivers-${process.pid}.json`);
     const facts = { reason: 'the prefix is another one', owner: 'Ada', expires: '2999-01-01' };
     const waive = (checks: readonly string[]) => {
-      const waivers = checks.map((check) => ({ check, ...facts }));
+      const waivers = checks.map((check) => ({ id: check, ...facts }));
       writeFileSync(file, JSON.stringify({ waivers }));
       return ['--waivers', file, '--password', ready.adminPassword];
     };
