@@ -4,11 +4,10 @@
  * Spec: Audit logs, "GET /logs/export"
  */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { needResponse, type OfferedDeployment, StartStateMissed } from '../context/start-states.ts';
+import { type OfferedDeployment, StartStateMissed } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
 import type { coveringArray } from '../suite/covering.ts';
-import { readCsv } from '../target/csv.ts';
 import { describeValue, ExpectationFailure, sorted } from '../target/expectations.ts';
 import {
   combinationsOf,
@@ -20,6 +19,7 @@ import {
   missesOf,
   queryOf,
 } from './audit-combinations.ts';
+import { type ExportTable, exportedTable, oddRecord } from './audit-export-table.ts';
 import { auditFilters, type FilterParameter } from './audit-filters.ts';
 import { type AuditQuery, at, type ReceivedEntry } from './audit-reading.ts';
 
@@ -65,21 +65,12 @@ function requestOf(parameters: Parameters, arranged: DeploymentWithEntries): Com
   };
 }
 
-interface Table {
-  readonly names: readonly string[];
-  readonly records: readonly (readonly string[])[];
-}
-
-async function exportedTable(context: TestContext, query: AuditQuery): Promise<Table> {
-  const headers = { accept: 'text/csv' };
-  const response = await context.admin.caller.call('export-audit-logs', { query, headers });
-  needResponse('export-audit-logs', response, 200);
-  const [names = [], ...records] = readCsv(response.text);
-  return { names, records };
-}
-
 /** Asserts that the document has the names of the fields in the requested form, and no others. */
-function expectNames(table: Table, request: CombinedRequest, fields: readonly string[]): void {
+function expectNames(
+  table: ExportTable,
+  request: CombinedRequest,
+  fields: readonly string[],
+): void {
   const { query, separator, ignored } = request;
   const kept = fields.filter((name) => name !== ignored);
   const wanted = kept.map((name) => name.replaceAll('.', separator));
@@ -113,9 +104,9 @@ function marks<Item>(items: readonly Item[], valueAt: (item: Item, path: string)
 }
 
 /** Asserts that the document has exactly the expected entries, in order. */
-function expectRecords(table: Table, request: CombinedRequest): void {
+function expectRecords(table: ExportTable, request: CombinedRequest): void {
   const { query, separator, ignored, expected } = request;
-  const odd = table.records.find(({ length }) => length !== table.names.length);
+  const odd = oddRecord(table);
   if (odd !== undefined) {
     const missed = [
       ignored === '' ? 'audit.export-fields-are-quoted' : 'audit.export-ignore',

@@ -13,7 +13,7 @@ import {
   type OfferedDeployment,
 } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
-import { defineScenario } from '../suite/case.ts';
+import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import { inputCases } from '../suite/input-table.ts';
 import {
   describeValue,
@@ -207,26 +207,18 @@ const active = defineScenario({
         expectEqual('status', seen.status, 'installing');
       },
     },
-    {
-      id: 'upload-after-failure-is-taken',
-      title: 'A device that has reported failure uploads its log.',
-      requirements: ['log.after-failure'],
-      run: async (arranged) => {
-        await reportOnTheWay(arranged, 'failure');
-        const response = await upload(arranged, goodMessage);
-        expectThat(response.status < 400, 'a log that is accepted', responseSummary(response));
-      },
-    },
-    {
-      id: 'upload-after-success-is-taken',
-      title: 'A device that has reported success uploads its log.',
-      requirements: ['log.after-failure'],
-      run: async (arranged) => {
-        await reportOnTheWay(arranged, 'success');
-        const response = await upload(arranged, goodMessage);
-        expectThat(response.status < 400, 'a log that is accepted', responseSummary(response));
-      },
-    },
+    ...(['failure', 'success'] as const).map(
+      (status): JudgingCase<OfferedDeployment> => ({
+        id: `upload-after-${status}-is-taken`,
+        title: `A device that has reported ${status} uploads its log.`,
+        requirements: ['log.after-failure'],
+        run: async (arranged) => {
+          await reportOnTheWay(arranged, status);
+          const response = await upload(arranged, goodMessage);
+          expectThat(response.status < 400, 'a log that is accepted', responseSummary(response));
+        },
+      }),
+    ),
     {
       id: 'messages-after-failure-are-kept',
       title: 'Users read a log that was uploaded after the device reported failure.',

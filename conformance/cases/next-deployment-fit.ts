@@ -21,7 +21,6 @@ import {
   sorted,
 } from '../target/expectations.ts';
 import type { HttpResponse } from '../target/response.ts';
-import { pendingIs200 } from './next-deployment.ts';
 
 type Provides = Readonly<Record<string, string>>;
 
@@ -195,14 +194,14 @@ function typeCases(form: PollForm): readonly JudgingCase<string>[] {
     {
       id: `${slug}-each-of-several-types-is-offered`,
       title: `${words}: a device of each type that an artifact lists is offered it.`,
-      requirements: [pendingIs200[form.operation], 'next.types-of-the-artifact'],
+      requirements: [form.pendingIs200, 'next.types-of-the-artifact'],
       needs,
       run: async (release, context) => {
         const rows = named(types, providing);
         for (const [name, { device, row }] of await devicesFor(context, rows, release)) {
           const response = await form.ask(device, row);
           if (!offersAny(response)) {
-            const missed = [pendingIs200[form.operation]];
+            const missed = [form.pendingIs200];
             throw new ExpectationFailure(`an offer for ${name}`, responseSummary(response), missed);
           }
           expectAllTypes(response);
@@ -308,7 +307,7 @@ const severalArtifacts = defineScenario({
           const response = await form.ask(device, row.provides);
           const missed = dependsOf[form.slug];
           if (!offersAny(response)) {
-            const any = [missed, pendingIs200[form.operation]];
+            const any = [missed, form.pendingIs200];
             throw new ExpectationFailure(`an offer for ${name}`, responseSummary(response), any);
           }
           await expectArtifact(context, response, { name, rows, missed });

@@ -39,14 +39,8 @@ export function expectNoOffer(response: HttpResponse): void {
   expectThat(!offersAny(response), 'no deployment', responseSummary(response));
 }
 
-/** The requirement that each form answers 200 when an update is pending. */
-export const pendingIs200 = {
-  'get-next-deployment': 'next.get-pending-is-200',
-  'post-next-deployment': 'next.post-pending-is-200',
-  'post-next-deployment-v2': 'next.v2-pending-is-200',
-} as const;
-
-function idleCases({ operation, slug, words, needs, ask }: PollForm): JudgingCase<SuiteDevice>[] {
+function idleCases(form: PollForm): JudgingCase<SuiteDevice>[] {
+  const { operation, slug, words, pendingIs200, needs, ask } = form;
   return [
     {
       id: `${slug}-nothing-is-204`,
@@ -59,7 +53,7 @@ function idleCases({ operation, slug, words, needs, ask }: PollForm): JudgingCas
     {
       id: `${slug}-after-204-is-offered`,
       title: `${words}: a deployment that is created after a 204 is offered to the same request.`,
-      requirements: [pendingIs200[operation]],
+      requirements: [pendingIs200],
       needs,
       run: async (device, context) => {
         const { name } = await context.artifact('plain');
@@ -109,12 +103,13 @@ const idle = defineScenario({
 
 type OfferCase = JudgingCase<DeviceInDeployment> | ObservingCase<DeviceInDeployment>;
 
-function pendingCases({ operation, slug, words, needs, ask }: PollForm): OfferCase[] {
+function pendingCases(form: PollForm): OfferCase[] {
+  const { operation, slug, words, pendingIs200, needs, ask } = form;
   return [
     {
       id: `${slug}-pending-is-200`,
       title: `${words}: a device with a pending deployment is answered 200.`,
-      requirements: [pendingIs200[operation]],
+      requirements: [pendingIs200],
       covers: [`${operation} 200`],
       run: async ({ device }) => expectStatus(await ask(device, factoryProvides), 200),
     },

@@ -137,9 +137,9 @@ export const rawFormCases = defineScenario<DeviceWithOffers>({
         const name = context.names.requestId.toLowerCase();
         for (const { row, requestId, response } of await piped(context, rows)) {
           if (response === undefined) continue;
-          const told = response.headers[name];
+          const received = response.headers[name];
           // Another case judges a response without a request id.
-          if (told !== undefined) expectEqual(`request id of ${row.id}`, told, requestId);
+          if (received !== undefined) expectEqual(`request id of ${row.id}`, received, requestId);
           if (String(response.status) in operations[row.id].success) continue;
           const plainMismatch = await mismatchOf(context, row);
           if (plainMismatch) throw notObservable(row.id, plainMismatch);

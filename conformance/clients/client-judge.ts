@@ -302,8 +302,8 @@ export class ClientJudge {
       if (due === undefined || !duty.sequence || nowMs - due.sinceMs < patience) continue;
       client.memory.due.delete(duty.id);
       const seconds = ((nowMs - due.sinceMs) / 1000).toFixed(0);
-      const seen = hasCrashed ? 'end with an error' : `nothing of the kind in ${seconds} s`;
-      const violation = { where: 'the device', must: duty.sequence.must, actual: seen };
+      const actual = hasCrashed ? 'end with an error' : `nothing of the kind in ${seconds} s`;
+      const violation = { where: 'the device', must: duty.sequence.must, actual };
       const place = { journalEntry: due.sequence, operation: 'silence', atMs: nowMs };
       this.#decide(client, duty, violation, place);
     }
@@ -319,8 +319,8 @@ export class ClientJudge {
     tallies.set(duty.id, tally);
     tally.judged += 1;
     if (violation === undefined) return;
-    const { where, must, actual: seen } = violation;
-    const shown: DutyViolation = { ...place, message: `${where} must ${must}, not ${seen}` };
+    const { where, must, actual } = violation;
+    const shown: DutyViolation = { ...place, message: `${where} must ${must}, not ${actual}` };
     this.#isBroken = true;
     tally.violationCount += 1;
     if (tally.violations.length < VIOLATIONS_MAX) tally.violations.push(shown);

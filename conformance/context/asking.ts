@@ -1,5 +1,6 @@
 /** The three operations that request the next deployment. Spec: Device deployments v1, v2 */
 import type { OperationId } from '../../fixtures/contract/operations.ts';
+import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import type { HttpResponse } from '../target/response.ts';
 import type { Capability } from './capabilities.ts';
 import type { SuiteDevice } from './suite-device.ts';
@@ -16,6 +17,8 @@ export interface PollForm {
   /** Used in ids and titles. */
   readonly slug: 'get' | 'post' | 'v2';
   readonly words: string;
+  /** The requirement that it is answered 200 when an update is pending. */
+  readonly pendingIs200: RequirementId;
   /** The capabilities that a target needs for this request; empty if every target has it. */
   readonly needs: readonly Capability[];
   readonly ask: (device: SuiteDevice, provides: Provides) => Promise<HttpResponse>;
@@ -27,6 +30,7 @@ export const askingForms = [
     operation: 'get-next-deployment',
     slug: 'get',
     words: 'GET v1',
+    pendingIs200: 'next.get-pending-is-200',
     needs: [],
     ask: (device, provides) => device.call('get-next-deployment', { query: provides }),
   },
@@ -34,6 +38,7 @@ export const askingForms = [
     operation: 'post-next-deployment',
     slug: 'post',
     words: 'POST v1',
+    pendingIs200: 'next.post-pending-is-200',
     needs: [],
     ask: (device, provides) => device.call('post-next-deployment', { body: provides }),
   },
@@ -41,6 +46,7 @@ export const askingForms = [
     operation: 'post-next-deployment-v2',
     slug: 'v2',
     words: 'POST v2',
+    pendingIs200: 'next.v2-pending-is-200',
     needs: ['deployments-v2'],
     ask: (device, provides) =>
       device.call('post-next-deployment-v2', { body: { device_provides: provides } }),

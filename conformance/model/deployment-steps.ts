@@ -85,12 +85,6 @@ interface OfferCheck {
   readonly active: ExpectedDeployment | undefined;
 }
 
-const pendingIs200 = {
-  get: 'next.get-pending-is-200',
-  post: 'next.post-pending-is-200',
-  v2: 'next.v2-pending-is-200',
-} as const;
-
 const idInV1 = ['next.instructions-v1', 'next.v1-id'] as const;
 const instructionsHaveId = {
   get: idInV1,
@@ -102,7 +96,7 @@ function judgeOffer({ life, reality, index, form, response, active }: OfferCheck
   const own = life.deployments.filter(({ device }) => device === index);
   const due = own.filter(({ offer, over }) => offer !== 'unsure' && over === undefined);
   const again = active ? (['next.repeatable'] as const) : [];
-  if (due.length > 0) expectStatus(response, [200], pendingIs200[form.slug], ...again);
+  if (due.length > 0) expectStatus(response, [200], form.pendingIs200, ...again);
   else expectStatus(response, own.length > 0 ? [200, 204, 409] : [200, 204], 'next.nothing-is-204');
   if (response.status !== 200) return;
   const unasked = due.length === 0 ? (['next.nothing-is-204'] as const) : [];

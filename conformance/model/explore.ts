@@ -97,14 +97,14 @@ class Explorer {
   }
 
   /** Returns the step as a fast-check command. */
-  command({ title: words, isPossible: can, run: take }: ModelStep): Command {
+  command({ title, isPossible, run }: ModelStep): Command {
     return {
-      check: (life) => can(life),
+      check: (life) => isPossible(life),
       run: async (life, reality) => {
-        this.#words.push(words);
-        await take(life, reality);
+        this.#words.push(title);
+        await run(life, reality);
       },
-      toString: () => words,
+      toString: () => title,
     };
   }
 

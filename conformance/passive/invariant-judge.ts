@@ -201,15 +201,15 @@ function hang(id: string, failure: Error, record: TargetExchange): readonly Brea
 }
 
 function breachOf(
-  { where, must, actual: seen, requirement, alsoBroken: beside }: NamedViolation,
+  { where, must, actual, requirement, alsoBroken }: NamedViolation,
   operation: string,
   record: TargetExchange,
 ): Breach {
   return {
-    requirements: beside === undefined ? [requirement] : [requirement, beside],
+    requirements: alsoBroken === undefined ? [requirement] : [requirement, alsoBroken],
     level: requirements[requirement].level,
     operation,
-    text: `${where} must ${must}, not ${seen}`,
+    text: `${where} must ${must}, not ${actual}`,
     exchange: reportedExchange(record),
   };
 }

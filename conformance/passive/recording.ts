@@ -225,14 +225,14 @@ class JudgementCount {
         response: { status, headers: exchange.responseHeaders(), body: exchange.responseBytes() },
       }),
     });
-    for (const { requirement, evidence: breach } of verdicts) {
+    for (const { requirement, evidence } of verdicts) {
       const tally = this.#tallies.get(requirement) ?? { judged: 0, broken: 0 };
       tally.judged += 1;
       this.#tallies.set(requirement, tally);
-      if (!breach) continue;
+      if (!evidence) continue;
       tally.broken += 1;
       const at = new Date(sentMs).toISOString();
-      tally.firstBreach ??= { entry: place, at, operation, ...breach() };
+      tally.firstBreach ??= { entry: place, at, operation, ...evidence() };
     }
     return verdicts.length > 0;
   }

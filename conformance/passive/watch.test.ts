@@ -290,9 +290,7 @@ const breaches: readonly (readonly [RequirementId, readonly GivenExchange[]])[] 
 ];
 
 function brokenBy(steps: readonly GivenExchange[]): string[] {
-  return verdictsOn(steps).flatMap(({ requirement, evidence: breach }) =>
-    breach ? requirement : [],
-  );
+  return verdictsOn(steps).flatMap(({ requirement, evidence }) => (evidence ? requirement : []));
 }
 
 const watched = watchedRequirements.map(({ requirement }) => requirement);

@@ -157,8 +157,8 @@ function totalLines(result: ConformanceResult): readonly string[] {
 }
 
 /** Returns a line with the number of responses that too many states allowed. */
-function unfollowedLines({ readBacks: followed }: ConformanceResult): readonly string[] {
-  const count = followed.reduce((sum, { undecided: unfollowed }) => sum + unfollowed, 0);
+function unfollowedLines({ readBacks }: ConformanceResult): readonly string[] {
+  const count = readBacks.reduce((sum, { undecided }) => sum + undecided, 0);
   if (count === 0) return [];
   return [
     `${counted(count, 'response')} not held against earlier writes: too many states possible`,

@@ -228,7 +228,7 @@ export class Fleet {
    */
   async run(
     signal: AbortSignal,
-    { forceStop, keepAlive: stay }: FleetRunOptions = {},
+    { forceStop, keepAlive }: FleetRunOptions = {},
   ): Promise<EndReason> {
     const lateMs = (await this.#coordinator?.started(signal)) ?? 0;
     this.#startedMs = this.#clock.monotonicMs();
@@ -242,9 +242,9 @@ export class Fleet {
     try {
       const failure = firstFailure(lives);
       const reason = await Promise.race([ended.reason, failure]);
-      if (stay) {
-        this.#stayPollMs = stay.pollIntervalMs;
-        await Promise.race([stay.until(reason), failure]);
+      if (keepAlive) {
+        this.#stayPollMs = keepAlive.pollIntervalMs;
+        await Promise.race([keepAlive.until(reason), failure]);
       }
       return reason;
     } finally {

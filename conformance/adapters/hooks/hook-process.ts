@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 /** Limit of standard output; a response is a few fields. */
 const OUTPUT_MAX_BYTES = 1_048_576;
 /** Limit of standard error; the last characters are kept. */
-const COMPLAINT_MAX_CHARACTERS = 4096;
+const STDERR_MAX_CHARACTERS = 4096;
 
 /** The output and exit code of a hook. */
 export interface HookOutcome {
@@ -17,8 +17,8 @@ export interface HookOutcome {
 
 /** A hook did not finish; the message gives the reason and its standard error. */
 export class HookEnded extends Error {
-  constructor(message: string, complaint: string, cause?: unknown) {
-    super(complaint === '' ? message : `${message}: ${complaint}`, { cause });
+  constructor(message: string, stderr: string, cause?: unknown) {
+    super(stderr === '' ? message : `${message}: ${stderr}`, { cause });
     this.name = 'HookEnded';
   }
 }
@@ -52,9 +52,9 @@ async function outcomeOf(
   input: string,
   signal: AbortSignal,
 ): Promise<HookOutcome> {
-  let complaint = '';
+  let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    complaint = (complaint + text).slice(-COMPLAINT_MAX_CHARACTERS);
+    stderr = (stderr + text).slice(-STDERR_MAX_CHARACTERS);
   });
   const chunks: Buffer[] = [];
   let length = 0;
@@ -68,12 +68,12 @@ async function outcomeOf(
   child.stdin?.end(input);
   const { code, error } = await ended(child);
   signal.throwIfAborted();
-  if (error) throw new HookEnded(`it could not be started: ${error.message}`, complaint, error);
+  if (error) throw new HookEnded(`it could not be started: ${error.message}`, stderr, error);
   if (length > OUTPUT_MAX_BYTES) {
-    throw new HookEnded(`it wrote more than ${OUTPUT_MAX_BYTES} bytes`, complaint);
+    throw new HookEnded(`it wrote more than ${OUTPUT_MAX_BYTES} bytes`, stderr);
   }
-  if (code === null) throw new HookEnded('it was killed by a signal', complaint);
-  return { code, output: Buffer.concat(chunks).toString('utf8'), stderr: complaint.trim() };
+  if (code === null) throw new HookEnded('it was killed by a signal', stderr);
+  return { code, output: Buffer.concat(chunks).toString('utf8'), stderr: stderr.trim() };
 }
 
 function ended(child: ChildProcess): Promise<{ code: number | null; error?: Error }> {

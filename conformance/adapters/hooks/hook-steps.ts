@@ -203,7 +203,7 @@ export type StepResponse<Step extends HookStep> = v.InferOutput<(typeof hookStep
 /** Returns the steps as a table: name, title, input, response. */
 export function describedSteps(): readonly (readonly [string, string, string, string])[] {
   return hookStepNames.map((name) => {
-    const { title: wish, input, response }: StepRow = hookSteps[name];
-    return [name, wish, input, response];
+    const { title, input, response }: StepRow = hookSteps[name];
+    return [name, title, input, response];
   });
 }

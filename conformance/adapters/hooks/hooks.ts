@@ -70,11 +70,9 @@ export class Hooks {
 }
 
 function responseOf<Step extends HookStep>(step: Step, outcome: HookOutcome): StepResponse<Step> {
-  const { code, output, stderr: complaint } = outcome;
-  if (code === exitCodes.notHere)
-    throw missing(step, complaint || 'the hook ended with exit code 3');
-  if (code !== exitCodes.done)
-    throw failed(step, `exit code ${code}: ${complaint || 'no message'}`);
+  const { code, output, stderr } = outcome;
+  if (code === exitCodes.notHere) throw missing(step, stderr || 'the hook ended with exit code 3');
+  if (code !== exitCodes.done) throw failed(step, `exit code ${code}: ${stderr || 'no message'}`);
   const text = output.trim() === '' ? '{}' : output;
   const shape: v.GenericSchema = hookSteps[step].shape;
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), shape), text);
@@ -84,8 +82,8 @@ function responseOf<Step extends HookStep>(step: Step, outcome: HookOutcome): St
   throw failed(step, `${describeValue(output)} (${why})`);
 }
 
-function recorded({ code, output, stderr: complaint }: HookOutcome) {
-  const headers: Record<string, string> = complaint === '' ? {} : { 'standard-error': complaint };
+function recorded({ code, output, stderr }: HookOutcome) {
+  const headers: Record<string, string> = stderr === '' ? {} : { 'standard-error': stderr };
   return { status: code, headers, bytes: Buffer.from(output), text: output };
 }
 

@@ -34,11 +34,11 @@ const requestDuties: readonly Duty[] = [
       const pause = pauseMs(client.authentication.last, exchange) ?? 0;
       // Times are rounded to milliseconds.
       if (pause > -2) return undefined;
-      const seen = `${Math.round(-pause)} ms before it`;
+      const actual = `${Math.round(-pause)} ms before it`;
       return {
         where: 'an authentication request',
         must: 'follow the response to the last',
-        actual: seen,
+        actual,
       };
     },
   },
@@ -54,8 +54,8 @@ const requestDuties: readonly Duty[] = [
     violation: (exchange, { client }) => {
       const isThird = client.authentication.hastyRequests === HASTY_REPEATS_MAX;
       if (!isThird || !client.authentication.isHasty(exchange)) return undefined;
-      const seen = 'less, three times in a row';
-      return { where: 'the pause after a refusal', must: 'last 1 s or more', actual: seen };
+      const actual = 'less, three times in a row';
+      return { where: 'the pause after a refusal', must: 'last 1 s or more', actual };
     },
   },
   {
@@ -72,8 +72,8 @@ const requestDuties: readonly Duty[] = [
         : status === 401 && isOfDevice(row) && row.authorization === 'device',
     violation: ({ row }, { client }) => {
       if (client.authentication.unauthorized.get(row.id) !== REPEATS_UNDERWAY_MAX) return undefined;
-      const seen = 'another 401, the third without one';
-      return { where: 'a 401', must: 'lead to an authentication request', actual: seen };
+      const actual = 'another 401, the third without one';
+      return { where: 'a 401', must: 'lead to an authentication request', actual };
     },
   },
   {

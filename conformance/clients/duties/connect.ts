@@ -82,8 +82,8 @@ const handshakeDuties: readonly Duty[] = [
       } = client.retries.failures.get('connect') ?? {};
       const pause = exchange.request.sentMs - endedMs;
       if (count !== FAILURES_MIN || pause >= 2 * firstPauseMs) return undefined;
-      const seen = `${(pause / 1000).toFixed(1)} s after six failures`;
-      return { where: 'the pause', must: 'grow', actual: seen };
+      const actual = `${(pause / 1000).toFixed(1)} s after six failures`;
+      return { where: 'the pause', must: 'grow', actual };
     },
   },
   {

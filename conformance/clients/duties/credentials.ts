@@ -35,15 +35,15 @@ export const credentialDuties: readonly Duty[] = [
     violation: (exchange, { event, fleet }) => {
       const { requestBody: body = Buffer.alloc(0) } = event;
       const signature = signatureIn(exchange);
-      const seen =
+      const actual =
         signature === undefined
           ? 'a request without a signature header'
           : fleet.signatureProblem(String(membersOf(exchange.sent).pubkey), body, signature);
-      if (seen === undefined) return undefined;
+      if (actual === undefined) return undefined;
       return {
         where: 'the signature',
         must: 'verify over the body with the key in it',
-        actual: seen,
+        actual,
       };
     },
   },
@@ -183,8 +183,8 @@ export const credentialDuties: readonly Duty[] = [
       const other = fleet.otherIdentity(key, identity, event.client);
       // One device that changes its identity breaks another duty.
       if (other === undefined || other.client === event.client) return undefined;
-      const seen = `${describeValue(identity)} and ${other.text}`;
-      return { where: 'the key', must: 'belong to one identity', actual: seen };
+      const actual = `${describeValue(identity)} and ${other.text}`;
+      return { where: 'the key', must: 'belong to one identity', actual };
     },
   },
 ];

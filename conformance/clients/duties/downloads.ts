@@ -367,7 +367,7 @@ const flawRows: readonly FlawDuty[] = [
 /** Flaws of parts that a device joins or drops; each part alone is whole. */
 const joinedFlaws: ReadonlySet<Flaw> = new Set(['wrong-start', 'changed']);
 
-const flawDuties: readonly Duty[] = flawRows.map(({ flaw, seen, ...row }) => ({
+const flawDuties: readonly Duty[] = flawRows.map(({ flaw, seen: actual, ...row }) => ({
   ...row,
   looksAt: 'the final status of a deployment, and what was sent of its file before',
   ...(joinedFlaws.has(flaw) && {
@@ -386,7 +386,7 @@ const flawDuties: readonly Duty[] = flawRows.map(({ flaw, seen, ...row }) => ({
   violation: (exchange, memory) => {
     const isFlawed = offerOf(exchange, memory)?.progress.flaw === flaw;
     if (membersOf(exchange.sent).status !== 'success' || !isFlawed) return undefined;
-    return { where: 'success', must: 'follow a whole and true file', actual: seen };
+    return { where: 'success', must: 'follow a whole and true file', actual };
   },
 }));
 

@@ -106,8 +106,8 @@ const requestDuties: readonly Duty[] = [
     violation: (exchange, { client }) => {
       const isTenth = client.hastyPolls === HASTY_PAUSES_MAX;
       if (!isTenth || !client.isHastyPoll(exchange)) return undefined;
-      const seen = 'less, ten times in a row';
-      return { where: 'the pause between polls', must: 'last 1 s or more', actual: seen };
+      const actual = 'less, ten times in a row';
+      return { where: 'the pause between polls', must: 'last 1 s or more', actual };
     },
   },
   {
@@ -127,8 +127,8 @@ const requestDuties: readonly Duty[] = [
       const former = membersOf(JSON.parse(before));
       const names = [...new Set([...Object.keys(former), ...Object.keys(asked)])];
       const changed = names.filter((name) => !isDeepStrictEqual(former[name], asked[name]));
-      const seen = `changed: ${changed.map(describeValue).join(', ')}`;
-      return { where: 'the data of a poll', must: 'stay until the final status', actual: seen };
+      const actual = `changed: ${changed.map(describeValue).join(', ')}`;
+      return { where: 'the data of a poll', must: 'stay until the final status', actual };
     },
   },
   {

@@ -43,8 +43,8 @@ const requestDuties: readonly Duty[] = [
       const hasToken = client.authentication.tokens.size > 0 && !client.authentication.isRestarted;
       if (row.authorization !== 'device' || !hasToken) return undefined;
       if (value === MASK || /^Bearer [^\s]+$/i.test(value ?? '')) return undefined;
-      const seen = value === undefined ? 'no Authorization' : 'a value of another form';
-      return { where: 'Authorization', must: 'be Bearer and the token', actual: seen };
+      const actual = value === undefined ? 'no Authorization' : 'a value of another form';
+      return { where: 'Authorization', must: 'be Bearer and the token', actual };
     },
   },
   {
@@ -65,8 +65,8 @@ const requestDuties: readonly Duty[] = [
       const wait = client.retries.waits.get(exchange.row.id);
       const seconds = (pauseMs(wait, exchange) ?? 0) / 1000;
       if (wait === undefined || seconds + ROUNDED_SECONDS >= wait.seconds) return undefined;
-      const seen = `${seconds.toFixed(1)} s`;
-      return { where: 'the pause', must: `last ${Math.ceil(wait.seconds)} s`, actual: seen };
+      const actual = `${seconds.toFixed(1)} s`;
+      return { where: 'the pause', must: `last ${Math.ceil(wait.seconds)} s`, actual };
     },
   },
   {
@@ -100,18 +100,18 @@ const requestDuties: readonly Duty[] = [
       const { row, request } = exchange;
       if (row.id === 'unknown') {
         const { pathname } = new URL(request.url);
-        const seen = `${method} ${pathname}`.slice(0, SHOWN_MAX_CHARACTERS);
-        return { where: 'the request', must: 'be one of the contract', actual: seen };
+        const actual = `${method} ${pathname}`.slice(0, SHOWN_MAX_CHARACTERS);
+        return { where: 'the request', must: 'be one of the contract', actual };
       }
       const name = unknownParameter(exchange);
       if (name !== undefined) {
-        const seen = `"${name.slice(0, SHOWN_MAX_CHARACTERS)}"`;
-        return { where: 'the query', must: 'have only parameters of the operation', actual: seen };
+        const actual = `"${name.slice(0, SHOWN_MAX_CHARACTERS)}"`;
+        return { where: 'the query', must: 'have only parameters of the operation', actual };
       }
       const member = unknownMember(exchange);
       if (member !== undefined) {
-        const seen = `"${member.slice(0, SHOWN_MAX_CHARACTERS)}"`;
-        return { where: 'the body', must: 'have only members of AuthRequest', actual: seen };
+        const actual = `"${member.slice(0, SHOWN_MAX_CHARACTERS)}"`;
+        return { where: 'the body', must: 'have only members of AuthRequest', actual };
       }
       const type = exchange.header('content-type')?.split(';')[0]?.trim().toLowerCase();
       const takesJson = row.body !== undefined && row.mediaType === undefined;
@@ -134,8 +134,8 @@ const requestDuties: readonly Duty[] = [
       event.requestBody !== undefined &&
       event.isVerbatim !== false,
     violation: (_, { event: { requestBody: body = Buffer.alloc(0) } }) => {
-      const seen = jsonProblem(body);
-      return seen === undefined ? undefined : { where: 'the body', must: 'be JSON', actual: seen };
+      const actual = jsonProblem(body);
+      return actual === undefined ? undefined : { where: 'the body', must: 'be JSON', actual };
     },
   },
   {
@@ -196,8 +196,9 @@ const requestDuties: readonly Duty[] = [
       const [host] = hosts;
       if (hosts.length === 1 && host !== undefined && /^[\w.:[\]%-]+$/.test(host[1]))
         return undefined;
-      const seen = host === undefined ? 'none' : hosts.map(([, value]) => `"${value}"`).join(', ');
-      return { where: 'Host', must: 'be there once', actual: seen };
+      const actual =
+        host === undefined ? 'none' : hosts.map(([, value]) => `"${value}"`).join(', ');
+      return { where: 'Host', must: 'be there once', actual };
     },
   },
   {

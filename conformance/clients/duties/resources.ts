@@ -211,8 +211,8 @@ const inventoryDuties: readonly Duty[] = [
       const names = new Set(entriesOf(sent).map((entry) => String(membersOf(entry).name)));
       const isPart = [...names].every((name) => client.attributes.has(name));
       if (!isPart || names.size * 2 > client.attributes.size) return undefined;
-      const seen = `${names.size} of ${client.attributes.size}, which removes the others`;
-      return { where: 'a PUT', must: 'hold all attributes', actual: seen };
+      const actual = `${names.size} of ${client.attributes.size}, which removes the others`;
+      return { where: 'a PUT', must: 'hold all attributes', actual };
     },
   },
   {

@@ -38,6 +38,6 @@ export function retryProblem(
   const isPolite = pause >= Math.min(POLITE_MS, 0.9 * (client.paceMs ?? POLITE_MS));
   const isGrowing = Math.max(pause, longestPauseMs) >= GROWTH * firstPauseMs;
   if (count !== FAILURES_MIN || isPolite || isGrowing) return undefined;
-  const seen = `${(pause / 1000).toFixed(1)} s after six failures`;
-  return { where, must: 'grow', actual: seen };
+  const actual = `${(pause / 1000).toFixed(1)} s after six failures`;
+  return { where, must: 'grow', actual };
 }

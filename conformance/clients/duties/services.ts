@@ -109,8 +109,8 @@ const monitorDuties: readonly Duty[] = [
     violation: ({ sent }, { event }) => {
       const wrong = timesIn(sent).find((time) => Math.abs(event.serverNowMs - time) > CLOCK_MAX_MS);
       if (wrong === undefined) return undefined;
-      const seen = new Date(wrong).toISOString();
-      return { where: 'timestamp', must: 'be within a year of now', actual: seen };
+      const actual = new Date(wrong).toISOString();
+      return { where: 'timestamp', must: 'be within a year of now', actual };
     },
   },
   bodyDuty({
@@ -150,8 +150,8 @@ const mapDuties: readonly Duty[] = [
       const held = pauses.find((state) => heldBack[state]?.[1] === status);
       const isAtOnce = mapFetches === 1 && lastMap?.isRead && isHasty(lastMap, exchange);
       if (held === undefined || !isAtOnce) return undefined;
-      const seen = `${describeValue(status)} after a map that still pauses`;
-      return { where: 'the device', must: `go on pausing at ${held}`, actual: seen };
+      const actual = `${describeValue(status)} after a map that still pauses`;
+      return { where: 'the device', must: `go on pausing at ${held}`, actual };
     },
   },
   {
@@ -190,11 +190,11 @@ const mapDuties: readonly Duty[] = [
     applies: (_, { client }) => client.lastMap !== undefined,
     violation: (exchange, { client: { lastMap } }) => {
       if (!isHasty(lastMap, exchange) || lastMap?.hasty !== HASTY_REPEATS_MAX) return undefined;
-      const seen = 'less, three times in a row';
+      const actual = 'less, three times in a row';
       return {
         where: 'the pause between fetches of the map',
         must: 'last 1 s or more',
-        actual: seen,
+        actual,
       };
     },
     sequence: {

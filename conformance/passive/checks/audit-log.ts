@@ -155,17 +155,17 @@ function wrongLinks(exchange: JudgedExchange): Violation | undefined {
   const { page, length, before, total } = found;
   const relations = Object.keys(relationsOf(exchange.response.headers.link));
   const where = '200 Link';
-  const seen = describeValue(relations);
+  const actual = describeValue(relations);
   const follow = total - before - length;
   const isSettled = isQuiet(exchange);
   if (!isSettled && follow <= ADDED_MEANWHILE_MAX) return undefined;
   if (relations.includes('next') !== follow > 0) {
     const must = `have next only if a page follows, ${before + length} of ${total} entries in`;
-    return { where, must, actual: seen, requirement: 'audit.link-next' };
+    return { where, must, actual, requirement: 'audit.link-next' };
   }
   if (relations.includes('prev') === page > 1) return undefined;
   const must = `have prev only if there is a previous page, at page ${page}`;
-  return { where, must, actual: seen, requirement: 'audit.link-prev' };
+  return { where, must, actual, requirement: 'audit.link-prev' };
 }
 
 /** Returns true for a response with entries to a request whose parameters each have one value. */

@@ -304,8 +304,8 @@ const mapChecks: readonly PassiveCheck[] = [
     applies: (exchange) => mapIn(exchange) !== undefined,
     violation: (exchange) => {
       if (isObject(mapIn(exchange))) return undefined;
-      const seen = responseSummary(exchange.response);
-      return { where: '200 body', must: 'be an object with a map', actual: seen };
+      const actual = responseSummary(exchange.response);
+      return { where: '200 body', must: 'be an object with a map', actual };
     },
   },
   {

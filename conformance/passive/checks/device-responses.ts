@@ -68,8 +68,8 @@ const configurationChecks: readonly PassiveCheck[] = [
     applies: ({ isSuccess, hasBody }) => isSuccess && hasBody,
     violation: ({ response, status, object }) => {
       if (status === 200 && object !== undefined) return undefined;
-      const seen = `${status} with ${describeValue(response.text)}`;
-      return { where: 'the response', must: 'be status 200 with a JSON object', actual: seen };
+      const actual = `${status} with ${describeValue(response.text)}`;
+      return { where: 'the response', must: 'be status 200 with a JSON object', actual };
     },
   },
   {

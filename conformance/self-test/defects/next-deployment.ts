@@ -1,4 +1,5 @@
 /** Defects in the choice of the deployment that a device is offered. */
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { isSuccess, objectOf, ownResponse, queryOf, tokenOf, withJson } from '../alter.ts';
 import { parameterBecomes, requestBecomes, statusBecomes } from '../alterations.ts';
 import type { Defect, ProxiedRequest, ProxiedResponse } from '../defect.ts';
@@ -63,11 +64,11 @@ function offersAgain(
 type LastOffers = Map<string, ProxiedResponse>;
 
 /** Answers 204 again to a request that was answered 204 before. */
-function keepsIts204(operation: (typeof everyForm)[number]): Defect {
+function keepsIts204(operation: (typeof everyForm)[number], requirement: RequirementId): Defect {
   return {
     id: `${operation}-keeps-its-204`,
     title: 'A poll that found nothing is answered 204 again, whatever is deployed meanwhile.',
-    violates: [pendingIs200[operation]],
+    violates: [requirement],
     operations: [operation],
     alter: () => {
       const idle = new Set<string>();
@@ -82,14 +83,10 @@ function keepsIts204(operation: (typeof everyForm)[number]): Defect {
   };
 }
 
-const pendingIs200 = {
-  'get-next-deployment': 'next.get-pending-is-200',
-  'post-next-deployment': 'next.post-pending-is-200',
-  'post-next-deployment-v2': 'next.v2-pending-is-200',
-} as const;
-
 export const nextDeploymentDefects: readonly Defect[] = [
-  ...everyForm.map(keepsIts204),
+  keepsIts204('get-next-deployment', 'next.get-pending-is-200'),
+  keepsIts204('post-next-deployment', 'next.post-pending-is-200'),
+  keepsIts204('post-next-deployment-v2', 'next.v2-pending-is-200'),
   {
     id: 'get-hides-a-pending-deployment',
     title: 'GET v1 reports no update although a deployment is pending.',

@@ -186,21 +186,17 @@ function unmetLines(duties: readonly ExaminedDuty[]): readonly string[] {
 
 /** A row for each moment: what the client did after the cut. */
 function cutLines({ cuts, cutBy }: Examination): readonly string[] {
-  const rows = cuts.map(
-    ({
+  const rows = cuts.map(({ moment, cameBack, finalStatuses, pollsAgain, reportedFalseSuccess }) => {
+    const final = finalStatuses.length === 0 ? 'NONE' : finalStatuses.join(' and ');
+    return [
       moment,
-      cameBack,
-      finalStatuses: finals,
-      pollsAgain: polls,
-      reportedFalseSuccess: isFalse,
-    }) => {
-      const final = finals.length === 0 ? 'NONE' : finals.join(' and ');
-      return [
-        moment,
-        ...[cameBack ? 'yes' : 'NO', isFalse ? `${final} (FALSE)` : final, polls ? 'yes' : 'NO'],
-      ];
-    },
-  );
+      ...[
+        cameBack ? 'yes' : 'NO',
+        reportedFalseSuccess ? `${final} (FALSE)` : final,
+        pollsAgain ? 'yes' : 'NO',
+      ],
+    ];
+  });
   const all = [['moment', 'came back', 'final status', 'polls on'], ...rows];
   const widths = all[0]?.map((_, at) => Math.max(...all.map((row) => row[at]?.length ?? 0))) ?? [];
   const lines = all.map((row) => row.map((text, at) => text.padEnd(widths[at] ?? 0)).join('  '));

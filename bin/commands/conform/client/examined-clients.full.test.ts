@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { SceneName } from '../../../../conformance/clients/scenes.ts';
 import { examined, goodClients } from './testing/examined-client.ts';
 
-/** A short scene of each kind; the whole quick schedule takes minutes, and is played every night. */
+/** A short scene of each kind; the whole quick examination takes minutes, and is played every night. */
 const scenes: readonly SceneName[] = [
   ...(['restart-while-pending', 'rejection', 'token-expiry', 'update', 'update-restart'] as const),
   ...(['legal-variations', 'cut-download', 'wrong-checksum', 'lost-report'] as const),

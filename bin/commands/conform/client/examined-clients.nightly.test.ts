@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { examined, goodClients } from './testing/examined-client.ts';
 
-describe('the quick examination of the examination', { timeout: 900_000 }, () => {
+describe('the quick examination of a client', { timeout: 900_000 }, () => {
   it.each(goodClients)(
     'finds nothing broken in %s, and says why a MUST was not exercised',
     async (_, command) => {

@@ -224,7 +224,7 @@ interface Ended {
 async function cutOutcome(
   { steps }: Scene,
   testbed: ClientTestbed,
-  { seen, verdict, polls }: Ended,
+  { seen, verdict, polls: pollsAgain }: Ended,
 ): Promise<CutOutcome | undefined> {
   const step = steps.find((each) => 'cut' in each);
   const cutMs = testbed.lastAct('client-killed');
@@ -235,16 +235,16 @@ async function cutOutcome(
     conditions['final report'](event) ||
     (step.cut.hold?.when === 'after' && event.status === 0 && event.report === 'success');
   const reports = seen.filter(isStored).map(({ report = '' }) => report);
-  const finals = [...new Set(reports)];
-  const installed = finals.includes('success') ? await testbed.installed() : undefined;
+  const finalStatuses = [...new Set(reports)];
+  const installed = finalStatuses.includes('success') ? await testbed.installed() : undefined;
   const isOther = installed !== undefined && installed !== testbed.user.artifactName;
-  const isFalse = isOther || (verdict?.duties.some(isFalseSuccess) ?? false);
+  const reportedFalseSuccess = isOther || (verdict?.duties.some(isFalseSuccess) ?? false);
   return {
     moment: step.cut.name,
     cameBack: later.length > 0,
-    finalStatuses: finals,
-    pollsAgain: polls,
-    reportedFalseSuccess: isFalse,
+    finalStatuses,
+    pollsAgain,
+    reportedFalseSuccess,
   };
 }
 

@@ -108,14 +108,18 @@ function Cuts({ examination: { cuts, cutBy } }: { examination: Examination }) {
           { title: 'Came back', cell: ({ cameBack }) => answer(cameBack) },
           {
             title: 'Final status',
-            cell: ({ finalStatuses: finals, reportedFalseSuccess: isFalse }) => (
+            cell: ({ finalStatuses, reportedFalseSuccess }) => (
               <>
-                {finals.length === 0 ? <Badge tone="bad">none</Badge> : finals.join(' and ')}{' '}
-                {isFalse && <Badge tone="bad">false</Badge>}
+                {finalStatuses.length === 0 ? (
+                  <Badge tone="bad">none</Badge>
+                ) : (
+                  finalStatuses.join(' and ')
+                )}{' '}
+                {reportedFalseSuccess && <Badge tone="bad">false</Badge>}
               </>
             ),
           },
-          { title: 'Polls on', cell: ({ pollsAgain: polls }) => answer(polls) },
+          { title: 'Polls on', cell: ({ pollsAgain }) => answer(pollsAgain) },
         ]}
       />
     </Card>

@@ -35,15 +35,7 @@ export default function ClientsSection() {
 }
 
 function Overview({
-  clients: {
-    clients,
-    duties,
-    devicesMax,
-    eventsOverLimit: leftOut,
-    dropped,
-    judgeErrors: failed,
-    queuedEvents: waiting,
-  },
+  clients: { clients, duties, devicesMax, eventsOverLimit, dropped, judgeErrors, queuedEvents },
 }: {
   clients: Clients;
 }) {
@@ -61,15 +53,17 @@ function Overview({
   const shown = byImportance(duties).filter((duty) => state === '' || duty.state === state);
   return (
     <>
-      {leftOut > 0 && (
+      {eventsOverLimit > 0 && (
         <p class="quiet">
-          {devicesMax} devices are judged at a time; {leftOut} events of others were left out.
+          {devicesMax} devices are judged at a time; {eventsOverLimit} events of others were left
+          out.
         </p>
       )}
-      {waiting > 0 && <p class="quiet">{waiting} events wait to be judged.</p>}
-      {dropped + failed > 0 && (
+      {queuedEvents > 0 && <p class="quiet">{queuedEvents} events wait to be judged.</p>}
+      {dropped + judgeErrors > 0 && (
         <p class="quiet">
-          {dropped} events were lost before they could be judged, and {failed} could not be judged.
+          {dropped} events were lost before they could be judged, and {judgeErrors} could not be
+          judged.
         </p>
       )}
       <LongTable
