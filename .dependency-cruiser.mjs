@@ -267,10 +267,14 @@ export const layers = {
     layers: ['server', 'simulator', 'bin/options', 'bin/output'],
     packages: ['commander', 'undici'],
   },
+  'bin/examination': {
+    layers: ['server', 'conformance', 'bin/output'],
+    packages: ['ws'],
+  },
   'bin/commands': {
     layers: [
       ...['server', 'simulator', 'conformance'],
-      ...['bin/options', 'bin/output', 'bin/server-access', 'bin/virtual'],
+      ...['bin/options', 'bin/output', 'bin/server-access', 'bin/virtual', 'bin/examination'],
     ],
     packages: [
       ...['commander', '@bomb.sh/tab', 'cli-table3', 'log-update', 'undici', 'ws', 'yaml'],
@@ -280,7 +284,7 @@ export const layers = {
   'bin/exports': {
     layers: [
       ...['server', 'simulator', 'conformance'],
-      ...['bin/commands', 'bin/options', 'bin/output'],
+      ...['bin/commands', 'bin/examination', 'bin/options', 'bin/output'],
     ],
     packages: ['valibot', 'vitest'],
   },

@@ -41,7 +41,8 @@ export const unwanted = [
     pattern: /\bscenes?\b/g,
     instead: 'incident',
     legal: [
-      ...['conformance/clients/', 'bin/commands/conform/client/', 'conformance/guide.md'],
+      ...['conformance/clients/', 'bin/examination/', 'conformance/guide.md'],
+      'bin/commands/conform/client/',
       'fixtures/control/client-event.ts',
     ],
   },

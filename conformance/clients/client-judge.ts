@@ -23,7 +23,7 @@ import { FleetMemory } from './fleet-memory.ts';
 import { judgedExchange, rowOf } from './recognized-exchange.ts';
 import type { Due } from './remembered.ts';
 import { isRepeat } from './repeated-poll.ts';
-import { nextStep } from './scenes.ts';
+import { nextStep } from './scene-names.ts';
 
 /** Maximum number of devices that are remembered; the one that was silent longest is forgotten. */
 const DEVICES_MAX = 10_000;

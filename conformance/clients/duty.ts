@@ -14,7 +14,7 @@ import type { JudgedExchange } from '../passive/judged-exchange.ts';
 import type { ClientMemory } from './client-memory.ts';
 import type { FleetMemory } from './fleet-memory.ts';
 import type { Due } from './remembered.ts';
-import type { SceneName } from './scenes.ts';
+import type { SceneName } from './scene-names.ts';
 
 /** What is known when a duty looks at an exchange. */
 export interface DutyMemory {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { examined } from '../../commands/conform/client/testing/examined-client.ts';
+import { examined } from '../../examination/testing/examined-client.ts';
 
 const guide = fileURLToPath(new URL('../../../conformance/guide.md', import.meta.url));
 const client = fileURLToPath(

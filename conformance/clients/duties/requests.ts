@@ -12,7 +12,7 @@ import { membersOf } from '../../target/json-members.ts';
 import type { Duty } from '../duty.ts';
 import { contentOf, downloadOperations, isOfDevice, pauseMs } from '../exchange-facts.ts';
 import { HASTY_REPEATS_MAX, isAnswered } from '../excuses.ts';
-import type { SceneName } from '../scenes.ts';
+import type { SceneName } from '../scene-names.ts';
 import { MASK } from '../secret-text.ts';
 import { isRetry, retryProblem } from './retry-pauses.ts';
 

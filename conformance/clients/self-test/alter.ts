@@ -1,7 +1,7 @@
 /**
  * What a badly written client does instead of the good one: changes of single steps of its script.
  */
-import type { SceneName } from '../scenes.ts';
+import type { SceneName } from '../scene-names.ts';
 import {
   authenticationRequest,
   deviceKey,

@@ -22,6 +22,17 @@ import type { OptionRows, ValuesOf } from '../../../../fixtures/base/option-row.
 import { inGroup, offSwitch } from '../../../../fixtures/base/option-row.ts';
 import { systemRandom } from '../../../../fixtures/base/random.ts';
 import { defaultHeaderPrefix } from '../../../../fixtures/contract/vendor-names.ts';
+import { examine } from '../../../examination/examination.ts';
+import type { ExaminationPlan } from '../../../examination/examination-plan.ts';
+import {
+  changeLines,
+  examinationLines,
+  examinationOutcomes,
+  examinationSummary,
+  scheduleLines,
+} from '../../../examination/examination-text.ts';
+import { allScenes } from '../../../examination/scenes.ts';
+import { scheduleOf } from '../../../examination/schedule.ts';
 import {
   jsonFile,
   prepareReports,
@@ -36,17 +47,6 @@ import { readNamedFile } from '../../../output/files.ts';
 import { createOutput } from '../../../output/output.ts';
 import { stopSignal } from '../../../output/stop-signal.ts';
 import { withKnownIds } from '../options.ts';
-import { examine } from './examination.ts';
-import {
-  changeLines,
-  examinationLines,
-  examinationOutcomes,
-  examinationSummary,
-  scheduleLines,
-} from './examination-text.ts';
-import type { ExaminationPlan } from './plan.ts';
-import { allScenes } from './scenes.ts';
-import { scheduleOf } from './schedule.ts';
 
 /** The formats that `--report` accepts. */
 const forms: readonly ReportForm<Examination>[] = [

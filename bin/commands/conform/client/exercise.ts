@@ -1,10 +1,10 @@
 /** `fleetbed conform client --exercise SCENE`: does on a running server what exercises duties. */
 import { knownNames } from '../../../../fixtures/base/nearest.ts';
+import { callOf, exercisable, needsOffer } from '../../../examination/next-step-on-server.ts';
 import { CommandError } from '../../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../../output/exit-codes.ts';
 import { createOutput } from '../../../output/output.ts';
 import { ask, type ControlAccess } from '../../../server-access/control-listener.ts';
-import { callOf, exercisable, needsOffer } from './next-on-server.ts';
 import { readClient } from './watch.ts';
 
 interface ExerciseOptions extends ControlAccess {

@@ -5,12 +5,12 @@ import { RecordingError } from '../../../../conformance/recordings/recording.ts'
 import { NotAFile } from '../../../../fixtures/base/plain-file.ts';
 import type { ClientExchange } from '../../../../fixtures/control/client-event.ts';
 import { maskText } from '../../../../server/http/masking.ts';
+import { judgedDuties } from '../../../examination/client-reader.ts';
+import { clientLines, hasBrokenMust, type MappedClient } from '../../../examination/duties-text.ts';
 import { CommandError } from '../../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../../output/exit-codes.ts';
 import { fileError } from '../../../output/files.ts';
 import { createOutput } from '../../../output/output.ts';
-import { judgedDuties } from './client-reader.ts';
-import { clientLines, hasBrokenMust, type MappedClient } from './map-text.ts';
 
 /** Maximum number of requests that are shown as evidence. */
 const REQUESTS_MAX = 10_000;

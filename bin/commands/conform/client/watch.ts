@@ -4,11 +4,11 @@ import { createLogUpdate } from 'log-update';
 import { systemClock } from '../../../../fixtures/base/clock.ts';
 import { printable } from '../../../../fixtures/base/printable.ts';
 import type { ResponseOf } from '../../../../fixtures/control/operations.ts';
+import { clientLines } from '../../../examination/duties-text.ts';
 import { type ExitCode, exitCodes } from '../../../output/exit-codes.ts';
 import { createOutput, type Output } from '../../../output/output.ts';
 import { stopSignal } from '../../../output/stop-signal.ts';
 import { ask, askAs, type ControlAccess } from '../../../server-access/control-listener.ts';
-import { clientLines } from './map-text.ts';
 
 export interface WatchOptions extends Partial<ControlAccess> {
   /** True for all clients; else the id or an identity value of one. */

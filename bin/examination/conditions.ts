@@ -1,0 +1,81 @@
+/** What a scene can wait for, and what it reads in what it saw. */
+
+import { isReportableFinal } from '../../conformance/clients/exchange-facts.ts';
+import { isObject, type JsonObject, parsedJson } from '../../fixtures/base/json.ts';
+import { pollOperations } from '../../fixtures/contract/operations.ts';
+import type { HeaderList } from '../../fixtures/control/client-event.ts';
+import { endOf, type ObservedEvent } from './observed-events.ts';
+
+const polls: ReadonlySet<string> = new Set(pollOperations);
+const downloads: ReadonlySet<string> = new Set(['download-artifact', 'download-configuration']);
+
+/** The operations of the two forms of a download, for planned faults. */
+export const downloadOperations = [...downloads];
+
+/** What a scene can wait for. Each name reads well after "there was no …". */
+export const conditions = {
+  request: () => true,
+  'authentication request': ({ operation }) => operation === 'post-auth-request',
+  'refused authentication request': ({ operation, status }) =>
+    operation === 'post-auth-request' && status >= 400,
+  'authentication request with a token': ({ operation, status }) =>
+    operation === 'post-auth-request' && status === 200,
+  poll: ({ operation }) => polls.has(operation),
+  'poll with a response 200 or 204': ({ operation, status }) =>
+    polls.has(operation) && (status === 200 || status === 204),
+  'poll without an update': ({ operation, status }) => polls.has(operation) && status === 204,
+  'poll with an update': ({ operation, status }) => polls.has(operation) && status === 200,
+  'poll by version 1': ({ operation }) =>
+    polls.has(operation) && operation !== 'post-next-deployment-v2',
+  download: ({ operation }) => downloads.has(operation),
+  'whole download': ({ operation, status, isDelivered }) =>
+    downloads.has(operation) && status < 300 && isDelivered,
+  report: ({ operation }) => operation === 'put-deployment-status',
+  'report of a reboot': ({ report }) => report === 'rebooting',
+  'report of a pause': ({ report }) => report?.startsWith('pause_before_') ?? false,
+  'final report': ({ report, status }) => isReportableFinal(report) && status === 204,
+  'report that ends a deployment': ({ operation, report, status }) =>
+    operation === 'put-deployment-status' &&
+    (status === 409 || (isReportableFinal(report) && status === 204)),
+  log: ({ operation }) => operation === 'put-deployment-log',
+  inventory: ({ operation }) => operation === 'put-attributes' || operation === 'patch-attributes',
+  'reported configuration': ({ operation }) => operation === 'put-configuration',
+  websocket: ({ operation, report }) => operation === 'socket' && report === 'opened',
+  'websocket request': ({ operation }) => operation === 'connect',
+  'map request': ({ operation }) => operation === 'get-update-control-map',
+} as const satisfies Readonly<Record<string, (seen: ObservedEvent) => boolean>>;
+
+/** The name of something that a scene can wait for. */
+export type ConditionName = keyof typeof conditions;
+
+/** Returns the type and the artifact in the last poll; undefined if no poll has both. */
+export function askedLast(
+  seen: readonly ObservedEvent[],
+): { readonly deviceType: string; readonly artifactName: string } | undefined {
+  const last = seen.findLast(conditions.poll);
+  const asked = last?.event.kind === 'exchange' ? pollData(last.event) : {};
+  const { device_type: deviceType, artifact_name: artifactName } = asked;
+  if (typeof deviceType !== 'string' || typeof artifactName !== 'string') return undefined;
+  return { deviceType, artifactName };
+}
+
+function pollData(event: {
+  readonly url: string;
+  readonly requestBody: Buffer | undefined;
+  readonly requestHeaders: HeaderList;
+}): JsonObject {
+  const body = event.requestBody && parsedJson(event.requestBody.toString('utf8'));
+  if (!isObject(body)) return Object.fromEntries(new URL(event.url).searchParams);
+  return isObject(body.device_provides) ? body.device_provides : body;
+}
+
+/**
+ * Returns the median time between the polls of an idle client, in milliseconds; undefined for less
+ * than two.
+ */
+export function measuredIntervalMs(seen: readonly ObservedEvent[]): number | undefined {
+  const times = seen.filter(conditions['poll without an update']).map(({ event }) => endOf(event));
+  const gaps = times.slice(1).map((time, index) => time - (times[index] ?? time));
+  const median = gaps.toSorted((one, other) => one - other)[Math.floor(gaps.length / 2)];
+  return median === undefined ? undefined : Math.max(1, Math.round(median));
+}

@@ -1,0 +1,222 @@
+/** An examination as text, the verdict first, and as JUnit. */
+
+import { isListed } from '../../conformance/clients/duty-state.ts';
+import type { Examination, ExaminedDuty } from '../../conformance/clients/report/examination.ts';
+import type { JunitOutcome } from '../../conformance/report/outcomes-junit.ts';
+import { counted } from '../../fixtures/base/counted.ts';
+import type { CiSummary } from '../output/ci-summary.ts';
+import { NOT_SELECTED, type PlannedScene } from './schedule.ts';
+
+const VIOLATIONS_SHOWN_MAX = 3;
+
+/** Returns the report as lines. */
+export function examinationLines(examination: Examination): readonly string[] {
+  const { headline, scenes, duties, intervalMs, problems } = examination;
+  const stopped = scenes.filter(({ outcome: each }) => each === 'stopped' || each === 'never-came');
+  const interval = intervalMs === undefined ? [] : [`It polls every ${seconds(intervalMs)}.`];
+  const played = scenes.filter(({ outcome: each }) => each !== 'skipped').length;
+  const broken = duties.filter(({ state }) => state === 'broken');
+  return [
+    [headline, ...interval, `${counted(played, 'scene')} played.`].join(' '),
+    `Duties: ${countsOf(duties)}.`,
+    ...titled(
+      'Problems',
+      problems.map((problem) => `  ${problem}`),
+    ),
+    ...section(
+      'Broken',
+      broken.filter(({ waiver }) => !waiver),
+      'broken',
+      brokenLines,
+    ),
+    ...section(
+      'Broken, and waived',
+      broken.filter(({ waiver }) => waiver),
+      'broken',
+      waivedLines,
+    ),
+    ...section('Open at the end', duties, 'open', unmetLines),
+    ...titled(
+      'Scenes that stopped',
+      stopped.map(({ scene, because = '' }) => `  ${scene}: ${because}`),
+    ),
+    ...cutLines(examination),
+    ...unmetSection(duties),
+    ...section('Not judged', duties, 'not-judged', unmetLines),
+    ...titled('Scenes that were not played', skippedLines(examination)),
+  ];
+}
+
+/** Returns the scenes of an examination as lines, with the sum of their least real time. */
+export function scheduleLines(
+  schedule: readonly PlannedScene[],
+  { parallel, intervalMs }: { readonly parallel: number; readonly intervalMs: number },
+): readonly string[] {
+  const lines = schedule.map(({ scene, minMs, because }) => {
+    const time = because === undefined ? seconds(minMs) : '-';
+    return `${scene.name.padEnd(24)} ${time.padStart(6)}${because === undefined ? '' : `  ${because}`}`;
+  });
+  const playable = schedule.filter(({ because }) => because === undefined);
+  const sumMs = playable.reduce((sum, { minMs }) => sum + minMs, 0);
+  const at = `at an interval of ${seconds(intervalMs)}`;
+  const sum = `${counted(playable.length, 'scene')}, at least ${seconds(sumMs)} ${at}, ${seconds(sumMs / parallel)} with --parallel ${parallel}.`;
+  return [...lines, sum];
+}
+
+/** Returns the outcomes of the duties for JUnit. */
+export function examinationOutcomes({ duties, failOn }: Examination): readonly JunitOutcome[] {
+  return duties.map(({ duty, level, sentence, state, violations, because, remedy, waiver }) => ({
+    id: duty,
+    title: sentence,
+    level,
+    ...(state === 'broken'
+      ? {
+          outcome: !waiver && (level === 'must' || level === failOn) ? 'failure' : 'skipped',
+          text: violations
+            .map(({ scene, message }) => `${scene}: ${message}`)
+            .concat(remedy)
+            .join('\n'),
+        }
+      : state === 'kept' || state === 'observed'
+        ? { outcome: 'passed', text: '' }
+        : { outcome: 'skipped', text: because ?? state }),
+  }));
+}
+
+/** Returns the duties whose state differs from that in an earlier examination, as lines. */
+export function changeLines(earlier: Examination, { duties }: Examination): readonly string[] {
+  const before = new Map(earlier.duties.map(({ duty, state }) => [duty, state]));
+  const changed = duties.filter(({ duty, state }) => before.get(duty) !== state);
+  const lines = changed.map(
+    ({ duty, level, state }) =>
+      `  ${duty} (${level}): ${before.get(duty) ?? 'unknown'} -> ${state}`,
+  );
+  return lines.length === 0
+    ? ['', 'No duty has another state than in the earlier examination.']
+    : titled('Changed since the earlier examination', lines);
+}
+
+/** The duties of scenes that nobody wanted are only counted. */
+function unmetSection(duties: readonly ExaminedDuty[]): readonly string[] {
+  const unmet = duties.filter((duty) => duty.state === 'not-exercised' && isListed(duty));
+  const wanted = unmet.filter(({ because }) => because !== NOT_SELECTED);
+  const others = unmet.length - wanted.length;
+  const rest = others === 0 ? [] : [`  ${others} of scenes that --scene did not select`];
+  return titled('Not exercised', [...unmetLines(wanted), ...rest]);
+}
+
+/** Returns the examination in the form that CI servers show. */
+export function examinationSummary(examination: Examination): CiSummary {
+  const { command = 'a client that was started by hand', duties } = examination;
+  const states = [...new Set(duties.map(({ state }) => state))];
+  const counts = states.map((state) => [
+    state,
+    duties.filter((duty) => duty.state === state).length,
+  ]);
+  return {
+    title: `Duties of ${command}`,
+    headline: examinationLines(examination)[0] ?? '',
+    counts: Object.fromEntries(counts),
+    findings: duties
+      .filter(({ state }) => state === 'broken')
+      .map(({ duty, level, sentence, violations, remedy }) => ({
+        level: level === 'must' ? 'error' : 'warning',
+        subject: duty,
+        sentence: [sentence, ...violations.map(({ message }) => message), remedy].join('\n'),
+      })),
+  };
+}
+
+function section(
+  title: string,
+  duties: readonly ExaminedDuty[],
+  state: ExaminedDuty['state'],
+  lines: (duties: readonly ExaminedDuty[]) => readonly string[],
+): readonly string[] {
+  return titled(title, lines(duties.filter((duty) => duty.state === state && isListed(duty))));
+}
+
+function titled(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : ['', `${title}:`, ...lines];
+}
+
+function brokenLines(duties: readonly ExaminedDuty[]): readonly string[] {
+  return duties.flatMap(brokenDuty);
+}
+
+function brokenDuty(duty: ExaminedDuty): readonly string[] {
+  const { level, sentence, source, violations, violationCount, remedy } = duty;
+  const shown = violations.slice(0, VIOLATIONS_SHOWN_MAX);
+  const more = violationCount - shown.length;
+  return [
+    `  ${duty.duty} (${level}): ${sentence}`,
+    ...shown.flatMap(({ scene, journalEntry, message, request }) => [
+      `      scene ${scene}${journalEntry === 0 ? '' : `, exchange ${journalEntry}`}: ${message}`,
+      ...(request === undefined ? [] : [`        ${request}`]),
+    ]),
+    ...(more > 0 ? [`      and ${more} more`] : []),
+    `      remedy: ${remedy} (${source})`,
+  ];
+}
+
+function waivedLines(duties: readonly ExaminedDuty[]): readonly string[] {
+  return duties.map(({ duty, level, waiver }) => {
+    const { owner = '', expires = '', reason = '' } = waiver ?? {};
+    return `  ${duty} (${level}): ${reason} (${owner}, until ${expires})`;
+  });
+}
+
+/** Duties that lack a verdict for the same reason are in one row. */
+function unmetLines(duties: readonly ExaminedDuty[]): readonly string[] {
+  const byReason = new Map<string, ExaminedDuty[]>();
+  for (const each of duties) {
+    const { because = 'nothing exercised it', next } = each;
+    const scene = next?.scene === undefined ? '' : `scene ${next.scene}: `;
+    const reason = `${scene}${because}`;
+    byReason.set(reason, [...(byReason.get(reason) ?? []), each]);
+  }
+  return [...byReason].flatMap(([reason, of]) => {
+    const names = of.map(({ duty, level }) => `${duty} (${level})`);
+    return [`  ${reason}`, `      ${names.join(', ')}`];
+  });
+}
+
+/** A row for each moment: what the client did after the cut. */
+function cutLines({ cuts, cutBy }: Examination): readonly string[] {
+  const rows = cuts.map(({ moment, cameBack, finalStatuses, pollsAgain, reportedFalseSuccess }) => {
+    const final = finalStatuses.length === 0 ? 'NONE' : finalStatuses.join(' and ');
+    return [
+      moment,
+      ...[
+        cameBack ? 'yes' : 'NO',
+        reportedFalseSuccess ? `${final} (FALSE)` : final,
+        pollsAgain ? 'yes' : 'NO',
+      ],
+    ];
+  });
+  const all = [['moment', 'came back', 'final status', 'polls on'], ...rows];
+  const widths = all[0]?.map((_, at) => Math.max(...all.map((row) => row[at]?.length ?? 0))) ?? [];
+  const lines = all.map((row) => row.map((text, at) => text.padEnd(widths[at] ?? 0)).join('  '));
+  return rows.length === 0
+    ? []
+    : titled(
+        `After each cut (${cutBy})`,
+        lines.map((line) => `  ${line.trimEnd()}`),
+      );
+}
+
+function skippedLines({ scenes }: Examination): readonly string[] {
+  return scenes
+    .filter(({ outcome, because }) => outcome === 'skipped' && because !== NOT_SELECTED)
+    .map(({ scene, because = '' }) => `  ${scene}: ${because}`);
+}
+
+function countsOf(duties: readonly ExaminedDuty[]): string {
+  const counts = new Map<string, number>();
+  for (const { state } of duties.filter(isListed)) counts.set(state, (counts.get(state) ?? 0) + 1);
+  return [...counts].map(([state, count]) => `${count} ${state}`).join(', ');
+}
+
+function seconds(ms: number): string {
+  return ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 1000)} s`;
+}

@@ -1,0 +1,192 @@
+/** Joins the verdicts of all scenes to the result of an examination. */
+
+import { duties } from '../../conformance/clients/duties/duties.ts';
+import type { Duty } from '../../conformance/clients/duty.ts';
+import {
+  type ClientCapability,
+  type Examination,
+  type ExaminedDuty,
+  examinationVersion,
+  type PlayedScene,
+  type SessionStep,
+} from '../../conformance/clients/report/examination.ts';
+import { nextStep } from '../../conformance/clients/scene-names.ts';
+import { counted } from '../../fixtures/base/counted.ts';
+import { byLevel, type DutyState } from '../../fixtures/control/clients.ts';
+import { applyWaivers } from './apply-waivers.ts';
+import type { ExaminationPlan } from './examination-plan.ts';
+import type { SceneEnd } from './run-scene.ts';
+import { allScenes, FIRST, notRun } from './scenes.ts';
+
+/** A scene that was played, with what was seen in it. */
+export interface EndedScene extends SceneEnd {
+  readonly scene: string;
+  readonly durationMs: number;
+  readonly session: readonly SessionStep[];
+}
+
+/** What is joined. */
+interface Joining {
+  readonly plan: ExaminationPlan;
+  readonly capabilities: readonly ClientCapability[];
+  readonly cutBy: Examination['cutBy'];
+  readonly intervalMs?: number;
+  readonly ended: readonly EndedScene[];
+  readonly skipped: readonly PlayedScene[];
+  readonly signal: AbortSignal;
+  /** The current day in ISO 8601 and UTC. */
+  readonly today: string;
+}
+
+/** Returns the result of an examination, with the duties of the strictest level first. */
+export function joinResults(joining: Joining): Examination {
+  const { plan, ended, skipped, capabilities, cutBy, intervalMs } = joining;
+  const {
+    duties: examined,
+    waivers,
+    problems,
+  } = applyWaivers(
+    duties.toSorted(byLevel).map((duty) => joinedDuty(duty, joining)),
+    plan.waivers,
+    joining.today,
+  );
+  const cuts = ended.flatMap(({ afterCut, scene }) =>
+    afterCut && scene.startsWith('cut ') ? [afterCut] : [],
+  );
+  const outcome = outcomeOf(joining, { duties: examined, problems });
+  return {
+    schema: examinationVersion,
+    outcome,
+    headline: headlineOf(outcome, joining, examined),
+    failOn: plan.failOn,
+    seed: plan.seed,
+    ...(plan.command !== undefined && { command: plan.command }),
+    ...(intervalMs !== undefined && { intervalMs }),
+    ...{ capabilities, cutBy },
+    scenes: [...ended.map(sceneRow), ...skipped],
+    cuts,
+    ...{ duties: examined, waivers, problems },
+  };
+}
+
+/** What happened is part of the row of a scene that needs an explanation. */
+function sceneRow({
+  scene,
+  outcome,
+  because,
+  durationMs,
+  verdict,
+  session,
+}: EndedScene): PlayedScene {
+  const isBroken = verdict?.duties.some(({ state }) => state === 'broken') ?? false;
+  const isExplained = isBroken || outcome === 'stopped';
+  return {
+    ...{ scene, outcome, durationMs, ...(because !== undefined && { because }) },
+    ...(isExplained && { session: session.slice(0, SESSION_MAX_STEPS) }),
+  };
+}
+
+/** Steps of a session in a result; the folder of the client has all of them. */
+const SESSION_MAX_STEPS = 200;
+
+function outcomeOf(
+  { ended, signal, plan }: Joining,
+  { duties: examined, problems }: Pick<Examination, 'duties' | 'problems'>,
+): Examination['outcome'] {
+  if (signal.aborted) return 'interrupted';
+  if (ended.every(({ outcome }) => outcome === 'never-came')) return 'never-came';
+  const isBroken = examined.some((duty) => fails(duty, plan.failOn));
+  if (
+    isBroken ||
+    problems.length > 0 ||
+    ended.some(({ afterCut }) => afterCut?.reportedFalseSuccess)
+  )
+    return 'broken';
+  const isPlayed = ended.every(({ outcome }) => ['played', 'skipped'].includes(outcome));
+  return isPlayed && examined.some(({ state }) => state === 'kept') ? 'kept' : 'undecided';
+}
+
+/** Returns true if a broken duty fails an examination. */
+function fails({ level, state, waiver }: ExaminedDuty, failOn: Examination['failOn']): boolean {
+  const isOfLevel = level === 'must' || level === failOn;
+  return state === 'broken' && isOfLevel && waiver === undefined;
+}
+
+function headlineOf(
+  outcome: Examination['outcome'],
+  { ended, plan }: Joining,
+  examined: readonly ExaminedDuty[],
+): string {
+  const broken = (level: ExaminedDuty['level']): number =>
+    examined.filter((duty) => duty.level === level && fails(duty, plan.failOn)).length;
+  const stopped = ended.filter((end) => end.outcome === 'stopped' || end.outcome === 'never-came');
+  const [first] = stopped;
+  const why = first ? `Scene ${first.scene}: ${first.because ?? 'it stopped'}.` : '';
+  const sentences: Readonly<Record<Examination['outcome'], string>> = {
+    broken: `The client breaks ${counted(broken('must'), 'MUST')} and ${counted(broken('should'), 'SHOULD')}.`,
+    undecided: `Undecided: ${counted(stopped.length, 'scene')} could not be played to the end. ${why}`,
+    kept: 'The client kept every duty that was exercised.',
+    'never-came': `Nothing was judged. ${why}`,
+    interrupted: 'Interrupted: what was known until then.',
+  };
+  return sentences[outcome].trim();
+}
+
+/** States from the one that counts most. What one scene shows, no other one takes back. */
+const order: readonly DutyState[] = [
+  ...(['broken', 'kept', 'observed', 'open', 'not-judged', 'not-exercised'] as const),
+  ...(['not-observable', 'not-applicable'] as const),
+];
+
+function joinedDuty(duty: (typeof duties)[number], joining: Joining): ExaminedDuty {
+  const { id, level, sentence, source, remedy, scene } = duty;
+  const rows = joining.ended.flatMap(({ scene: name, verdict, violations: exchanges }) => {
+    const row = verdict?.duties.find((each) => each.duty === id);
+    return row ? [{ name, row, exchanges }] : [];
+  });
+  const found = order.find((each) => rows.some(({ row }) => row.state === each)) ?? 'not-exercised';
+  const lacks = allScenes.find(({ name }) => name === scene)?.lacks;
+  const isForOthers = lacks !== undefined && joining.capabilities.includes(lacks);
+  const state = found === 'not-exercised' && isForOthers ? 'not-applicable' : found;
+  const deciding = rows.filter(({ row }) => row.state === state);
+  const { observation } = deciding[0]?.row ?? {};
+  const isMet = state === 'broken' || state === 'kept' || state === 'observed';
+  return {
+    ...{ duty: id, level, sentence, source, remedy, state },
+    judged: rows.reduce((sum, { row }) => sum + row.judged, 0),
+    scenes: isMet ? deciding.map(({ name }) => name) : [],
+    violationCount: rows.reduce((sum, { row }) => sum + row.violationCount, 0),
+    violations: deciding.flatMap(({ name, row, exchanges }) =>
+      row.violations.map((violation) => {
+        const { journalEntry, contradicts } = violation;
+        const line = exchanges.find((each) => each.sequence === journalEntry)?.line;
+        return {
+          ...{ ...violation, scene: name, ...(line !== undefined && { request: line }) },
+          exchanges: exchanges.filter((each) =>
+            [journalEntry, contradicts].includes(each.sequence),
+          ),
+        };
+      }),
+    ),
+    ...(observation !== undefined && { observation }),
+    ...(!isMet && { next: nextStep(scene), because: unmetBecause(duty, state, joining) }),
+  };
+}
+
+function unmetBecause(
+  {
+    scene = FIRST,
+    whyUndecided = 'the client did not show it',
+  }: Pick<Duty, 'scene' | 'whyUndecided'>,
+  state: DutyState,
+  { ended, skipped }: Joining,
+): string {
+  if (state === 'not-applicable') return 'the client does not use this part of the API';
+  if (state === 'not-observable') return 'only the client itself could show it';
+  const reasons: Readonly<Record<string, string>> = notRun;
+  const end = ended.find((each) => each.scene === scene);
+  const because =
+    reasons[scene] ?? skipped.find((each) => each.scene === scene)?.because ?? end?.because;
+  if (because !== undefined) return because;
+  return end === undefined ? 'it was not played' : `it was played, and ${whyUndecided}`;
+}

@@ -1,0 +1,198 @@
+/** Scenes of updates that are offered, carried out and ended. */
+import type { SceneName } from '../../../conformance/clients/scene-names.ts';
+import {
+  accepted,
+  awaitFinalReport,
+  awaitPoll,
+  clearFaults,
+  damage,
+  deploy,
+  heldDownload,
+  idleTwoIntervals,
+  type SceneRow,
+  toLogs,
+  toPolls,
+  toReports,
+} from './steps.ts';
+
+const pausesEverywhere = {
+  ArtifactInstall_Enter: 'pause',
+  ArtifactReboot_Enter: 'pause',
+  ArtifactCommit_Enter: 'pause',
+} as const;
+
+const pausesLater = { ArtifactReboot_Enter: 'pause', ArtifactCommit_Enter: 'pause' } as const;
+
+const unaskedMap = { id: 'unasked', priority: 0, states: { ArtifactInstall_Enter: {} } };
+
+export const offerScenes = {
+  update: accepted(
+    deploy,
+    { await: 'download' },
+    awaitFinalReport,
+    // The client authenticates with the identity that it has after the update.
+    { faults: [{ ...toPolls, act: 'revoke-token' }] },
+    { await: 'authentication request' },
+    { user: 'accept' },
+    awaitPoll,
+    awaitPoll,
+  ),
+  'second-update': accepted(deploy, awaitFinalReport, deploy, awaitFinalReport),
+  'update-restart': accepted(
+    deploy,
+    { cut: { name: 'at half of the download', hold: heldDownload(0.5) } },
+    awaitFinalReport,
+  ),
+  'restart-while-installing': accepted(
+    deploy,
+    {
+      cut: {
+        name: 'after "installing" was stored, without a response',
+        hold: {
+          match: { operation: 'put-deployment-status', report: 'installing' },
+          when: 'after',
+        },
+      },
+    },
+    awaitFinalReport,
+  ),
+  'revoked-in-update': accepted(
+    {
+      faults: [
+        { ...toReports, act: 'revoke-token' },
+        { match: { operation: 'put-deployment-status', report: 'success' }, act: 'revoke-token' },
+      ],
+    },
+    deploy,
+    { await: 'report' },
+    { await: 'final report', isOptional: true },
+    { user: 'abort' },
+    clearFaults,
+    { faults: [damage, { ...toLogs, act: 'revoke-token' }] },
+    deploy,
+    awaitFinalReport,
+    idleTwoIntervals,
+  ),
+  'v2-absent': accepted(
+    {
+      faults: [
+        {
+          match: { operation: ['post-next-deployment-v2', 'get-update-control-map'] },
+          times: 'until-cleared',
+          act: { kind: 'respond', status: 404 },
+        },
+      ],
+    },
+    { await: 'poll by version 1' },
+    deploy,
+    awaitFinalReport,
+    clearFaults,
+    idleTwoIntervals,
+  ),
+  'legal-variations': accepted(
+    {
+      vary: [
+        ...(['unknown-members', 'member-order', 'json-spaces', 'json-escapes'] as const),
+        ...(['header-case', 'header-order', 'media-type', 'chunked', 'timestamps'] as const),
+        ...(['link-query-order', 'link-unknown-parameter', 'link-scheme-case'] as const),
+        'deployment-ids',
+      ],
+    },
+    {
+      faults: [
+        { ...toPolls, act: { kind: 'respond', status: 204, headers: { Connection: 'close' } } },
+      ],
+    },
+    { await: 'poll without an update' },
+    deploy,
+    awaitFinalReport,
+  ),
+  'conflicting-data': accepted(
+    { faults: [{ ...toPolls, act: { kind: 'respond', status: 409 } }] },
+    { await: 'poll' },
+    awaitPoll,
+  ),
+  'other-type': accepted(
+    {
+      faults: [
+        {
+          ...toPolls,
+          times: 'until-cleared',
+          act: { kind: 'altered-json', set: { 'artifact.device_types_compatible': ['other'] } },
+        },
+      ],
+    },
+    deploy,
+    { await: 'poll with an update' },
+    { await: 'final report', isOptional: true },
+  ),
+  'bad-instructions': accepted(
+    {
+      faults: [
+        {
+          ...toPolls,
+          times: { next: 2 },
+          act: { kind: 'altered-json', set: { 'artifact.source.uri': null } },
+        },
+      ],
+    },
+    deploy,
+    { await: 'poll with an update' },
+    { await: 'final report', isOptional: true },
+  ),
+  'installed-already': accepted(
+    { deploy: { offer: 'installed' } },
+    { await: 'poll with an update' },
+    awaitFinalReport,
+  ),
+  'control-map': {
+    ...accepted(
+      { deploy: { offer: 'new', states: pausesEverywhere } },
+      { await: 'poll with an update' },
+      { await: 'report of a pause', isOptional: true },
+      { await: 'map request', isOptional: true },
+      { user: 'continueMap' },
+      awaitFinalReport,
+      { deploy: { offer: 'new', states: pausesEverywhere } },
+      { await: 'poll with an update' },
+      { await: 'report of a pause', isOptional: true },
+      { user: 'abort' },
+      { idleIntervals: 3 },
+      // A client may know only the first of the states.
+      { deploy: { offer: 'new', states: pausesLater } },
+      { await: 'poll with an update' },
+      { await: 'report of a pause', isOptional: true },
+      { await: 'map request', isOptional: true },
+      { user: 'continueMap' },
+      awaitFinalReport,
+    ),
+    needs: 'control-map',
+  },
+  'unasked-control-map': {
+    ...accepted(
+      {
+        faults: [
+          {
+            ...toPolls,
+            times: 'until-cleared',
+            act: { kind: 'altered-json', set: { 'artifact.update_control_map': unaskedMap } },
+          },
+        ],
+      },
+      deploy,
+      awaitFinalReport,
+    ),
+    lacks: 'control-map',
+  },
+  inventory: accepted({ idleIntervals: 6 }, deploy, awaitFinalReport, {
+    await: 'inventory',
+    intervals: 6,
+    isOptional: true,
+  }),
+  configuration: accepted(
+    { deploy: { offer: 'configuration' } },
+    { await: 'poll with an update' },
+    { await: 'final report', isOptional: true },
+    idleTwoIntervals,
+  ),
+} as const satisfies Partial<Record<SceneName, SceneRow>>;

@@ -1,0 +1,58 @@
+/** Examines clients by the built `fleetbed conform client`, as their authors do. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type Examination,
+  type ExaminedDuty,
+  readExamination,
+} from '../../../conformance/clients/report/examination.ts';
+import { builtCommand, runCommand } from '../../testing/built-command.ts';
+import { exampleSource } from '../../testing/example-client.ts';
+
+const simulator = [
+  `'${process.execPath}' '${builtCommand}' simulate --url {server} --ca {ca} --state {dir}/state`,
+  '--devices 1 --keys ecdsa=1 --poll 1s --poll-jitter 0.1 --inventory 1h --connect',
+  "--back-off 'kind: equal-jitter, min: 2s, max: 8s'",
+].join(' ');
+const python = `python3 '${exampleSource('client.py')}' --server {server} --ca {ca} --dir {dir} --interval 1`;
+
+/** Clients that keep every duty, with the command that starts each. */
+export const goodClients: readonly (readonly [name: string, command: string])[] = [
+  ['a simulated device', simulator],
+  ['the example client in Python', python],
+];
+
+/** An examination with the exit code of its command. */
+export interface Examined {
+  readonly code: number | null;
+  readonly examination: Examination;
+  /** The broken duties, each with the scene and the sentence of its first violation. */
+  readonly broken: readonly string[];
+  /** The MUSTs that nothing exercised, with the reason. */
+  readonly unmetMusts: readonly string[];
+  readonly stderr: string;
+}
+
+/** Examines a client. @param words further options of the command */
+export async function examined(command: string, words: readonly string[]): Promise<Examined> {
+  const folder = mkdtempSync(join(tmpdir(), 'fleetbed-examined-'));
+  const file = join(folder, 'report.json');
+  const options = ['--command', command, '--report', `json=${file}`];
+  try {
+    const { code, stderr } = await runCommand(['conform', 'client', ...options, ...words]);
+    const examination = readExamination(readFileSync(file, 'utf8'));
+    const unmet = ({ level, state }: ExaminedDuty) => level === 'must' && state === 'not-exercised';
+    return {
+      ...{ code, examination, stderr },
+      broken: examination.duties
+        .filter(({ state }) => state === 'broken')
+        .map(({ duty, violations: [first] }) => `${duty} in ${first?.scene}: ${first?.message}`),
+      unmetMusts: examination.duties
+        .filter(unmet)
+        .map(({ duty, because = '' }) => `${duty}: ${because}`),
+    };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
