@@ -6,13 +6,17 @@ import { type Random, seededRandom } from '../fixtures/base/random.ts';
 import type { AdminSource } from './adapters/admin-source.ts';
 import { type CapabilityFinding, capabilityCaseId } from './adapters/declaration.ts';
 import { Rights } from './adapters/rights.ts';
-import { openSteering, type Steering, type SteeringOptions } from './adapters/steering.ts';
+import {
+  openTargetControl,
+  type TargetControl,
+  type TargetControlOptions,
+} from './adapters/target-control.ts';
 import { allCases } from './cases/all-cases.ts';
 import { capabilityNames } from './context/capabilities.ts';
 import { CleanupLedgerFile } from './context/cleanup-ledger.ts';
 import type { ModelOptions } from './context/model-options.ts';
 import { sumOfCounts } from './context/resource.ts';
-import type { AllowanceId } from './passive/followers/allowances.ts';
+import type { AllowanceId } from './passive/trackers/allowances.ts';
 import { headlineOf, untestedMust } from './result/headline.ts';
 import { observationsOf } from './result/observations.ts';
 import {
@@ -37,11 +41,11 @@ import { checkedBaseUrl, reachTarget } from './target/setup.ts';
 import { AdminUnusableError, SelfAcceptingError, type SetupError } from './target/setup-error.ts';
 import { Target, type TargetSession } from './target/target.ts';
 
+export { ControlFileError } from './adapters/control-file.ts';
 export { type Declaration, readDeclaration } from './adapters/declaration.ts';
 export { readHookFile } from './adapters/hooks/hook-file.ts';
 export { describedSteps } from './adapters/hooks/hook-steps.ts';
 export type { ControlAddress } from './adapters/http-control.ts';
-export { SteeringFileError } from './adapters/steering-file.ts';
 export { type ArraySize, arraySizes } from './cases/covering-arrays.ts';
 export { capabilityNames } from './context/capabilities.ts';
 export type { CaseVerdict, ConformanceResult, VerdictName } from './result/result.ts';
@@ -53,7 +57,7 @@ export { SetupError } from './target/setup-error.ts';
 const suite = { name: 'fleetbed conformance', version: '1' };
 
 /** The options of one run. */
-export interface ConformanceOptions extends SuppliedOptions, RunCallbacks, SteeringOptions {
+export interface ConformanceOptions extends SuppliedOptions, RunCallbacks, TargetControlOptions {
   /** The base URL of the server, such as `http://127.0.0.1:8080`. */
   readonly baseUrl: string;
   /** The `tenant_token` of the suite's devices; needed unless the user is in the default tenant. */
@@ -74,8 +78,8 @@ export interface ConformanceOptions extends SuppliedOptions, RunCallbacks, Steer
   readonly tls?: { readonly caPem?: string };
   /** Called after each attempt to reach a target that is starting. */
   readonly onWait?: (error: SetupError) => void;
-  /** An allowance that the followers do without, as the suite's own tests need. */
-  readonly withoutAllowance?: AllowanceId;
+  /** An allowance that the trackers do without, as the suite's own tests need. */
+  readonly disabledAllowance?: AllowanceId;
   /** False skips the check that the server implements this API, as the suite's own tests need. */
   readonly preflight?: boolean;
 }
@@ -121,12 +125,12 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
     const attempt = async () => {
       if (isPreflighted) await preflight(target, signal, limitMs !== undefined);
       else await reachTarget(session, baseUrl);
-      const opened = await openSteering({ target, session, mask, baseUrl }, options);
+      const opened = await openTargetControl({ target, session, mask, baseUrl }, options);
       if (isPreflighted) requireUsable(opened.admin, baseUrl);
       return opened;
     };
-    const steering = await whenStarted(attempt, { limitMs, clock, signal, onWait });
-    const rights = await rightsOf(steering, { session, cases }, options);
+    const control = await whenStarted(attempt, { limitMs, clock, signal, onWait });
+    const rights = await rightsOf(control, { session, cases }, options);
     if (options.ledgerFile !== undefined)
       ledger = CleanupLedgerFile.open(options.ledgerFile, start);
     const chance = { id: runId, random: seededRandom(seed) };
@@ -134,7 +138,7 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
       ...options,
       ...waiving(options),
       ...chance,
-      ...steering,
+      ...control,
       target,
       mask,
       rights,
@@ -142,7 +146,7 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
     });
     return await runCases(
       run,
-      { ...start, cases, findings: mask.value(steering.findings) },
+      { ...start, cases, findings: mask.value(control.findings) },
       options,
     );
   } finally {
@@ -156,7 +160,7 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
  * @throws MissingRightsError unless the cases that need a missing right are skipped
  */
 async function rightsOf(
-  { admin, user, offered }: Steering,
+  { admin, user, offered }: TargetControl,
   { session, cases }: { readonly session: TargetSession; readonly cases: readonly RunnableCase[] },
   { probe = true, readOnly = false, disruptive = false, ...options }: ConformanceOptions,
 ): Promise<Rights | undefined> {
@@ -216,7 +220,7 @@ async function runCases(
     durationMs: Math.round(clock.monotonicMs() - startedMs),
     ...judgement,
     requirementsOnAllOperations: requirementsOnAllOperations,
-    readBacks: run.followed,
+    readBacks: run.readBacks,
     headline: headlineOf({ ...judgement, capabilities }),
     capabilities,
     openPoints: observationsOf(played),

@@ -49,7 +49,7 @@ const listening = inGroup('Listening', {
   },
   controlHost: {
     flag: '--control-host <address>',
-    help: 'address of control listener and console, which steer the server',
+    help: 'address of control listener and console, which control the server',
     cli: { kind: 'text' },
     default: { value: LOOPBACK },
   },
@@ -209,7 +209,7 @@ const bounds = inGroup('Limits', {
   },
   transferRateMin: {
     flag: '--transfer-rate-min <bytes>',
-    help: 'end a transfer that is slower on average over that time, in bytes per second; 0: none',
+    help: 'end a transfer that is slower on average over --transfer-idle, in bytes per second; 0: none',
     cli: { kind: 'count', min: 0, max: TRANSFER_RATE_MAX },
     default: { value: 100 },
     problem: wholeNumberProblem('transferRateMin', 0, TRANSFER_RATE_MAX),

@@ -132,7 +132,7 @@ describe("a call of the testbed's admin", () => {
   });
 });
 
-describe('steering a tenant of a testbed', () => {
+describe('adjusting a tenant of a testbed', () => {
   it('can let a week pass, after which a token has expired', async () => {
     const { token } = await acceptedIn(testbed, testbed, 'late');
     expect(await statusFor(testbed, token)).toBe(200);
@@ -161,8 +161,8 @@ describe('steering a tenant of a testbed', () => {
     ['a rate without end', () => testbed.clock.scale(Number.POSITIVE_INFINITY)],
     ['too fast a rate', () => testbed.clock.scale(10_001)],
     ['eleven years', () => testbed.clock.advance(11 * 365 * 86_400)],
-  ])('refuses %s and does not change the clock', (_, steer) => {
-    expect(steer).toThrow(RangeError);
+  ])('refuses %s and does not change the clock', (_, adjust) => {
+    expect(adjust).toThrow(RangeError);
     expect(Math.abs(testbed.clock.now() - Date.now())).toBeLessThan(5000);
   });
 

@@ -19,9 +19,9 @@ import { issueUserToken } from './tenants/user-tokens.ts';
 
 export { AdminRefusal } from './control/embedding/admin-client.ts';
 export { ClientViolationsError } from './control/embedding/client.ts';
+export { FaultPlanError, UnfiredFaultsError } from './control/embedding/clock-and-faults.ts';
 export type { ExpectedRequests, TestbedDevice } from './control/embedding/device.ts';
 export { AwaitTimeout, JournalAssertionError } from './control/embedding/journal.ts';
-export { FaultPlanError, UnfiredFaultsError } from './control/embedding/steering.ts';
 export type { TestbedTenant };
 
 /** The settings of the server, and the start state of its first tenant. */
@@ -80,7 +80,7 @@ const defaults = { port: 0, controlPort: 0, logLevel: 'silent' } as const;
 
 /**
  * Starts a server on free loopback ports, silent by default. Several may run in one process. Throws
- * as `startServer` does, and YamlProblem or WorldError when `world` cannot be loaded.
+ * as `startServer` does, and YamlProblem or WorldFileError when `world` cannot be loaded.
  */
 export async function startTestbed(options: TestbedOptions = {}): Promise<Testbed> {
   const { seed, world, ...settings } = options;

@@ -141,7 +141,7 @@ function operandsOf(command: Command): Completion {
 function valuesOf(option: Option): Completion {
   const cli = kindOf(option);
   if (cli?.kind === 'report-files') {
-    const candidates = cli.forms.map((form) => ({ value: `${form}=`, meaning: '' }));
+    const candidates = cli.formats.map((format) => ({ value: `${format}=`, meaning: '' }));
     return { candidates, directive: directives.offerNoFiles + directives.addNoSpace };
   }
   const names = option.argChoices ?? (cli?.kind === 'names' ? cli.of : []);

@@ -176,8 +176,8 @@ function joinedDuty(duty: (typeof duties)[number], joining: Joining): ExaminedDu
 function unmetBecause(
   {
     scene = FIRST,
-    whyUndecided = 'the client did not show it',
-  }: Pick<Duty, 'scene' | 'whyUndecided'>,
+    undecidedReason = 'the client did not show it',
+  }: Pick<Duty, 'scene' | 'undecidedReason'>,
   state: DutyState,
   { ended, skipped }: Joining,
 ): string {
@@ -188,5 +188,5 @@ function unmetBecause(
   const because =
     reasons[scene] ?? skipped.find((each) => each.scene === scene)?.because ?? end?.because;
   if (because !== undefined) return because;
-  return end === undefined ? 'it was not played' : `it was played, and ${whyUndecided}`;
+  return end === undefined ? 'it was not played' : `it was played, and ${undecidedReason}`;
 }

@@ -17,16 +17,16 @@ import { systemClock } from '../../fixtures/base/clock.ts';
 import { defaultsOf } from '../../fixtures/base/option-row.ts';
 import { systemRandom } from '../../fixtures/base/random.ts';
 import { checkedInput } from '../../server/control/embedding/checked-input.ts';
-import { conformanceForms } from '../commands/conform/report-forms.ts';
+import { conformanceFormats } from '../commands/conform/report-formats.ts';
 import { rendered } from '../options/reports.ts';
 
 export {
   type CaseListing,
   type CaseVerdict,
   type ConformanceResult,
+  ControlFileError,
   listCases,
   SetupError,
-  SteeringFileError,
   UnknownIdError,
   type VerdictName,
 } from '../../conformance/conformance.ts';
@@ -78,7 +78,7 @@ const optionsShape = v.partial(
  * Runs the selected cases, removes what they created, and returns the result.
  * @returns `outcome` is `pass` when no case failed; each verdict has its requirements and, unless it
  *   passed, its exchanges
- * @throws SetupError when the run cannot start (its subclass says why); SteeringFileError for a wrong
+ * @throws SetupError when the run cannot start (its subclass says why); ControlFileError for a wrong
  *   file of hooks; UnknownIdError for a selection or waiver that matches no case; TypeError for an
  *   unknown option and RangeError for a wrong value
  */
@@ -105,13 +105,13 @@ async function hooksIn(path: string) {
 }
 
 /**
- * Renders a result as `fleetbed conform` does: `text` for a terminal, or a form of `--report`.
- * @throws RangeError for an unknown form
+ * Renders a result as `fleetbed conform` does: `text` for a terminal, or a report format.
+ * @throws RangeError for an unknown format
  */
 export function renderConformance(
   result: suite.ConformanceResult,
-  form: 'text' | 'json' | 'junit' | 'html',
+  format: 'text' | 'json' | 'junit' | 'html',
 ): string {
-  const text = { form: 'text', render: () => conformanceReport(result) };
-  return rendered([text, ...conformanceForms], form, { result });
+  const text = { format: 'text', render: () => conformanceReport(result) };
+  return rendered([text, ...conformanceFormats], format, { result });
 }

@@ -16,7 +16,7 @@ import {
 import { type PlanWords, planOf } from '../../simulator/plan/plan.ts';
 import { fleetReport } from '../../simulator/report/text.ts';
 import { judgeFor } from '../commands/simulate/checks.ts';
-import { fleetForms } from '../options/fleet-forms.ts';
+import { fleetFormats } from '../options/fleet-formats.ts';
 import { rendered } from '../options/reports.ts';
 import { packageVersion } from '../output/version.ts';
 
@@ -87,12 +87,12 @@ export async function runFleet(
 }
 
 /**
- * Renders a result as `fleetbed simulate` does: `text` for a terminal, or a form of `--report`.
- * @throws RangeError for an unknown form
+ * Renders a result as `fleetbed simulate` does: `text` for a terminal, or a report format.
+ * @throws RangeError for an unknown format
  */
 export function renderFleet(
   result: FleetResult,
-  form: 'text' | 'json' | 'junit' | 'html' | 'csv',
+  format: 'text' | 'json' | 'junit' | 'html' | 'csv',
 ): string {
-  return rendered([{ form: 'text', render: fleetReport }, ...fleetForms], form, result);
+  return rendered([{ format: 'text', render: fleetReport }, ...fleetFormats], format, result);
 }

@@ -27,7 +27,7 @@ export {
 /**
  * Starts a server on free loopback ports, silent by default. Several may run in one process.
  * Rejects with the system's error (such as EADDRINUSE) when a port cannot be used, SettingError for
- * an invalid setting, and WorldError when `world` cannot be loaded.
+ * an invalid setting, and WorldFileError when `world` cannot be loaded.
  */
 export function startTestbed(options: TestbedOptions = {}): Promise<Testbed> {
   return startServerTestbed({ judge: loadClientReader, ...options });

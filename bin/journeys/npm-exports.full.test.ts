@@ -28,7 +28,7 @@ const names = {
   ],
   'fleetbed/behaviours': ['UpdateFailure', 'defineBehaviour'],
   'fleetbed/conformance': [
-    ...['SetupError', 'SteeringFileError', 'UnknownIdError', 'listCases', 'renderConformance'],
+    ...['SetupError', 'ControlFileError', 'UnknownIdError', 'listCases', 'renderConformance'],
     'runConformance',
   ],
   'fleetbed/contract': [

@@ -27,10 +27,10 @@ const rows = {
     cli: { kind: 'names', of: ['a', 'b'] },
   },
   report: {
-    flag: '--report <form=file>',
+    flag: '--report <format=file>',
     group: 'A',
     help: 'report',
-    cli: { kind: 'report-files', forms: ['html', 'junit'] },
+    cli: { kind: 'report-files', formats: ['html', 'junit'] },
   },
   wait: { flag: '--wait <duration>', group: 'A', help: 'wait', cli: { kind: 'duration' } },
   open: { flag: '--open', group: 'A', help: 'open', cli: { kind: 'switch', off: 'not open' } },

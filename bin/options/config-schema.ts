@@ -66,7 +66,7 @@ function schemaOfText(option: Option): Schema {
       return {
         type: 'object',
         additionalProperties: false,
-        properties: Object.fromEntries(cli.forms.map((form) => [form, { type: 'string' }])),
+        properties: Object.fromEntries(cli.formats.map((format) => [format, { type: 'string' }])),
       };
     case undefined:
     case 'read':

@@ -37,7 +37,7 @@ export const fleetCodes = {
     'the server cannot be reached or refuses the user, too few open files or ports, or a file is unusable',
   undecided:
     'no device got a response or was updated, or a threshold or the reconciliation is open',
-  limited: 'this machine was the limit: the figures are not valid',
+  generatorLimited: 'this machine was the limit: the figures are not valid',
   notAccepted: 'no device was accepted',
   incomplete: 'a shard of the fleet was lost',
   interrupted: 'Ctrl-C before the end',

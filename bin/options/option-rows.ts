@@ -80,7 +80,7 @@ export function parserOf(cli: OptionValue): OptionParser | undefined {
     case 'names':
       return values.someOf(cli.of);
     case 'report-files':
-      return values.reportFiles(cli.forms);
+      return values.reportFiles(cli.formats);
     case 'read':
       return reader(cli.read, cli.accepted);
     default:

@@ -208,17 +208,18 @@ export function adminPassword(text: string): string {
   throw new InvalidArgumentError(`Accepted: at least ${limits.passwordMinCharacters} characters.`);
 }
 
-/** Returns a parser of `FORM=FILE` for these report formats; each format may appear once. */
-export function reportFiles(forms: readonly string[]) {
+/** Returns a parser of `FORMAT=FILE` for these report formats; each format may appear once. */
+export function reportFiles(formats: readonly string[]) {
   return (text: string, previous: Readonly<Record<string, string>> = {}) => {
-    const [, form = '', file] = /^(\w+)=(.+)$/s.exec(text) ?? [];
-    if (forms.includes(form) && file && !(form in previous)) return { ...previous, [form]: file };
-    throw new InvalidArgumentError(`Accepted: ${fileForms(forms, 'and')}, each at most once.`);
+    const [, format = '', file] = /^(\w+)=(.+)$/s.exec(text) ?? [];
+    if (formats.includes(format) && file && !(format in previous))
+      return { ...previous, [format]: file };
+    throw new InvalidArgumentError(`Accepted: ${formatFiles(formats, 'and')}, each at most once.`);
   };
 }
 
 /** Returns a list such as `json=FILE, junit=FILE or html=FILE`. */
-export function fileForms(forms: readonly string[], word: 'and' | 'or'): string {
-  const files = forms.map((form) => `${form}=FILE`);
+export function formatFiles(formats: readonly string[], word: 'and' | 'or'): string {
+  const files = formats.map((format) => `${format}=FILE`);
   return [files.slice(0, -1).join(', '), ...files.slice(-1)].join(` ${word} `);
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { conformanceForms } from '../commands/conform/report-forms.ts';
+import { conformanceFormats } from '../commands/conform/report-formats.ts';
 import { commands, programFor } from '../program.ts';
 import { addOptionRows } from './option-rows.ts';
 import { requireOwnFiles } from './output-files.ts';
@@ -24,7 +24,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 /** Returns what a command that writes reports and lines says about its options. */
 function refusalOf(...words: readonly string[]): string {
   const command = new Command().exitOverride().configureOutput({ writeErr: () => undefined });
-  const report = { ...reportOption(conformanceForms, (list) => list), group: 'Reports' };
+  const report = { ...reportOption(conformanceFormats, (list) => list), group: 'Reports' };
   addOptionRows(command, { report }).option('--ndjson <file>').option('--ledger <file>');
   command.parse(['node', 'x', ...words]);
   try {

@@ -1,15 +1,15 @@
 /**
- * Writes report files: `--report FORM=FILE`, for each format in which a command can write its
+ * Writes report files: `--report FORMAT=FILE`, for each format in which a command can write its
  * result. Option, help and files are derived from the command's table of formats.
  */
 import { printableJson } from '../../fixtures/base/printable.ts';
 import { requireWritable, writeWhole } from '../output/files.ts';
-import { fileForms } from './option-values.ts';
+import { formatFiles } from './option-values.ts';
 
 /** A format in which the result of a run can be written to a file. */
-export interface ReportForm<Run> {
-  /** Name of the format in `--report FORM=FILE`. */
-  readonly form: string;
+export interface ReportFormat<Run> {
+  /** Name of the format in `--report FORMAT=FILE`. */
+  readonly format: string;
   /** Returns the content of the file. It is called only for requested formats. */
   readonly render: (run: Run) => string;
 }
@@ -25,44 +25,48 @@ export type ReportFiles = Readonly<Record<string, string>>;
  * @param help returns the help text for the list of formats
  */
 export function reportOption(
-  forms: readonly Pick<ReportForm<never>, 'form'>[],
+  formats: readonly Pick<ReportFormat<never>, 'format'>[],
   help: (list: string) => string,
 ) {
-  const names = forms.map(({ form }) => form);
+  const names = formats.map(({ format }) => format);
   return {
-    flag: '--report <form=file>',
-    help: help(fileForms(names, 'or')),
-    cli: { kind: 'report-files', forms: names },
+    flag: '--report <format=file>',
+    help: help(formatFiles(names, 'or')),
+    cli: { kind: 'report-files', formats: names },
   } as const;
 }
 
 /** Checks before the run starts that every report can be written. @throws CommandError */
 export async function prepareReports(files: ReportFiles = {}): Promise<void> {
-  for (const [form, path] of Object.entries(files)) {
+  for (const [format, path] of Object.entries(files)) {
     if (path === STANDARD_OUTPUT) continue;
-    await requireWritable(`--report ${form}=FILE`, path);
+    await requireWritable(`--report ${format}=FILE`, path);
   }
 }
 
 /** Writes the requested reports. @throws CommandError */
 export async function writeReports<Run>(
-  forms: readonly ReportForm<Run>[],
+  formats: readonly ReportFormat<Run>[],
   files: ReportFiles = {},
   run: Run,
 ): Promise<void> {
-  for (const { form, render } of forms) {
-    const path = files[form];
+  for (const { format, render } of formats) {
+    const path = files[format];
     if (path === STANDARD_OUTPUT) process.stdout.write(render(run));
     else if (path !== undefined) await writeWhole(path, render(run));
   }
 }
 
-/** Returns a run in a form. @throws RangeError for an unknown form */
-export function rendered<Run>(forms: readonly ReportForm<Run>[], wanted: string, run: Run): string {
-  const found = forms.find(({ form }) => form === wanted);
+/** Returns a run in a format. @throws RangeError for an unknown format */
+export function rendered<Run>(
+  formats: readonly ReportFormat<Run>[],
+  wanted: string,
+  run: Run,
+): string {
+  const found = formats.find(({ format }) => format === wanted);
   if (found) return found.render(run);
-  const known = forms.map(({ form }) => form).join(', ');
-  throw new RangeError(`there is no form ${JSON.stringify(wanted)}; use one of ${known}`);
+  const known = formats.map(({ format }) => format).join(', ');
+  throw new RangeError(`there is no format ${JSON.stringify(wanted)}; use one of ${known}`);
 }
 
 /** Returns a value as the content of a JSON file. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type CiFinding, type CiSummary, ciForms } from './ci-summary.ts';
+import { type CiFinding, type CiSummary, ciFormats } from './ci-summary.ts';
 
-const [markdown, annotations] = ciForms((summary: CiSummary) => summary);
+const [markdown, annotations] = ciFormats((summary: CiSummary) => summary);
 
 const finding: CiFinding = {
   level: 'error',

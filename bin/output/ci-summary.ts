@@ -34,10 +34,10 @@ const ROWS_MAX = 200;
 const SENTENCE_MAX_CHARACTERS = 500;
 
 /** Returns the two forms of a report that CI servers show, for results with a summary. */
-export function ciForms<Run>(summaryOf: (run: Run) => CiSummary) {
+export function ciFormats<Run>(summaryOf: (run: Run) => CiSummary) {
   return [
-    { form: 'markdown', render: (run: Run) => ciMarkdown(summaryOf(run)) },
-    { form: 'annotations', render: (run: Run) => ciAnnotations(summaryOf(run)) },
+    { format: 'markdown', render: (run: Run) => ciMarkdown(summaryOf(run)) },
+    { format: 'annotations', render: (run: Run) => ciAnnotations(summaryOf(run)) },
   ] as const;
 }
 

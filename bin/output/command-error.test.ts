@@ -95,7 +95,7 @@ describe('the exit codes of all commands', () => {
       usage: 2,
       setUp: 3,
       undecided: 4,
-      limited: 5,
+      generatorLimited: 5,
       notAccepted: 6,
       incomplete: 7,
       internal: 70,

@@ -21,7 +21,7 @@ import { type ExitCode, exitCodes } from './exit-codes.ts';
 const codeOf: Readonly<Record<RunVerdict, ExitCode>> = {
   passed: exitCodes.pass,
   failed: exitCodes.failed,
-  invalid: exitCodes.limited,
+  invalid: exitCodes.generatorLimited,
   incomplete: exitCodes.incomplete,
   'not accepted': exitCodes.notAccepted,
   undecided: exitCodes.undecided,

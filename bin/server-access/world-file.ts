@@ -1,7 +1,7 @@
 /** Checks world files, loads them into a running server, and summarizes their content. */
 import { printable } from '../../fixtures/base/printable.ts';
 import type { LoadedWorld } from '../../server/world/load.ts';
-import { timelineOf, WorldError } from '../../server/world/timeline.ts';
+import { timelineOf, WorldFileError } from '../../server/world/timeline.ts';
 import { readWorld, WorldTextError } from '../../server/world/world-text.ts';
 import { CommandError } from '../output/command-error.ts';
 import { exitCodes } from '../output/exit-codes.ts';
@@ -49,7 +49,7 @@ export function checkedWorld(text: string, file: string): void {
     if (error instanceof WorldTextError) {
       throw new CommandError(error.message, exitCodes.usage, error);
     }
-    if (!(error instanceof WorldError)) throw error;
+    if (!(error instanceof WorldFileError)) throw error;
     throw new CommandError(`${file}: ${error.message}`, exitCodes.usage, error);
   }
 }

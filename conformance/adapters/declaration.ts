@@ -6,8 +6,8 @@
 import * as v from 'valibot';
 import { type Capability, capabilities, capabilityNames } from '../context/capabilities.ts';
 import type { CapabilityRow, CaseVerdict } from '../result/result.ts';
+import { readControlFile } from './control-file.ts';
 import type { ProbeResult } from './probe.ts';
-import { readSteeringFile } from './steering-file.ts';
 
 /** The declared and the excluded capabilities of a target. */
 export interface Declaration {
@@ -22,10 +22,10 @@ const names = v.array(
 const fileShape = v.strictObject({ with: v.optional(names, []), without: v.optional(names, []) });
 
 /**
- * Parses a declaration, YAML or JSON with the lists `with` and `without`. @throws SteeringFileError
+ * Parses a declaration, YAML or JSON with the lists `with` and `without`. @throws ControlFileError
  */
 export function readDeclaration(text: string): Declaration {
-  return readSteeringFile(text, fileShape);
+  return readControlFile(text, fileShape);
 }
 
 /** The finding on one capability. */

@@ -74,7 +74,7 @@ describe('a tenant that a case creates', () => {
     await expect((await newTenant()).remove()).rejects.toThrow('remove a tenant: it answered 409');
   });
 
-  it('is named in every control request, so that only this tenant is steered', async () => {
+  it('is named in every control request, so that only this tenant is controlled', async () => {
     const { newTenant, asked } = await controlOn({
       ...working,
       'POST /clock?tenant=t%201': [200, {}],
@@ -111,7 +111,7 @@ describe('a tenant that a case creates', () => {
 });
 
 describe('the whole target', () => {
-  it('is never steered, because that would disturb other cases', async () => {
+  it('is never controlled, because that would disturb other cases', async () => {
     const { control, asked } = await controlOn(working);
     await expect(control.advance(60)).rejects.toThrow(MissingCapability);
     await expect(control.suspend()).rejects.toThrow(MissingCapability);

@@ -78,8 +78,8 @@ describe('the conformance cases', () => {
   });
 
   it('require control of the target only in five areas', () => {
-    const steered = allCases.filter(({ needs }) => needs.some(isControl));
-    const areas = new Set(steered.map(({ id }) => id.split('/')[0]));
+    const controlled = allCases.filter(({ needs }) => needs.some(isControl));
+    const areas = new Set(controlled.map(({ id }) => id.split('/')[0]));
     expect([...areas].sort()).toEqual(['audit-log', 'faults', 'roles', 'tenants', 'time']);
   });
 

@@ -1,7 +1,7 @@
 /** Cases: expiry of tokens. Spec: Authentication; Limits */
 import { deviceCalls, userCalls } from '../context/every-call.ts';
 import { JUST_AFTER_SECONDS, justAfter, MINUTE_SECONDS, secondsUntil } from '../context/expiry.ts';
-import { passingUserToken } from '../context/passing-token.ts';
+import { createShortLivedToken } from '../context/passing-token.ts';
 import { acceptedDevice, factoryProvides } from '../context/start-states.ts';
 import { defineScenario } from '../suite/case.ts';
 import {
@@ -81,7 +81,7 @@ const tokens = defineScenario({
       requirements: ['tokens.end-on-time'],
       needs: ['audit-log'],
       run: async (_, context) => {
-        const token = await passingUserToken(context, MINUTE_SECONDS);
+        const token = await createShortLivedToken(context, MINUTE_SECONDS);
         await context.control.advance(MINUTE_SECONDS + JUST_AFTER_SECONDS);
         expectStatus(await context.caller(token).call('list-audit-logs'), 401);
       },
@@ -103,7 +103,7 @@ const tokens = defineScenario({
       requirements: ['tokens.expired-is-refused'],
       needs: ['audit-log'],
       run: async (_, context) => {
-        const token = await passingUserToken(context, MINUTE_SECONDS);
+        const token = await createShortLivedToken(context, MINUTE_SECONDS);
         await context.caller(token).call('list-audit-logs', { query: { per_page: 1 } });
         await context.control.advance(2 * MINUTE_SECONDS);
         await expectEach(401, context.offered(userCalls), (call) => call(context.caller(token)));

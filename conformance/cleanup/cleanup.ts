@@ -3,7 +3,7 @@ import { closeSync, rmSync, writeSync } from 'node:fs';
 import type { Clock } from '../../fixtures/base/clock.ts';
 import { adminOn } from '../adapters/admin-source.ts';
 import { type ControlAddress, HttpControl } from '../adapters/http-control.ts';
-import { checkControl } from '../adapters/steering.ts';
+import { checkControl } from '../adapters/target-control.ts';
 import { LedgerError, lockLedger, openToAppend } from '../context/cleanup-ledger.ts';
 import { nameOf, removeResource } from '../context/resource.ts';
 import { Mask } from '../target/mask.ts';

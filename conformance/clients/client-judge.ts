@@ -277,7 +277,7 @@ export class ClientJudge {
         this.#endOf(client, atMs);
         const place = { journalEntry: 0, operation: 'silence', atMs };
         for (const duty of duties) {
-          const { keptByEndOf: scene } = duty;
+          const { keptAtEndOfScene: scene } = duty;
           const isOver = scene !== undefined && scene === act.subject;
           if (isOver && !client.tallies.has(duty.id)) this.#decide(client, duty, undefined, place);
         }
@@ -392,7 +392,7 @@ function stateOf(duty: Duty, { memory, tallies, dropped }: JudgedClient): DutySt
 function undecided(duty: Duty, memory: ClientMemory, dropped: number): DutyState {
   const [area = ''] = duty.id.split('.');
   if (dropped > 0) return 'not-judged';
-  const isConcerned = duty.concerns?.(memory) ?? true;
+  const isConcerned = duty.appliesToClient?.(memory) ?? true;
   if (!isConcerned || (optionalAreas.has(area) && !isUsed(area, memory))) return 'not-applicable';
   const isHidden = !duty.applies && !duty.socket && !duty.sequence && !duty.observation;
   return isHidden ? 'not-observable' : 'not-exercised';

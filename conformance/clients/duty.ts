@@ -72,13 +72,13 @@ export interface Duty
   /** Heading of the contract, or section of an RFC. */
   readonly source: string;
   /** The part of the traffic that decides it. */
-  readonly looksAt: string;
+  readonly evidence: string;
   /** What excuses the device, besides the excuses of all duties (`excuses.ts`). */
   readonly excuses?: string;
   /** What the author of the client changes. */
   readonly remedy: string;
   /** False for a device that has no such duty, by what it sends. */
-  readonly concerns?: (client: ClientMemory) => boolean;
+  readonly appliesToClient?: (client: ClientMemory) => boolean;
   /** The scene that exercises it; absent if ordinary traffic does. */
   readonly scene?: SceneName;
   /** Returns what an event of a websocket shows: `kept`, a violation, or nothing. */
@@ -88,9 +88,9 @@ export interface Duty
   ) => Violation | 'kept' | undefined;
   readonly sequence?: Sequence;
   /** Why its scene may leave it undecided, as the end of a sentence about the scene. */
-  readonly whyUndecided?: string;
+  readonly undecidedReason?: string;
   /** The scene whose end without a violation keeps the duty. */
-  readonly keptByEndOf?: SceneName;
+  readonly keptAtEndOfScene?: SceneName;
   /** Returns what was observed so far; undefined if nothing was. */
   readonly observation?: (client: ClientMemory) => string | undefined;
 }

@@ -278,13 +278,14 @@ describe('a duty of a device client', () => {
 
   it('has a unique id, a sentence about a device, its source and a remedy', () => {
     expect(new Set(duties.map(({ id }) => id)).size).toBe(duties.length);
-    for (const { id, level, sentence, source, looksAt, remedy } of duties) {
+    for (const { id, level, sentence, source, evidence, remedy } of duties) {
       const form =
         level === 'observed'
           ? /^(A|Whether a|At which interval a) device .*\.$/
           : /^A device .*\.$/;
       expect(sentence, id).toMatch(form);
-      for (const text of [source, looksAt, remedy]) expect(text, id).toMatch(/^[^.]+(\.\S[^.]*)*$/);
+      for (const text of [source, evidence, remedy])
+        expect(text, id).toMatch(/^[^.]+(\.\S[^.]*)*$/);
     }
   });
 });

@@ -14,7 +14,7 @@ const listed = v.array(v.looseObject({ id: v.string(), name: v.string() }));
  * Creates a personal access token of the target admin's user with this lifetime; it is revoked at
  * the end.
  */
-export async function passingUserToken(
+export async function createShortLivedToken(
   context: TestContext,
   lifetimeSeconds: number,
 ): Promise<string> {

@@ -107,7 +107,7 @@ export class TestContext {
    * case needs `tenant-control`, or if each tenant has its own time, faults and limits; otherwise
    * it is this context.
    */
-  ofItsOwn(needs: readonly Capability[]): Promise<TestContext> | TestContext {
+  isolated(needs: readonly Capability[]): Promise<TestContext> | TestContext {
     const isApart = this.control.isolates || needs.includes('tenant-control');
     return isApart ? this.inNewTenant() : this;
   }

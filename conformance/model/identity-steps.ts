@@ -52,7 +52,7 @@ export function forges(index: number): ModelStep {
 }
 
 /** A user preauthorizes a device before its first contact. */
-export function isTrustedBefore(index: number): ModelStep {
+export function preauthorizeStep(index: number): ModelStep {
   return {
     title: `a user pre-authorizes device ${nameOf(index)}`,
     isPossible: (life) => life.device(index).identity === 'unknown',

@@ -37,7 +37,7 @@ const wrongStatuses = ['aborted', 'done', 'Success', '', null, 7, ['success']];
 const identitySteps: readonly fc.Arbitrary<ModelStep>[] = [
   device.map(identity.authenticates),
   device.map(identity.forges),
-  device.map(identity.isTrustedBefore),
+  device.map(identity.preauthorizeStep),
   device.map(identity.acceptStep),
   device.map(identity.rejectStep),
   device.map(identity.decommissionStep),

@@ -16,12 +16,12 @@ import {
 } from './check.ts';
 import { missingResponseOf } from './checks/statuses.ts';
 import { DeviceMemory } from './device-memory.ts';
-import type { AllowanceId, Allows } from './followers/allowances.ts';
-import { CaseFollowers } from './followers/case-followers.ts';
-import type { Follower } from './followers/follower.ts';
-import { type ReadBackCounts, ReadingCounts } from './followers/reading-counts.ts';
 import { JudgedExchange, type JudgedRequest } from './judged-exchange.ts';
 import { RunMemory } from './run-memory.ts';
+import type { AllowanceId, Allows } from './trackers/allowances.ts';
+import { CaseTrackers } from './trackers/case-trackers.ts';
+import { type ReadBackCounts, ReadingCounts } from './trackers/reading-counts.ts';
+import type { Tracker } from './trackers/tracker.ts';
 
 /** What stands for the response to a request that got none. */
 const noResponse = { status: 0, headers: {}, bytes: Buffer.alloc(0), text: '' } as const;
@@ -57,7 +57,7 @@ export interface JudgeOptions {
   readonly offered?: ReadonlySet<OperationId>;
   /** False if a device does not read the configuration that it wrote. */
   readonly readsBack?: boolean;
-  /** An allowance that the followers do without, as the suite's own tests need. */
+  /** An allowance that the trackers do without, as the suite's own tests need. */
   readonly without?: AllowanceId | undefined;
 }
 
@@ -97,7 +97,7 @@ export class InvariantJudge {
   }
 
   /** The responses that showed what a case had written, by operation. */
-  get followed(): readonly ReadBackCounts[] {
+  get readBacks(): readonly ReadBackCounts[] {
     return this.#readings.rows;
   }
 
@@ -106,13 +106,13 @@ export class InvariantJudge {
    * @param plansFaults true if the case makes the server fail on purpose, so that a 5xx is legal
    */
   forCase(plansFaults = false): CaseJudge {
-    const followers = new CaseFollowers(this.#readsBack, this.#readings, this.#allows);
-    return new CaseJudge((observed) => this.#judge(observed, { plansFaults, followers }));
+    const trackers = new CaseTrackers(this.#readsBack, this.#readings, this.#allows);
+    return new CaseJudge((observed) => this.#judge(observed, { plansFaults, trackers }));
   }
 
   #judge(
     observed: SessionExchange,
-    { plansFaults, followers }: { plansFaults: boolean; followers: Follower },
+    { plansFaults, trackers }: { plansFaults: boolean; trackers: Tracker },
   ): readonly Breach[] {
     const { request, url, outcome, record } = observed;
     const row = this.#rowOf(request, url);
@@ -124,7 +124,7 @@ export class InvariantJudge {
     });
     const isInjected =
       exchange.response.headers[this.#names.testbed.fault.toLowerCase()] !== undefined;
-    if (!isAnswered || isInjected) followers.seeSilence(exchange);
+    if (!isAnswered || isInjected) trackers.seeSilence(exchange);
     if (!isAnswered) return hang(row.id, outcome, record);
     // An injected fault of a test server is not a mistake of the server.
     if (isInjected) return [];
@@ -134,10 +134,10 @@ export class InvariantJudge {
       const { violation } = verdict;
       return violation ? [breachOf(violation, row.id, record)] : [];
     });
-    const followed = followers
+    const tracked = trackers
       .see(exchange)
       .map(({ operation = row.id, ...violation }) => breachOf(violation, operation, record));
-    return [...broken, ...followed];
+    return [...broken, ...tracked];
   }
 
   #count({ check, violation }: CheckVerdict, operation: string): void {

@@ -27,7 +27,7 @@ export function apiAddress(pathname: string): ApiAddress | undefined {
 }
 
 /** Returns true if a path matches a template, in which each parameter in braces is one segment. */
-export function isOfForm(path: string, form: string): boolean {
+export function matchesTemplate(path: string, form: string): boolean {
   const [given, wanted] = [path.split('/'), form.split('/')];
   return (
     given.length === wanted.length &&
@@ -39,7 +39,7 @@ export function isOfForm(path: string, form: string): boolean {
  * Compares two path templates for sorting. At the first segment where only one of them has a
  * parameter, the literal one sorts first: `/limits/devices` before `/limits/{name}`.
  */
-export function byLiterals(one: string, other: string): number {
+export function compareTemplates(one: string, other: string): number {
   const [ours, theirs] = [one.split('/'), other.split('/')];
   const at = ours.findIndex(
     (segment, index) => isParameter(segment) !== isParameter(theirs[index]),

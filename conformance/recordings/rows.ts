@@ -1,6 +1,6 @@
 /** Finds the rows of the schedule (deprecated calls and fields) that a recorded exchange uses. */
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
-import { type ApiAddress, apiAddress, byLiterals, isOfForm } from './address.ts';
+import { type ApiAddress, apiAddress, compareTemplates, matchesTemplate } from './address.ts';
 import { fieldIn } from './fields.ts';
 import type { RecordedExchange } from './recording.ts';
 import type { Schedule, ScheduleRow } from './schedule.ts';
@@ -75,8 +75,8 @@ function calledRow(
 ): ScheduleRow | undefined {
   const [nearest] = calls
     .filter((call) => call.method === method && call.version === version)
-    .filter(({ form }) => isOfForm(path, form))
-    .toSorted((one, other) => byLiterals(one.form, other.form));
+    .filter(({ form }) => matchesTemplate(path, form))
+    .toSorted((one, other) => compareTemplates(one.form, other.form));
   return nearest?.row;
 }
 
@@ -84,6 +84,6 @@ function isCarrier(row: ScheduleRow, method: string, { version, path }: ApiAddre
   return (
     row.method === method &&
     row.versions.includes(version) &&
-    [row.path, ...(row.alsoAt ?? [])].some((form) => isOfForm(path, form))
+    [row.path, ...(row.alsoAt ?? [])].some((form) => matchesTemplate(path, form))
   );
 }

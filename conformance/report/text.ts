@@ -149,7 +149,7 @@ function totalLines(result: ConformanceResult): readonly string[] {
   return [
     `${counted(verdicts.length, 'case')} in ${seconds} s: ${counts}`,
     `${musts.decided} of ${musts.decided + musts.undecided} MUSTs of the contract tested`,
-    ...unfollowedLines(result),
+    ...untrackedLines(result),
     ...cutShortLines(verdicts),
     ...footprintLines(result),
     oneLine(headline),
@@ -157,7 +157,7 @@ function totalLines(result: ConformanceResult): readonly string[] {
 }
 
 /** Returns a line with the number of responses that too many states allowed. */
-function unfollowedLines({ readBacks }: ConformanceResult): readonly string[] {
+function untrackedLines({ readBacks }: ConformanceResult): readonly string[] {
   const count = readBacks.reduce((sum, { undecided }) => sum + undecided, 0);
   if (count === 0) return [];
   return [

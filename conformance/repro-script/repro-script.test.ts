@@ -71,7 +71,7 @@ describe('a request that is repeated by its repro script', () => {
     ['a file name for curl', '@/etc/passwd'],
     ['lines and tabs', '{\n\t"a": 1\r\n}\n'],
     ['a leading dash', '--help'],
-    ['what steers a terminal', '\u001b[31mred\u0007\u009b'],
+    ['what controls a terminal', '\u001b[31mred\u0007\u009b'],
     ['NUL', '{"a":"\0"}'],
     ['bytes that are no UTF-8', Buffer.from([0xff, 0xfe, 0, 39, 34, 92, 10, 0x80])],
     ['digits after a control character', '\u00017'],

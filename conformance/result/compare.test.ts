@@ -104,7 +104,7 @@ describe('two results with different cases', () => {
   });
 
   it('are compared in text that cannot control the terminal', () => {
-    const steering = compare(findingOf('pass'), findingOf('fail', '\u001b[2J\nred'));
-    expect(comparisonText(steering).replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
+    const injected = compare(findingOf('pass'), findingOf('fail', '\u001b[2J\nred'));
+    expect(comparisonText(injected).replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
   });
 });

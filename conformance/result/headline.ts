@@ -136,12 +136,12 @@ function needsOf(
   codes: readonly (string | undefined)[],
   capabilities: readonly CapabilityRow[],
 ): string {
-  const isSteered = capabilities.some(
+  const hasControl = capabilities.some(
     ({ capability, probed }) => probed === 'offered' && isControlName(capability),
   );
   const needs = new Map<string, number>();
   for (const code of codes) {
-    const need = needOf(code, isSteered);
+    const need = needOf(code, hasControl);
     if (need !== undefined) needs.set(need, (needs.get(need) ?? 0) + 1);
   }
   const [only, ...more] = needs;
@@ -161,9 +161,9 @@ const needsByCode: Readonly<Record<string, string>> = {
 };
 
 /** Returns what a case that was skipped with this code needs; undefined if nothing helps. */
-function needOf(code: string | undefined, isSteered: boolean): string | undefined {
+function needOf(code: string | undefined, hasControl: boolean): string | undefined {
   if (code === undefined) return 'a run of all cases';
-  if (isControlName(code)) return isSteered ? `a target with ${code}` : '--control-url';
+  if (isControlName(code)) return hasControl ? `a target with ${code}` : '--control-url';
   return needsByCode[code] ?? (isCapability(code) ? `a target with ${code}` : undefined);
 }
 

@@ -5,7 +5,7 @@ import type {
   RequirementLevel,
 } from '../../fixtures/contract/requirements/requirement.ts';
 import type { ResourceCounts } from '../context/resource.ts';
-import type { ReadBackCounts } from '../passive/followers/reading-counts.ts';
+import type { ReadBackCounts } from '../passive/trackers/reading-counts.ts';
 import type { CaseListing } from '../suite/case.ts';
 import type { RecordedOptions } from '../suite/options.ts';
 import type { TargetExchange } from '../target/exchange.ts';

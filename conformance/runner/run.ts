@@ -14,11 +14,11 @@ import type { ResourceCounts } from '../context/resource.ts';
 import { SharedArtifacts } from '../context/shared-artifacts.ts';
 import type { TargetAdmin } from '../context/target-admin.ts';
 import { TestContext } from '../context/test-context.ts';
-import type { AllowanceId } from '../passive/followers/allowances.ts';
-import type { ReadBackCounts } from '../passive/followers/reading-counts.ts';
 import { InvariantJudge } from '../passive/invariant-judge.ts';
+import type { AllowanceId } from '../passive/trackers/allowances.ts';
+import type { ReadBackCounts } from '../passive/trackers/reading-counts.ts';
 import { withReproScript } from '../repro-script/repro-script.ts';
-import { requirementsOnAllOperations } from '../result/judged-everywhere.ts';
+import { requirementsOnAllOperations } from '../result/general-requirements.ts';
 import type { CaseVerdict, Finding, GeneralJudgements, RunStart } from '../result/result.ts';
 import type { RunnableCase } from '../suite/case.ts';
 import type { SuppliedOptions } from '../suite/options.ts';
@@ -74,7 +74,7 @@ export interface RunOptions extends RunCallbacks, Omit<SuppliedOptions, 'request
   readonly ledger?: CleanupLedger | undefined;
   /** Options of the random cases. */
   readonly model?: ModelOptions | undefined;
-  readonly withoutAllowance?: AllowanceId | undefined;
+  readonly disabledAllowance?: AllowanceId | undefined;
 }
 
 /** The options of a context that differ between attempts at a case. */
@@ -121,7 +121,7 @@ export class SuiteRun {
     this.#invariants = new InvariantJudge(baseUrl, names, {
       offered: operationsWith(offered),
       readsBack: offered.has('configuration-read-back'),
-      without: options.withoutAllowance,
+      without: options.disabledAllowance,
     });
   }
 
@@ -160,8 +160,8 @@ export class SuiteRun {
   }
 
   /** The responses that showed what a case had written, by operation. */
-  get followed(): readonly ReadBackCounts[] {
-    return this.#invariants.followed;
+  get readBacks(): readonly ReadBackCounts[] {
+    return this.#invariants.readBacks;
   }
 
   /** The missing right that ended the run, as a sentence; undefined if none did. */

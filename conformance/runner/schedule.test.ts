@@ -21,7 +21,7 @@ describe('lanesOf', () => {
     expect(lanes).toEqual({ together: [plain], alone: [rough, last] });
   });
 
-  it('runs a case alone if it steers a target that others share', () => {
+  it('runs a case alone if it controls a target that others share', () => {
     expect(splitByTurn([timed, plain], false)).toEqual({ together: [plain], alone: [timed] });
     expect(splitByTurn([timed, plain], true)).toEqual({ together: [timed, plain], alone: [] });
   });

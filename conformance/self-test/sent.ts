@@ -9,12 +9,12 @@ export type RequestFilter = (request: ProxiedRequest) => boolean;
 export { isObject };
 
 /** Returns the value at a path of the JSON body; `last` is the last entry of a list. */
-export function sentAt(request: ProxiedRequest, path: string): unknown {
+export function bodyMemberAt(request: ProxiedRequest, path: string): unknown {
   return stepsOf(path).reduce(memberOf, jsonOf(request));
 }
 
 /** Matches bodies that lack a member although its parent object is present. */
-export function lacks(path: string): RequestFilter {
+export function memberIsMissing(path: string): RequestFilter {
   const steps = stepsOf(path);
   const name = steps.pop() ?? '';
   return (request) => {
@@ -24,16 +24,16 @@ export function lacks(path: string): RequestFilter {
 }
 
 /** Matches bodies whose member is present and does not fit. */
-export function holdsOther(path: string, fits: (value: unknown) => boolean): RequestFilter {
+export function memberDoesNotFit(path: string, fits: (value: unknown) => boolean): RequestFilter {
   return (request) => {
-    const value = sentAt(request, path);
+    const value = bodyMemberAt(request, path);
     return value !== undefined && !fits(value);
   };
 }
 
 /** Matches bodies whose member has that value. */
-export function hasValue(path: string, wanted: unknown): RequestFilter {
-  return (request) => sentAt(request, path) === wanted;
+export function memberEquals(path: string, wanted: unknown): RequestFilter {
+  return (request) => bodyMemberAt(request, path) === wanted;
 }
 
 /** Matches requests that all of the predicates match. */

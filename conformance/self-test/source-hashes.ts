@@ -20,7 +20,7 @@ const importedFolders = [
   'conformance/signing',
   'conformance/target',
   'conformance/passive',
-  'conformance/passive/followers',
+  'conformance/passive/trackers',
   'conformance/passive/checks',
   'conformance/suite',
 ];

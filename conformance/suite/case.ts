@@ -106,7 +106,7 @@ export function defineScenario<Arranged>(
     turn: scenario.turn,
     arrange: async (given) => {
       const needs = needsOf(scenario, each);
-      const context = needs.some(isControl) ? await given.ofItsOwn(needs) : given;
+      const context = needs.some(isControl) ? await given.isolated(needs) : given;
       const arranged = await scenario.arrange(context);
       return async () => {
         if ('observe' in each) return each.observe(arranged, context);

@@ -21,7 +21,7 @@ const UNAVAILABLE = 503;
 export class Pace {
   readonly #clock: Clock;
   readonly #intervalMs: number;
-  #freeMs = 0;
+  #nextTurnAtMs = 0;
   #pausedUntilMs = 0;
   #pausesMs = 0;
   #turns: Promise<void> = Promise.resolve();
@@ -50,13 +50,14 @@ export class Pace {
   ): 'repeat' | { readonly giveUp: string } | undefined {
     const pauseMs = this.#pauseAskedFor(response, repetition);
     if (pauseMs === undefined) return undefined;
-    const wish = `the target answers ${response.status} and asks to wait ${Math.ceil(pauseMs / 1000)} s`;
-    if (pauseMs > PAUSE_MAX_MS) return { giveUp: `${wish}, which is longer than the suite waits` };
+    const demand = `the target answers ${response.status} and asks to wait ${Math.ceil(pauseMs / 1000)} s`;
+    if (pauseMs > PAUSE_MAX_MS)
+      return { giveUp: `${demand}, which is longer than the suite waits` };
     if (repetition >= RETRIES_MAX) {
-      return { giveUp: `${wish}, even after three retries` };
+      return { giveUp: `${demand}, even after three retries` };
     }
     if (this.#pausesMs + pauseMs > PAUSES_MAX_MS) {
-      return { giveUp: `${wish}, and the run has already waited ${PAUSES_MAX_MS / 1000} s` };
+      return { giveUp: `${demand}, and the run has already waited ${PAUSES_MAX_MS / 1000} s` };
     }
     const fromMs = Math.max(this.#clock.monotonicMs(), this.#pausedUntilMs);
     const untilMs = this.#clock.monotonicMs() + pauseMs;
@@ -68,12 +69,12 @@ export class Pace {
   async #wait(signal?: AbortSignal): Promise<void> {
     while (!signal?.aborted) {
       const nowMs = this.#clock.monotonicMs();
-      const remainingMs = Math.max(this.#freeMs, this.#pausedUntilMs) - nowMs;
+      const remainingMs = Math.max(this.#nextTurnAtMs, this.#pausedUntilMs) - nowMs;
       if (remainingMs <= 0) {
         // Counts from the time at which the turn was due, since counting from a late timer would
         // lower the rate on a busy machine.
-        const isDueTurn = nowMs - this.#freeMs < this.#intervalMs;
-        this.#freeMs = (isDueTurn ? this.#freeMs : nowMs) + this.#intervalMs;
+        const isDueTurn = nowMs - this.#nextTurnAtMs < this.#intervalMs;
+        this.#nextTurnAtMs = (isDueTurn ? this.#nextTurnAtMs : nowMs) + this.#intervalMs;
         return;
       }
       await this.#clock.sleep(remainingMs, signal);

@@ -1,9 +1,9 @@
-/** Checks the exchanges of invented cases with the followers, for their tests. */
+/** Checks the exchanges of invented cases with the trackers, for their tests. */
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
-import type { AllowanceId } from '../passive/followers/allowances.ts';
 import { InvariantJudge } from '../passive/invariant-judge.ts';
+import type { AllowanceId } from '../passive/trackers/allowances.ts';
 import { exchangeOf } from '../target/exchange.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 
@@ -30,7 +30,7 @@ export interface Step {
 
 /**
  * Returns the requirements that the exchanges of one case break, in order.
- * @param without an allowance that the followers do without
+ * @param without an allowance that the trackers do without
  */
 export function broken(steps: readonly Step[], without?: AllowanceId): readonly string[] {
   const judge = new InvariantJudge(base, vendorNames('X-SVC'), { without }).forCase();

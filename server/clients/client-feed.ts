@@ -77,7 +77,7 @@ export class ClientFeed {
       (entry) => this.#see(entry, tenant, watched),
       (error) => log.error('the devices of a tenant are no longer judged', error),
     );
-    tenant.clock.onSteered = () => this.#act(watched, { act: 'clock-moved' });
+    tenant.clock.onAdjusted = () => this.#act(watched, { act: 'clock-moved' });
   }
 
   /** Called when the state of a tenant, or of one of its devices, was replaced. */

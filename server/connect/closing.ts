@@ -41,7 +41,7 @@ export function dropSocket(socket: WebSocket): void {
 
 /**
  * Closes every socket as going away, and terminates those that do not answer within a second. The
- * second is measured on the system clock, because nobody advances a steered clock during shutdown.
+ * second is measured on the system clock, because nobody advances an adjustable clock during shutdown.
  */
 export async function closeAll(sockets: Iterable<WebSocket>, because: string): Promise<void> {
   const closing = [...sockets].map(

@@ -13,7 +13,7 @@ import {
 } from '../../fixtures/formats/connect-message.ts';
 import { closeWith } from './closing.ts';
 import { messageIn, noMessage, withoutEffect } from './received-message.ts';
-import { closeFor, remarkOn } from './violations.ts';
+import { closeFor, reportIgnoredMessage } from './violations.ts';
 
 /** The user's end of a session. */
 export interface SessionEnd {
@@ -122,7 +122,7 @@ export class DeviceSocket {
     const problem = this.#isRemarked ? undefined : this.#problemOf(message);
     if (problem === undefined) return;
     this.#isRemarked = true;
-    remarkOn(this.#socket, problem);
+    reportIgnoredMessage(this.#socket, problem);
   }
 
   #problemOf(message: ConnectMessage): string | undefined {

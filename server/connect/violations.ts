@@ -25,7 +25,7 @@ export function closeFor(socket: WebSocket, violation: Violation): void {
 }
 
 /** Notifies those that called `onViolation` of a message that has no effect. */
-export function remarkOn(socket: WebSocket, reason: string): void {
+export function reportIgnoredMessage(socket: WebSocket, reason: string): void {
   socket.emit(violated, { code: 0, reason } satisfies Violation);
 }
 

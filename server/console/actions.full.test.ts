@@ -243,6 +243,6 @@ describe('the clock and state in the console', () => {
     await text.fill('devices:\n  - { name: one, identity: { mac: FB-4 }, status: accepted }\n');
     await press('Load');
     await page.getByRole('dialog').getByRole('button', { name: 'Load' }).click();
-    await said('The world was loaded.');
+    await said('The world file was loaded.');
   });
 });

@@ -1,7 +1,7 @@
 /** One request with its response. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { SteeredClock } from '../../fixtures/base/steered-clock.ts';
+import type { AdjustableClock } from '../../fixtures/base/adjustable-clock.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { ExchangeRecord } from './exchange-record.ts';
 
@@ -18,7 +18,7 @@ export interface Exchange {
   /** The record of this exchange, complete when the exchange is over. */
   readonly record: ExchangeRecord;
   /** The clock of the response's Date header; the response writer's clock when absent. */
-  clock?: SteeredClock;
+  clock?: AdjustableClock;
   /** Headers that are added to every response of this exchange. */
   notices?: readonly (readonly [string, string])[];
   /** The raw connection of an upgrade request, and the bytes already read from it. */

@@ -2,8 +2,9 @@
  * Writes responses. This is the only place that defines the wire format of bodies, errors and
  * common headers.
  */
+
+import type { AdjustableClock } from '../../fixtures/base/adjustable-clock.ts';
 import { inTurns } from '../../fixtures/base/clock.ts';
-import type { SteeredClock } from '../../fixtures/base/steered-clock.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { Addresses } from './addresses.ts';
 import type { ByteBudget } from './byte-budget.ts';
@@ -52,7 +53,7 @@ export type ResponseRewriter = (exchange: Exchange, plain: PlainResponse) => voi
 interface WriterOptions {
   readonly names: VendorNames;
   /** The clock for exchanges that have no clock. */
-  readonly clock: SteeredClock;
+  readonly clock: AdjustableClock;
   readonly openFiles: Semaphore;
   /**
    * Budget of response bytes that clients have not read; when it is exhausted, the oldest unread
@@ -68,7 +69,7 @@ interface WriterOptions {
 /** Writes responses; the names of the vendor's headers are configurable. */
 export class ResponseWriter {
   readonly #names: VendorNames;
-  readonly #clock: SteeredClock;
+  readonly #clock: AdjustableClock;
   readonly #openFiles: Semaphore;
   readonly #unread: ByteBudget;
   readonly #rewriter: () => ResponseRewriter | undefined;

@@ -2,10 +2,11 @@
  * The tenants of a server. Each has its own store, so that no tenant can access another's data. The
  * first tenant always exists, and is the default where none is named.
  */
+
+import { AdjustableClock } from '../../fixtures/base/adjustable-clock.ts';
 import type { Clock } from '../../fixtures/base/clock.ts';
 import type { RateLimit } from '../../fixtures/base/option-row.ts';
 import type { Random } from '../../fixtures/base/random.ts';
-import { SteeredClock } from '../../fixtures/base/steered-clock.ts';
 import type { tenantStatuses } from '../../fixtures/control/inputs.ts';
 import { hashPassword } from '../crypto/passwords.ts';
 import { isSameSecret } from '../crypto/same-secret.ts';
@@ -22,7 +23,7 @@ export interface Tenant {
   readonly createdMs: number;
   readonly store: Store;
   /** The tenant's own clock, which tests can set. */
-  readonly clock: SteeredClock;
+  readonly clock: AdjustableClock;
   /** The rate limit of the tenant's callers. */
   readonly rates: RateLimits;
   /** Users and devices of a suspended tenant are refused. */
@@ -237,7 +238,7 @@ function tenantOf(stored: StoredTenant, store: Store, dependencies: TenantDepend
     isFirst: stored.isFirst,
     createdMs: stored.createdMs,
     store,
-    clock: new SteeredClock(clock),
+    clock: new AdjustableClock(clock),
     rates: new RateLimits(rateLimit),
     get status() {
       return status;

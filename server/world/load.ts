@@ -7,7 +7,7 @@ import type { Services } from '../pipeline/services.ts';
 import type { Tenant } from '../tenants/tenants.ts';
 import { issueUserToken } from '../tenants/user-tokens.ts';
 import { type CallApi, type LoadContext, takeStep } from './steps.ts';
-import { timelineOf, WorldError } from './timeline.ts';
+import { timelineOf, WorldFileError } from './timeline.ts';
 import type { World } from './world-shape.ts';
 
 /** The ids of the created resources, by their names in the file. */
@@ -16,7 +16,7 @@ export type LoadedWorld = ResponseOf<'POST /world'>;
 /**
  * Loads a world. Afterwards the clock shows the world's time or is reset, the rate limit is that of
  * the server's start, and the journal is empty.
- * @throws WorldError for an impossible state, with the server's message if the server refuses it
+ * @throws WorldFileError for an impossible state, with the server's message if the server refuses it
  */
 export async function loadWorld(
   services: Services,
@@ -66,7 +66,9 @@ function unlimitedAccess(services: Services, tenant: Tenant, nowMs: number) {
   // A user without roles has full access.
   const admin = users.find(({ roles }) => roles.length === 0);
   if (!admin)
-    throw new WorldError('no user of the tenant may create this state; add one with full access');
+    throw new WorldFileError(
+      'no user of the tenant may create this state; add one with full access',
+    );
   const token = issueUserToken(services, tenant, { userId: admin.id, kind: 'first', nowMs });
   const { limit } = rates;
   rates.set(undefined);

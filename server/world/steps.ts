@@ -17,7 +17,7 @@ import { readIdentity } from '../rules/identity.ts';
 import { findRole, predefinedRoles } from '../tenants/access.ts';
 import { audit, deviceActor, deviceObject } from '../tenants/audit.ts';
 import type { Tenant } from '../tenants/tenants.ts';
-import { absent, type TimelineStep, WorldError } from './timeline.ts';
+import { absent, type TimelineStep, WorldFileError } from './timeline.ts';
 import type { World, WorldDeployment, WorldDevice } from './world-shape.ts';
 
 /** A response of the API. */
@@ -68,7 +68,7 @@ const waysTo: Readonly<Partial<Record<DeviceDeploymentStatus, readonly DeviceDep
 
 /**
  * Executes one step at the time of the tenant's clock.
- * @throws WorldError if the server refuses it
+ * @throws WorldFileError if the server refuses it
  */
 export async function takeStep(loading: LoadContext, step: TimelineStep): Promise<void> {
   if (step.kind === 'user') await addUser(loading, step.user);
@@ -86,7 +86,7 @@ async function addUser(
   const { users } = tenant.store;
   const place = `users: ${user.email}`;
   if (services.tenants.findByEmail(user.email)) {
-    throw new WorldError(`${place}: another user already has this e-mail address`);
+    throw new WorldFileError(`${place}: another user already has this e-mail address`);
   }
   const unknownRole = user.roles.find((name) => !findRole(tenant.store, name));
   if (unknownRole !== undefined) {
@@ -118,11 +118,11 @@ async function addDevice(loading: LoadContext, device: WorldDevice): Promise<voi
   const place = `devices: ${device.name}`;
   const given = device.identity ?? { name: device.name };
   const identity = readIdentity(JSON.stringify(given));
-  if ('because' in identity) throw new WorldError(`${place}: identity: ${identity.because}`);
+  if ('because' in identity) throw new WorldFileError(`${place}: identity: ${identity.because}`);
   const made = device.publicKey === undefined ? newKey(loading) : undefined;
   const pem = device.publicKey ?? publicPem(made);
   const key = readPublicKey(pem);
-  if ('because' in key) throw new WorldError(`${place}: publicKey: ${key.because}`);
+  if ('because' in key) throw new WorldFileError(`${place}: publicKey: ${key.because}`);
   const recorded =
     device.status === 'preauthorized'
       ? await preauthorize(loading, { place, identity: given, pem })
@@ -154,7 +154,7 @@ async function firstContact(
   const { random, settings } = services;
   const nowMs = tenant.clock.now();
   if (tenant.store.devices.findByIdentity(identity)) {
-    throw new WorldError(`${place}: another device has this identity`);
+    throw new WorldFileError(`${place}: another device has this identity`);
   }
   const [id, authSetId] = [random.uuid(), random.uuid()];
   const set = { authSetId, publicKeyPem: pem, status: 'pending', nowMs } as const;
@@ -187,7 +187,7 @@ async function sendInventory(
 ): Promise<void> {
   const { inventory, reportedConfiguration, configuration, group } = device;
   if (token === undefined && (inventory || reportedConfiguration)) {
-    throw new WorldError(
+    throw new WorldFileError(
       `${place}: only an accepted device can report; leave out inventory and reportedConfiguration`,
     );
   }
@@ -250,7 +250,7 @@ async function reach(
   const way = waysTo[status];
   if (!way) {
     const possible = Object.keys(waysTo).join(', ');
-    throw new WorldError(
+    throw new WorldFileError(
       `${place}: a device cannot report "${status}"; it must be one of ${possible}`,
     );
   }
@@ -260,7 +260,7 @@ async function reach(
   const query = new URLSearchParams({ device_type: type ?? '', artifact_name: 'unknown' });
   const offered = await must(loading, place, [next, `${pathOf(next)}?${query}`, { token }]);
   if (offered.status !== 200) {
-    throw new WorldError(`${place}: the device has no deployment at that time`);
+    throw new WorldFileError(`${place}: the device has no deployment at that time`);
   }
   const row = operations['put-deployment-status'];
   for (const report of [...way, status]) {
@@ -277,7 +277,7 @@ type ApiCall = {
 
 /**
  * Calls the API as the user, or with the given device token.
- * @throws WorldError if the server refuses the call
+ * @throws WorldFileError if the server refuses the call
  */
 async function must(
   { ask, userToken }: LoadContext,
@@ -287,7 +287,7 @@ async function must(
   const response = await ask(operation, path, { token, ...call });
   if (response.status < 300) return response;
   const { error } = JSON.parse(response.text) as { error?: string };
-  throw new WorldError(`${place}: ${response.status}: ${error ?? response.text}`);
+  throw new WorldFileError(`${place}: ${response.status}: ${error ?? response.text}`);
 }
 
 function idIn({ location }: ApiResponse): string {

@@ -152,7 +152,7 @@ export class TenantStates {
 
   /**
    * Replaces the state and the start state of the tenant. Planned faults are kept, and paused while
-   * loading. If the world is refused, the state is unchanged. Rejects with WorldError or
+   * loading. If the world is refused, the state is unchanged. Rejects with WorldFileError or
    * StartStateUnavailable.
    */
   load(tenant: Tenant, world: World): Promise<LoadedWorld> {

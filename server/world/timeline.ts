@@ -11,14 +11,14 @@ export type TimelineStep = { readonly agoMs: number } & (
 );
 
 /** Thrown for a contradiction in a world. The message names the place. */
-export class WorldError extends Error {
-  override readonly name = 'WorldError';
+export class WorldFileError extends Error {
+  override readonly name = 'WorldFileError';
 }
 
 /** The order of steps at the same time. */
 const order = { user: 0, artifact: 1, device: 2, deployment: 3 } as const;
 
-/** Returns the steps, oldest first. @throws WorldError for an impossible state */
+/** Returns the steps, oldest first. @throws WorldFileError for an impossible state */
 export function timelineOf(world: World): readonly TimelineStep[] {
   checkNames(world);
   for (const deployment of world.deployments) checkDeployment(world, deployment);
@@ -64,7 +64,8 @@ function checkNames({ devices, artifacts, users }: World): void {
 
 function requireDifferent(place: string, names: readonly string[]): void {
   const doubled = names.find((name, index) => names.indexOf(name) !== index);
-  if (doubled !== undefined) throw new WorldError(`${place}: the name "${doubled}" is used twice`);
+  if (doubled !== undefined)
+    throw new WorldFileError(`${place}: the name "${doubled}" is used twice`);
 }
 
 function checkDeployment(world: World, deployment: WorldDeployment): void {
@@ -76,7 +77,7 @@ function checkDeployment(world: World, deployment: WorldDeployment): void {
   }
   const startedMs = agoMs(deployment.ago);
   if (agoMs(artifact.ago) < startedMs) {
-    throw new WorldError(
+    throw new WorldFileError(
       `${place}: its artifact was created later; set a longer ago for the artifact`,
     );
   }
@@ -89,10 +90,12 @@ function checkDeployment(world: World, deployment: WorldDeployment): void {
     }
     const isTarget = targets.includes(name) && device.status === 'accepted';
     if (!isTarget && name in deployment.reached) {
-      throw new WorldError(`${place}: reached: "${name}" is not one of its accepted devices`);
+      throw new WorldFileError(`${place}: reached: "${name}" is not one of its accepted devices`);
     }
     if (deployment.devices && agoMs(device.ago) < startedMs) {
-      throw new WorldError(`${place}: device "${name}" was created later; set a longer ago for it`);
+      throw new WorldFileError(
+        `${place}: device "${name}" was created later; set a longer ago for it`,
+      );
     }
   }
 }
@@ -102,7 +105,7 @@ export function absent(
   place: string,
   noun: string,
   { wanted, names }: { readonly wanted: string; readonly names: readonly string[] },
-): WorldError {
+): WorldFileError {
   const nearest = knownNames(noun, wanted, names);
-  return new WorldError(`${place}: there is no ${noun} "${wanted}"; ${nearest}`);
+  return new WorldFileError(`${place}: there is no ${noun} "${wanted}"; ${nearest}`);
 }

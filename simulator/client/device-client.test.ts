@@ -2,7 +2,7 @@ import { createPublicKey, verify } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type KeyType, keyTypes } from '../../fixtures/contract/vocabulary.ts';
 import { StatusError } from '../network/errors.ts';
-import { Bench, sessionOf, token } from '../testing/bench.ts';
+import { ClientFixture, sessionOf, token } from '../testing/client-fixture.ts';
 import { PretendServer, type Responses } from '../testing/pretend-server.ts';
 import { type ClientSession, tokenSubject } from './session.ts';
 
@@ -16,12 +16,12 @@ const provides = { device_type: 'board', artifact_name: 'r-1', 'rootfs-image.ver
 
 async function started(responses: Responses, options = {}, keyType: KeyType = 'ed25519') {
   const server = await PretendServer.start({ 'post-auth-request': granted, ...responses });
-  const bench = new Bench(server.baseUrl, options);
+  const fixture = new ClientFixture(server.baseUrl, options);
   closers.push(
     () => server.close(),
-    () => bench.close(),
+    () => fixture.close(),
   );
-  return { server, bench, client: bench.client, session: await sessionOf(keyType) };
+  return { server, fixture, client: fixture.client, session: await sessionOf(keyType) };
 }
 
 async function errorOf(work: Promise<unknown>): Promise<unknown> {

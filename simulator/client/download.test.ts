@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it } from 'vitest';
 import { DownloadError, StatusError } from '../network/errors.ts';
-import { Bench } from '../testing/bench.ts';
+import { ClientFixture } from '../testing/client-fixture.ts';
 import {
   type PretendRequest,
   type PretendResponse,
@@ -32,13 +32,13 @@ async function download({ responses, fileMaxBytes = 10_000 }: Given) {
     'download-artifact': (asked) => left.shift()?.(asked) ?? { status: 500 },
   });
   // The link points to a different host than the API, as in the field.
-  const bench = new Bench('http://127.0.0.1:9');
+  const fixture = new ClientFixture('http://127.0.0.1:9');
   closers.push(
     () => server.close(),
-    () => bench.close(),
+    () => fixture.close(),
   );
   const uri = `${server.baseUrl}/storage/artifacts/a1?x-svc-signature=abc`;
-  const { transport, clock } = bench;
+  const { transport, clock } = fixture;
   const pauses: number[] = [];
   const bytes = collected(
     downloadedBytes({
@@ -50,7 +50,7 @@ async function download({ responses, fileMaxBytes = 10_000 }: Given) {
       pause: async (_error, attempt) => void pauses.push(attempt),
     }),
   );
-  return { server, bench, bytes, pauses };
+  return { server, fixture, bytes, pauses };
 }
 
 async function collected(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
@@ -251,12 +251,12 @@ describe('a download', () => {
     const server = await PretendServer.start({
       'download-artifact': () => ({ status: 200, body: large }),
     });
-    const bench = new Bench(server.baseUrl);
+    const fixture = new ClientFixture(server.baseUrl);
     closers.push(
       () => server.close(),
-      () => bench.close(),
+      () => fixture.close(),
     );
-    const { transport, clock } = bench;
+    const { transport, clock } = fixture;
     const uri = `${server.baseUrl}/storage/artifacts/a1`;
     const link = { transport, clock, caller: 'device 0', uri, fileMaxBytes: 2 ** 30, pause };
     const atFirst = process.memoryUsage().arrayBuffers;
@@ -293,19 +293,19 @@ describe('a download', () => {
   });
 
   it('that stalls is abandoned at the time limit and started again', async () => {
-    const { server, bench, bytes } = await download({ responses: [() => 'silence', whole] });
+    const { server, fixture, bytes } = await download({ responses: [() => 'silence', whole] });
     await server.untilAsked('download-artifact');
-    bench.clock.advance(5000);
+    fixture.clock.advance(5000);
     expect((await bytes).equals(file)).toBe(true);
-    expect(bench.metrics.operations()).toMatchObject([{ responses: { '2xx': 1 } }]);
+    expect(fixture.metrics.operations()).toMatchObject([{ responses: { '2xx': 1 } }]);
   });
 
   it.each(['ftp://host/file', '/relative', 'javascript:1', 'http://', ''])(
     'does not follow the link %j',
     async (uri) => {
-      const bench = new Bench('http://127.0.0.1:9');
-      closers.push(() => bench.close());
-      const { transport, clock } = bench;
+      const fixture = new ClientFixture('http://127.0.0.1:9');
+      closers.push(() => fixture.close());
+      const { transport, clock } = fixture;
       const link = { transport, clock, caller: 'device 0', uri, fileMaxBytes: 1, pause };
       expect(await errorOf(collected(downloadedBytes(link)))).toMatchObject({
         label: 'response/link',

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { Bench, token } from '../testing/bench.ts';
+import { ClientFixture, token } from '../testing/client-fixture.ts';
 import { type PretendRequest, PretendServer, type Responses } from '../testing/pretend-server.ts';
 import { ManagementClient } from './management.ts';
 
@@ -13,13 +13,13 @@ async function started(responses: Responses) {
     login: () => ({ status: 200, body: token }),
     ...responses,
   });
-  const { transport, clock, ...bench } = new Bench(server.baseUrl);
+  const { transport, clock, ...fixture } = new ClientFixture(server.baseUrl);
   closers.push(
     () => server.close(),
     () => transport.close(),
   );
   const credentials = { email: 'admin@example.com', password: 'pä:ss' };
-  return { server, bench, management: new ManagementClient({ transport, clock, credentials }) };
+  return { server, fixture, management: new ManagementClient({ transport, clock, credentials }) };
 }
 
 async function errorOf(work: Promise<unknown>): Promise<unknown> {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../fixtures/base/clock.ts';
 import type { FleetEvent } from '../device/events.ts';
-import { noonMs } from '../testing/bench.ts';
+import { noonMs } from '../testing/client-fixture.ts';
 import { EventOrder } from './event-order.ts';
 
 const orders: EventOrder[] = [];

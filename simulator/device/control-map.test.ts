@@ -2,7 +2,14 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { UpdateControlMap } from '../../fixtures/contract/resources.ts';
 import { UpdateFailure } from '../behaviours/behaviour.ts';
 import { instructionsFor } from '../testing/artifacts.ts';
-import { Bench, deviceOf, InstantEnvironment, policy, sessionOf, token } from '../testing/bench.ts';
+import {
+  ClientFixture,
+  deviceOf,
+  InstantEnvironment,
+  policy,
+  sessionOf,
+  token,
+} from '../testing/client-fixture.ts';
 import { type PretendResponse, PretendServer } from '../testing/pretend-server.ts';
 import { ControlMap } from './control-map.ts';
 import { beginDeployment } from './device.ts';
@@ -25,26 +32,26 @@ const gone: PretendResponse = { status: 503 };
 async function asking(answer: (asks: number) => PretendResponse) {
   let asks = 0;
   const server = await PretendServer.start({ 'get-update-control-map': () => answer(++asks) });
-  const bench = new Bench(server.baseUrl);
+  const fixture = new ClientFixture(server.baseUrl);
   closers.push(
     () => server.close(),
-    () => bench.close(),
+    () => fixture.close(),
   );
-  const environment = new InstantEnvironment(bench);
+  const environment = new InstantEnvironment(fixture);
   const device = deviceOf();
   const subject = { device, session: { ...(await sessionOf()), token }, environment };
-  return { subject, environment, clock: bench.clock, server };
+  return { subject, environment, clock: fixture.clock, server };
 }
 
 /** A map that came with the instructions and starts as `pause`. */
 async function paused(entry: Entry, answer: (asks: number) => PretendResponse = () => gone) {
-  const bench = await asking(answer);
-  const instructions = instructionsFor('release-2', bench.server.baseUrl, {
+  const fixture = await asking(answer);
+  const instructions = instructionsFor('release-2', fixture.server.baseUrl, {
     update_control_map: mapOf({ action: 'pause', ...entry }),
   });
-  const map = ControlMap.of(bench.subject, instructions);
+  const map = ControlMap.of(fixture.subject, instructions);
   const holds = (): Promise<boolean> => map.holdsAt('ArtifactInstall_Enter');
-  return { ...bench, holds };
+  return { ...fixture, holds };
 }
 
 describe('an update control map that cannot be fetched again', () => {

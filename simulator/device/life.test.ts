@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { FleetStopped } from '../network/errors.ts';
 import { configurationArtifact, instructionsFor, softwareArtifact } from '../testing/artifacts.ts';
-import { Bench, deviceOf, InstantEnvironment, token } from '../testing/bench.ts';
+import { ClientFixture, deviceOf, InstantEnvironment, token } from '../testing/client-fixture.ts';
 import { type PretendResponse, PretendServer, type Responses } from '../testing/pretend-server.ts';
 import { live } from './life.ts';
 
@@ -26,12 +26,12 @@ const kindServer: Responses = {
 /** Runs one device for `rests` waits. */
 async function lived(responses: Responses, rests: number) {
   const server = await PretendServer.start({ ...kindServer, ...responses });
-  const bench = new Bench(server.baseUrl);
+  const fixture = new ClientFixture(server.baseUrl);
   closers.push(
     () => server.close(),
-    () => bench.close(),
+    () => fixture.close(),
   );
-  const environment = new InstantEnvironment(bench);
+  const environment = new InstantEnvironment(fixture);
   const device = deviceOf();
   const go = async () => {
     environment.onRest = () => {

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { StatusError } from '../network/errors.ts';
 import type { Policy } from '../plan/cohort.ts';
-import { Bench, deviceOf, InstantEnvironment, policy } from '../testing/bench.ts';
+import { ClientFixture, deviceOf, InstantEnvironment, policy } from '../testing/client-fixture.ts';
 import { waitAfterMs } from './persistence.ts';
 
-const bench = new Bench('http://127.0.0.1:9');
-afterEach(() => bench.close());
+const fixture = new ClientFixture('http://127.0.0.1:9');
+afterEach(() => fixture.close());
 
 const circumstances = { operation: 'post-alerts', caller: 'device 0', elapsedMs: 1 };
 const busy = new StatusError({ status: 429, retryAfterMs: 7000 }, circumstances);
@@ -13,7 +13,7 @@ const down = new StatusError({ status: 503 }, circumstances);
 
 function waitMs(error: StatusError, attempt: number, backOff: Partial<Policy['backOff']>) {
   const device = deviceOf(undefined, { backOff: { ...policy.backOff, ...backOff } });
-  return waitAfterMs(error, attempt, { device, environment: new InstantEnvironment(bench) });
+  return waitAfterMs(error, attempt, { device, environment: new InstantEnvironment(fixture) });
 }
 
 describe('the wait of a device after an error', () => {

@@ -7,7 +7,13 @@ import { behaviours } from '../behaviours/catalogue.ts';
 import { PowerLoss } from '../network/errors.ts';
 import { FleetState } from '../state/fleet-state.ts';
 import { instructionsFor, softwareArtifact } from '../testing/artifacts.ts';
-import { Bench, deviceOf, InstantEnvironment, sessionOf, token } from '../testing/bench.ts';
+import {
+  ClientFixture,
+  deviceOf,
+  InstantEnvironment,
+  sessionOf,
+  token,
+} from '../testing/client-fixture.ts';
 import {
   type PretendRequest,
   type PretendResponse,
@@ -57,12 +63,12 @@ async function offered(behaviour: Behaviour, responses: Responses = {}) {
     'download-artifact': (asked) => ranged(file, '"one"', asked),
     ...responses,
   });
-  const bench = new Bench(server.baseUrl);
+  const fixture = new ClientFixture(server.baseUrl);
   closers.push(
     () => server.close(),
-    () => bench.close(),
+    () => fixture.close(),
   );
-  const environment = new InstantEnvironment(bench);
+  const environment = new InstantEnvironment(fixture);
   const session = { ...(await sessionOf()), token };
   /** What a device does each time it has power: first the interrupted update, then what is due. */
   const live = async (device: SimulatedDevice): Promise<void> => {

@@ -4,7 +4,13 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FleetState } from '../state/fleet-state.ts';
 import { instructionsFor, softwareArtifact } from '../testing/artifacts.ts';
-import { Bench, deviceOf, InstantEnvironment, sessionOf, token } from '../testing/bench.ts';
+import {
+  ClientFixture,
+  deviceOf,
+  InstantEnvironment,
+  sessionOf,
+  token,
+} from '../testing/client-fixture.ts';
 import { type PretendResponse, PretendServer, type Responses } from '../testing/pretend-server.ts';
 import {
   beginDeployment,
@@ -43,12 +49,12 @@ async function signedIn(responses: Responses = {}) {
     'download-artifact': () => ({ status: 200, body: file }),
     ...responses,
   });
-  const bench = new Bench(server.baseUrl);
+  const fixture = new ClientFixture(server.baseUrl);
   closers.push(
     () => server.close(),
-    () => bench.close(),
+    () => fixture.close(),
   );
-  const environment = new InstantEnvironment(bench);
+  const environment = new InstantEnvironment(fixture);
   const session = { ...(await sessionOf()), token };
   const subject = (device: SimulatedDevice): UpdateSubject => ({ device, session, environment });
   return { server, environment, statuses, subject };

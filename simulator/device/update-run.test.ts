@@ -3,7 +3,14 @@ import type { DeploymentInstructionsV2 } from '../../fixtures/contract/resources
 import { type Behaviour, type BehaviourHooks, UpdateFailure } from '../behaviours/behaviour.ts';
 import { FleetStopped } from '../network/errors.ts';
 import { configurationArtifact, instructionsFor, softwareArtifact } from '../testing/artifacts.ts';
-import { Bench, deviceOf, InstantEnvironment, policy, sessionOf, token } from '../testing/bench.ts';
+import {
+  ClientFixture,
+  deviceOf,
+  InstantEnvironment,
+  policy,
+  sessionOf,
+  token,
+} from '../testing/client-fixture.ts';
 import { type PretendResponse, PretendServer, type Responses } from '../testing/pretend-server.ts';
 import { triesMax } from './persistence.ts';
 import { runUpdate } from './update-run.ts';
@@ -34,15 +41,15 @@ async function offered(responses: Responses = {}, hooks: BehaviourHooks = {}) {
     'download-artifact': () => ({ status: 200, body: file }),
     ...responses,
   });
-  const bench = new Bench(server.baseUrl);
+  const fixture = new ClientFixture(server.baseUrl);
   closers.push(
     () => server.close(),
-    () => bench.close(),
+    () => fixture.close(),
   );
   const device = deviceOf(behaving(hooks));
   const session = await sessionOf();
   session.token = token;
-  const environment = new InstantEnvironment(bench);
+  const environment = new InstantEnvironment(fixture);
   const run = (change?: Partial<DeploymentInstructionsV2['artifact']>) =>
     runUpdate(
       { device, session, environment },

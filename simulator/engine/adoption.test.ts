@@ -6,7 +6,7 @@ import {
   recordedStatus,
   type SimulatedDevice,
 } from '../device/device.ts';
-import { deviceOf } from '../testing/bench.ts';
+import { deviceOf } from '../testing/client-fixture.ts';
 import { adoptOutcomes } from './deployment.ts';
 import { outcomeOf } from './funnel.ts';
 

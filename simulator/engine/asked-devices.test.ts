@@ -5,7 +5,7 @@ import {
   decodeConnectMessage,
   encodeConnectMessage,
 } from '../../fixtures/formats/connect-message.ts';
-import { token } from '../testing/bench.ts';
+import { token } from '../testing/client-fixture.ts';
 import { planWith } from '../testing/plan-with.ts';
 import { emptyConfiguration, PretendServer } from '../testing/pretend-server.ts';
 import { simulateFleet } from './simulate-fleet.ts';

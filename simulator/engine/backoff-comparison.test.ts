@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { SimulatedDevice } from '../device/device.ts';
 import { type BackoffComparison, mergedBackoffComparisons } from '../result/backoff-comparison.ts';
 import { mergeResults } from '../result/merge.ts';
-import { deviceOf, sessionOf } from '../testing/bench.ts';
+import { deviceOf, sessionOf } from '../testing/client-fixture.ts';
 import { sampleResult } from '../testing/sample-result.ts';
 import { BackoffWatch } from './backoff-watch.ts';
 

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ManualClock, systemClock } from '../../fixtures/base/clock.ts';
 import type { MachineReading } from '../metrics/generator-machine.ts';
-import { noonMs } from '../testing/bench.ts';
+import { noonMs } from '../testing/client-fixture.ts';
 import { planWith } from '../testing/plan-with.ts';
 import type { Responses } from '../testing/pretend-server.ts';
 import { SmallServer } from '../testing/small-server.ts';

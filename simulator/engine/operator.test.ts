@@ -3,7 +3,7 @@ import { seededRandom } from '../../fixtures/base/random.ts';
 import { ManagementClient } from '../client/management.ts';
 import { deviceKey } from '../identity/device-key.ts';
 import { FleetStopped } from '../network/errors.ts';
-import { Bench, deviceOf, sessionOf, token } from '../testing/bench.ts';
+import { ClientFixture, deviceOf, sessionOf, token } from '../testing/client-fixture.ts';
 import {
   type PretendRequest,
   type PretendResponse,
@@ -34,7 +34,7 @@ async function hired(responses: Responses, rounds: number) {
     'create-deployment': () => ({ status: 201, headers: { location: '/x/deployment-1' } }),
     ...responses,
   });
-  const { transport, clock, metrics } = new Bench(server.baseUrl);
+  const { transport, clock, metrics } = new ClientFixture(server.baseUrl);
   closers.push(
     () => server.close(),
     () => transport.close(),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../fixtures/base/clock.ts';
 import type { SimulatedDevice } from '../device/device.ts';
-import { deviceOf, noonMs, sessionOf } from '../testing/bench.ts';
+import { deviceOf, noonMs, sessionOf } from '../testing/client-fixture.ts';
 import { PollRate } from './poll-rate.ts';
 
 /** Returns devices that wait for their turns at ten polls a second, on a clock of their own. */

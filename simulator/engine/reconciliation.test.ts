@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { ManagementClient } from '../client/management.ts';
 import { beginDeployment, type SimulatedDevice } from '../device/device.ts';
 import type { UpdateState } from '../device/update-states.ts';
-import { Bench, deviceOf, token } from '../testing/bench.ts';
+import { ClientFixture, deviceOf, token } from '../testing/client-fixture.ts';
 import { type PretendResponse, PretendServer } from '../testing/pretend-server.ts';
 import { funnelOf, outcomeOf } from './funnel.ts';
 import { reconcile } from './reconciliation.ts';
@@ -53,7 +53,7 @@ async function reconciledAgainst(devices: readonly SimulatedDevice[], response: 
     login: () => ({ status: 200, body: token }),
     'list-deployment-devices': () => response,
   });
-  const { transport, clock } = new Bench(server.baseUrl);
+  const { transport, clock } = new ClientFixture(server.baseUrl);
   closers.push(
     () => server.close(),
     () => transport.close(),

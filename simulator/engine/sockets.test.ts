@@ -14,7 +14,7 @@ import type { SimulatedDevice } from '../device/device.ts';
 import type { EventFact } from '../device/events.ts';
 import { inventoryOf } from '../device/inventory.ts';
 import { RunMetrics } from '../metrics/run-metrics.ts';
-import { deviceOf, noonMs, sessionOf, token } from '../testing/bench.ts';
+import { deviceOf, noonMs, sessionOf, token } from '../testing/client-fixture.ts';
 import { closedPortUrl, PretendServer } from '../testing/pretend-server.ts';
 import { FleetSockets } from './sockets.ts';
 

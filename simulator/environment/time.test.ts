@@ -14,7 +14,7 @@ describe('the check of the clock', () => {
 
   it('passes when there is no server time to compare with', () => {
     expect(clockCheck(nowMs, undefined).verdict).toBe('pass');
-    expect(clockCheck(nowMs, { isSteered: false }).verdict).toBe('pass');
+    expect(clockCheck(nowMs, { isAdjusted: false }).verdict).toBe('pass');
   });
 
   it.each<[number, boolean, string, string]>([
@@ -24,8 +24,8 @@ describe('the check of the clock', () => {
     [300_000, false, 'warn', '300 s ahead of'],
     [-301_000, false, 'fail', '301 s behind'],
     [-86_400_000, true, 'warn', '86400 s behind'],
-  ])('judges %i ms off the server, steered: %s: %s', (offsetMs, isSteered, verdict, words) => {
-    const check = clockCheck(nowMs, { dateMs: nowMs - offsetMs, isSteered });
+  ])('judges %i ms off the server, adjusted: %s: %s', (offsetMs, isAdjusted, verdict, words) => {
+    const check = clockCheck(nowMs, { dateMs: nowMs - offsetMs, isAdjusted });
     expect(check.verdict).toBe(verdict);
     expect(check.found).toContain(`${words} the server's`);
   });

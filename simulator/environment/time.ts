@@ -17,7 +17,7 @@ const setClock = 'Set the clock, best by NTP: `timedatectl set-ntp true`.';
 interface ServerTime {
   /** Milliseconds since the Unix epoch. */
   readonly dateMs?: number;
-  readonly isSteered: boolean;
+  readonly isAdjusted: boolean;
 }
 
 /** Checks that the clock is plausible and, with a server, close to the server's clock. */
@@ -32,7 +32,7 @@ export function clockCheck(nowMs: number, server: ServerTime | undefined): Envir
   const offset = `${Math.abs(Math.round(offsetMs / 1000))} s ${offsetMs < 0 ? 'behind' : 'ahead of'}`;
   const found = `The clock shows ${now}, ${offset} the server's.`;
   if (Math.abs(offsetMs) <= OFFSET_FREE_MS) return passedCheck(name, found);
-  if (server.isSteered) {
+  if (server.isAdjusted) {
     return warningCheck(
       name,
       `${found} The server reports that its time is not the system's.`,

@@ -29,7 +29,7 @@ export interface ServerResponse {
   /** The Date header, in milliseconds since the Unix epoch. */
   readonly dateMs?: number;
   /** True when the server's header says that its time differs from the system's. */
-  readonly isSteered: boolean;
+  readonly isAdjusted: boolean;
 }
 
 /** Time limit of each step, including the name lookup. */
@@ -115,7 +115,7 @@ export async function responseCheck({
       name,
       ...foundAndWayOut(error ?? new Error('no response'), url, sentenceOf),
     );
-    return { check, isSteered: false };
+    return { check, isAdjusted: false };
   }
   const { statusCode, headers } = response;
   const dateMs = Date.parse(headers.date ?? '');
@@ -124,7 +124,7 @@ export async function responseCheck({
       statusCode === 401
         ? passedCheck(name, 'The server requires a token, as the API does.')
         : other(statusCode),
-    isSteered: Object.keys(headers).some((header) => header.endsWith('-testbed-time')),
+    isAdjusted: Object.keys(headers).some((header) => header.endsWith('-testbed-time')),
     ...(Number.isFinite(dateMs) && { dateMs }),
   };
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../fixtures/base/clock.ts';
 import { scopesIn } from '../result/scopes.ts';
-import { noonMs } from '../testing/bench.ts';
+import { noonMs } from '../testing/client-fixture.ts';
 import { RunMetrics } from './run-metrics.ts';
 import { ScopeMetrics } from './scope-metrics.ts';
 

@@ -1,23 +1,23 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { exchangerOf } from '../client/session.ts';
-import { Bench, sessionOf, token } from '../testing/bench.ts';
+import { ClientFixture, sessionOf, token } from '../testing/client-fixture.ts';
 import { PretendServer, type Responses } from '../testing/pretend-server.ts';
 import { ExchangeTap, type WatchedExchange } from './exchange-tap.ts';
 
 let server: PretendServer;
-let bench: Bench;
+let fixture: ClientFixture;
 const seen: WatchedExchange[] = [];
 
 afterEach(async () => {
   seen.length = 0;
-  await bench.close();
+  await fixture.close();
   await server.close();
 });
 
 async function watchedSession(responses: Responses) {
   server = await PretendServer.start(responses);
-  bench = new Bench(server.baseUrl);
-  const { clock } = bench;
+  fixture = new ClientFixture(server.baseUrl);
+  const { clock } = fixture;
   const saw = (exchange: WatchedExchange) => void seen.push(exchange);
   const session = await sessionOf();
   session.tap = new ExchangeTap({
@@ -35,7 +35,7 @@ describe('a tap on the exchanges of a device', () => {
   it('sees requests as they are sent and answers as they arrive', async () => {
     const configured = { status: 200, headers: { 'x-more': 'yes' }, body: { a: 'b' } };
     const session = await watchedSession({ ...signedIn, 'get-configuration': () => configured });
-    expect(await bench.client.configuration(session)).toEqual({ a: 'b' });
+    expect(await fixture.client.configuration(session)).toEqual({ a: 'b' });
     expect(seen.map(({ operation }) => operation)).toEqual([
       'post-auth-request',
       'get-configuration',
@@ -60,8 +60,8 @@ describe('a tap on the exchanges of a device', () => {
       'get-configuration': () => ({ status: 500, body: 'out of order' }),
       'put-configuration': () => 'cut',
     });
-    await expect(bench.client.configuration(session)).rejects.toThrow(/500/);
-    await expect(bench.client.reportConfiguration(session, {})).rejects.toThrow(/no response/);
+    await expect(fixture.client.configuration(session)).rejects.toThrow(/500/);
+    await expect(fixture.client.reportConfiguration(session, {})).rejects.toThrow(/no response/);
     expect(seen.slice(1).map(({ response }) => response?.status)).toEqual([500, undefined]);
   });
 
@@ -71,7 +71,7 @@ describe('a tap on the exchanges of a device', () => {
       ...signedIn,
       'get-configuration': () => ({ status: 500, body: { value } }),
     });
-    await expect(bench.client.configuration(session)).rejects.toThrow(/500/);
+    await expect(fixture.client.configuration(session)).rejects.toThrow(/500/);
     expect(seen[1]?.response).toMatchObject({ status: 500 });
     expect(seen[1]?.response).not.toHaveProperty('body');
   });
@@ -82,7 +82,7 @@ describe('a tap on the exchanges of a device', () => {
     });
     const request = { operation: 'download-artifact', caller: 'device 7', method: 'GET' } as const;
     const target = new URL(`${server.baseUrl}/storage/artifacts/1`);
-    const response = await exchangerOf(session, bench.transport).open({
+    const response = await exchangerOf(session, fixture.transport).open({
       ...request,
       target,
       headers: {},
@@ -97,6 +97,6 @@ describe('a tap on the exchanges of a device', () => {
   it('is optional: without one, exchanges use the transport directly', async () => {
     const session = await watchedSession({});
     session.tap = undefined;
-    expect(exchangerOf(session, bench.transport)).toBe(bench.transport);
+    expect(exchangerOf(session, fixture.transport)).toBe(fixture.transport);
   });
 });

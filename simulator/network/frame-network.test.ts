@@ -7,7 +7,7 @@ import { encodeConnectMessage } from '../../fixtures/formats/connect-message.ts'
 import { DeviceSocket } from '../client/device-socket.ts';
 import { RunMetrics } from '../metrics/run-metrics.ts';
 import type { NetworkShape } from '../plan/policy.ts';
-import { noonMs, token } from '../testing/bench.ts';
+import { noonMs, token } from '../testing/client-fixture.ts';
 import { FrameNetwork } from './frame-network.ts';
 import { SimulatedNetwork } from './simulated-network.ts';
 

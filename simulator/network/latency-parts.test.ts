@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { Bench } from '../testing/bench.ts';
+import { ClientFixture } from '../testing/client-fixture.ts';
 import { PretendServer } from '../testing/pretend-server.ts';
 import type { HttpRequest } from './transport.ts';
 
@@ -24,19 +24,19 @@ async function heldServer() {
     },
   });
   closers.push(() => server.close());
-  const bench = new Bench(server.baseUrl, { connectionsMax: 1 });
-  closers.push(() => bench.close());
+  const fixture = new ClientFixture(server.baseUrl, { connectionsMax: 1 });
+  closers.push(() => fixture.close());
   const release = async (count: number): Promise<void> => {
     await server.untilAsked('get-configuration', count);
     releases.shift()?.();
   };
-  return { server, bench, release };
+  return { server, fixture, release };
 }
 
 describe('the latency of an exchange', () => {
   it('is divided into the wait for a connection and the service of the server', async () => {
-    const { server, bench, release } = await heldServer();
-    const { clock, transport, metrics } = bench;
+    const { server, fixture, release } = await heldServer();
+    const { clock, transport, metrics } = fixture;
     const first = transport.exchange(request);
     await server.untilAsked('get-configuration', 1);
     const second = transport.exchange({ ...request, plannedMs: clock.monotonicMs() - 100 });
@@ -56,8 +56,8 @@ describe('the latency of an exchange', () => {
   });
 
   it('of a file divides in the same way, and counts the bytes as they arrive', async () => {
-    const { server, bench, release } = await heldServer();
-    const { clock, transport, metrics } = bench;
+    const { server, fixture, release } = await heldServer();
+    const { clock, transport, metrics } = fixture;
     const first = transport.exchange(request);
     await server.untilAsked('get-configuration', 1);
     const opened = transport.open({ ...request, operation: 'download-artifact' });
@@ -81,11 +81,11 @@ describe('the latency of an exchange', () => {
   });
 
   it('has no parts when no response arrived', async () => {
-    const { server, bench } = await heldServer();
-    const asked = bench.transport.exchange(request);
+    const { server, fixture } = await heldServer();
+    const asked = fixture.transport.exchange(request);
     await server.untilAsked('get-configuration', 1);
-    bench.clock.advance(5000);
+    fixture.clock.advance(5000);
     await expect(asked).rejects.toThrow('no complete response');
-    expect(bench.metrics.latencies()).toEqual([]);
+    expect(fixture.metrics.latencies()).toEqual([]);
   });
 });

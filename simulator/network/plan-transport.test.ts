@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { Bench } from '../testing/bench.ts';
+import { ClientFixture } from '../testing/client-fixture.ts';
 import { type PretendResponse, PretendServer } from '../testing/pretend-server.ts';
 import { expectApi } from './plan-transport.ts';
 
@@ -14,12 +14,12 @@ async function asked(response: PretendResponse, next = response) {
     'get-next-deployment': () => next,
   });
   closers.push(() => server.close());
-  const bench = new Bench(server.baseUrl);
-  closers.push(() => bench.close());
+  const fixture = new ClientFixture(server.baseUrl);
+  closers.push(() => fixture.close());
   return {
     server,
-    bench,
-    shown: expectApi(bench.transport, { clock: bench.clock, baseUrl: server.baseUrl }),
+    fixture,
+    shown: expectApi(fixture.transport, { clock: fixture.clock, baseUrl: server.baseUrl }),
   };
 }
 
@@ -63,10 +63,10 @@ describe('the server behind the base URL', () => {
   });
 
   it('is refused when it does not answer within five seconds', async () => {
-    const { server, bench, shown } = await asked('silence');
+    const { server, fixture, shown } = await asked('silence');
     const refused = expect(shown).rejects.toThrow('no complete response within 5000 ms');
     await server.untilAsked('get-configuration');
-    bench.clock.advance(5000);
+    fixture.clock.advance(5000);
     await refused;
   });
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { seededRandom } from '../../fixtures/base/random.ts';
 import type { NetworkShape } from '../plan/policy.ts';
-import { Bench } from '../testing/bench.ts';
+import { ClientFixture } from '../testing/client-fixture.ts';
 import { PretendServer } from '../testing/pretend-server.ts';
 import { ClientError } from './errors.ts';
 import { SimulatedNetwork } from './simulated-network.ts';
@@ -28,12 +28,12 @@ async function behindNetwork(shape: Partial<NetworkShape>, seed = 'x') {
     'post-alerts': () => ({ status: 200, body: 'y'.repeat(1000) }),
     'download-artifact': () => ({ status: 200, body: file }),
   });
-  const bench = new Bench(server.baseUrl);
+  const fixture = new ClientFixture(server.baseUrl);
   closers.push(
     () => server.close(),
-    () => bench.close(),
+    () => fixture.close(),
   );
-  const { clock, transport, metrics } = bench;
+  const { clock, transport, metrics } = fixture;
   const waitsMs: number[] = [];
   const rest = async (waitMs: number): Promise<void> => {
     waitsMs.push(waitMs);

@@ -5,8 +5,8 @@ import { WebSocketServer } from 'ws';
 import { ManualClock } from '../../fixtures/base/clock.ts';
 import { DeviceSocket } from '../client/device-socket.ts';
 import { RunMetrics } from '../metrics/run-metrics.ts';
-import { noonMs, token } from '../testing/bench.ts';
 import { certificatePem, keyPem } from '../testing/certificate.ts';
+import { noonMs, token } from '../testing/client-fixture.ts';
 import { TransportError } from './errors.ts';
 import { Transport } from './transport.ts';
 

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Bench } from '../testing/bench.ts';
+import { ClientFixture } from '../testing/client-fixture.ts';
 import { closedPortUrl, type PretendResponse, PretendServer } from '../testing/pretend-server.ts';
 import {
   ClientError,
@@ -26,16 +26,16 @@ async function errorOf(work: Promise<unknown>): Promise<unknown> {
   throw new Error('it should have failed');
 }
 
-function benchFor(baseUrl: string): Bench {
-  const bench = new Bench(baseUrl);
-  closers.push(() => bench.close());
-  return bench;
+function benchFor(baseUrl: string): ClientFixture {
+  const fixture = new ClientFixture(baseUrl);
+  closers.push(() => fixture.close());
+  return fixture;
 }
 
 async function answering(response: PretendResponse) {
   const server = await PretendServer.start({ 'get-configuration': () => response });
   closers.push(() => server.close());
-  return { server, bench: benchFor(server.baseUrl) };
+  return { server, fixture: benchFor(server.baseUrl) };
 }
 
 /** A server that does not speak HTTP: writes these bytes to every client, then closes. */
@@ -58,51 +58,51 @@ function ask(transport: Transport, change: Partial<HttpRequest> = {}) {
 
 describe('an exchange with a server', () => {
   it('returns the whole response whatever its status, and is measured', async () => {
-    const { bench } = await answering({ status: 418, body: 'short and stout' });
-    const response = await ask(bench.transport);
+    const { fixture } = await answering({ status: 418, body: 'short and stout' });
+    const response = await ask(fixture.transport);
     expect(response.status).toBe(418);
     expect(response.body.toString()).toBe('short and stout');
-    expect(bench.metrics.operations()).toMatchObject([
+    expect(fixture.metrics.operations()).toMatchObject([
       { operation: 'get-configuration', responses: { '4xx': 1 }, unanswered: 0 },
     ]);
   });
 
   it('is measured from its planned time, and its time limit from the actual sending', async () => {
-    const { bench } = await answering({ status: 200 });
-    bench.clock.advance(9000);
-    const plannedMs = bench.clock.monotonicMs() - 7000;
-    const response = await ask(bench.transport, { plannedMs });
+    const { fixture } = await answering({ status: 200 });
+    fixture.clock.advance(9000);
+    const plannedMs = fixture.clock.monotonicMs() - 7000;
+    const response = await ask(fixture.transport, { plannedMs });
     expect(response.elapsedMs).toBe(0);
-    expect(bench.metrics.latencies()[0]).toMatchObject({ count: 1, maxMs: 7000 });
-    expect(bench.metrics.lateness.maxMs).toBe(7000);
+    expect(fixture.metrics.latencies()[0]).toMatchObject({ count: 1, maxMs: 7000 });
+    expect(fixture.metrics.lateness.maxMs).toBe(7000);
   });
 
   it('is measured from the actual sending when it is sent early', async () => {
-    const { bench } = await answering({ status: 200 });
-    await ask(bench.transport, { plannedMs: bench.clock.monotonicMs() + 7000 });
-    expect(bench.metrics.latencies()[0]).toMatchObject({ count: 1, maxMs: 0 });
-    expect(bench.metrics.lateness).toMatchObject({ count: 1, maxMs: 0 });
+    const { fixture } = await answering({ status: 200 });
+    await ask(fixture.transport, { plannedMs: fixture.clock.monotonicMs() + 7000 });
+    expect(fixture.metrics.latencies()[0]).toMatchObject({ count: 1, maxMs: 0 });
+    expect(fixture.metrics.lateness).toMatchObject({ count: 1, maxMs: 0 });
   });
 
   it('counts the bytes of its body and of the response that arrived, also of a broken one', async () => {
-    const { bench } = await answering({ status: 200, body: 'a'.repeat(100), cutAfterBytes: 10 });
-    await errorOf(ask(bench.transport, { body: '{"ü":1}' }));
-    expect(bench.metrics.operations()).toMatchObject([
+    const { fixture } = await answering({ status: 200, body: 'a'.repeat(100), cutAfterBytes: 10 });
+    await errorOf(ask(fixture.transport, { body: '{"ü":1}' }));
+    expect(fixture.metrics.operations()).toMatchObject([
       { unanswered: 1, sentBytes: 8, receivedBytes: 10 },
     ]);
   });
 
   it('puts the path of the base URL before that of the operation', async () => {
     const { server } = await answering({ status: 200 });
-    const bench = benchFor(`${server.baseUrl}/behind/a/proxy/`);
-    expect((await ask(bench.transport)).status).toBe(404);
+    const fixture = benchFor(`${server.baseUrl}/behind/a/proxy/`);
+    expect((await ask(fixture.transport)).status).toBe(404);
     const open = benchFor(`${server.baseUrl}/`);
     expect((await ask(open.transport)).status).toBe(200);
   });
 
   it('fails with a transport error that says so when nothing listens at the port', async () => {
-    const bench = benchFor(await closedPortUrl());
-    const error = await errorOf(ask(bench.transport));
+    const fixture = benchFor(await closedPortUrl());
+    const error = await errorOf(ask(fixture.transport));
     expect(error).toBeInstanceOf(TransportError);
     expect(error).toMatchObject({
       code: 'transport',
@@ -112,7 +112,7 @@ describe('an exchange with a server', () => {
       passing: true,
     });
     expect(String(error)).toContain('nothing listens at that address');
-    expect(bench.metrics.operations()[0]).toMatchObject({
+    expect(fixture.metrics.operations()[0]).toMatchObject({
       responses: {},
       unanswered: 1,
       refusedConnections: 1,
@@ -120,56 +120,56 @@ describe('an exchange with a server', () => {
   });
 
   it('fails with a transport error when the server hangs up before a response', async () => {
-    const { bench } = await answering('cut');
-    const error = await errorOf(ask(bench.transport));
+    const { fixture } = await answering('cut');
+    const error = await errorOf(ask(fixture.transport));
     expect(error).toBeInstanceOf(TransportError);
     expect(String(error)).toContain('closed the connection before it answered');
   });
 
   it('fails with a transport error when the server hangs up within the body', async () => {
-    const { bench } = await answering({ status: 200, body: 'a'.repeat(100), cutAfterBytes: 10 });
-    expect(await errorOf(ask(bench.transport))).toBeInstanceOf(TransportError);
-    expect(bench.metrics.operations()[0]).toMatchObject({ unanswered: 1, resets: 1 });
+    const { fixture } = await answering({ status: 200, body: 'a'.repeat(100), cutAfterBytes: 10 });
+    expect(await errorOf(ask(fixture.transport))).toBeInstanceOf(TransportError);
+    expect(fixture.metrics.operations()[0]).toMatchObject({ unanswered: 1, resets: 1 });
   });
 
   it('fails with a transport error when the server does not speak HTTP', async () => {
-    const bench = benchFor(await rawServer('220 mail ready\r\n'));
-    const error = await errorOf(ask(bench.transport));
+    const fixture = benchFor(await rawServer('220 mail ready\r\n'));
+    const error = await errorOf(ask(fixture.transport));
     expect(error).toBeInstanceOf(TransportError);
     expect(error).toMatchObject({ label: 'transport/HTTPParserError' });
-    expect(bench.metrics.operations()[0]).toMatchObject({ unanswered: 1, otherErrors: 1 });
+    expect(fixture.metrics.operations()[0]).toMatchObject({ unanswered: 1, otherErrors: 1 });
   });
 
   it('ends at the time limit, not before, when the server stays silent', async () => {
-    const { server, bench } = await answering('silence');
-    const exchange = errorOf(ask(bench.transport));
+    const { server, fixture } = await answering('silence');
+    const exchange = errorOf(ask(fixture.transport));
     await server.untilAsked('get-configuration');
-    bench.clock.advance(4999);
-    expect(bench.metrics.exchangeCount).toBe(0);
-    bench.clock.advance(1);
+    fixture.clock.advance(4999);
+    expect(fixture.metrics.exchangeCount).toBe(0);
+    fixture.clock.advance(1);
     const error = await exchange;
     expect(error).toBeInstanceOf(TimeoutError);
     expect(error).toMatchObject({ code: 'timeout', label: 'timeout', elapsedMs: 5000 });
     expect(String(error)).toContain('no complete response within 5000 ms');
-    expect(bench.metrics.operations()[0]).toMatchObject({ unanswered: 1, timeouts: 1 });
+    expect(fixture.metrics.operations()[0]).toMatchObject({ unanswered: 1, timeouts: 1 });
   });
 
   it('fails when the response is too large, and names the limit', async () => {
-    const { bench } = await answering({ status: 200, body: 'a'.repeat(1001) });
-    const error = await errorOf(ask(bench.transport, { responseMaxBytes: 1000 }));
+    const { fixture } = await answering({ status: 200, body: 'a'.repeat(1001) });
+    const error = await errorOf(ask(fixture.transport, { responseMaxBytes: 1000 }));
     expect(error).toBeInstanceOf(ResponseError);
     expect(error).toMatchObject({ label: 'response/too-large', passing: false });
     expect(String(error)).toContain('larger than 1000 bytes');
-    expect((await ask(bench.transport, { responseMaxBytes: 1001 })).body.length).toBe(1001);
+    expect((await ask(fixture.transport, { responseMaxBytes: 1001 })).body.length).toBe(1001);
   });
 
   it('is stopped and not counted when the run is interrupted', async () => {
-    const { server, bench } = await answering('silence');
-    const exchange = errorOf(ask(bench.transport));
+    const { server, fixture } = await answering('silence');
+    const exchange = errorOf(ask(fixture.transport));
     await server.untilAsked('get-configuration');
-    bench.transport.breakOff();
+    fixture.transport.breakOff();
     expect(await exchange).toBeInstanceOf(FleetStopped);
-    expect(bench.metrics.operations()).toEqual([]);
+    expect(fixture.metrics.operations()).toEqual([]);
   });
 
   it('names the remedy when the CA of the certificate is unknown', () => {

@@ -178,7 +178,7 @@ const loadOptions = inGroup('Load', {
   },
   drain: {
     flag: '--drain <duration>',
-    help: 'time that open deployments have to finish after the end',
+    help: 'after the end of the run, wait this long for open deployments',
     ...kinds.duration(0),
     default: { value: '30s', shown: '30s' },
     field: 'drainMs',

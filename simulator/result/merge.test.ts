@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../fixtures/base/clock.ts';
 import { RunMetrics } from '../metrics/run-metrics.ts';
 import { ScopeMetrics } from '../metrics/scope-metrics.ts';
-import { noonMs } from '../testing/bench.ts';
+import { noonMs } from '../testing/client-fixture.ts';
 import {
   figuresOf,
   sampleMachine,

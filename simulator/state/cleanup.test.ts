@@ -6,7 +6,7 @@ import { ManualClock } from '../../fixtures/base/clock.ts';
 import { seededRandom } from '../../fixtures/base/random.ts';
 import { deviceKey } from '../identity/device-key.ts';
 import { identityData } from '../identity/identity.ts';
-import { noonMs, token } from '../testing/bench.ts';
+import { noonMs, token } from '../testing/client-fixture.ts';
 import {
   closedPortUrl,
   type PretendResponse,

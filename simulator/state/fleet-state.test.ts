@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { beginDeployment, type SimulatedDevice } from '../device/device.ts';
-import { deviceOf, sessionOf } from '../testing/bench.ts';
+import { deviceOf, sessionOf } from '../testing/client-fixture.ts';
 import { FleetState, type StateSubject } from './fleet-state.ts';
 import { keptSeed } from './state-head.ts';
 

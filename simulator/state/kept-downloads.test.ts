@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { beginDeployment } from '../device/device.ts';
-import { deviceOf } from '../testing/bench.ts';
+import { deviceOf } from '../testing/client-fixture.ts';
 import { DownloadFolder } from './kept-downloads.ts';
 
 let folder: string;

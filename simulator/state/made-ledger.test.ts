@@ -10,7 +10,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { deviceOf, sessionOf } from '../testing/bench.ts';
+import { deviceOf, sessionOf } from '../testing/client-fixture.ts';
 import { CleanupLedger, readLedger } from './made-ledger.ts';
 
 let folder: string;

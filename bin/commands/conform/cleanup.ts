@@ -21,7 +21,7 @@ import { createOutput } from '../../output/output.ts';
 import { stopSignal } from '../../output/stop-signal.ts';
 import { foundTarget } from '../../server-access/found-server.ts';
 import { credentialsOf, targetRows } from './options.ts';
-import { controlOf, controlRows } from './steering-options.ts';
+import { controlOf, controlRows } from './target-control-options.ts';
 
 const REQUEST_TIME_LIMIT_MS = 15_000;
 

@@ -32,7 +32,7 @@ import {
   withKnownIds,
 } from './options.ts';
 import { readReportFile } from './read-report.ts';
-import { conformanceForms } from './report-forms.ts';
+import { conformanceFormats } from './report-formats.ts';
 import { openRunLines } from './run-lines.ts';
 import { runSuite } from './run-suite.ts';
 import { prepareScripts, writeScripts } from './script-files.ts';
@@ -104,7 +104,7 @@ const commandRows = {
     cli: { kind: 'switch' },
   },
   coverage: {
-    flag: '--coverage [form]',
+    flag: '--coverage [format]',
     group: 'Instead of a run',
     help: 'print which cases test which requirement',
     cli: { kind: 'read', read: (form): string | true => form, accepted: 'a form' },
@@ -228,7 +228,7 @@ async function conform(
   lines.end(result);
   const comparison = earlier ? compareReports(earlier, result) : undefined;
   const scripts = await writeScripts(result, options.scripts);
-  await writeReports(conformanceForms, options.report, { result, comparison, scripts });
+  await writeReports(conformanceFormats, options.report, { result, comparison, scripts });
   if (options.json) output.data(result);
   output.line(conformanceReport(result, scripts));
   if (comparison) output.line(`\n${comparisonText(comparison)}`);

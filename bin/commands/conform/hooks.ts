@@ -10,7 +10,7 @@ const contract = [
   'The file for --hooks names one command for all steps, or one per step. Commands run without a shell.',
   '',
   '  timeLimitSeconds: 20            # default: 30',
-  '  command: [node, steer.mjs]      # for every step without a command of its own',
+  '  command: [node, control.mjs]      # for every step without a command of its own',
   '  steps:                          # default: the command handles every step',
   '    accept: [./accept.sh]',
   '    deploy:                       # uses the command above',

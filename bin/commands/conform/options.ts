@@ -21,8 +21,8 @@ import { CommandError, setUpError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
 import { readNamedFile } from '../../output/files.ts';
 import { foundTarget } from '../../server-access/found-server.ts';
-import { conformanceForms } from './report-forms.ts';
-import { steeringOf, steeringRows } from './steering-options.ts';
+import { conformanceFormats } from './report-formats.ts';
+import { targetControlOf, targetControlRows } from './target-control-options.ts';
 
 /** The options of `fleetbed conform` itself, in addition to the options of a run. */
 export const targetRows = {
@@ -38,7 +38,7 @@ export const targetRows = {
     help: sharedHelp.ca,
     cli: { kind: 'file' },
   },
-  ...steeringRows,
+  ...targetControlRows,
   waivers: {
     flag: '--waivers <file>',
     group: 'Requirements',
@@ -46,7 +46,7 @@ export const targetRows = {
     cli: { kind: 'file' },
   },
   report: {
-    ...reportOption(conformanceForms, (list) => `${list}; repeatable`),
+    ...reportOption(conformanceFormats, (list) => `${list}; repeatable`),
     group: 'Reports',
   },
   scripts: {
@@ -128,7 +128,7 @@ export async function runSettingsOf(
     ...settingsOfOptions(suiteOptions, options),
     baseUrl: options.url,
     credentials: credentialsOf(options),
-    ...(await steeringOf(options)),
+    ...(await targetControlOf(options)),
     waivers: await readNamedWaivers(options.waivers),
     model: settingsOfOptions(modelOptions, options),
     ...(caPem !== undefined && { tls: { caPem } }),

@@ -22,7 +22,7 @@ import { createOutput } from '../../output/output.ts';
 import { stopSignal } from '../../output/stop-signal.ts';
 import { addRunOptions, type ConformOptions, completed, runSettingsOf } from './options.ts';
 import { readReportFile } from './read-report.ts';
-import { conformanceForms } from './report-forms.ts';
+import { conformanceFormats } from './report-formats.ts';
 import { runSuite } from './run-suite.ts';
 import { prepareScripts, writeScripts } from './script-files.ts';
 import { verdictPrinter, waitPrinter } from './suite-watch.ts';
@@ -100,7 +100,7 @@ async function replay(report: StoredResult, options: ReplayOptions): Promise<Exi
     return runSuite({ ...settings, ids, signal, onVerdict, onWait: waitPrinter(live) });
   });
   const scripts = await writeScripts(result, options.scripts);
-  await writeReports(conformanceForms, options.report, { result, scripts });
+  await writeReports(conformanceFormats, options.report, { result, scripts });
   const rows = replayedCases(report, ids, result.verdicts);
   output.data(rows);
   if (!output.json) output.line(`${conformanceReport(result, scripts)}\n`);

@@ -10,7 +10,7 @@ import { drawnDefects, type FuzzDefect } from '../../../conformance/self-test/fu
 import {
   type FuzzResult,
   type FuzzRow,
-  isSharp,
+  reachesFloor,
   runFuzz,
 } from '../../../conformance/self-test/fuzz/fuzz.ts';
 import { isSound } from '../../../conformance/self-test/judgement.ts';
@@ -212,7 +212,7 @@ async function fuzzed(
   output.data(result);
   output.line(fuzzText(result, floor));
   if (result.interrupted) return exitCodes.interrupted;
-  return isSharp(result, floor) ? exitCodes.pass : exitCodes.failed;
+  return reachesFloor(result, floor) ? exitCodes.pass : exitCodes.failed;
 }
 
 async function runDrawn(

@@ -20,7 +20,7 @@ import { progressLine } from '../../../simulator/report/text.ts';
 import {
   jsonFile,
   type ReportFiles,
-  type ReportForm,
+  type ReportFormat,
   writeReports,
 } from '../../options/reports.ts';
 import { CommandError } from '../../output/command-error.ts';
@@ -50,13 +50,13 @@ const SUITE_TENANT = { name: 'conformance', adminEmail: 'conformance@example.com
 const SUITE_JOBS = 4;
 const SUITE_CASE_MAX_MS = 60_000;
 
-const forms = [
-  { form: 'json', render: jsonFile },
-  { form: 'junit', render: ({ conformance }) => conformanceJunit(conformance) },
-] as const satisfies readonly ReportForm<DemoResults>[];
+const formats = [
+  { format: 'json', render: jsonFile },
+  { format: 'junit', render: ({ conformance }) => conformanceJunit(conformance) },
+] as const satisfies readonly ReportFormat<DemoResults>[];
 
-/** The name of a form in which the demo writes its results. */
-export type DemoForm = (typeof forms)[number]['form'];
+/** The name of a format in which the demo writes its results. */
+export type DemoFormat = (typeof formats)[number]['format'];
 
 /** What the runs of the demo need beside the server. */
 interface DemoContext {
@@ -84,7 +84,7 @@ export async function runOnServer(
     const conformance = await judgeServer(server, signal, output);
     await removeForeignDevices(server, fleet);
     const results = { fleet, conformance };
-    await writeReports(forms, report, results);
+    await writeReports(formats, report, results);
     output.data({ ...results, server: serverReady(server) });
     output.line(demoSummary(results, exit ? undefined : server));
     exitCode = worstExitCode([fleetExitCode(fleet), conformanceExitCode(conformance)]);

@@ -18,9 +18,12 @@ import { type ServerReady, serverReady } from '../../server-access/ready.ts';
 import { writeRunFile } from '../../server-access/run-file.ts';
 import { delayWasmOptimization } from '../../server-access/wasm-optimization.ts';
 import { runStarter } from '../serve/console-runs.ts';
-import type { DemoForm } from './demo-runs.ts';
+import type { DemoFormat } from './demo-runs.ts';
 
-const forms: readonly { readonly form: DemoForm }[] = [{ form: 'json' }, { form: 'junit' }];
+const formats: readonly { readonly format: DemoFormat }[] = [
+  { format: 'json' },
+  { format: 'junit' },
+];
 
 const rows = inGroup('Options', {
   exit: {
@@ -28,7 +31,7 @@ const rows = inGroup('Options', {
     help: 'exit after the run instead of staying up',
     cli: { kind: 'switch' },
   },
-  report: reportOption(forms, (list) => `write a report: ${list} (verdicts); repeatable`),
+  report: reportOption(formats, (list) => `write a report: ${list} (verdicts); repeatable`),
   json: {
     flag: '--json',
     help: sharedHelp.json,
@@ -50,7 +53,7 @@ const codes = exitCodeHelp({
   failed: 'a case or the fleet failed',
   setUp: 'the server cannot start, or a report cannot be written',
   undecided: 'ended before fleet and suite had a result',
-  limited: fleetCodes.limited,
+  generatorLimited: fleetCodes.generatorLimited,
   interrupted: 'Ctrl-C during the run of fleet and suite',
 });
 

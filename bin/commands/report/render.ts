@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { fleetReport } from '../../../simulator/report/text.ts';
 import { addExamples } from '../../options/examples.ts';
 import { exitCodeHelp } from '../../options/exit-code-help.ts';
-import { fleetForms } from '../../options/fleet-forms.ts';
+import { fleetFormats } from '../../options/fleet-formats.ts';
 import * as values from '../../options/option-values.ts';
 import { writeReports } from '../../options/reports.ts';
 import { requireWritable } from '../../output/files.ts';
@@ -12,9 +12,9 @@ import { createOutput } from '../../output/output.ts';
 import { readResultFile } from './read-result-file.ts';
 
 /** The report formats that have an option, by name. */
-const forms = fleetForms
+const formats = fleetFormats
   .filter(({ title }) => title !== undefined)
-  .toSorted((one, other) => one.form.localeCompare(other.form));
+  .toSorted((one, other) => one.format.localeCompare(other.format));
 
 interface RenderOptions {
   readonly text?: boolean;
@@ -30,8 +30,8 @@ export function configure(command: Command): void {
     'fleetbed report render run.json --html run.html --junit run.xml',
   );
   command.argument('<result>', 'JSON file of a run or a merge', values.nonEmptyText);
-  for (const { form, title } of forms) {
-    command.option(`--${form} <file>`, `write ${title}`, values.nonEmptyText);
+  for (const { format, title } of formats) {
+    command.option(`--${format} <file>`, `write ${title}`, values.nonEmptyText);
   }
   command
     .option('--text', 'print the text (default: only if no file is written)')
@@ -46,8 +46,8 @@ async function render(
   files: Readonly<Record<string, string>>,
   text = Object.keys(files).length === 0,
 ): Promise<void> {
-  for (const [form, file] of Object.entries(files)) await requireWritable(`--${form}`, file);
+  for (const [format, file] of Object.entries(files)) await requireWritable(`--${format}`, file);
   const result = await readResultFile('RESULT', path);
-  await writeReports(forms, files, result);
+  await writeReports(formats, files, result);
   if (text) createOutput(false).line(fleetReport(result));
 }

@@ -36,7 +36,7 @@ export const startRows = {
   world: {
     flag: '--world <file>',
     group: 'State and time',
-    help: 'start state (see fleetbed world); SIGHUP reloads it',
+    help: 'world file with the start state; SIGHUP reloads it',
     cli: { kind: 'text' },
   },
   date: {

@@ -54,7 +54,7 @@ export interface RunObservers {
  * Opens the requested observers before the run starts.
  * @throws CommandError when a file cannot be written, or the command cannot listen at the address
  */
-export async function openAudience(
+export async function openRunObservers(
   { events, metrics }: RunObserversOptions,
   { clock, output, title, signal }: RunObserversDependencies,
 ): Promise<RunObservers> {

@@ -15,7 +15,7 @@ import {
   simulateFleet,
 } from '../../../simulator/engine/simulate-fleet.ts';
 import { planDefaults } from '../../../simulator/plan/plan.ts';
-import { token } from '../../../simulator/testing/bench.ts';
+import { token } from '../../../simulator/testing/client-fixture.ts';
 import { emptyConfiguration, PretendServer } from '../../../simulator/testing/pretend-server.ts';
 import { runCommand } from '../../testing/built-command.ts';
 import { FleetOnTestbed, type PlanChange } from '../../testing/fleet-on-testbed.ts';

@@ -108,7 +108,7 @@ function eventsWritten({ child }: RunningCommand, events: number): Promise<void>
 
 async function ended(fleet: string): Promise<FleetResult> {
   const { code, stdout, stderr } = await runCommand([...wordsOf(fleet), '--json']);
-  expect([exitCodes.pass, exitCodes.limited], stderr).toContain(code);
+  expect([exitCodes.pass, exitCodes.generatorLimited], stderr).toContain(code);
   return JSON.parse(stdout);
 }
 

@@ -13,7 +13,7 @@ import { planSchema } from '../../../simulator/plan/plan-words.ts';
 import { brokenOffReport, fleetReport } from '../../../simulator/report/text.ts';
 import { addExamples } from '../../options/examples.ts';
 import { exitCodeHelp, fleetCodes } from '../../options/exit-code-help.ts';
-import { fleetForms } from '../../options/fleet-forms.ts';
+import { fleetFormats } from '../../options/fleet-formats.ts';
 import { addOptionRows } from '../../options/option-rows.ts';
 import { repeatLine } from '../../options/repeat-line.ts';
 import { prepareReports, reportOption, writeReports } from '../../options/reports.ts';
@@ -32,7 +32,7 @@ import {
   virtualProblem,
 } from '../../virtual/options.ts';
 import { AcceptanceHint } from './acceptance-hint.ts';
-import { openAudience, STANDARD_OUTPUT } from './audience.ts';
+import { openRunObservers, STANDARD_OUTPUT } from './audience.ts';
 import { addCleanup } from './cleanup.ts';
 import { printKeyProgress } from './identity-options.ts';
 import { listenAddress, listenAddressForm } from './listen-address.ts';
@@ -43,7 +43,7 @@ import { ReadyWatch } from './ready-watch.ts';
 import { type SpreadOptions, simulateSpread, spreadProblem, spreadRows } from './spread.ts';
 
 const resultRows = inGroup('Results', {
-  report: reportOption(fleetForms, (list) => `write a report: ${list}; repeatable`),
+  report: reportOption(fleetFormats, (list) => `write a report: ${list}; repeatable`),
   json: {
     flag: '--json',
     help: sharedHelp.json,
@@ -165,7 +165,7 @@ async function simulate(
   const title = `${counted(plan.devices, 'device')} against ${plan.baseUrl}, seed "${plan.seed}"`;
   output.progress(title);
   const watch = new ReadyWatch(plan, options.readyFile);
-  const audience = await openAudience(options, { clock: systemClock, output, title, signal });
+  const audience = await openRunObservers(options, { clock: systemClock, output, title, signal });
   const print = (text: string): void => audience.output.progress(text);
   signal.addEventListener('abort', () => print(stoppingLine(plan)), { once: true });
   forceStop.addEventListener('abort', () => print('stopping now; the summary follows'), {
@@ -200,7 +200,7 @@ async function simulate(
     },
   );
   await watch.readyWritten;
-  await writeReports(fleetForms, options.report, result);
+  await writeReports(fleetFormats, options.report, result);
   output.data(result);
   output.line(fleetReport(result) + repeat);
   return fleetExitCode(result);

@@ -30,13 +30,13 @@ const ADDED_TO_RESPONSE_BYTES = 48;
 
 /** Measures the requests of a fleet that pass through it. */
 export class TrafficMeter {
-  readonly #steeredTime: string;
+  readonly #adjustedTime: string;
   #requests = 0;
   #sentBytes = 0;
   #receivedBytes = 0;
 
   constructor(headerPrefix: string) {
-    this.#steeredTime = vendorNames(headerPrefix).testbed.time.toLowerCase();
+    this.#adjustedTime = vendorNames(headerPrefix).testbed.time.toLowerCase();
   }
 
   /** Returns a listener that passes requests to the server through this meter. */
@@ -47,7 +47,7 @@ export class TrafficMeter {
       server(request, {
         onHead: (status, headers) => {
           // The header is present only because the clock is controlled.
-          const { [this.#steeredTime]: _time, ...sent } = headers;
+          const { [this.#adjustedTime]: _time, ...sent } = headers;
           this.#receivedBytes += STATUS_LINE_BYTES + ADDED_TO_RESPONSE_BYTES + headBytes(sent);
           reader.onHead(status, headers);
         },

@@ -12,7 +12,7 @@ import {
   type FleetProgress,
 } from '../../../simulator/engine/simulate-fleet.ts';
 import { fleetReport } from '../../../simulator/report/text.ts';
-import { fleetForms } from '../../options/fleet-forms.ts';
+import { fleetFormats } from '../../options/fleet-formats.ts';
 import { repeatLine } from '../../options/repeat-line.ts';
 import { prepareReports, type ReportFiles, writeReports } from '../../options/reports.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
@@ -100,7 +100,7 @@ async function runOnce(
   const { sha256, lines } = logged;
   const virtual = { startMs: trial.startMs, eventLog: { sha256, lines }, violations };
   const run = { ...result, virtual };
-  await writeReports(fleetForms, options.report, run);
+  await writeReports(fleetFormats, options.report, run);
   output.data(run);
   output.line(fleetReport(run));
   const seconds = (user + system) / 1e6;

@@ -6,7 +6,7 @@ import {
   decodeConnectMessage,
   encodeConnectMessage,
 } from '../../../fixtures/formats/connect-message.ts';
-import { noonMs, token } from '../../../simulator/testing/bench.ts';
+import { noonMs, token } from '../../../simulator/testing/client-fixture.ts';
 import { closedPortUrl, PretendServer } from '../../../simulator/testing/pretend-server.ts';
 import { RemoteShell, ShellRefused } from './remote-shell.ts';
 import {

@@ -8,7 +8,7 @@ import { exitCodes } from '../../output/exit-codes.ts';
 import { writeWholeFolder } from '../../output/files.ts';
 import { createOutput } from '../../output/output.ts';
 import { vectorsFrom } from './content.ts';
-import { vectorForms } from './forms.ts';
+import { vectorFormats } from './formats.ts';
 
 const rows = inGroup('Options', {
   seed: {
@@ -19,7 +19,7 @@ const rows = inGroup('Options', {
   },
   out: {
     flag: '--out <folder>',
-    help: 'folder to create, which is complete or not there at all',
+    help: 'folder to create; removed again if writing fails',
     cli: { kind: 'text' },
     default: { value: 'vectors' },
   },
@@ -56,7 +56,7 @@ export function configure(command: Command): void {
   addOptionRows(command, rows)
     .addHelpText('after', help)
     .action(async ({ seed, out, format }: ValuesOf<typeof rows>) => {
-      const { fileName, textOf } = vectorForms[format];
+      const { fileName, textOf } = vectorFormats[format];
       const set = await vectorsFrom(seed);
       const text = Buffer.from(textOf(set));
       await writeWholeFolder('--out', out, new Map([[fileName, text], ...set.files]));

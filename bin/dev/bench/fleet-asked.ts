@@ -62,10 +62,10 @@ export async function measuredFleet(
     const settleMs = asked.settleMs * SETTLE_GROWTH;
     if (settleMs <= SETTLE_MAX_MS) return measuredFleet(children, { ...asked, settleMs });
     const sentence = `the machine is too busy: ${seen.unsettled}; stop other programs.`;
-    throw new CommandError(sentence, exitCodes.limited);
+    throw new CommandError(sentence, exitCodes.generatorLimited);
   }
   if (seen.errors.length > 0) {
-    throw new CommandError(`the fleet saw ${seen.errors.join(', ')}.`, exitCodes.limited);
+    throw new CommandError(`the fleet saw ${seen.errors.join(', ')}.`, exitCodes.generatorLimited);
   }
   return seen;
 }

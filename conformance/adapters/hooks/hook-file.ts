@@ -2,7 +2,7 @@
  * The file that assigns a command to each step, in YAML or JSON:
  *
  *     timeLimitSeconds: 20          # default: 30
- *     command: [node, steer.mjs]    # for every step not listed in `steps`
+ *     command: [node, control.mjs]    # for every step not listed in `steps`
  *     steps:                        # default: the command supports every step
  *       accept: [./accept.sh]
  *       deploy:                     # by the command above
@@ -10,7 +10,7 @@
  * Commands are lists of arguments and run without a shell, in the folder of the file.
  */
 import * as v from 'valibot';
-import { readSteeringFile } from '../steering-file.ts';
+import { readControlFile } from '../control-file.ts';
 import { type HookStep, hookStepNames } from './hook-steps.ts';
 
 const TIME_LIMIT_SECONDS = 30;
@@ -58,9 +58,9 @@ const fileShape = v.pipe(
   ),
 );
 
-/** Parses a file of hooks; the commands run in `folder`. @throws SteeringFileError */
+/** Parses a file of hooks; the commands run in `folder`. @throws ControlFileError */
 export function readHookFile(text: string, folder: string): HookFile {
-  const { timeLimitSeconds, command: whole, steps } = readSteeringFile(text, fileShape);
+  const { timeLimitSeconds, command: whole, steps } = readControlFile(text, fileShape);
   const named = steps ?? Object.fromEntries(hookStepNames.map((name) => [name, null]));
   const commands = Object.entries(named).map(
     ([name, own]) => [name as HookStep, own ?? whole ?? []] as const,

@@ -207,7 +207,7 @@ describe('the target control that uses hooks', () => {
     ]);
   });
 
-  it('steers the whole target, and a tenant that a hook has created', async () => {
+  it('controls the whole target, and a tenant that a hook has created', async () => {
     const { hooks, session, target } = hooksOf(
       prints({ tenantId: 't1', tenantToken: 'tenant secret', userToken: null }),
     );

@@ -26,7 +26,7 @@ const requestDuties: readonly Duty[] = [
     sentence:
       'A device waits for the response to an authentication request before it sends another.',
     source: 'Device authentication',
-    looksAt: 'start and end of the authentication requests of one device',
+    evidence: 'start and end of the authentication requests of one device',
     remedy: 'send the next authentication request after the response to this one, or its timeout',
     operations: authentication,
     applies: (exchange, { client }) => pauseMs(client.authentication.last, exchange) !== undefined,
@@ -47,7 +47,7 @@ const requestDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device waits at least a second after a refusal before it asks again.',
     source: 'Device authentication; Errors: 429',
-    looksAt: 'pauses after a 401 or 403 of the authentication request; the third short one counts',
+    evidence: 'pauses after a 401 or 403 of the authentication request; the third short one counts',
     remedy: 'wait 5 s or more after a refusal, or let the pause grow from 1 s',
     operations: authentication,
     applies: ({ status }, { client }) => status !== 429 && client.authentication.last !== undefined,
@@ -63,7 +63,7 @@ const requestDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device authenticates again after a 401, before it repeats the operation.',
     source: 'Authentication, rule 3',
-    looksAt: '401 of one operation without an authentication request; one repeat is excused',
+    evidence: '401 of one operation without an authentication request; one repeat is excused',
     remedy: 'take a 401 of any operation as the end of the token: authenticate, then repeat',
     scene: 'revocation',
     applies: ({ row, status }, { client }) =>
@@ -81,10 +81,10 @@ const requestDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device that has sent a tenant token sends the same one each time.',
     source: 'AuthRequest: tenant_token',
-    looksAt: 'the member tenant_token of authentication requests',
+    evidence: 'the member tenant_token of authentication requests',
     remedy: 'read the tenant token from the configuration for every request',
     operations: authentication,
-    concerns: ({ authentication: { last } }) => last?.tenantToken !== undefined,
+    appliesToClient: ({ authentication: { last } }) => last?.tenantToken !== undefined,
     applies: (_, { client }) => client.authentication.last?.tenantToken !== undefined,
     violation: ({ sent }, { client }) =>
       membersOf(sent).tenant_token === client.authentication.last?.tenantToken
@@ -96,7 +96,7 @@ const requestDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device that is refused does not ask ever faster.',
     source: 'States and transitions; Errors: 403',
-    looksAt: 'pauses after refusals of the authentication request',
+    evidence: 'pauses after refusals of the authentication request',
     remedy: 'keep the interval after a 401 or 403, or let it grow',
     scene: 'rejection',
     operations: authentication,
@@ -119,7 +119,7 @@ const requestDuties: readonly Duty[] = [
     level: 'observed',
     sentence: 'Whether a device authenticates while its token is still accepted.',
     source: 'Authentication, rule 3',
-    looksAt: 'the number of authentication requests that were answered 200',
+    evidence: 'the number of authentication requests that were answered 200',
     remedy: 'keep the token until an operation is answered 401',
     observation: ({ authentication: { issued } }) =>
       issued > 0 ? `${issued} tokens were issued` : undefined,
@@ -129,7 +129,7 @@ const requestDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device retries an authentication request that failed, after a pause.',
     source: 'Errors: 500; RFC 9110, 15.6.4',
-    looksAt: 'authentication requests after a 5xx or a cut connection',
+    evidence: 'authentication requests after a 5xx or a cut connection',
     remedy: 'retry after 1 s or more, and let the pause grow',
     scene: 'sign-in-outage',
     operations: authentication,
@@ -146,7 +146,7 @@ const reactionDuties: readonly Duty[] = [
     sentence:
       'A device that is accepted again after a rejection authenticates again without a restart.',
     source: 'States and transitions',
-    looksAt: 'an authentication request after the acceptance of a device that was refused',
+    evidence: 'an authentication request after the acceptance of a device that was refused',
     remedy: 'go on asking after a 401 or 403, at the interval',
     scene: 'rejection',
     sequence: {
@@ -161,7 +161,7 @@ const reactionDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device that is pending asks again until it is accepted.',
     source: 'States and transitions: a subsequent authentication request reflects the decision',
-    looksAt: 'the authentication request after a 401',
+    evidence: 'the authentication request after a 401',
     remedy: 'ask again after a 401, at an interval, as long as the device runs',
     scene: 'pending',
     sequence: {
@@ -179,7 +179,7 @@ const reactionDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device uses the body of the 200 as the token, as it is.',
     source: 'Device authentication: 200 body is a JWT as a plain string',
-    looksAt: 'the Authorization header of the requests after an authentication request',
+    evidence: 'the Authorization header of the requests after an authentication request',
     remedy: 'send the bytes of the body, without quotes, line ends or escapes',
     applies: ({ row, token }, { client }) =>
       row.authorization === 'device' &&
@@ -205,7 +205,7 @@ const reactionDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device renews an expired token, and sends it at most once more.',
     source: 'Authentication, rule 3; States and transitions',
-    looksAt: 'requests with a token whose time is over',
+    evidence: 'requests with a token whose time is over',
     remedy: 'authenticate when an operation answers 401, whatever the age of the token',
     scene: 'token-expiry',
     sequence: {
@@ -231,7 +231,7 @@ const reactionDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device stops using a token once it has a newer one.',
     source: 'Authentication, rule 3',
-    looksAt: 'the Authorization header after a renewal',
+    evidence: 'the Authorization header after a renewal',
     remedy: 'replace the token in every process and connection',
     scene: 'token-expiry',
     applies: ({ token, row }, { client, event }) =>
@@ -254,7 +254,7 @@ const reactionDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device takes any token of up to 4 KB without looking into it.',
     source: 'Authentication, rule 1',
-    looksAt: 'the request after a token of another length, algorithm or with unknown claims',
+    evidence: 'the request after a token of another length, algorithm or with unknown claims',
     remedy: 'store the token as text of any length, and never parse it',
     scene: 'other-token',
     sequence: {
@@ -276,7 +276,7 @@ const reactionDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device works although its clock and the clock of the server are years apart.',
     source: 'Authentication, rule 3',
-    looksAt: 'polls after the clock of the server was moved by years',
+    evidence: 'polls after the clock of the server was moved by years',
     remedy: 'judge a token by the responses to it, not by the clock of the device',
     scene: 'clock-wrong',
     sequence: {

@@ -22,7 +22,7 @@ interface BodyDuty extends Pick<Duty, 'id' | 'level' | 'sentence' | 'source' | '
 export function bodyDuty({ at, isExcused, namesOnce, further, ...row }: BodyDuty): Duty {
   return {
     ...row,
-    looksAt: at === undefined ? 'the body' : `the member ${at} in the body`,
+    evidence: at === undefined ? 'the body' : `the member ${at} in the body`,
     applies: ({ sent }) => sent !== undefined && isExcused?.(sent) !== true,
     violation: ({ row: { id }, sent }, { event }) => {
       const shape = knownRows.find((each) => each.id === id)?.body;

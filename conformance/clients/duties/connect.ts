@@ -24,7 +24,7 @@ const handshakeDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device opens its websocket by a complete handshake.',
     source: 'Device connect; RFC 6455, 4.1',
-    looksAt: 'method and headers of the handshake',
+    evidence: 'method and headers of the handshake',
     remedy: 'send Upgrade: websocket, Connection: Upgrade, version 13 and a key of 16 bytes',
     operations: handshakes,
     applies: () => true,
@@ -53,7 +53,7 @@ const handshakeDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device chooses a new key for each handshake.',
     source: 'RFC 6455, 4.1: the nonce must be selected randomly',
-    looksAt: 'the keys of the last handshakes',
+    evidence: 'the keys of the last handshakes',
     remedy: 'draw 16 random bytes for each handshake',
     operations: handshakes,
     applies: (exchange, { client }) =>
@@ -68,7 +68,7 @@ const handshakeDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device waits longer with each handshake that fails.',
     source: 'RFC 6455, 7.2.3',
-    looksAt: 'pauses between handshakes that failed',
+    evidence: 'pauses between handshakes that failed',
     excuses: 'the first attempt, which may be at once',
     remedy: 'double the pause after each failure, up to some minutes, with a random part',
     scene: 'socket-refused',
@@ -91,7 +91,7 @@ const handshakeDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device opens its websocket with its newest token.',
     source: 'Authentication, rules 3 and 7',
-    looksAt: 'the token of a handshake after a renewal',
+    evidence: 'the token of a handshake after a renewal',
     remedy: 'read the token when the handshake is sent, not when the process starts',
     scene: 'socket-closed',
     operations: handshakes,
@@ -110,7 +110,7 @@ const handshakeDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device ends a handshake whose Sec-WebSocket-Accept is wrong.',
     source: 'RFC 6455, 4.1: fail the connection',
-    looksAt: 'messages on a websocket whose handshake was altered',
+    evidence: 'messages on a websocket whose handshake was altered',
     remedy: 'compute the value from the key, and close on a difference',
     scene: 'socket-wrong-accept',
     sequence: {
@@ -137,7 +137,7 @@ const frameDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device masks its frames.',
     source: 'RFC 6455, 5.1 and 5.3',
-    looksAt: 'the frames of the device',
+    evidence: 'the frames of the device',
     remedy: 'mask every frame with four new random bytes',
     socket: (event) => {
       if (event.from !== 'device' || !isFrame(event)) return undefined;
@@ -150,7 +150,7 @@ const frameDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device answers a ping with its payload.',
     source: 'RFC 6455, 5.5.2 and 5.5.3',
-    looksAt: 'the pong after a ping of the server',
+    evidence: 'the pong after a ping of the server',
     excuses: 'a websocket that was closed',
     remedy: 'send a pong with the same bytes at once, also while a message is handled',
     scene: 'sockets',
@@ -183,7 +183,7 @@ const frameDuties: readonly Duty[] = [
     level: 'observed',
     sentence: 'Whether a device sends pings of its own.',
     source: 'RFC 6455, 5.5.2',
-    looksAt: 'the pings of the device',
+    evidence: 'the pings of the device',
     remedy: 'none is needed',
     observation: ({ pings }) => (pings > 0 ? `${pings} pings` : undefined),
   },
@@ -192,7 +192,7 @@ const frameDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device takes messages in fragments, with pings between them.',
     source: 'RFC 6455, 5.4',
-    looksAt: 'what follows a message of the server that was sent in fragments',
+    evidence: 'what follows a message of the server that was sent in fragments',
     remedy: 'join the fragments, and handle control frames in between',
     scene: 'sockets',
     sequence: {
@@ -210,7 +210,7 @@ const frameDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device closes with a legal code.',
     source: 'RFC 6455, 7.4',
-    looksAt: 'the code in a close frame of the device',
+    evidence: 'the code in a close frame of the device',
     remedy: 'send 1000 at a normal end, and the code of the server in a response',
     scene: 'socket-closed',
     socket: ({ event, from, code, violation }) => {
@@ -228,7 +228,7 @@ const frameDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device has one websocket at a time.',
     source: 'Device connect; field notes 4.3',
-    looksAt: 'messages and pings on a websocket 10 s after a newer one was opened',
+    evidence: 'messages and pings on a websocket 10 s after a newer one was opened',
     remedy: 'close the older websocket after a reconnect',
     socket: ({ event, from, socket, atMs }, { client }) => {
       if (from !== 'device' || (event !== 'message' && event !== 'ping')) return undefined;
@@ -244,7 +244,7 @@ const frameDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device sends messages as msgpack maps, and repeats the id of the session.',
     source: 'Device connect; field notes 4.4',
-    looksAt: 'the messages of the device, and the session ids that the server used',
+    evidence: 'the messages of the device, and the session ids that the server used',
     remedy: 'encode {hdr, body} as msgpack, and copy hdr.sid from the message that is answered',
     socket: ({ event, from, payload }, { client }) => {
       if (event !== 'message' || from !== 'device' || payload === undefined) return undefined;
@@ -267,7 +267,7 @@ const reactionDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device reconnects when nothing has come for two minutes.',
     source: 'RFC 6455, 5.5.2; field notes 4.2',
-    looksAt: 'the handshake after a silence',
+    evidence: 'the handshake after a silence',
     remedy: 'send a ping each minute, and reconnect when its pong is missing',
     scene: 'socket-silent',
     sequence: {
@@ -284,7 +284,7 @@ const reactionDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device survives a message that it does not know.',
     source: 'Device connect; field notes 4.4',
-    looksAt: 'what follows a message of an unknown protocol or type',
+    evidence: 'what follows a message of an unknown protocol or type',
     remedy: 'answer with an error, or ignore the message',
     scene: 'sockets',
     sequence: {
@@ -302,7 +302,7 @@ const reactionDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device polls when a check-update message asks it to.',
     source: 'Device connect; field notes 4.4',
-    looksAt: 'the poll after a check-update message, within 10 s',
+    evidence: 'the poll after a check-update message, within 10 s',
     remedy: 'poll once at a check-update message, whatever is left of the interval',
     scene: 'sockets',
     sequence: {

@@ -31,7 +31,7 @@ const linkDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device fetches exactly the link that it was given.',
     source: 'DeploymentInstructions (v1): artifact.source.uri',
-    looksAt: 'path and query of a download, and of the links that were offered',
+    evidence: 'path and query of a download, and of the links that were offered',
     remedy: 'take the string as it is: do not decode, sort, shorten or append anything',
     operations: downloadOperations,
     applies: ({ request }, { client }) => {
@@ -50,7 +50,7 @@ const linkDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device fetches a link by GET.',
     source: 'Device deployments v1: the URL is usable only with GET',
-    looksAt: 'the method of requests for a link',
+    evidence: 'the method of requests for a link',
     remedy: 'use GET, and read the length from its response instead of a HEAD before it',
     operations: downloadOperations,
     applies: () => true,
@@ -62,7 +62,7 @@ const linkDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device sends neither Authorization nor cookie to a link of another origin.',
     source: 'Authentication, rules 1 and 8; RFC 9110, 11.6.2',
-    looksAt: 'the headers of a download, and the host of the polls before it',
+    evidence: 'the headers of a download, and the host of the polls before it',
     remedy: 'send the token only to the address of the API; a link carries its own permission',
     scene: 'redirected-to-host',
     operations: downloadOperations,
@@ -81,7 +81,7 @@ const linkDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device resumes a download from the first byte that it lacks.',
     source: 'RFC 9110, 14.1.1 and 14.2',
-    looksAt: 'the Range of a download, and of the one after a cut',
+    evidence: 'the Range of a download, and of the one after a cut',
     excuses: 'a device that has received less than was written',
     remedy: 'send one range from the first missing byte, such as "Range: bytes=1024-"',
     scene: 'cut-download',
@@ -111,7 +111,7 @@ const linkDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device gives up a link that was refused twice.',
     source: 'Errors: 403, link expired or signature invalid',
-    looksAt: '400 and 403 of one link since it was offered',
+    evidence: '400 and 403 of one link since it was offered',
     remedy: 'poll again for a fresh link after a 403, or report failure',
     scene: 'expired-link',
     operations: downloadOperations,
@@ -127,7 +127,7 @@ const linkDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device follows the redirects of a link, at most ten in a row.',
     source: 'RFC 9110, 15.4',
-    looksAt: 'the request after a 302, 303, 307 or 308',
+    evidence: 'the request after a 302, 303, 307 or 308',
     remedy: 'request the Location, without the Authorization of the API',
     scene: 'redirected-link',
     sequence: {
@@ -159,7 +159,7 @@ const linkDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device uses the newest link that it was given.',
     source: 'DeploymentInstructions (v1): artifact.source.expire',
-    looksAt: 'the link of a download after a repeated offer',
+    evidence: 'the link of a download after a repeated offer',
     remedy: 'replace the stored link by that of each response',
     operations: downloadOperations,
     applies: ({ request }, { client }) => {
@@ -181,7 +181,7 @@ const transferDuties: readonly Duty[] = [
     level: 'observed',
     sentence: 'Whether a device states the validator of the file when it resumes.',
     source: 'RFC 9110, 13.1.5',
-    looksAt: 'If-Range and If-Unmodified-Since beside Range',
+    evidence: 'If-Range and If-Unmodified-Since beside Range',
     remedy: 'send If-Range with the ETag of the first part',
     observation: ({
       deployments: {
@@ -197,7 +197,7 @@ const transferDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device begins anew after a 416, or is done.',
     source: 'RFC 9110, 15.5.17',
-    looksAt: 'what follows a 416',
+    evidence: 'what follows a 416',
     remedy: 'drop what was stored and request the whole file, unless nothing is missing',
     scene: 'unsatisfiable-range',
     sequence: {
@@ -223,7 +223,7 @@ const transferDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device gives up a download after a bounded number of tries.',
     source: 'States and transitions, rule 1',
-    looksAt: 'downloads in a row that brought nothing',
+    evidence: 'downloads in a row that brought nothing',
     remedy: 'report failure after ten tries or so',
     scene: 'failing-download',
     operations: [...downloadOperations, ...reporting],
@@ -245,7 +245,7 @@ const transferDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device decodes the encoding of a file that it has asked for.',
     source: 'RFC 9110, 12.5.3',
-    looksAt: 'the report after a download with Content-Encoding',
+    evidence: 'the report after a download with Content-Encoding',
     remedy: 'send Accept-Encoding: identity, or decode',
     scene: 'compressed-download',
     sequence: {
@@ -269,7 +269,7 @@ const transferDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device does not fetch the bytes of a file again and again where nothing was cut.',
     source: 'Limits: 429 is returned when a client floods the server',
-    looksAt: 'the bytes that were sent of a file since a cut or a failure, and its length',
+    evidence: 'the bytes that were sent of a file since a cut or a failure, and its length',
     excuses: 'what was sent before a download that was cut or failed',
     remedy: 'store what was fetched, and fetch a file again only after it was dropped',
     operations: downloadOperations,
@@ -286,7 +286,7 @@ const transferDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device takes a file of more than 2 GiB, or refuses it.',
     source: 'Artifact: size',
-    looksAt: 'the final status after a file of more than 2 GiB',
+    evidence: 'the final status after a file of more than 2 GiB',
     remedy: 'count bytes in 64 bits, and report failure where there is no room',
     scene: 'large-artifact',
     sequence: {
@@ -369,9 +369,10 @@ const joinedFlaws: ReadonlySet<Flaw> = new Set(['wrong-start', 'changed']);
 
 const flawDuties: readonly Duty[] = flawRows.map(({ flaw, seen: actual, ...row }) => ({
   ...row,
-  looksAt: 'the final status of a deployment, and what was sent of its file before',
+  evidence: 'the final status of a deployment, and what was sent of its file before',
   ...(joinedFlaws.has(flaw) && {
-    whyUndecided: 'a failure does not show whether the client has joined the parts or refused them',
+    undecidedReason:
+      'a failure does not show whether the client has joined the parts or refused them',
   }),
   excuses: 'a file that was fetched again whole',
   operations: reporting,

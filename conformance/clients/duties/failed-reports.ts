@@ -31,7 +31,7 @@ export const failedReportDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device repeats a final status until a response has accepted or ended it.',
     source: 'States and transitions, rule 1',
-    looksAt: 'what follows a final status that met a 401, a 429, a 5xx or a lost response',
+    evidence: 'what follows a final status that met a 401, a 429, a 5xx or a lost response',
     remedy: 'store the result, and repeat the report until 204, 404 or 409, also after a restart',
     scene: 'lost-report',
     sequence: {
@@ -52,7 +52,7 @@ export const failedReportDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device pauses before it repeats a report that failed.',
     source: 'Errors: 429 and 500',
-    looksAt: 'pauses between reports that failed',
+    evidence: 'pauses between reports that failed',
     remedy: 'wait 1 s or more, and let the pause grow',
     scene: 'report-outage',
     operations: reporting,
@@ -65,7 +65,7 @@ export const failedReportDuties: readonly Duty[] = [
     sentence:
       'A device stops its deployment at a 409: no download, no success, the former artifact.',
     source: 'States and transitions: aborted',
-    looksAt: 'downloads, reports and polls after a 409',
+    evidence: 'downloads, reports and polls after a 409',
     excuses: 'a 409 that met the final status, and 2 s',
     remedy: 'end the update at a 409, and roll back what was installed',
     scene: 'abort',
@@ -98,7 +98,7 @@ export const failedReportDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device ends a deployment whose report is answered 404.',
     source: 'Errors: 404, resource not found',
-    looksAt: 'reports on a deployment after a 404',
+    evidence: 'reports on a deployment after a 404',
     remedy: 'take a 404 as the end of the deployment, and poll on',
     scene: 'deployment-gone',
     sequence: {
@@ -123,7 +123,7 @@ export const failedReportDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device that lost its power in a deployment starts again, and ends the deployment.',
     source: 'States and transitions, rule 1',
-    looksAt: 'the final status after a restart in a deployment',
+    evidence: 'the final status after a restart in a deployment',
     remedy: 'store the state of the deployment before each step, and go on from it at start',
     scene: 'power-cut',
     sequence: {
@@ -144,7 +144,7 @@ export const failedReportDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device reports no success for an installation that a power cut interrupted.',
     source: 'States and transitions, rule 1',
-    looksAt: 'success after a power cut in a download that was not completed',
+    evidence: 'success after a power cut in a download that was not completed',
     remedy: 'mark an installation as complete only after the last byte was written and checked',
     scene: 'power-cut',
     operations: reporting,

@@ -32,7 +32,7 @@ const requestDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device states its type and its artifact in every poll.',
     source: 'Device deployments v1, v2: device_type and artifact_name are mandatory',
-    looksAt: 'query or body of a poll',
+    evidence: 'query or body of a poll',
     remedy: 'send both as filled strings: in the query (GET), flat (v1) or in device_provides (v2)',
     operations: pollOperations,
     applies: ({ row, sent }) => row.method === 'GET' || sent !== undefined,
@@ -59,9 +59,9 @@ const requestDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device describes itself and its artifacts by strings.',
     source: 'Device deployments v1, v2: map string to string',
-    looksAt: 'the further pairs in the body of a poll',
+    evidence: 'the further pairs in the body of a poll',
     remedy: 'write numbers and booleans as strings',
-    concerns: ({ sendsFurtherPairs }) => sendsFurtherPairs,
+    appliesToClient: ({ sendsFurtherPairs }) => sendsFurtherPairs,
     operations: ['post-next-deployment', 'post-next-deployment-v2'],
     applies: (exchange) => Object.keys(furtherPairs(exchange)).length > 0,
     violation: (exchange) => {
@@ -78,7 +78,7 @@ const requestDuties: readonly Duty[] = [
     sentence:
       'A device names the artifact that runs: the new one after success, the former after failure.',
     source: 'Device deployments v1: artifact_name is the currently installed artifact',
-    looksAt: 'artifact_name in the polls after a final status',
+    evidence: 'artifact_name in the polls after a final status',
     excuses: 'configuration deployments, and polls underway',
     remedy: 'store the new name together with success, and not before',
     scene: 'update',
@@ -99,7 +99,7 @@ const requestDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device never polls ten times in a row at less than a second.',
     source: 'Limits: 429 is returned when a client floods the server',
-    looksAt: 'pauses between polls; polls that bring an update or a 429 are excused',
+    evidence: 'pauses between polls; polls that bring an update or a 429 are excused',
     remedy: 'poll by an interval of minutes, and after a check-update message once',
     operations: pollOperations,
     applies: (_, { client }) => client.lastPoll !== undefined,
@@ -115,7 +115,7 @@ const requestDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device polls with unchanged data while a deployment is active.',
     source: 'Device deployments v1: 409, conflicting request data',
-    looksAt: 'the data of polls between an offer and its final status, within one operation',
+    evidence: 'the data of polls between an offer and its final status, within one operation',
     remedy: 'report the final status before you poll with the new artifact_name or other data',
     scene: 'restart-while-installing',
     operations: pollOperations,
@@ -136,7 +136,7 @@ const requestDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device takes 204 for what it is: no update, and no error.',
     source: 'Errors: 204, no pending update',
-    looksAt:
+    evidence:
       'what follows a 204: a poll at the interval, or an authentication request at once, three times in a row',
     remedy: 'treat 204 as success, and keep token and interval',
     operations: [...pollOperations, 'post-auth-request'],
@@ -156,7 +156,7 @@ const requestDuties: readonly Duty[] = [
     level: 'observed',
     sentence: 'At which interval a device polls.',
     source: 'Limits: 429 is returned when a client floods the server',
-    looksAt: 'pauses between polls that brought nothing',
+    evidence: 'pauses between polls that brought nothing',
     remedy: 'none is needed',
     observation: ({ intervalMs, intervals }) => {
       if (intervalMs === undefined) return undefined;
@@ -172,7 +172,7 @@ const reactionDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device waits a random time after a restart of the server before it polls.',
     source: 'Limits: 429 is returned when a client floods the server',
-    looksAt: 'the first polls of many devices after a restart of the server',
+    evidence: 'the first polls of many devices after a restart of the server',
     remedy: 'add a random part to each interval',
     scene: 'restart-of-many',
     sequence: {
@@ -190,7 +190,7 @@ const reactionDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device continues a deployment that is offered again.',
     source: 'Device deployments v1: the id of the deployment',
-    looksAt: 'downloads and reports after a deployment was offered a second time',
+    evidence: 'downloads and reports after a deployment was offered a second time',
     remedy: 'compare the id with that of the deployment underway, and go on with it',
     scene: 'update-restart',
     sequence: {
@@ -218,7 +218,7 @@ const reactionDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device asks by version 1 where the server has no version 2.',
     source: 'Versioning, rule 2; Device deployments v1',
-    looksAt: 'the poll after a 404 of version 2',
+    evidence: 'the poll after a 404 of version 2',
     remedy: 'try POST and GET of version 1 after a 404, and version 2 again later',
     scene: 'v2-absent',
     operations: pollOperations,
@@ -238,7 +238,7 @@ const reactionDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device works with members, orders and headers that it does not know.',
     source: 'Versioning, rule 3',
-    looksAt: 'what follows instructions in another legal form',
+    evidence: 'what follows instructions in another legal form',
     remedy: 'read the members that you need by name, and ignore the others',
     scene: 'legal-variations',
     sequence: {
@@ -272,10 +272,10 @@ const reactionDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device that did not ask for control maps carries out an offer that has one.',
     source: 'DeploymentInstructions (v2): update_control_map',
-    looksAt: 'what follows instructions with a control map that the device did not announce',
+    evidence: 'what follows instructions with a control map that the device did not announce',
     remedy: 'ignore update_control_map, as any member that you do not know',
     scene: 'unasked-control-map',
-    concerns: ({ announcesMaps }) => !announcesMaps,
+    appliesToClient: ({ announcesMaps }) => !announcesMaps,
     sequence: {
       dueAfter: {
         exchange: ({ row, json, sent }, { event }) =>
@@ -299,7 +299,7 @@ const reactionDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device does not install an artifact for another type.',
     source: 'DeploymentInstructions (v1): device_types_compatible',
-    looksAt: 'reports on an offer whose types lack the type of the device',
+    evidence: 'reports on an offer whose types lack the type of the device',
     remedy: 'compare device_types_compatible with the own type, and report failure',
     scene: 'other-type',
     operations: [reports],
@@ -307,7 +307,7 @@ const reactionDuties: readonly Duty[] = [
       client.deployments.offers.get(exchange.deploymentId)?.isForType === false &&
       isFinal(exchange),
     // A device may also leave such an offer alone.
-    keptByEndOf: 'other-type',
+    keptAtEndOfScene: 'other-type',
     violation: ({ sent }) => {
       const { status } = membersOf(sent);
       if (status === 'failure') return undefined;
@@ -319,7 +319,7 @@ const reactionDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device survives instructions that it cannot use.',
     source: 'DeploymentInstructions (v1): artifact.source.uri is not required',
-    looksAt: 'the next request after instructions without a link, or of another shape',
+    evidence: 'the next request after instructions without a link, or of another shape',
     remedy: 'report failure, or wait for the interval and ask again',
     scene: 'bad-instructions',
     sequence: {
@@ -349,7 +349,7 @@ const reactionDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device waits for its interval after a 409 to a poll.',
     source: 'Errors: 409, conflicting request data',
-    looksAt: 'polls after a 409',
+    evidence: 'polls after a 409',
     remedy: 'end the deployment after a 409, and poll at the interval',
     scene: 'conflicting-data',
     operations: pollOperations,

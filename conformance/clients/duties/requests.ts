@@ -27,7 +27,7 @@ const requestDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device sends its token as Bearer in a header, never in a query.',
     source: 'Authentication, rules 1 and 7; RFC 6750, 2.1 and 2.3',
-    looksAt: 'the Authorization header, and the names of query parameters',
+    evidence: 'the Authorization header, and the names of query parameters',
     excuses: 'a device without a token, as before the first authentication request after a restart',
     remedy: 'send "Authorization: Bearer TOKEN"; a URL is written into logs on its way',
     applies: ({ row }) => isOfDevice(row) && row.authorization !== 'link',
@@ -52,7 +52,7 @@ const requestDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device waits as long as Retry-After says.',
     source: 'Errors: 429; RFC 9110, 10.2.3',
-    looksAt: 'the next request of an operation after a 429 or 503 with Retry-After',
+    evidence: 'the next request of an operation after a 429 or 503 with Retry-After',
     remedy: 'read Retry-After, in seconds or as a date, and send nothing before that time',
     scene: 'overload',
     applies: (exchange, { client }) => {
@@ -74,7 +74,7 @@ const requestDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device repeats a request that was answered 400 unchanged at most twice.',
     source: 'Errors: 400, invalid request',
-    looksAt: 'URL and body of requests of one operation that were answered 400 in a row',
+    evidence: 'URL and body of requests of one operation that were answered 400 in a row',
     remedy: 'take a 400 as final: the same bytes get the same response; read its error member',
     scene: 'bad-request',
     applies: ({ row, status }) => isOfDevice(row) && row.authorization !== 'link' && status === 400,
@@ -90,7 +90,7 @@ const requestDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device calls the operations of the contract, with their media type.',
     source: 'Endpoints',
-    looksAt:
+    evidence:
       'method, path, names of the query and Content-Type of a request, and members of an authentication request',
     excuses: 'HEAD and OPTIONS',
     remedy:
@@ -125,7 +125,7 @@ const requestDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device sends bodies that are one JSON value in UTF-8.',
     source: 'RFC 8259, 2, 6 and 8.1',
-    looksAt: 'the bytes of a body',
+    evidence: 'the bytes of a body',
     remedy: 'let a JSON library write the body, without a byte order mark or a null byte',
     applies: ({ row, request }, { event }) =>
       isOfDevice(row) &&
@@ -143,7 +143,7 @@ const requestDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device states the length of a body, or sends it in chunks with their end.',
     source: 'RFC 9112, 6.1 to 6.3',
-    looksAt: 'Content-Length and Transfer-Encoding of a request, and its body',
+    evidence: 'Content-Length and Transfer-Encoding of a request, and its body',
     excuses: 'a body that was not kept',
     remedy: 'count the bytes, not the characters, and send one of the two headers',
     applies: ({ row }) => isOfDevice(row),
@@ -172,7 +172,7 @@ const requestDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device sends dates in headers in the form of HTTP.',
     source: 'RFC 9110, 5.6.7 and 13.1.3',
-    looksAt: 'If-Modified-Since and If-Unmodified-Since of a request',
+    evidence: 'If-Modified-Since and If-Unmodified-Since of a request',
     remedy: 'send the Last-Modified of the response as it is; a date of another form is ignored',
     applies: ({ row }) => isOfDevice(row),
     violation: (exchange) => {
@@ -187,7 +187,7 @@ const requestDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device names the host once in every request.',
     source: 'RFC 9112, 3.2',
-    looksAt: 'the Host headers of a request',
+    evidence: 'the Host headers of a request',
     excuses: 'HTTP/2, where the target is :authority',
     remedy: 'send one Host header with the name and port of the URL',
     applies: ({ row }) => isOfDevice(row),
@@ -206,7 +206,7 @@ const requestDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device waits longer with each failure of the server.',
     source: 'Errors: 429 and 500; RFC 9110, 15.6.4',
-    looksAt: 'pauses after a 429, a 5xx or a cut connection',
+    evidence: 'pauses after a 429, a 5xx or a cut connection',
     excuses: 'pauses of a minute or more, or of its own interval',
     remedy: 'wait 1 s after the first failure, and double the pause up to some minutes',
     scene: 'outage',
@@ -225,7 +225,7 @@ const requestDuties: readonly Duty[] = [
     level: 'observed',
     sentence: 'A device waits for a response as long as it chooses.',
     source: 'RFC 9112, 9.5',
-    looksAt: 'the time until a connection was closed before its response',
+    evidence: 'the time until a connection was closed before its response',
     remedy: 'none is needed',
     scene: 'outage',
     observation: ({ retries: { slowestMs } }) =>
@@ -236,7 +236,7 @@ const requestDuties: readonly Duty[] = [
     level: 'observed',
     sentence: 'Whether a device sends request ids of its own.',
     source: 'Error: request_id',
-    looksAt: 'the request id header',
+    evidence: 'the request id header',
     remedy: 'none is needed',
     observation: ({ requestIds }) =>
       requestIds > 0 ? `${requestIds} requests have one` : undefined,
@@ -268,7 +268,7 @@ const reactionDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device polls again within three of its intervals after any disturbance.',
     source: 'Errors: 500; RFC 9110, 15.6.4',
-    looksAt: 'the first poll after a failure, a restart of the server, or a scene',
+    evidence: 'the first poll after a failure, a restart of the server, or a scene',
     excuses: 'pauses that grow with each failure: up to twice the longest one before',
     remedy: 'let no error end the loop of polls',
     scene: 'outage',
@@ -293,7 +293,7 @@ const reactionDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device takes errors without a body, or with any body.',
     source: 'Errors, rule 1; field notes 8.1',
-    looksAt: 'the request after an error whose body is not an Error',
+    evidence: 'the request after an error whose body is not an Error',
     remedy: 'decide by the status alone, and show the body only as far as it can be read',
     scene: 'odd-errors',
     sequence: {
@@ -314,7 +314,7 @@ const reactionDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device opens a new connection when the server has closed the idle one.',
     source: 'RFC 9112, 9.5',
-    looksAt: 'the request after a response with Connection: close',
+    evidence: 'the request after a response with Connection: close',
     remedy: 'open a new connection when a request fails on an idle one',
     scene: 'legal-variations',
     sequence: {
@@ -332,7 +332,7 @@ const reactionDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device reads responses in chunks.',
     source: 'RFC 9112, 7.1',
-    looksAt: 'what follows instructions or a token in chunks',
+    evidence: 'what follows instructions or a token in chunks',
     remedy: 'use an HTTP library, or decode the chunks',
     scene: 'legal-variations',
     sequence: {
@@ -392,11 +392,11 @@ const tlsRows: readonly (Pick<Duty, 'id' | 'sentence' | 'source' | 'remedy'> & {
 const tlsDuties: readonly Duty[] = tlsRows.map((row) => ({
   ...row,
   level: 'must',
-  looksAt: 'requests that arrive while the certificate or protocol is wrong',
+  evidence: 'requests that arrive while the certificate or protocol is wrong',
   applies: (_, { client }) => client.scene === row.scene,
   violation: () => ({ where: 'the device', must: 'refuse the connection', actual: 'a request' }),
   // A scene without a request is what the duty asks for.
-  keptByEndOf: row.scene,
+  keptAtEndOfScene: row.scene,
 }));
 
 export const httpDuties: readonly Duty[] = [...requestDuties, ...reactionDuties, ...tlsDuties];

@@ -9,15 +9,15 @@ import type { Defect } from '../defect.ts';
 import { type DeploymentRelation, relationOf } from '../own-deployment.ts';
 import { requestFor } from '../requests.ts';
 import {
-  hasValue,
-  holdsOther,
+  bodyMemberAt,
   isBodiless,
   isNoObject,
   isObject,
   isText,
-  lacks,
+  memberDoesNotFit,
+  memberEquals,
+  memberIsMissing,
   type RequestFilter,
-  sentAt,
 } from '../sent.ts';
 
 const uploads = ['put-deployment-log'] as const;
@@ -76,51 +76,55 @@ function byTimestamp(one: unknown, other: unknown): number {
 export const deploymentLogDefects: readonly Defect[] = [
   accepts('no body', 'log.body-is-required', isBodiless),
   accepts('a body that is no object', 'log.malformed-is-400', isNoObject),
-  accepts('no messages', 'log.fields-are-required', lacks('messages')),
+  accepts('no messages', 'log.fields-are-required', memberIsMissing('messages')),
   accepts(
     'messages that are no list',
     'log.messages-is-a-list',
-    holdsOther('messages', Array.isArray),
+    memberDoesNotFit('messages', Array.isArray),
   ),
   accepts(
     'an entry that is no object',
     'log.messages-are-objects',
-    holdsOther('messages.last', isObject),
+    memberDoesNotFit('messages.last', isObject),
   ),
-  accepts('no timestamp', 'log.timestamp-is-required', lacks('messages.last.timestamp')),
-  accepts('no level', 'log.level-is-required', lacks('messages.last.level')),
-  accepts('no message', 'log.message-is-required', lacks('messages.last.message')),
+  accepts('no timestamp', 'log.timestamp-is-required', memberIsMissing('messages.last.timestamp')),
+  accepts('no level', 'log.level-is-required', memberIsMissing('messages.last.level')),
+  accepts('no message', 'log.message-is-required', memberIsMissing('messages.last.message')),
   accepts(
     'a timestamp of another type',
     'log.timestamp-is-a-text',
-    holdsOther('messages.last.timestamp', isText),
+    memberDoesNotFit('messages.last.timestamp', isText),
   ),
   accepts(
     'a timestamp that is no date-time',
     'log.timestamp-is-a-date-time',
-    holdsOther('messages.last.timestamp', isOtherDateTime),
+    memberDoesNotFit('messages.last.timestamp', isOtherDateTime),
   ),
   accepts(
     'a level of another type',
     'log.level-is-a-text',
-    holdsOther('messages.last.level', isText),
+    memberDoesNotFit('messages.last.level', isText),
   ),
   accepts(
     'a message of another type',
     'log.message-is-a-text',
-    holdsOther('messages.last.message', isText),
+    memberDoesNotFit('messages.last.message', isText),
   ),
   refused('an offset in a timestamp', 'log.timestamp-is-a-date-time', (request) =>
-    String(sentAt(request, 'messages.last.timestamp')).endsWith('+05:30'),
+    String(bodyMemberAt(request, 'messages.last.timestamp')).endsWith('+05:30'),
   ),
-  refused('a level of its own', 'log.level-is-a-text', hasValue('messages.last.level', 'text')),
-  refused('a short message', 'log.message-is-a-text', hasValue('messages.last.message', 'text')),
+  refused('a level of its own', 'log.level-is-a-text', memberEquals('messages.last.level', 'text')),
+  refused(
+    'a short message',
+    'log.message-is-a-text',
+    memberEquals('messages.last.message', 'text'),
+  ),
   {
     id: 'log-is-200',
     title: 'An accepted log is answered 200.',
     violates: ['log.is-accepted'],
     operations: uploads,
-    alter: statusBecomes(204, 200, hasValue('messages.last.message', 'bye')),
+    alter: statusBecomes(204, 200, memberEquals('messages.last.message', 'bye')),
   },
   {
     id: 'log-loses-its-end',
@@ -130,7 +134,7 @@ export const deploymentLogDefects: readonly Defect[] = [
     alter: sentFieldBecomes(
       'messages',
       (messages) => (Array.isArray(messages) ? messages.slice(0, 1) : messages),
-      hasValue('messages.last.message', 'rolled back'),
+      memberEquals('messages.last.message', 'rolled back'),
     ),
   },
   {
@@ -141,7 +145,7 @@ export const deploymentLogDefects: readonly Defect[] = [
     alter: sentFieldBecomes(
       'messages',
       (messages) => (Array.isArray(messages) ? messages.toSorted(byTimestamp) : messages),
-      hasValue('messages.last.message', 'last line'),
+      memberEquals('messages.last.message', 'last line'),
     ),
   },
   {
@@ -199,7 +203,7 @@ export const deploymentLogDefects: readonly Defect[] = [
             const { id = '' } = request.parameters;
             const isReport = request.operation === 'put-deployment-status';
             const part = `${request.headers.authorization ?? ''} ${id}`;
-            if (isReport && sentAt(request, 'status') === status) ended.add(part);
+            if (isReport && bodyMemberAt(request, 'status') === status) ended.add(part);
             return !isReport && isSuccess(response) && ended.has(part)
               ? ownResponse(404, { error: 'no' })
               : response;
@@ -219,7 +223,7 @@ export const deploymentLogDefects: readonly Defect[] = [
     alter: statusBecomes(
       400,
       204,
-      (request) => entriesOf(sentAt(request, 'messages')).length > 100,
+      (request) => entriesOf(bodyMemberAt(request, 'messages')).length > 100,
     ),
   },
   {

@@ -7,16 +7,16 @@ import type { Alteration, Defect, ProxiedRequest, ProxiedResponse } from '../def
 import { callerOf, type DeploymentRelation, relationOf } from '../own-deployment.ts';
 import { requestFor } from '../requests.ts';
 import {
+  bodyMemberAt,
   both,
-  hasValue,
-  holdsOther,
   isBodiless,
   isNoObject,
   isObject,
   isText,
-  lacks,
+  memberDoesNotFit,
+  memberEquals,
+  memberIsMissing,
   type RequestFilter,
-  sentAt,
 } from '../sent.ts';
 
 const reports = ['put-deployment-status'] as const;
@@ -123,19 +123,19 @@ function refusedReportShows(member: 'status' | 'substate'): Alteration {
 export const deploymentStatusDefects: readonly Defect[] = [
   taken('no body', 'status.body-is-required', isBodiless),
   taken('a body that is no object', 'status.malformed-is-400', isNoObject),
-  taken('no status', 'status.is-required', lacks('status')),
-  taken('a status of another type', 'status.is-a-text', holdsOther('status', isText)),
+  taken('no status', 'status.is-required', memberIsMissing('status')),
+  taken('a status of another type', 'status.is-a-text', memberDoesNotFit('status', isText)),
   taken(
     'another word as status',
     'status.other-values-are-400',
-    holdsOther('status', (value) => !isText(value) || isAStatus(value)),
+    memberDoesNotFit('status', (value) => !isText(value) || isAStatus(value)),
   ),
-  taken('the state aborted', 'status.other-values-are-400', hasValue('status', 'aborted')),
+  taken('the state aborted', 'status.other-values-are-400', memberEquals('status', 'aborted')),
   taken('a substate of another type', 'status.substate-is-a-text', (request) => {
     const { substate } = objectOf(request);
     return substate !== undefined && substate !== null && !isText(substate);
   }),
-  refused('a substate', ['status.substate'], hasValue('substate', 'text')),
+  refused('a substate', ['status.substate'], memberEquals('substate', 'text')),
   refused(
     'no substate',
     [
@@ -144,7 +144,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
       'status.each-value-is-accepted',
       'status.abort-is-one-moment',
     ],
-    both(hasValue('status', 'installing'), lacks('substate')),
+    both(memberEquals('status', 'installing'), memberIsMissing('substate')),
   ),
   ...Object.entries(statusRequirements).map(
     ([status, requirement]): Defect =>
@@ -160,7 +160,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
             ? (['status.is-204', 'status.substate', 'status.substate-is-optional'] as const)
             : []),
         ],
-        hasValue('status', status),
+        memberEquals('status', status),
       ),
   ),
   {
@@ -168,7 +168,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
     title: 'An accepted report is answered 200.',
     violates: ['status.is-204'],
     operations: reports,
-    alter: statusBecomes(204, 200, hasValue('substate', 'Executing script: check')),
+    alter: statusBecomes(204, 200, memberEquals('substate', 'Executing script: check')),
   },
   {
     id: 'repeated-report-is-400',
@@ -220,7 +220,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
       return {
         request: (request) => {
           const key = `${tokenOf(request)} ${request.parameters.id ?? ''}`;
-          const rank = order.indexOf(String(sentAt(request, 'status')));
+          const rank = order.indexOf(String(bodyMemberAt(request, 'status')));
           const reached = furthest.get(key) ?? -1;
           if (rank !== -1 && rank < reached) return ownResponse(204);
           furthest.set(key, Math.max(rank, reached));
@@ -237,7 +237,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
     alter: sentFieldBecomes(
       'status',
       () => 'rebooting',
-      hasValue('status', 'pause_before_committing'),
+      memberEquals('status', 'pause_before_committing'),
     ),
   },
   {
@@ -279,7 +279,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
     title: 'After the abort, only an end is accepted.',
     violates: ['status.aborted-is-409'],
     operations: reports,
-    alter: statusBecomes(409, 204, hasValue('status', 'failure')),
+    alter: statusBecomes(409, 204, memberEquals('status', 'failure')),
   },
   {
     id: 'refused-report-becomes-the-state',
@@ -329,7 +329,11 @@ export const deploymentStatusDefects: readonly Defect[] = [
     title: 'A report that is concurrent with an abort breaks the server.',
     violates: ['status.abort-is-one-moment', 'status.aborted-is-409'],
     operations: reports,
-    alter: statusBecomes(409, 500, both(hasValue('status', 'success'), lacks('substate'))),
+    alter: statusBecomes(
+      409,
+      500,
+      both(memberEquals('status', 'success'), memberIsMissing('substate')),
+    ),
   },
   {
     id: 'abort-is-not-passed-on',

@@ -3,7 +3,7 @@ import { isSuccess, jsonOf, objectOf, ownResponse, tokenOf, withJson } from '../
 import { requestBecomes } from '../alterations.ts';
 import type { Alteration, AskTarget, Defect, ProxiedRequest } from '../defect.ts';
 import { requestFor } from '../requests.ts';
-import { sentAt } from '../sent.ts';
+import { bodyMemberAt } from '../sent.ts';
 import { everyForm } from './next-deployment.ts';
 
 /** The ids of the deployments that each device was offered, by its token, in order. */
@@ -78,7 +78,7 @@ function waitingIsForgotten(): Alteration {
       if (request.operation !== 'put-deployment-status') {
         return forgotten.has(String(objectOf(response).id)) ? ownResponse(204) : response;
       }
-      const isEnd = ['success', 'failure'].includes(String(sentAt(request, 'status')));
+      const isEnd = ['success', 'failure'].includes(String(bodyMemberAt(request, 'status')));
       if (!isEnd || !isSuccess(response)) return response;
       const query = { artifact_name: 'conformance-factory', device_type: 'conformance-board' };
       const own = { query, token: tokenOf(request) };
@@ -123,7 +123,7 @@ export const deploymentInTurnDefects: readonly Defect[] = [
         const { id = '' } = request.parameters;
         const isReport = request.operation === 'put-deployment-status';
         const isLate = known.includes(id) && known.at(-1) !== id;
-        return isReport && isLate && sentAt(request, 'status') !== undefined
+        return isReport && isLate && bodyMemberAt(request, 'status') !== undefined
           ? ownResponse(204)
           : request;
       },
@@ -259,7 +259,7 @@ export const deploymentInTurnDefects: readonly Defect[] = [
         response: (response, request) => {
           const token = tokenOf(request);
           if (request.operation === 'put-deployment-status') {
-            const isEnd = isSuccess(response) && sentAt(request, 'status') === 'failure';
+            const isEnd = isSuccess(response) && bodyMemberAt(request, 'status') === 'failure';
             if (isEnd) failed.add(request.parameters.id ?? '');
             return response;
           }
@@ -284,7 +284,7 @@ export const deploymentInTurnDefects: readonly Defect[] = [
           const { id } = request.parameters;
           const token = tokenOf(request);
           if (request.operation === 'put-deployment-status') {
-            const isEnd = isSuccess(response) && sentAt(request, 'status') === 'failure';
+            const isEnd = isSuccess(response) && bodyMemberAt(request, 'status') === 'failure';
             if (isEnd && id !== undefined) failed.set(id, token);
             return response;
           }

@@ -4,16 +4,16 @@ import { objectOf, ownResponse, queryOf } from '../alter.ts';
 import { responseBecomes, statusBecomes } from '../alterations.ts';
 import type { Defect } from '../defect.ts';
 import {
+  bodyMemberAt,
   both,
-  hasValue,
-  holdsOther,
   isBodiless,
   isNoObject,
   isObject,
   isText,
-  lacks,
+  memberDoesNotFit,
+  memberEquals,
+  memberIsMissing,
   type RequestFilter,
-  sentAt,
 } from '../sent.ts';
 
 type PollOperation = 'get-next-deployment' | 'post-next-deployment' | 'post-next-deployment-v2';
@@ -59,13 +59,13 @@ const isMissingOrText = (value: unknown): boolean => value === undefined || isTe
 
 /** Matches bodies of the suite's input tables, by their artifact name. */
 function isInput(form: keyof typeof own): RequestFilter {
-  return hasValue(`${own[form]}artifact_name`, 'conformance-input');
+  return memberEquals(`${own[form]}artifact_name`, 'conformance-input');
 }
 
 /** Matches bodies with a free pair that is not a string. */
 function hasOtherPair(form: keyof typeof own): RequestFilter {
   return (request) => {
-    const pairs = form === v1 ? objectOf(request) : sentAt(request, 'device_provides');
+    const pairs = form === v1 ? objectOf(request) : bodyMemberAt(request, 'device_provides');
     return isObject(pairs) && !isMissingOrText(pairs.colour);
   };
 }
@@ -86,65 +86,81 @@ export const nextDeploymentInputDefects: readonly Defect[] = [
   ),
   taken(v1, ['no body', 'next.post-body'], isBodiless),
   taken(v1, ['a body that is no object', 'next.post-body'], isNoObject),
-  taken(v1, ['no artifact name', 'next.post-artifact-name'], lacks('artifact_name')),
-  taken(v1, ['no device type', 'next.post-device-type'], lacks('device_type')),
+  taken(v1, ['no artifact name', 'next.post-artifact-name'], memberIsMissing('artifact_name')),
+  taken(v1, ['no device type', 'next.post-device-type'], memberIsMissing('device_type')),
   taken(
     v1,
     ['an artifact name of another type', 'next.post-artifact-name-is-a-text'],
-    holdsOther('artifact_name', isText),
+    memberDoesNotFit('artifact_name', isText),
   ),
   taken(
     v1,
     ['a device type of another type', 'next.post-device-type-is-a-text'],
-    holdsOther('device_type', isText),
+    memberDoesNotFit('device_type', isText),
   ),
   taken(v1, ['a pair of another type', 'next.post-values-are-texts'], hasOtherPair(v1)),
-  refused(v1, ['its two keys only', 'next.post-keys'], both(isInput(v1), lacks('colour'))),
-  refused(v1, ['a free pair', 'next.free-pairs'], both(isInput(v1), hasValue('colour', 'text'))),
+  refused(
+    v1,
+    ['its two keys only', 'next.post-keys'],
+    both(isInput(v1), memberIsMissing('colour')),
+  ),
+  refused(
+    v1,
+    ['a free pair', 'next.free-pairs'],
+    both(isInput(v1), memberEquals('colour', 'text')),
+  ),
   taken(v2, ['no body', 'next.v2-body'], isBodiless),
   taken(v2, ['a body that is no object', 'next.v2-body'], isNoObject),
-  taken(v2, ['no provides', 'next.v2-fields'], lacks('device_provides')),
-  taken(v2, ['provides of another type', 'next.v2-types'], holdsOther('device_provides', isObject)),
+  taken(v2, ['no provides', 'next.v2-fields'], memberIsMissing('device_provides')),
+  taken(
+    v2,
+    ['provides of another type', 'next.v2-types'],
+    memberDoesNotFit('device_provides', isObject),
+  ),
   taken(
     v2,
     ['no artifact name', 'next.v2-provides-artifact-name'],
-    lacks('device_provides.artifact_name'),
+    memberIsMissing('device_provides.artifact_name'),
   ),
   taken(
     v2,
     ['no device type', 'next.v2-provides-device-type'],
-    lacks('device_provides.device_type'),
+    memberIsMissing('device_provides.device_type'),
   ),
   taken(
     v2,
     ['an artifact name of another type', 'next.v2-provides-artifact-name-is-a-text'],
-    holdsOther('device_provides.artifact_name', isText),
+    memberDoesNotFit('device_provides.artifact_name', isText),
   ),
   taken(
     v2,
     ['a device type of another type', 'next.v2-provides-device-type-is-a-text'],
-    holdsOther('device_provides.device_type', isText),
+    memberDoesNotFit('device_provides.device_type', isText),
   ),
   taken(v2, ['a pair of another type', 'next.v2-values-are-texts'], hasOtherPair(v2)),
   taken(
     v2,
     ['a flag of another type', 'next.v2-flag-is-a-boolean'],
-    holdsOther('update_control_map', isBoolean),
+    memberDoesNotFit('update_control_map', isBoolean),
   ),
   refused(
     v2,
     ['its two keys only', 'next.v2-keys'],
-    both(isInput(v2), lacks('device_provides.colour')),
+    both(isInput(v2), memberIsMissing('device_provides.colour')),
   ),
-  refused(v2, ['no flag', 'next.v2-keys'], both(isInput(v2), lacks('update_control_map'))),
+  refused(
+    v2,
+    ['no flag', 'next.v2-keys'],
+    both(isInput(v2), memberIsMissing('update_control_map')),
+  ),
   refused(
     v2,
     ['a free pair', 'next.v2-free-pairs'],
-    both(isInput(v2), hasValue('device_provides.colour', 'text')),
+    both(isInput(v2), memberEquals('device_provides.colour', 'text')),
   ),
   refused(
     v2,
     ['a flag that is true', 'next.v2-flag'],
-    both(isInput(v2), hasValue('update_control_map', true)),
+    both(isInput(v2), memberEquals('update_control_map', true)),
   ),
 ];

@@ -3,7 +3,7 @@ import type { RequirementId } from '../../../fixtures/contract/requirements/inde
 import { isSuccess, objectOf, ownResponse, queryOf, tokenOf, withJson } from '../alter.ts';
 import { parameterBecomes, requestBecomes, statusBecomes } from '../alterations.ts';
 import type { Defect, ProxiedRequest, ProxiedResponse } from '../defect.ts';
-import { isObject, sentAt } from '../sent.ts';
+import { bodyMemberAt, isObject } from '../sent.ts';
 
 export const everyForm = [
   'get-next-deployment',
@@ -188,7 +188,7 @@ export const nextDeploymentDefects: readonly Defect[] = [
     violates: ['next.finished-is-over'],
     operations: [...everyForm, 'put-deployment-status'],
     alter: offersAgain((request, response) => {
-      const isEnd = ['success', 'failure'].includes(String(sentAt(request, 'status')));
+      const isEnd = ['success', 'failure'].includes(String(bodyMemberAt(request, 'status')));
       const isReport = request.operation === 'put-deployment-status' && isSuccess(response);
       return isReport && isEnd ? [tokenOf(request)] : [];
     }),

@@ -10,7 +10,7 @@ import {
 } from '../alter.ts';
 import { fieldBecomes } from '../alterations.ts';
 import type { Alteration, Defect, ProxiedResponse } from '../defect.ts';
-import { isObject, sentAt } from '../sent.ts';
+import { bodyMemberAt, isObject } from '../sent.ts';
 
 const fetches = ['get-update-control-map'] as const;
 const polls = ['post-next-deployment-v2'] as const;
@@ -70,7 +70,7 @@ function whilePaused(change: (response: ProxiedResponse) => ProxiedResponse): ()
       response: (response, request) => {
         const token = tokenOf(request);
         if (request.operation === 'put-deployment-status') {
-          const status = String(sentAt(request, 'status'));
+          const status = String(bodyMemberAt(request, 'status'));
           paused.set(token, /^pause_before_(rebooting|committing)$/.test(status));
           return response;
         }

@@ -23,7 +23,7 @@ export interface Alteration {
   readonly kind: string;
   /** The effect, phrased to follow "The operation get-artifact answers". */
   readonly says: string;
-  readonly bond: ViolatedLevel;
+  readonly violatedLevel: ViolatedLevel;
   /** The requirement that covers the altered place, whether the alteration violates it or not. */
   readonly about: RequirementId;
   /** Returns the altered response, or `response` itself if it does not have the place. */

@@ -44,15 +44,21 @@ export function bodyAlterations(id: OperationId, row: Operation): readonly Alter
 interface BodyAlteration {
   readonly kind: string;
   readonly says: string;
-  readonly bond: ViolatedLevel;
+  readonly violatedLevel: ViolatedLevel;
 }
 
 function alteration(
   id: OperationId,
-  { kind, says, bond }: BodyAlteration,
+  { kind, says, violatedLevel }: BodyAlteration,
   change: Alteration['change'],
 ): Alteration {
-  return { kind, says: `200 ${says}`, bond, about: aboutPart(id, 'body'), change };
+  return {
+    kind,
+    says: `200 ${says}`,
+    violatedLevel,
+    about: aboutPart(id, 'body'),
+    change,
+  };
 }
 
 type SuccessRow = Operation['success'][number];
@@ -83,91 +89,91 @@ const byteRows: readonly ByteRow[] = [
   {
     kind: 'body-cut',
     says: 'without the last byte',
-    bond: 'must',
+    violatedLevel: 'must',
     fits: (each) => isJson(each) || isToken(each),
     change: (response) => ({ ...response, body: response.body.subarray(0, -1) }),
   },
   {
     kind: 'body-cut',
     says: 'with half of its body',
-    bond: 'must',
+    violatedLevel: 'must',
     fits: (each) => isJson(each) || isOther(each),
     change: cut(0.5),
   },
   {
     kind: 'body-empty',
     says: 'without its body',
-    bond: 'must',
+    violatedLevel: 'must',
     fits: (each) => !isNone(each),
     change: cut(0),
   },
   {
     kind: 'body-added',
     says: 'with a body',
-    bond: 'must',
+    violatedLevel: 'must',
     fits: isNone,
     change: inText(() => '{}'),
   },
   {
     kind: 'body-altered',
     says: 'with one byte altered in the middle',
-    bond: 'must',
+    violatedLevel: 'must',
     fits: isToken,
     change: byteAltered,
   },
   {
     kind: 'body-altered',
     says: 'in quotes',
-    bond: 'must',
+    violatedLevel: 'must',
     fits: isToken,
     change: inText((text) => `"${text}"`),
   },
   {
     kind: 'body-altered',
     says: 'without its last line',
-    bond: 'must',
+    violatedLevel: 'must',
     fits: isCsv,
     change: inLines(2, (lines) => lines.slice(0, -1)),
   },
   {
     kind: 'body-altered',
     says: 'without its first line',
-    bond: 'must',
+    violatedLevel: 'must',
     fits: isCsv,
     change: inLines(1, (lines) => lines.slice(1)),
   },
   {
     kind: 'body-altered',
     says: 'with its last line twice',
-    bond: 'must',
+    violatedLevel: 'must',
     fits: isCsv,
     change: inLines(2, (lines) => [...lines, ...lines.slice(-1)]),
   },
   {
     kind: 'body-altered',
     says: 'with its entry lines in reverse order',
-    bond: 'must',
+    violatedLevel: 'must',
     fits: isCsv,
     change: inLines(3, ([head = '', ...lines]) => [head, ...lines.toReversed()]),
   },
   {
     kind: 'body-altered',
     says: 'with its first field renamed',
-    bond: 'must',
+    violatedLevel: 'must',
     fits: isCsv,
     change: inLines(1, ([head = '', ...lines]) => [`x${head}`, ...lines]),
   },
   {
     kind: 'body-in-another-form',
     says: 'with other line ends',
-    bond: 'nothing',
+    violatedLevel: 'nothing',
     fits: isCsv,
     change: inText(otherLineEnds),
   },
   {
     kind: 'body-in-another-form',
     says: 'with white space around and within',
-    bond: 'nothing',
+    violatedLevel: 'nothing',
     fits: isJson,
     change: inText(spaced),
   },
@@ -217,19 +223,19 @@ const jsonRows: readonly JsonRow[] = [
   {
     kind: 'body-wrapped',
     says: 'with its body in an array',
-    bond: 'must',
+    violatedLevel: 'must',
     change: (body) => [body],
   },
   {
     kind: 'body-wrapped',
     says: 'with its body in an object',
-    bond: 'must',
+    violatedLevel: 'must',
     change: (data) => ({ data }),
   },
   {
     kind: 'members-in-another-order',
     says: 'with the members of every object in reverse order',
-    bond: 'nothing',
+    violatedLevel: 'nothing',
     change: turnedRound,
   },
 ];
@@ -247,26 +253,26 @@ function listRows(row: Operation): readonly JsonRow<readonly unknown[]>[] {
     {
       kind: 'entry-dropped',
       says: 'without the first entry',
-      bond: 'must',
+      violatedLevel: 'must',
       change: (list) => list.slice(1),
     },
     {
       kind: 'entry-dropped',
       says: 'without the last entry',
-      bond: 'must',
+      violatedLevel: 'must',
       change: (list) => list.slice(0, -1),
     },
-    { kind: 'entry-dropped', says: 'with no entries', bond: 'must', change: () => [] },
+    { kind: 'entry-dropped', says: 'with no entries', violatedLevel: 'must', change: () => [] },
     {
       kind: 'list-reversed',
       says: 'with the entries in reverse order',
-      bond: isFree ? 'nothing' : 'must',
+      violatedLevel: isFree ? 'nothing' : 'must',
       change: (list) => list.toReversed(),
     },
     {
       kind: 'member-added',
       says: 'with a member that the contract does not know in each entry',
-      bond: 'nothing',
+      violatedLevel: 'nothing',
       change: (list) => list.map((each) => (isObject(each) ? { ...each, fuzz: 1 } : each)),
     },
     // The contract does not forbid repeated entries in lists of artifacts.
@@ -277,7 +283,7 @@ function listRows(row: Operation): readonly JsonRow<readonly unknown[]>[] {
 const twice: JsonRow<readonly unknown[]> = {
   kind: 'entry-twice',
   says: 'with the last entry twice',
-  bond: 'must',
+  violatedLevel: 'must',
   change: (list) => [...list, ...list.slice(-1)],
 };
 
@@ -285,13 +291,13 @@ const pairRows: readonly JsonRow[] = (['first', 'last', 'every'] as const).flatM
   {
     kind: 'pair-dropped',
     says: `without a pair (${pick})`,
-    bond: 'must' as const,
+    violatedLevel: 'must' as const,
     change: (body: unknown) => alteredAt(body, ['*'], pick, withoutMember),
   },
   {
     kind: 'pair-altered',
     says: `with another value (${pick})`,
-    bond: 'must' as const,
+    violatedLevel: 'must' as const,
     change: (body: unknown) =>
       alteredAt(body, ['*'], pick, (owner, name) => ({
         ...owner,
@@ -301,7 +307,7 @@ const pairRows: readonly JsonRow[] = (['first', 'last', 'every'] as const).flatM
   {
     kind: 'pair-altered',
     says: `with a number as a value (${pick})`,
-    bond: 'must' as const,
+    violatedLevel: 'must' as const,
     change: (body: unknown) =>
       alteredAt(body, ['*'], pick, (owner, name) => ({ ...owner, [name]: 7 })),
   },

@@ -98,7 +98,7 @@ describe('an alteration of a response', () => {
     }
   });
 
-  it.each<[OperationId, string, Alteration['bond']]>([
+  it.each<[OperationId, string, Alteration['violatedLevel']]>([
     ['get-artifact', 'without /name', 'must'],
     ['get-artifact', 'without /description', 'nothing'],
     ['get-artifact', 'with the entries in reverse order in /device_types_compatible', 'nothing'],
@@ -112,11 +112,14 @@ describe('an alteration of a response', () => {
     ['put-configuration', '422 instead of 400', 'must'],
     ['put-deployment-status', '204 instead of 409', 'must'],
     ['post-next-deployment', '400 instead of 409', 'should'],
-  ])('of the response of %s, "%s", violates a requirement of the level: %s', (id, says, bond) => {
-    const wanted = alterationsOf(id).filter((each) => each.says === says);
-    const entries = alterationsOf(id).filter((each) => each.says.startsWith(`${says} (`));
-    expect([...wanted, ...entries].map((each) => each.bond)).toContain(bond);
-  });
+  ])(
+    'of the response of %s, "%s", violates a requirement of the level: %s',
+    (id, says, violatedLevel) => {
+      const wanted = alterationsOf(id).filter((each) => each.says === says);
+      const entries = alterationsOf(id).filter((each) => each.says.startsWith(`${says} (`));
+      expect([...wanted, ...entries].map((each) => each.violatedLevel)).toContain(violatedLevel);
+    },
+  );
 
   it("of the caller's request ID affects only requests with such an ID", () => {
     const says = "400 with a request id other than the caller's";

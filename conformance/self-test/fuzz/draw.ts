@@ -28,7 +28,7 @@ const frequencies = [
 export interface FuzzDefect extends Defect {
   readonly kind: string;
   readonly operation: OperationId;
-  readonly bond: ViolatedLevel;
+  readonly violatedLevel: ViolatedLevel;
 }
 
 const every = Object.keys(requirements) as [RequirementId, ...RequirementId[]];
@@ -51,18 +51,18 @@ function drawn(number: number, seeded: Random): FuzzDefect {
   const operation = oneOf([...alterations.keys()], random);
   const alteration = oneOf(alterations.get(operation) ?? [], random);
   const { each, says } = oneOf(frequencies, random);
-  const { bond, about } = alteration;
+  const { violatedLevel, about } = alteration;
   return {
     id: `fuzz-${String(number).padStart(ID_DIGITS, '0')}`,
     title: `The operation ${operation} answers ${alteration.says}, ${says}.`,
     // A forbidden alteration counts as noticed whatever requirement a case names.
-    violates: bond === 'nothing' ? [about] : every,
+    violates: violatedLevel === 'nothing' ? [about] : every,
     operations: [operation],
     alter: oneResponseOf(each, alteration.change),
     sample: SAMPLE,
     kind,
     operation,
-    bond,
+    violatedLevel,
   };
 }
 

@@ -19,10 +19,10 @@ export function errorAlterations(_: OperationId, row: Operation): readonly Alter
       (row.refusals.includes(status) || status === 401) && !row.bodilessRefusals?.includes(status),
   );
   return statuses.flatMap((status) =>
-    rows.map(({ kind, says, bond, about, change }) => ({
+    rows.map(({ kind, says, violatedLevel, about, change }) => ({
       kind,
       says: `${status} ${says}`,
-      bond,
+      violatedLevel,
       about,
       change: refusalsOf(row, status, change),
     })),
@@ -58,7 +58,7 @@ function header(value: string | undefined): AlterationChange {
 interface ErrorAlteration {
   readonly kind: string;
   readonly says: string;
-  readonly bond: ViolatedLevel;
+  readonly violatedLevel: ViolatedLevel;
   readonly about: RequirementId;
   readonly change: AlterationChange;
 }
@@ -158,9 +158,9 @@ function must(
 function other(
   kind: string,
   says: string,
-  bond: ViolatedLevel,
+  violatedLevel: ViolatedLevel,
   about: RequirementId,
   change: AlterationChange,
 ): ErrorAlteration {
-  return { kind, says, bond, about, change };
+  return { kind, says, violatedLevel, about, change };
 }

@@ -4,11 +4,11 @@ import type { DefectResult } from '../judgement.ts';
 import { fuzzText } from '../report/fuzz-text.ts';
 import type { ViolatedLevel } from './alteration.ts';
 import type { FuzzDefect } from './draw.ts';
-import { isSharp, runFuzz } from './fuzz.ts';
+import { reachesFloor, runFuzz } from './fuzz.ts';
 
-function defect(id: string, bond: ViolatedLevel): FuzzDefect {
+function defect(id: string, violatedLevel: ViolatedLevel): FuzzDefect {
   return {
-    ...{ id, bond, kind: 'member-missing', operation: 'get-artifact', sample: 1 },
+    ...{ id, violatedLevel, kind: 'member-missing', operation: 'get-artifact', sample: 1 },
     title: `The operation get-artifact answers without /${id}, always.`,
     violates: ['artifacts.name'],
     operations: ['get-artifact'],
@@ -28,7 +28,7 @@ function casesRun(
   bonds: Readonly<Record<string, ViolatedLevel>>,
   outcomes: Readonly<Record<string, Outcome>>,
 ) {
-  const defects = Object.entries(bonds).map(([id, bond]) => defect(id, bond));
+  const defects = Object.entries(bonds).map(([id, violatedLevel]) => defect(id, violatedLevel));
   const asked: string[] = [];
   const runOf = async ({ id }: Defect, ids: ReadonlySet<string>): Promise<DefectResult> => {
     asked.push(`${id} ${ids.size}`);
@@ -71,15 +71,15 @@ describe('a fuzz run', () => {
 
   it('is not sharp when a case fails on a legal alteration', async () => {
     const { asked, result } = casesRun({ legal: 'nothing' }, { legal: { fail: everyCase } });
-    expect(isSharp(await result, 0)).toBe(false);
+    expect(reachesFloor(await result, 0)).toBe(false);
     expect(asked).toEqual(['legal 1', 'legal 1']);
   });
 
   it('is sharp from its floor upwards, and never after an error of the suite', async () => {
     const half = await casesRun({ a: 'must', b: 'must' }, { a: { fail: everyCase } }).result;
-    expect([isSharp(half, 0.5), isSharp(half, 0.51)]).toEqual([true, false]);
+    expect([reachesFloor(half, 0.5), reachesFloor(half, 0.51)]).toEqual([true, false]);
     const broken = { a: { fail: everyCase, suiteErrors: ['a/1'] } };
-    expect(isSharp(await casesRun({ a: 'must' }, broken).result, 0.5)).toBe(false);
+    expect(reachesFloor(await casesRun({ a: 'must' }, broken).result, 0.5)).toBe(false);
   });
 
   it('lists the kinds, and each survivor with the command that repeats it', async () => {

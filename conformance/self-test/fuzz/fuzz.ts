@@ -17,7 +17,7 @@ export interface FuzzRow {
   readonly title: string;
   readonly operation: string;
   readonly kind: string;
-  readonly bond: ViolatedLevel;
+  readonly violatedLevel: ViolatedLevel;
   readonly outcome: FuzzOutcome;
   /** Ids of the cases that failed. */
   readonly by: readonly string[];
@@ -88,7 +88,7 @@ async function resultRow(
   const first = await runOf(defect, sample);
   if (first === undefined) return undefined;
   const isNoticed = hasNoticed(first);
-  const isForbidden = defect.bond !== 'nothing';
+  const isForbidden = defect.violatedLevel !== 'nothing';
   const isDecided = isForbidden ? isNoticed || sample.size === touched.size : !isNoticed;
   if (isDecided) return rowOf(defect, first);
   // A failure on a legal alteration counts only if it recurs.
@@ -101,12 +101,12 @@ function hasNoticed({ killedBy, falseCatches, alsoBreaks }: DefectResult): boole
 }
 
 function rowOf(defect: FuzzDefect, result: DefectResult): FuzzRow {
-  const { id, title, operation, kind, bond } = defect;
+  const { id, title, operation, kind, violatedLevel } = defect;
   const { killedBy, falseCatches, alsoBreaks, suiteErrors, casesRun, changes } = result;
   const by = [...killedBy, ...falseCatches.map(({ caseId }) => caseId), ...alsoBreaks];
   const unnoticed = changes > 0 ? 'missed' : 'unexercised';
   const outcome = hasNoticed(result) ? 'noticed' : unnoticed;
-  return { id, title, operation, kind, bond, outcome, by, suiteErrors, casesRun, changes };
+  return { id, title, operation, kind, violatedLevel, outcome, by, suiteErrors, casesRun, changes };
 }
 
 /** Returns the share of noticed alterations among the forbidden ones; 1 if there are none. */
@@ -118,16 +118,20 @@ function shareOf(rows: readonly FuzzRow[]): number {
 
 /** Returns the alterations that violate a MUST and had an effect. */
 export function mustViolations(rows: readonly FuzzRow[]): readonly FuzzRow[] {
-  return rows.filter(({ bond, outcome }) => bond === 'must' && outcome !== 'unexercised');
+  return rows.filter(
+    ({ violatedLevel, outcome }) => violatedLevel === 'must' && outcome !== 'unexercised',
+  );
 }
 
 /** Returns the legal alterations on which a case failed. */
 export function falseVerdicts(rows: readonly FuzzRow[]): readonly FuzzRow[] {
-  return rows.filter(({ bond, outcome }) => bond === 'nothing' && outcome === 'noticed');
+  return rows.filter(
+    ({ violatedLevel, outcome }) => violatedLevel === 'nothing' && outcome === 'noticed',
+  );
 }
 
 /** Returns true if a complete run reaches the floor without false verdicts and suite errors. */
-export function isSharp(
+export function reachesFloor(
   { baselineFailures, rows, share, interrupted }: FuzzResult,
   floor: number,
 ): boolean {

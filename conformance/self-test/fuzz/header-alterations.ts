@@ -20,7 +20,7 @@ export function headerAlterations(id: OperationId, row: Operation): readonly Alt
 
 function header(
   kind: string,
-  bond: ViolatedLevel,
+  violatedLevel: ViolatedLevel,
   name: string,
   value: HeaderReplacement,
   about: RequirementId,
@@ -29,7 +29,7 @@ function header(
   return {
     kind,
     says,
-    bond,
+    violatedLevel,
     about,
     change: (response) => {
       const old = response.headers[name];
@@ -42,7 +42,7 @@ function added(id: OperationId): Alteration {
   return {
     kind: 'header-added',
     says: 'with a header that the contract does not know',
-    bond: 'nothing',
+    violatedLevel: 'nothing',
     about: aboutPart(id, 'status'),
     change: (response) => withHeaders(response, { 'x-fuzz': '1' }),
   };
@@ -53,16 +53,23 @@ function labels(row: Operation): readonly Alteration[] {
   const success = row.success[200];
   if (success?.shape === undefined && success?.mediaType === undefined) return [];
   const isExport = success.mediaType === 'text/csv';
-  const bond = isExport ? 'must' : 'should';
+  const violatedLevel = isExport ? 'must' : 'should';
   const about = isExport ? 'audit.export-media-type' : 'service.json-is-labelled';
   const isJson = success.mediaType === undefined;
   const wrong = isJson ? 'text/html' : 'application/json';
   const rows = [
-    header('content-type-altered', bond, 'content-type', () => wrong, about, `200 as ${wrong}`),
+    header(
+      'content-type-altered',
+      violatedLevel,
+      'content-type',
+      () => wrong,
+      about,
+      `200 as ${wrong}`,
+    ),
     // The contract requires no Content-Type for a body that is neither JSON nor CSV.
     header(
       'content-type-missing',
-      isJson || isExport ? bond : 'nothing',
+      isJson || isExport ? violatedLevel : 'nothing',
       'content-type',
       () => undefined,
       about,

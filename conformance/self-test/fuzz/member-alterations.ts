@@ -27,7 +27,7 @@ interface Member {
   /** Path from the body; `*` is any entry of a list or map. */
   readonly steps: readonly string[];
   readonly field: ResourceField;
-  /** The bond of a response without the member; undefined if the contract is not clear. */
+  /** The violatedLevel of a response without the member; undefined if the contract is not clear. */
   readonly absence: ViolatedLevel | undefined;
 }
 
@@ -65,13 +65,13 @@ function absenceOf(
 }
 
 function absences(member: Member): readonly Alteration[] {
-  const { absence: bond } = member;
-  if (bond === undefined) return [];
+  const { absence: violatedLevel } = member;
+  if (violatedLevel === undefined) return [];
   return [
-    ...altered(member, { kind: 'member-missing', says: 'without', bond }, withoutMember),
+    ...altered(member, { kind: 'member-missing', says: 'without', violatedLevel }, withoutMember),
     ...altered(
       member,
-      { kind: 'member-renamed', says: 'with another name for', bond },
+      { kind: 'member-renamed', says: 'with another name for', violatedLevel },
       (owner, name) => {
         const entries = Object.entries(owner);
         return Object.fromEntries(
@@ -86,7 +86,7 @@ function retyped(member: Member): readonly Alteration[] {
   return otherTypes(member.field).flatMap(({ says, of }) =>
     altered(
       member,
-      { kind: 'member-of-another-type', says: `with ${says} as`, bond: 'must' },
+      { kind: 'member-of-another-type', says: `with ${says} as`, violatedLevel: 'must' },
       (owner, name) => ({
         ...owner,
         [name]: of(owner[name]),
@@ -95,8 +95,11 @@ function retyped(member: Member): readonly Alteration[] {
   );
 }
 
-function revalued(member: Member, { kind, says, bond, of }: ValueVariant): readonly Alteration[] {
-  return altered(member, { kind, says: `with ${says}`, bond }, (owner, name) => ({
+function revalued(
+  member: Member,
+  { kind, says, violatedLevel, of }: ValueVariant,
+): readonly Alteration[] {
+  return altered(member, { kind, says: `with ${says}`, violatedLevel }, (owner, name) => ({
     ...owner,
     [name]: of(owner[name]),
   }));
@@ -104,7 +107,7 @@ function revalued(member: Member, { kind, says, bond, of }: ValueVariant): reado
 
 function altered(
   { id, steps }: Member,
-  { kind, says, bond }: AlterationWords,
+  { kind, says, violatedLevel }: AlterationWords,
   change: Parameters<typeof alteredAt>[3],
 ): readonly Alteration[] {
   const own = steps.includes('*') ? picks : (['every'] as const);
@@ -113,7 +116,7 @@ function altered(
   return own.map((pick) => ({
     kind,
     says: `${says} ${place}${steps.includes('*') ? ` (${pick})` : ''}`,
-    bond,
+    violatedLevel,
     about: aboutPart(id, 'body', ...ofList),
     change: jsonOfStatus(STATUS, (body) => alteredAt(body, steps, pick, change)),
   }));
@@ -122,5 +125,5 @@ function altered(
 type AlterationWords = {
   readonly kind: string;
   readonly says: string;
-  readonly bond: ViolatedLevel;
+  readonly violatedLevel: ViolatedLevel;
 };

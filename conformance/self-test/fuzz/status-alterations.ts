@@ -35,14 +35,14 @@ function successAlterations(id: OperationId, row: Operation): readonly Alteratio
       ...others.map((to) => ({
         kind: 'success-of-another-kind',
         says: `${to} instead of ${from}`,
-        bond: 'must' as const,
+        violatedLevel: 'must' as const,
         about,
         change: ofStatus(from, (response) => withStatus(response, to)),
       })),
       ...refusals.map((to) => ({
         kind: 'success-refused',
         says: `${to} instead of ${from}`,
-        bond: 'must' as const,
+        violatedLevel: 'must' as const,
         about,
         change: ofStatus(from, (response) =>
           isEmptyList(response) ? response : refused(response, to),
@@ -80,13 +80,13 @@ function refusalAlterations(id: OperationId, row: Operation): readonly Alteratio
     const others = [400, 401, 403, 404, 409, UNLISTED, FAULT].filter((to) => to !== from);
     return [
       ...others.flatMap((to): readonly Alteration[] => {
-        const bond = bondOf(id, from, to);
-        if (bond === undefined) return [];
+        const violatedLevel = bondOf(id, from, to);
+        if (violatedLevel === undefined) return [];
         return [
           {
             kind: 'refusal-of-another-kind',
             says: `${to} instead of ${from}`,
-            bond,
+            violatedLevel,
             about: aboutPart(id, 'status'),
             change: refusalsOf(row, from, (response) => withStatus(response, to)),
           },
@@ -97,7 +97,7 @@ function refusalAlterations(id: OperationId, row: Operation): readonly Alteratio
         .map((to) => ({
           kind: 'refusal-succeeds',
           says: `${to} instead of ${from}`,
-          bond: isShould(id, from) ? ('should' as const) : ('must' as const),
+          violatedLevel: isShould(id, from) ? ('should' as const) : ('must' as const),
           about: aboutPart(id, 'status'),
           change: refusalsOf(row, from, (response) => withStatus(response, to)),
         })),
@@ -110,7 +110,7 @@ function isShould(id: OperationId, from: number): boolean {
   return from === 409 && id !== 'put-deployment-status';
 }
 
-/** Returns the bond of a changed status; undefined if the contract is unclear about the two. */
+/** Returns the violatedLevel of a changed status; undefined if the contract is unclear about the two. */
 function bondOf(id: OperationId, from: number, to: number): ViolatedLevel | undefined {
   if (to === UNLISTED || to === FAULT) return 'must';
   // These operations send only an id, and a malformed id may be answered 404 as well as 400.

@@ -19,7 +19,7 @@ export interface ValueVariant {
   readonly kind: string;
   /** Description of the replacement, phrased to precede the name of the place. */
   readonly says: string;
-  readonly bond: ViolatedLevel;
+  readonly violatedLevel: ViolatedLevel;
   readonly of: (value: unknown) => unknown;
 }
 
@@ -73,11 +73,11 @@ const texts: readonly ValueVariant[] = [
   {
     kind: 'text-altered',
     says: 'more at the end of',
-    bond: 'must',
+    violatedLevel: 'must',
     of: ofText((text) => `${text}2`),
   },
-  { kind: 'text-altered', says: 'capitals turned in', bond: 'must', of: ofText(turned) },
-  { kind: 'text-emptied', says: 'an empty string as', bond: 'must', of: ofText(() => '') },
+  { kind: 'text-altered', says: 'capitals turned in', violatedLevel: 'must', of: ofText(turned) },
+  { kind: 'text-emptied', says: 'an empty string as', violatedLevel: 'must', of: ofText(() => '') },
 ];
 
 function turned(text: string): string {
@@ -89,10 +89,10 @@ const uuids: readonly ValueVariant[] = [
   {
     kind: 'id-altered',
     says: 'another UUID as',
-    bond: 'must',
+    violatedLevel: 'must',
     of: ofText((text) => text.replace(/[0-9a-f]$/, (digit) => (digit === '0' ? '1' : '0'))),
   },
-  { kind: 'text-emptied', says: 'an empty string as', bond: 'must', of: ofText(() => '') },
+  { kind: 'text-emptied', says: 'an empty string as', violatedLevel: 'must', of: ofText(() => '') },
 ];
 
 function ofNumber(change: (number: number) => number): ValueVariant['of'] {
@@ -103,19 +103,19 @@ const numbers: readonly ValueVariant[] = [
   {
     kind: 'number-altered',
     says: 'one more in',
-    bond: 'must',
+    violatedLevel: 'must',
     of: ofNumber((number) => number + 1),
   },
   {
     kind: 'number-altered',
     says: 'the opposite of',
-    bond: 'must',
+    violatedLevel: 'must',
     of: ofNumber((number) => -number),
   },
   {
     kind: 'number-altered',
     says: 'a half more in',
-    bond: 'must',
+    violatedLevel: 'must',
     of: ofNumber((number) => number + 0.5),
   },
 ];
@@ -124,13 +124,13 @@ const maps: readonly ValueVariant[] = [
   {
     kind: 'pair-dropped',
     says: 'a pair fewer in',
-    bond: 'must',
+    violatedLevel: 'must',
     of: ofPairs((pairs) => pairs.slice(1)),
   },
   {
     kind: 'pair-altered',
     says: 'another name of a pair in',
-    bond: 'must',
+    violatedLevel: 'must',
     of: ofPairs(([[name, value] = ['', ''], ...rest]) => [[`${name}2`, value], ...rest]),
   },
 ];
@@ -140,7 +140,7 @@ const textMaps: readonly ValueVariant[] = [
   {
     kind: 'pair-altered',
     says: 'another value of a pair in',
-    bond: 'must',
+    violatedLevel: 'must',
     of: ofPairs(([[name, value] = ['', ''], ...rest]) => [[name, `${String(value)}2`], ...rest]),
   },
 ];
@@ -170,24 +170,29 @@ function timesAt(place: string): readonly ValueVariant[] {
     ofText((text) => new Date(Date.parse(text) + days * MS_PER_DAY).toISOString());
   const end = place.endsWith('expire');
   return [
-    { kind: 'time-altered', says: 'a time long ago as', bond: 'must', of: shifted(-FAR_DAYS) },
+    {
+      kind: 'time-altered',
+      says: 'a time long ago as',
+      violatedLevel: 'must',
+      of: shifted(-FAR_DAYS),
+    },
     {
       kind: 'time-altered',
       says: 'a time far in the future as',
       // The contract leaves the lifetime of a link open.
-      bond: end ? 'nothing' : 'must',
+      violatedLevel: end ? 'nothing' : 'must',
       of: shifted(FAR_DAYS),
     },
     {
       kind: 'time-is-none',
       says: 'a value that is not a date-time as',
-      bond: 'must',
+      violatedLevel: 'must',
       of: ofText((text) => text.slice(0, 10).replaceAll('-', '.')),
     },
     {
       kind: 'time-in-another-zone',
       says: 'the same time in another zone as',
-      bond: 'nothing',
+      violatedLevel: 'nothing',
       of: ofText((text) => inIndianTime(text)),
     },
   ];
@@ -201,7 +206,7 @@ function inIndianTime(text: string): string {
 const notAWord: ValueVariant = {
   kind: 'word-unknown',
   says: 'a word that the contract does not know as',
-  bond: 'must',
+  violatedLevel: 'must',
   of: ofText(() => 'robot'),
 };
 
@@ -209,7 +214,7 @@ function otherWord(words: readonly string[]): ValueVariant {
   return {
     kind: 'word-altered',
     says: 'another of its words as',
-    bond: 'must',
+    violatedLevel: 'must',
     of: ofText((text) => words[(words.indexOf(text) + 1) % words.length] ?? text),
   };
 }
@@ -234,14 +239,14 @@ function listsAt(place: string, row: Operation): readonly ValueVariant[] {
     {
       kind: 'entry-dropped',
       says: 'one entry fewer in',
-      bond: 'must',
+      violatedLevel: 'must',
       of: ofList(1, (list) => list.slice(1)),
     },
-    { kind: 'entry-dropped', says: 'nothing in', bond: 'must', of: ofList(1, () => []) },
+    { kind: 'entry-dropped', says: 'nothing in', violatedLevel: 'must', of: ofList(1, () => []) },
     {
       kind: 'list-reversed',
       says: 'the entries in reverse order in',
-      bond: isFree ? 'nothing' : 'must',
+      violatedLevel: isFree ? 'nothing' : 'must',
       of: ofList(2, (list) => list.toReversed()),
     },
     ...(ofTexts ? [strangeEntry] : []),
@@ -251,6 +256,6 @@ function listsAt(place: string, row: Operation): readonly ValueVariant[] {
 const strangeEntry: ValueVariant = {
   kind: 'entry-added',
   says: 'an entry of its own in',
-  bond: 'must',
+  violatedLevel: 'must',
   of: ofList(0, (list) => [...list, 'fuzz']),
 };

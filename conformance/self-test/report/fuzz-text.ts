@@ -7,25 +7,25 @@ const PERCENT = 100;
 
 /** Returns the result of one alteration: a line, and one more for each case that broke down. */
 export function fuzzRowText(row: FuzzRow): string {
-  const { id, title, bond, outcome, by, suiteErrors } = row;
+  const { id, title, violatedLevel, outcome, by, suiteErrors } = row;
   const more = by.length > NOTICERS_SHOWN ? ` and ${by.length - NOTICERS_SHOWN} more` : '';
   const noticers = by.length > 0 ? ` by ${by.slice(0, NOTICERS_SHOWN).join(', ')}${more}` : '';
   const mark = isProblem(row) ? '!' : ' ';
   return [
-    `${mark} ${outcome} ${id} (breaks ${bondText(bond)}) ${title}${noticers}`,
+    `${mark} ${outcome} ${id} (breaks ${bondText(violatedLevel)}) ${title}${noticers}`,
     ...suiteErrors.map((each) => `    the suite stopped with an error in ${each}`),
   ].join('\n');
 }
 
 /** Returns true if the row fails the self-test: a miss, a false verdict, or a suite error. */
-export function isProblem({ bond, outcome, suiteErrors }: FuzzRow): boolean {
-  const isMissed = bond === 'must' && outcome === 'missed';
-  const isFalse = bond === 'nothing' && outcome === 'noticed';
+export function isProblem({ violatedLevel, outcome, suiteErrors }: FuzzRow): boolean {
+  const isMissed = violatedLevel === 'must' && outcome === 'missed';
+  const isFalse = violatedLevel === 'nothing' && outcome === 'noticed';
   return isMissed || isFalse || suiteErrors.length > 0;
 }
 
-function bondText(bond: FuzzRow['bond']): string {
-  return bond === 'nothing' ? bond : `a ${bond}`;
+function bondText(violatedLevel: FuzzRow['violatedLevel']): string {
+  return violatedLevel === 'nothing' ? violatedLevel : `a ${violatedLevel}`;
 }
 
 /**
@@ -56,8 +56,11 @@ export function fuzzText(result: FuzzResult, floor: number): string {
   ].join('\n');
 }
 
-function exercised(rows: readonly FuzzRow[], bond: FuzzRow['bond']): readonly FuzzRow[] {
-  return rows.filter((row) => row.bond === bond && row.outcome !== 'unexercised');
+function exercised(
+  rows: readonly FuzzRow[],
+  violatedLevel: FuzzRow['violatedLevel'],
+): readonly FuzzRow[] {
+  return rows.filter((row) => row.violatedLevel === violatedLevel && row.outcome !== 'unexercised');
 }
 
 function noticed(rows: readonly FuzzRow[]): number {

@@ -119,7 +119,7 @@ export const sections: readonly ConsoleSection[] = [
     routes: { '/clock': ClockSection },
   },
   {
-    title: 'Worlds and snapshots',
+    title: 'Start state and snapshots',
     group: 'Control',
     href: '/worlds',
     pattern: /^\/worlds/,

@@ -1,6 +1,6 @@
 /** Controls the time of a tenant. */
 
-import type { SteeredClock } from '../../../fixtures/base/steered-clock.ts';
+import type { AdjustableClock } from '../../../fixtures/base/adjustable-clock.ts';
 import type { BodyOf } from '../../../fixtures/control/operations.ts';
 
 /**
@@ -8,7 +8,7 @@ import type { BodyOf } from '../../../fixtures/control/operations.ts';
  * unchanged.
  */
 export function applyClockCommand(
-  clock: SteeredClock,
+  clock: AdjustableClock,
   { now, until, advanceSeconds, rate }: BodyOf<'POST /clock'>,
 ): string | undefined {
   if (until !== undefined && until < clock.now()) {

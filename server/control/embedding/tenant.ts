@@ -13,8 +13,6 @@ import { readWorld } from '../../world/world-text.ts';
 import { type AdminClient, adminClient } from './admin-client.ts';
 import { checkedInput } from './checked-input.ts';
 import { type TestbedClient, testbedClient } from './client.ts';
-import { type TestbedDevice, testbedDevice } from './device.ts';
-import { type TestbedJournal, testbedJournal } from './journal.ts';
 import {
   type TestbedClock,
   type TestbedFaults,
@@ -22,7 +20,9 @@ import {
   testbedClock,
   testbedFaults,
   testbedRates,
-} from './steering.ts';
+} from './clock-and-faults.ts';
+import { type TestbedDevice, testbedDevice } from './device.ts';
+import { type TestbedJournal, testbedJournal } from './journal.ts';
 
 /** A start state: a world file as YAML or JSON text, or as a value. */
 export type WorldSource = string | v.InferInput<typeof worldShape>;
@@ -51,7 +51,7 @@ export interface TestbedTenant {
   device(name: string): TestbedDevice;
   /**
    * Replaces the whole state of the tenant with a start state. `reset` then returns to this state.
-   * @throws WorldTextError, WorldError
+   * @throws WorldTextError, WorldFileError
    */
   load(source: WorldSource): Promise<LoadedWorld>;
   /**

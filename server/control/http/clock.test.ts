@@ -17,8 +17,8 @@ beforeEach(async () => {
 
 afterEach(() => server.close());
 
-/** Steers the clock and returns its state afterwards. */
-async function steer(command: object, tenant?: string) {
+/** Adjusts the clock and returns its state afterwards. */
+async function adjust(command: object, tenant?: string) {
   const query = tenant === undefined ? '' : `?tenant=${tenant}`;
   const response = await control(server, 'POST', `/clock${query}`, command);
   expect([response.status, response.text]).toEqual([200, response.text]);
@@ -30,7 +30,7 @@ function poll(token: string) {
 }
 
 describe('the clock of a tenant', () => {
-  it('equals the clock of the server until somebody steers it', async () => {
+  it('equals the clock of the server until somebody adjusts it', async () => {
     const { status, text } = await control(server, 'GET', '/clock');
     expect([status, JSON.parse(text)]).toEqual([
       200,
@@ -39,17 +39,19 @@ describe('the clock of a tenant', () => {
   });
 
   it('can be set, advanced, run, frozen, scaled and reset', async () => {
-    expect(await steer({ now: '2020-01-01T00:00:00Z' })).toMatchObject({
+    expect(await adjust({ now: '2020-01-01T00:00:00Z' })).toMatchObject({
       now: '2020-01-01T00:00:00.000Z',
       mode: 'shifted',
     });
-    expect(await steer({ advanceSeconds: 1.5 })).toMatchObject({ now: '2020-01-01T00:00:01.500Z' });
-    expect(await steer({ until: '2020-01-02T00:00:00Z' })).toMatchObject({
+    expect(await adjust({ advanceSeconds: 1.5 })).toMatchObject({
+      now: '2020-01-01T00:00:01.500Z',
+    });
+    expect(await adjust({ until: '2020-01-02T00:00:00Z' })).toMatchObject({
       now: '2020-01-02T00:00:00.000Z',
     });
-    expect(await steer({ rate: 0 })).toMatchObject({ mode: 'frozen', rate: 0 });
+    expect(await adjust({ rate: 0 })).toMatchObject({ mode: 'frozen', rate: 0 });
     server.clock.advance(10_000);
-    expect(await steer({ rate: 60 })).toMatchObject({
+    expect(await adjust({ rate: 60 })).toMatchObject({
       now: '2020-01-02T00:00:00.000Z',
       mode: 'scaled',
     });
@@ -102,7 +104,7 @@ describe('the clock of a tenant', () => {
 
   it('is independent of other tenants', async () => {
     const other = await secondTenant(server);
-    await steer({ advanceSeconds: WEEK_SECONDS }, other.name);
+    await adjust({ advanceSeconds: WEEK_SECONDS }, other.name);
     expect((await server.call('count-devices', { token: other.token })).status).toBe(401);
     expect((await server.call('count-devices', { token: server.adminToken })).status).toBe(200);
     const first = await control(server, 'GET', '/clock');
@@ -110,12 +112,12 @@ describe('the clock of a tenant', () => {
   });
 });
 
-describe('steering the clock of a tenant', () => {
+describe('adjusting the clock of a tenant', () => {
   it('expires a device token after a week; a renewed token works', async () => {
     const device = await acceptedDevice(server, 'sleeper');
-    await steer({ advanceSeconds: WEEK_SECONDS - 1 });
+    await adjust({ advanceSeconds: WEEK_SECONDS - 1 });
     expect((await poll(device.token)).status).toBe(200);
-    await steer({ advanceSeconds: 1 });
+    await adjust({ advanceSeconds: 1 });
     const expired = await poll(device.token);
     expect([expired.status, expired.text]).toEqual([401, expect.stringContaining('expired')]);
     const renewed = await authenticate(server, device);
@@ -126,7 +128,7 @@ describe('steering the clock of a tenant', () => {
     const device = await acceptedDevice(server, 'reader');
     const { uri } = await linkTo(server, device.token, await publish(server));
     expect((await fetchFile(uri, { headers: { Range: 'bytes=0-9' } })).status).toBe(206);
-    await steer({ advanceSeconds: DAY_SECONDS });
+    await adjust({ advanceSeconds: DAY_SECONDS });
     const { status, bytes } = await fetchFile(uri, { headers: { Range: 'bytes=10-19' } });
     expect([status, bytes.toString()]).toEqual([403, expect.stringContaining('expired')]);
   });
@@ -134,10 +136,10 @@ describe('steering the clock of a tenant', () => {
   it('retires deprecated operations, and a clock reset restores them', async () => {
     const list = () => server.call('list-artifacts-v1', { token: server.adminToken });
     expect((await list()).status).toBe(200);
-    await steer({ now: '2027-08-24T23:59:59Z' });
+    await adjust({ now: '2027-08-24T23:59:59Z' });
     // The admin's token has expired by then; a retired operation answers 410 to every caller.
     expect((await list()).status).toBe(401);
-    await steer({ advanceSeconds: 1 });
+    await adjust({ advanceSeconds: 1 });
     expect((await list()).status).toBe(410);
     await control(server, 'DELETE', '/clock');
     expect((await list()).status).toBe(200);
@@ -148,9 +150,9 @@ describe('steering the clock of a tenant', () => {
     const socket = await openSocket(server, device, { autoPong: false });
     const pinged = new Promise((resolve) => socket.once('ping', resolve));
     const ended = endOf(socket);
-    await steer({ advanceSeconds: 30 });
+    await adjust({ advanceSeconds: 30 });
     await pinged;
-    await steer({ advanceSeconds: 30 });
+    await adjust({ advanceSeconds: 30 });
     expect((await ended).code).toBe(1006);
     await expect.poll(async () => (await presenceOf(server, device)).status).toBe('disconnected');
   });
@@ -159,7 +161,7 @@ describe('steering the clock of a tenant', () => {
     const device = await acceptedDevice(server, 'old');
     const socket = await openSocket(server, device, { autoPong: false });
     const ended = endOf(socket);
-    await steer({ advanceSeconds: 3650 * DAY_SECONDS });
+    await adjust({ advanceSeconds: 3650 * DAY_SECONDS });
     expect((await ended).code).toBe(1006);
   });
 });
@@ -170,7 +172,7 @@ describe("the header that states the tenant's time", () => {
   it('is on every response, also refusals, unless the clock is the system’s', async () => {
     const refused = await authenticate(server, newDevice('stranger'));
     expect([refused.status, refused.headers.get(name)]).toEqual([401, '2026-11-21T12:00:00.000Z']);
-    await steer({ advanceSeconds: 3600 });
+    await adjust({ advanceSeconds: 3600 });
     const response = await server.call('count-devices', { token: server.adminToken });
     expect(response.headers.get(name)).toBe(new Date(startOfTest + 3_600_000).toISOString());
     expect(response.headers.get('date')).toBe(new Date(startOfTest + 3_600_000).toUTCString());
@@ -178,7 +180,7 @@ describe("the header that states the tenant's time", () => {
 
   it('states the time of the tenant in an expired token', async () => {
     const other = await secondTenant(server);
-    await steer({ advanceSeconds: WEEK_SECONDS }, other.name);
+    await adjust({ advanceSeconds: WEEK_SECONDS }, other.name);
     const { status, headers } = await server.call('count-devices', { token: other.token });
     const time = new Date(startOfTest + WEEK_SECONDS * 1000).toISOString();
     expect([status, headers.get(name)]).toEqual([401, time]);
@@ -188,7 +190,7 @@ describe("the header that states the tenant's time", () => {
     const device = await acceptedDevice(server, 'late');
     const { uri } = await linkTo(server, device.token, await publish(server));
     const other = await secondTenant(server);
-    await steer({ advanceSeconds: DAY_SECONDS }, other.name);
+    await adjust({ advanceSeconds: DAY_SECONDS }, other.name);
     const url = new URL(uri);
     url.searchParams.set('tenant_id', other.id);
     const { status, headers } = await fetchFile(url.href);
@@ -196,13 +198,13 @@ describe("the header that states the tenant's time", () => {
     expect([status, headers[name]]).toEqual([403, time]);
   });
 
-  it('is absent with the system clock, unless that clock is steered', async () => {
+  it('is absent with the system clock, unless that clock is adjusted', async () => {
     await server.close();
     server = await startTestServer({ clock: systemClock });
     const hasHeader = async () =>
       (await server.call('count-devices', { token: server.adminToken })).headers.has(name);
     expect(await hasHeader()).toBe(false);
-    await steer({ advanceSeconds: 60 });
+    await adjust({ advanceSeconds: 60 });
     expect(await hasHeader()).toBe(true);
     await control(server, 'DELETE', '/clock');
     expect(await hasHeader()).toBe(false);

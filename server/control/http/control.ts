@@ -41,10 +41,10 @@ import { fleetHandlers } from './fleet.ts';
 import { journalHandlers } from './journal.ts';
 import {
   type ConsoleAuthorization,
+  createConsoleAuthorization,
   type ManagementServices,
   managementHandlers,
   managementPrefix,
-  openAdmission,
   passRequests,
   passSockets,
 } from './management.ts';
@@ -53,7 +53,7 @@ import { checkOwnAddress, requireOwnAddress } from './own-address.ts';
 import { referenceHandlers } from './reference.ts';
 import { refuse, refuseForNow } from './refusals.ts';
 import { runHandlers } from './runs.ts';
-import { steeringHandlers } from './steering.ts';
+import { tenantControlHandlers } from './tenant-controls.ts';
 import { stateHandlers } from './tenant-states.ts';
 import { tenantHandlers } from './tenants.ts';
 
@@ -219,7 +219,7 @@ function controlApp(
     route.get(async (request, response) => void (await sendAsset(asset, request, response)));
     route.all(wrongMethod('GET'));
   }
-  const admission = openAdmission(management);
+  const admission = createConsoleAuthorization(management);
   const handlers = handlersOf(options, admission, streams);
   const isOfManagement = (path: string) => path.startsWith(managementPrefix);
   mountOperations(app, { tenants, handlers }, (_, { isOpen }) => isOpen === true);
@@ -263,7 +263,7 @@ function handlersOf(
     ...fleetHandlers(options, streams),
     ...clientHandlers(options.clients, clock),
     ...tenantHandlers(tenants, states),
-    ...steeringHandlers(outbox),
+    ...tenantControlHandlers(outbox),
     ...journalHandlers(streams),
     ...awaitHandlers(clock),
     ...runHandlers(runs, streams),

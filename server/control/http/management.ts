@@ -90,7 +90,7 @@ export interface ConsoleAuthorization {
 }
 
 /** Creates the administrators' tokens and tickets of one control listener. */
-export function openAdmission(management: ManagementServices): ConsoleAuthorization {
+export function createConsoleAuthorization(management: ManagementServices): ConsoleAuthorization {
   return { admins: new Admins(management), tickets: new SocketTickets(management) };
 }
 

@@ -12,7 +12,7 @@ import {
   StartStateUnavailable,
   type TenantStates,
 } from '../../world/tenant-states.ts';
-import { WorldError } from '../../world/timeline.ts';
+import { WorldFileError } from '../../world/timeline.ts';
 import { worldJsonSchema } from '../../world/world-shape.ts';
 import type { Handlers } from './mount.ts';
 import { refuse } from './refusals.ts';
@@ -47,7 +47,7 @@ async function load(states: TenantStates, tenant: Tenant, text: string) {
     return await states.load(tenant, readWorld(text, 'body'));
   } catch (error) {
     if (error instanceof WorldTextError) refuse(400, error.message);
-    if (error instanceof WorldError) refuse(422, `body: ${error.message}`);
+    if (error instanceof WorldFileError) refuse(422, `body: ${error.message}`);
     return refuseWithoutStart(error);
   }
 }

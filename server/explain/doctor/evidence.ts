@@ -3,7 +3,7 @@ import { RefusedKey, RefusedSignature } from '../../crypto/refused-signature.ts'
 import type { Diagnosis } from './diagnosis.ts';
 import { diagnoseKey } from './key.ts';
 import { diagnoseSignature } from './signature.ts';
-import { remarkOn } from './unexplained.ts';
+import { describeUnexplained } from './unexplained.ts';
 
 /**
  * Returns undefined for other evidence, and for a key that no known mistake explains. Takes some
@@ -12,5 +12,5 @@ import { remarkOn } from './unexplained.ts';
 export function diagnose(evidence: unknown): Diagnosis | undefined {
   if (evidence instanceof RefusedKey) return diagnoseKey(evidence.text);
   if (!(evidence instanceof RefusedSignature)) return undefined;
-  return diagnoseSignature(evidence.facts) ?? remarkOn(evidence.facts);
+  return diagnoseSignature(evidence.facts) ?? describeUnexplained(evidence.facts);
 }

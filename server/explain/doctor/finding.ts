@@ -8,7 +8,7 @@ import type { NamedDeviceKey } from '../../crypto/refused-signature.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import { diagnoseKey } from './key.ts';
 import { diagnoseSignature } from './signature.ts';
-import { remarkOn } from './unexplained.ts';
+import { describeUnexplained } from './unexplained.ts';
 
 /** The result of an examination, with a diagnosis if a known mistake explains it. */
 export interface DoctorFinding extends Partial<Diagnosis> {
@@ -54,7 +54,7 @@ export function examine({ body, keyText, signature, otherKeys = [] }: SignedBody
     },
   };
   const facts = { body, key, signatureText: signature, otherKeys: others };
-  return { fits: false, about, ...(diagnoseSignature(facts) ?? remarkOn(facts)) };
+  return { fits: false, about, ...(diagnoseSignature(facts) ?? describeUnexplained(facts)) };
 }
 
 /**

@@ -8,7 +8,7 @@ import {
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readPublicKey } from '../../crypto/public-key.ts';
-import { remarkOn } from './unexplained.ts';
+import { describeUnexplained } from './unexplained.ts';
 
 const body = Buffer.from('{"id_data":"{}","pubkey":"k"}');
 const other = Buffer.from('{"id_data":"{}","pubkey":"another"}');
@@ -31,7 +31,7 @@ const signed = (kind: Kind, message: Buffer, key = keys[kind]): Buffer =>
   sign(kind === 'ed25519' ? null : 'sha256', message, key);
 
 const remarkOf = (kind: Kind, signatureText: string) =>
-  remarkOn({ body, key: publicKeyOf(keys[kind]), signatureText });
+  describeUnexplained({ body, key: publicKeyOf(keys[kind]), signatureText });
 
 const sha256 = (bytes: Buffer): Buffer => createHash('sha256').update(bytes).digest();
 
@@ -112,7 +112,7 @@ describe('the remark on an unexplained signature', () => {
     );
     fc.assert(
       fc.property(texts, fc.string(), (signatureText, text) => {
-        const remark = remarkOn({ body: Buffer.from(text), key, signatureText });
+        const remark = describeUnexplained({ body: Buffer.from(text), key, signatureText });
         expect(remark.sentence).toMatch(/\.$/);
       }),
       { numRuns: 100 },

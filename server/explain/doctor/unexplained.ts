@@ -143,7 +143,7 @@ const LINE_BYTES = 48;
 const PSS_TRAILER = 0xbc;
 
 /** Returns a remark on the form of a signature that does not match and that no mistake explains. */
-export function remarkOn(facts: SignatureFacts): Diagnosis {
+export function describeUnexplained(facts: SignatureFacts): Diagnosis {
   const remains = { ...facts, bytes: bytesIn(facts.signatureText) };
   for (const row of remarks) {
     const found = row.fits(remains);

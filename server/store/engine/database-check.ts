@@ -24,7 +24,7 @@ export interface CheckedDatabase {
    * False for a database without checksums, as older versions wrote it; SQLite must check it
    * instead.
    */
-  readonly isVouchedFor: boolean;
+  readonly hasChecksums: boolean;
   /**
    * True when the database was not closed properly or has a log, so that opening it may change it.
    */
@@ -43,10 +43,10 @@ export function checkDatabase(path: string): CheckedDatabase {
     log.follow();
     const isOpen = header[18] !== 1 || sizeOf(`${path}-wal`) > 0 || sizeOf(`${path}-journal`) > 0;
     requireSizes(path, { header, saved, log });
-    if (!saved) return { isVouchedFor: false, isOpen };
+    if (!saved) return { hasChecksums: false, isOpen };
     requireLog(path, saved, log);
     requirePages(path, saved, log);
-    return { isVouchedFor: true, isOpen };
+    return { hasChecksums: true, isOpen };
   } finally {
     log.close();
   }

@@ -60,8 +60,8 @@ function nextHead(log: Buffer): Buffer {
 describe('the page sums of a database', () => {
   it.each([1, 150, 420])('confirm it after %i commits, closed or killed', (rows) => {
     write(rows);
-    expect(checkDatabase(database)).toEqual({ isVouchedFor: true, isOpen: false });
-    expect(checkDatabase(killed)).toEqual({ isVouchedFor: true, isOpen: true });
+    expect(checkDatabase(database)).toEqual({ hasChecksums: true, isOpen: false });
+    expect(checkDatabase(killed)).toEqual({ hasChecksums: true, isOpen: true });
     expect(readdirSync(folder.path)).not.toContain('database.sqlite-wal');
   });
 
@@ -74,7 +74,7 @@ describe('the page sums of a database', () => {
     // Before the log restarts, the database holds all pages, and the sums file covers them.
     copyFileSync(database, killed);
     writeSums(killed, { ...(readSums(database) ?? noSums), mark });
-    expect(checkDatabase(killed)).toEqual({ isVouchedFor: true, isOpen: true });
+    expect(checkDatabase(killed)).toEqual({ hasChecksums: true, isOpen: true });
   });
 
   it('detect a changed byte in any page of a closed database', () => {

@@ -41,10 +41,10 @@ export function readStateFile<Result>(
   read: (sql: Sql) => Result,
 ): Result {
   try {
-    const { isOpen, isVouchedFor } = checkDatabase(path);
+    const { isOpen, hasChecksums } = checkDatabase(path);
     return withPlainSql(path, isOpen, (sql) => {
       requireVersion(sql, path, shape);
-      if (!isVouchedFor) requireStructure(sql, path);
+      if (!hasChecksums) requireStructure(sql, path);
       return read(sql);
     });
   } catch (error) {

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeBody, encodeBody, fileInfoShape } from '../../../fixtures/formats/connect-bodies.ts';
 import type { ConnectMessage } from '../../../fixtures/formats/connect-message.ts';
-import { noonMs } from '../../testing/bench.ts';
-import { ConnectBench, errorTextOf, textOf, typesOf } from '../../testing/connect-bench.ts';
+import { noonMs } from '../../testing/client-fixture.ts';
+import { ConnectFixture, errorTextOf, textOf, typesOf } from '../../testing/connect-fixture.ts';
 
 const CHUNK = 4096;
 
-class Transfer extends ConnectBench {
+class Transfer extends ConnectFixture {
   send(typ: string, body?: Record<string, unknown>): readonly ConnectMessage[] {
     return this.say('fileTransfer', typ, body === undefined ? {} : { body: encodeBody(body) });
   }

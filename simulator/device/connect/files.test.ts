@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../../fixtures/base/clock.ts';
-import { noonMs } from '../../testing/bench.ts';
+import { noonMs } from '../../testing/client-fixture.ts';
 import { absolutePath, DeviceFiles, FileError, fileLimits } from './files.ts';
 
 function filesOf(contents: ConstructorParameters<typeof DeviceFiles>[1] = {}) {

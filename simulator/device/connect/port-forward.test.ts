@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { encodeBody } from '../../../fixtures/formats/connect-bodies.ts';
 import type { ConnectMessage } from '../../../fixtures/formats/connect-message.ts';
-import { ConnectBench, errorTextOf, textOf, typesOf } from '../../testing/connect-bench.ts';
+import { ConnectFixture, errorTextOf, textOf, typesOf } from '../../testing/connect-fixture.ts';
 
-class Ports extends ConnectBench {
+class Ports extends ConnectFixture {
   open(remote: Record<string, unknown> = {}, id: unknown = 'c-1'): readonly ConnectMessage[] {
     const wanted = { remote_host: 'localhost', remote_port: 7, protocol: 'tcp', ...remote };
     return this.send('new', encodeBody(wanted), id);

@@ -12,7 +12,7 @@ import {
   connectProtocols,
   encodeConnectMessage,
 } from '../../../fixtures/formats/connect-message.ts';
-import { ConnectBench, errorTextOf, typesOf } from '../../testing/connect-bench.ts';
+import { ConnectFixture, errorTextOf, typesOf } from '../../testing/connect-fixture.ts';
 
 function errorOf(messages: readonly ConnectMessage[]) {
   expect(typesOf(messages)).toEqual(['error']);
@@ -25,7 +25,7 @@ const getFile = { body: encodeBody({ path: '/etc/hostname' }) };
 
 describe('the handshake of a session', () => {
   it('is accepted with the version and the protocols', () => {
-    const [accept, ...more] = new ConnectBench().say('control', 'open', open);
+    const [accept, ...more] = new ConnectFixture().say('control', 'open', open);
     expect(more).toEqual([]);
     expect(accept).toMatchObject({ proto: 0xffff, typ: 'accept', sid: 's-1' });
     expect(decodeBody(acceptShape, accept?.body)).toEqual({ version: 1, protocols: [1, 2, 3, 4] });
@@ -33,7 +33,7 @@ describe('the handshake of a session', () => {
 
   it('chooses version 1 among other versions', () => {
     const body = encodeBody({ versions: [3, 2, 1] });
-    expect(typesOf(new ConnectBench().say('control', 'open', { body }))).toEqual(['accept']);
+    expect(typesOf(new ConnectFixture().say('control', 'open', { body }))).toEqual(['accept']);
   });
 
   it.each([
@@ -43,40 +43,40 @@ describe('the handshake of a session', () => {
     ['a body that is none', Buffer.from([0xc1])],
     ['versions in text', encodeBody({ versions: '1' })],
   ])('with %s is rejected, and the session ends', (_what, body) => {
-    const bench = new ConnectBench();
+    const fixture = new ConnectFixture();
     const rest = body === undefined ? {} : { body };
-    expect(errorOf(bench.say('control', 'open', rest))).toEqual({
+    expect(errorOf(fixture.say('control', 'open', rest))).toEqual({
       err: 'handshake rejected: require version 1',
       close: true,
       msgproto: 0xffff,
       msgtype: 'open',
     });
-    expect(bench.pass(70)).toEqual([]);
+    expect(fixture.pass(70)).toEqual([]);
   });
 });
 
 describe('the control messages of a session', () => {
   it('include a ping, which is answered with a pong', () => {
-    expect(new ConnectBench().say('control', 'ping')).toEqual([
+    expect(new ConnectFixture().say('control', 'ping')).toEqual([
       { proto: 0xffff, typ: 'pong', sid: 's-1' },
     ]);
   });
 
   it.each(['pong', 'accept', 'close'])('need no response: %s', (typ) => {
-    expect(new ConnectBench().say('control', typ)).toEqual([]);
+    expect(new ConnectFixture().say('control', typ)).toEqual([]);
   });
 
   it('are refused with their type when it is unknown, and the session continues', () => {
-    const bench = new ConnectBench();
+    const fixture = new ConnectFixture();
     const props = { msgid: 'm-7' };
-    expect(errorOf(bench.say('control', 'reboot', { props }))).toEqual({
+    expect(errorOf(fixture.say('control', 'reboot', { props }))).toEqual({
       err: "session: control type message not understood: 'reboot'",
       close: false,
       msgproto: 0xffff,
       msgtype: 'reboot',
       msgid: 'm-7',
     });
-    expect(typesOf(bench.say('control', 'ping'))).toEqual(['pong']);
+    expect(typesOf(fixture.say('control', 'ping'))).toEqual(['pong']);
   });
 
   it.each([
@@ -84,7 +84,7 @@ describe('the control messages of a session', () => {
     [5, '0x0005'],
     [0xfffe, '0xFFFE'],
   ])('are the error for protocol %i, which has no handler', (proto, digits) => {
-    const { device } = new ConnectBench();
+    const { device } = new ConnectFixture();
     expect(errorOf(device.answer({ proto, typ: 'x', sid: 's' }))).toEqual({
       err: `no handler registered for protocol: ${digits}`,
       close: false,
@@ -97,17 +97,19 @@ describe('the control messages of a session', () => {
     ['close', undefined],
     ['error', encodeBody({ err: 'gone', close: true })],
   ])('that end a session also end its shell and connections: %s', (typ, body) => {
-    const bench = new ConnectBench();
+    const fixture = new ConnectFixture();
     const connection = { props: { connection_id: 'c' } };
     const remote = { remote_host: 'localhost', remote_port: 7, protocol: 'tcp' };
-    bench.say('portForward', 'new', { ...connection, body: encodeBody(remote) });
-    bench.say('shell', 'new');
+    fixture.say('portForward', 'new', { ...connection, body: encodeBody(remote) });
+    fixture.say('shell', 'new');
     const rest = body === undefined ? {} : { body };
-    expect(bench.say('control', typ, rest)).toEqual([
+    expect(fixture.say('control', typ, rest)).toEqual([
       { proto: 3, typ: 'stop', sid: 's-1', ...connection },
     ]);
-    expect(errorTextOf(bench.say('shell', 'shell'))).toBe('session not found');
-    expect(errorTextOf(bench.say('portForward', 'forward', connection))).toBe('unknown connection');
+    expect(errorTextOf(fixture.say('shell', 'shell'))).toBe('session not found');
+    expect(errorTextOf(fixture.say('portForward', 'forward', connection))).toBe(
+      'unknown connection',
+    );
   });
 
   it.each([
@@ -115,97 +117,97 @@ describe('the control messages of a session', () => {
     ['says nothing of it', encodeBody({ err: 'no' })],
     ['cannot be read', Buffer.from([0xc1])],
   ])('leave the session open after an error that %s end it', (_what, body) => {
-    const bench = new ConnectBench();
-    bench.say('shell', 'new');
-    expect(bench.say('control', 'error', { body })).toEqual([]);
-    expect(typesOf(bench.say('shell', 'ping'))).toEqual(['pong']);
+    const fixture = new ConnectFixture();
+    fixture.say('shell', 'new');
+    expect(fixture.say('control', 'error', { body })).toEqual([]);
+    expect(typesOf(fixture.say('shell', 'ping'))).toEqual(['pong']);
   });
 });
 
 describe('a session', () => {
   it('that is quiet is pinged, and stays open after any message', () => {
-    const bench = new ConnectBench();
-    bench.say('control', 'open', open);
-    expect(bench.pass(47)).toEqual([]);
-    expect(bench.pass(1)).toEqual([{ proto: 0xffff, typ: 'ping', sid: 's-1' }]);
-    expect(bench.pass(11)).toEqual([]);
-    bench.say('control', 'pong');
-    expect(bench.pass(47)).toEqual([]);
-    expect(typesOf(bench.pass(1))).toEqual(['ping']);
-    bench.say('shell', 'new');
-    expect(bench.pass(47)).toEqual([]);
+    const fixture = new ConnectFixture();
+    fixture.say('control', 'open', open);
+    expect(fixture.pass(47)).toEqual([]);
+    expect(fixture.pass(1)).toEqual([{ proto: 0xffff, typ: 'ping', sid: 's-1' }]);
+    expect(fixture.pass(11)).toEqual([]);
+    fixture.say('control', 'pong');
+    expect(fixture.pass(47)).toEqual([]);
+    expect(typesOf(fixture.pass(1))).toEqual(['ping']);
+    fixture.say('shell', 'new');
+    expect(fixture.pass(47)).toEqual([]);
   });
 
   it('that stays silent for a minute ends with its transfers, without a message to a shell', () => {
-    const bench = new ConnectBench();
-    bench.say('fileTransfer', 'put_file', { body: encodeBody({ path: '/tmp/a' }) });
-    const ends = bench.pass(60);
+    const fixture = new ConnectFixture();
+    fixture.say('fileTransfer', 'put_file', { body: encodeBody({ path: '/tmp/a' }) });
+    const ends = fixture.pass(60);
     expect(typesOf(ends)).toEqual(['ping', 'error']);
     expect(errorOf(ends.slice(1))).toEqual({ err: 'session timeout', close: true });
     expect(ends[1]?.sid).toBe('s-1');
-    expect(bench.pass(120)).toEqual([]);
+    expect(fixture.pass(120)).toEqual([]);
     const chunk = { props: { offset: 0 }, body: Buffer.from('x') };
-    expect(errorTextOf(bench.say('fileTransfer', 'file_chunk', chunk))).toBe(
+    expect(errorTextOf(fixture.say('fileTransfer', 'file_chunk', chunk))).toBe(
       'no file transfer in progress',
     );
   });
 
   it('is independent of another session', () => {
-    const bench = new ConnectBench();
+    const fixture = new ConnectFixture();
     const big = { body: encodeBody({ path: '/tmp/a' }) };
-    expect(typesOf(bench.say('fileTransfer', 'put_file', big))).toEqual(['ack']);
-    const other = bench.say('fileTransfer', 'get_file', { ...getFile, sid: 's-2' });
+    expect(typesOf(fixture.say('fileTransfer', 'put_file', big))).toEqual(['ack']);
+    const other = fixture.say('fileTransfer', 'get_file', { ...getFile, sid: 's-2' });
     expect(other.map(({ sid }) => sid)).toEqual(['s-2', 's-2']);
-    bench.say('control', 'close', { sid: 's-2' });
+    fixture.say('control', 'close', { sid: 's-2' });
     const chunk = { props: { offset: 0 } };
-    expect(typesOf(bench.say('fileTransfer', 'file_chunk', chunk))).toEqual(['ack']);
+    expect(typesOf(fixture.say('fileTransfer', 'file_chunk', chunk))).toEqual(['ack']);
   });
 
   it('can have no id', () => {
-    const bench = new ConnectBench();
-    const response = bench.device.answer({ proto: 0xffff, typ: 'ping' });
+    const fixture = new ConnectFixture();
+    const response = fixture.device.answer({ proto: 0xffff, typ: 'ping' });
     expect(encodeConnectMessage(response[0] ?? { proto: 0 })).toEqual(
       encodeConnectMessage({ proto: 0xffff, typ: 'pong' }),
     );
   });
 
   it('is refused beyond the maximum count, until another session has ended', () => {
-    const bench = new ConnectBench();
-    for (let index = 0; index < 64; index++) bench.say('control', 'ping', { sid: `${index}` });
-    expect(errorOf(bench.say('control', 'ping'))).toMatchObject({
+    const fixture = new ConnectFixture();
+    for (let index = 0; index < 64; index++) fixture.say('control', 'ping', { sid: `${index}` });
+    expect(errorOf(fixture.say('control', 'ping'))).toMatchObject({
       err: 'too many sessions: 64 are open',
       close: true,
     });
-    bench.say('control', 'close', { sid: '7' });
-    expect(typesOf(bench.say('control', 'ping'))).toEqual(['pong']);
+    fixture.say('control', 'close', { sid: '7' });
+    expect(typesOf(fixture.say('control', 'ping'))).toEqual(['pong']);
   });
 
   it('ends with the connection, but the files remain', () => {
-    const bench = new ConnectBench();
-    bench.say('shell', 'new');
-    bench.say('shell', 'shell', { body: Buffer.from('echo kept > /tmp/a\r') });
-    bench.device.disconnect();
-    expect(errorTextOf(bench.say('shell', 'shell'))).toBe('session not found');
-    expect(bench.pass(70)).toEqual([]);
+    const fixture = new ConnectFixture();
+    fixture.say('shell', 'new');
+    fixture.say('shell', 'shell', { body: Buffer.from('echo kept > /tmp/a\r') });
+    fixture.device.disconnect();
+    expect(errorTextOf(fixture.say('shell', 'shell'))).toBe('session not found');
+    expect(fixture.pass(70)).toEqual([]);
     const stat = { body: encodeBody({ path: '/tmp/a' }) };
-    expect(typesOf(bench.say('fileTransfer', 'stat', stat))).toEqual(['file_info']);
+    expect(typesOf(fixture.say('fileTransfer', 'stat', stat))).toEqual(['file_info']);
   });
 });
 
 describe('the update client of a connected device', () => {
   it.each(['check-update', 'send-inventory'])('is told to %s, and confirms the command', (typ) => {
-    const bench = new ConnectBench();
-    const [response] = bench.say('menderClient', typ);
+    const fixture = new ConnectFixture();
+    const [response] = fixture.say('menderClient', typ);
     expect(response).toMatchObject({ proto: 4, typ, sid: 's-1', props: { status: 1 } });
-    expect(bench.clientRequests).toEqual([typ]);
+    expect(fixture.clientRequests).toEqual([typ]);
   });
 
   it('refuses a command that it does not know', () => {
-    const bench = new ConnectBench();
-    const responses = bench.say('menderClient', 'reboot');
+    const fixture = new ConnectFixture();
+    const responses = fixture.say('menderClient', 'reboot');
     expect(errorTextOf(responses)).toBe("unknown message type 'reboot'");
     expect(responses[0]?.typ).toBe('reboot');
-    expect(bench.clientRequests).toEqual([]);
+    expect(fixture.clientRequests).toEqual([]);
   });
 });
 
@@ -252,9 +254,9 @@ describe('any sequence of messages to a device', () => {
   it('is answered only with messages within the size limit of a device', () => {
     fc.assert(
       fc.property(fc.array(message, { maxLength: 30 }), (messages) => {
-        const bench = new ConnectBench();
+        const fixture = new ConnectFixture();
         for (const each of messages) {
-          for (const response of [...bench.device.answer(each), ...bench.pass(3)]) {
+          for (const response of [...fixture.device.answer(each), ...fixture.pass(3)]) {
             const { length } = encodeConnectMessage(response);
             expect(length).toBeLessThan(limits.connectDeviceMessageMaxBytes);
           }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../../fixtures/base/clock.ts';
-import { noonMs } from '../../testing/bench.ts';
-import { facts } from '../../testing/connect-bench.ts';
+import { noonMs } from '../../testing/client-fixture.ts';
+import { facts } from '../../testing/connect-fixture.ts';
 import { DeviceFiles } from './files.ts';
 import { DeviceShell } from './terminal.ts';
 

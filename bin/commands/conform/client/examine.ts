@@ -36,11 +36,11 @@ import { scheduleOf } from '../../../examination/schedule.ts';
 import {
   jsonFile,
   prepareReports,
-  type ReportForm,
+  type ReportFormat,
   reportOption,
   writeReports,
 } from '../../../options/reports.ts';
-import { ciForms } from '../../../output/ci-summary.ts';
+import { ciFormats } from '../../../output/ci-summary.ts';
 import { CommandError, setUpError } from '../../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../../output/exit-codes.ts';
 import { readNamedFile } from '../../../output/files.ts';
@@ -49,15 +49,15 @@ import { stopSignal } from '../../../output/stop-signal.ts';
 import { withKnownIds } from '../options.ts';
 
 /** The formats that `--report` accepts. */
-const forms: readonly ReportForm<Examination>[] = [
-  { form: 'json', render: jsonFile },
-  { form: 'html', render: examinationHtml },
+const formats: readonly ReportFormat<Examination>[] = [
+  { format: 'json', render: jsonFile },
+  { format: 'html', render: examinationHtml },
   {
-    form: 'junit',
+    format: 'junit',
     render: (examination) =>
       outcomesJunit(examinationLines(examination)[0] ?? '', examinationOutcomes(examination)),
   },
-  ...ciForms(examinationSummary),
+  ...ciFormats(examinationSummary),
 ];
 
 /** The options of an examination. */
@@ -102,7 +102,7 @@ export const examineRows = inGroup('Examination', {
   },
   capability: {
     flag: '--capability <name>',
-    help: 'play the scenes for this too, even if the client has not shown it; repeatable',
+    help: 'assume that the client has this capability, and play its scenes; repeatable',
     cli: { kind: 'names', of: capabilityNames },
   },
   cuts: {
@@ -133,12 +133,12 @@ export const examineRows = inGroup('Examination', {
   },
   time: {
     flag: '--time <duration>',
-    help: 'play long scenes too, as many as fit (default: the quick examination)',
+    help: 'time budget: also play long scenes, as many as fit in it (default: quick scenes only)',
     cli: { kind: 'positive-duration' },
   },
   contactTime: {
     flag: '--contact-time <duration>',
-    help: 'time in which the client has to come',
+    help: 'time limit for the first request of the client',
     cli: { kind: 'positive-duration' },
     default: { value: 60_000, shown: '1m' },
   },
@@ -196,7 +196,7 @@ export const examineRows = inGroup('Examination', {
     cli: { kind: 'positive-duration' },
     default: { value: 5000, shown: '5s' },
   },
-  report: reportOption(forms, (list) => `write a report: ${list}; repeatable`),
+  report: reportOption(formats, (list) => `write a report: ${list}; repeatable`),
 } as const) satisfies OptionRows;
 
 export type ExamineOptions = ValuesOf<typeof examineRows> & { readonly json?: boolean };
@@ -240,7 +240,7 @@ export async function examineClient(options: ExamineOptions): Promise<ExitCode> 
   }).catch((error: unknown) => {
     throw startError(error);
   });
-  await writeReports(forms, options.report, examination);
+  await writeReports(formats, options.report, examination);
   output.data(examination);
   for (const line of examinationLines(examination)) output.line(line);
   if (earlier) for (const line of changeLines(earlier, examination)) output.line(line);

@@ -6,7 +6,7 @@ import {
   decodeConnectMessage,
   encodeConnectMessage,
 } from '../../../../fixtures/formats/connect-message.ts';
-import { ConnectBench } from '../../../../simulator/testing/connect-bench.ts';
+import { ConnectFixture } from '../../../../simulator/testing/connect-fixture.ts';
 import { PretendServer } from '../../../../simulator/testing/pretend-server.ts';
 import type { ShellScreen } from '../remote-shell.ts';
 
@@ -20,8 +20,8 @@ export type AnswerMessage = (message: ConnectMessage) => readonly ConnectMessage
  * Returns a device that replies like the simulated ones, behind a server that assigns a session ID.
  */
 export function willingDevice(): AnswerMessage {
-  const bench = new ConnectBench();
-  return (message) => bench.device.answer({ ...message, sid: SID });
+  const fixture = new ConnectFixture();
+  return (message) => fixture.device.answer({ ...message, sid: SID });
 }
 
 /** A relay with the messages that it received. */

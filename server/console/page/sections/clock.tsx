@@ -31,7 +31,7 @@ export default function ClockSection() {
     <>
       <h1>Clock and calendar</h1>
       <View what="the clock" loaded={loaded}>
-        {(clock) => <Steering clock={clock} reload={loaded.reload} />}
+        {(clock) => <ClockControls clock={clock} reload={loaded.reload} />}
       </View>
     </>
   );
@@ -39,7 +39,7 @@ export default function ClockSection() {
 
 const post = (body: BodyInputOf<'POST /clock'>) => ask('POST /clock', { body });
 
-function Steering({ clock, reload }: { clock: ClockView; reload: () => void }) {
+function ClockControls({ clock, reload }: { clock: ClockView; reload: () => void }) {
   const then = (work: () => Promise<unknown>) => async (): Promise<void> => {
     await work();
     reload();

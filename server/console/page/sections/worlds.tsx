@@ -17,7 +17,7 @@ const replaces = 'All devices, deployments and artifacts of this tenant are repl
 export default function WorldsSection() {
   return (
     <>
-      <h1>Worlds and snapshots</h1>
+      <h1>Start state and snapshots</h1>
       <div class="two-columns">
         <Snapshots />
         <WorldFile />
@@ -135,9 +135,9 @@ function WorldFile() {
         <ActionButton
           kind="danger"
           work={() => ask('POST /world', { body: text })}
-          done="The world was loaded."
+          done="The world file was loaded."
           isDisabled={text.trim() === ''}
-          asks={{ title: 'Load this world?', text: replaces, action: 'Load' }}
+          asks={{ title: 'Load this world file?', text: replaces, action: 'Load' }}
         >
           Load
         </ActionButton>

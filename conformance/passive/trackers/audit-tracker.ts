@@ -1,0 +1,149 @@
+/**
+ * Tracks the entries of the audit log on what a case does as a user: each at most once for each
+ * act, and in every list whose filters it fits once it was seen. Spec: Audit logs
+ */
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { membersOf } from '../../target/json-members.ts';
+import { type AuditFilter, auditFilters } from '../checks/audit-filters.ts';
+import type { JudgedExchange } from '../judged-exchange.ts';
+import { memberAt, momentOf } from '../response-parts.ts';
+import type { TrackedViolation, Tracker } from './tracker.ts';
+
+/** Maximum number of entries that are remembered for one case. */
+const ENTRIES_MAX = 1000;
+
+/** The parameters that select a page, and do not change which entries are listed. */
+const pageParameters = ['page', 'per_page', 'sort'];
+
+/** The acts of users whose entries the contract names, by operation. */
+const actions: Readonly<Record<string, string>> = {
+  'create-deployment': 'create',
+  'abort-deployment': 'abort',
+  'set-auth-set-status': 'reject',
+  'decommission-device': 'decommission',
+};
+
+/** Tracks the audit log in one case. */
+export class AuditTracker implements Tracker {
+  /** How often each act on an object was requested, by `OBJECT ACTION`. */
+  readonly #acts = new Map<string, number>();
+  /** The entries on acts of the case that were seen in any list, by object and action. */
+  readonly #seen = new Map<string, unknown>();
+
+  see(exchange: JudgedExchange): readonly TrackedViolation[] {
+    const { row, status, json, hasBody, isOrdinary, repeatsParameter } = exchange;
+    if (row.id !== 'list-audit-logs') {
+      this.#act(exchange);
+      return [];
+    }
+    if (status !== 200 || !hasBody || !isOrdinary || repeatsParameter) return [];
+    if (!Array.isArray(json)) return [];
+    const violations = [this.#twice(json), this.#missing(exchange, json)];
+    this.#remember(json);
+    return violations.filter((each) => each !== undefined);
+  }
+
+  seeSilence(exchange: JudgedExchange): void {
+    this.#act(exchange);
+  }
+
+  /** Counts an act, also a refused one: an entry on it is another requirement's matter. */
+  #act(exchange: JudgedExchange): void {
+    const action = actions[exchange.row.id];
+    const object = action === undefined ? undefined : objectOf(exchange);
+    if (object === undefined) return;
+    const key = `${object} ${action}`;
+    this.#acts.set(key, (this.#acts.get(key) ?? 0) + 1);
+  }
+
+  /** Returns a violation if a page has more entries on an act than there were such acts. */
+  #twice(entries: readonly unknown[]): TrackedViolation | undefined {
+    const counts = new Map<string, number>();
+    for (const [index, key] of entries.map(keyOf).entries()) {
+      const max = this.#acts.get(key) ?? Number.POSITIVE_INFINITY;
+      const count = (counts.get(key) ?? 0) + 1;
+      counts.set(key, count);
+      if (count <= max) continue;
+      const must = `be on another act than "${key}", which a user did ${max} times`;
+      const where = `200 body: /${index}`;
+      return { where, must, actual: `entry ${count} on it`, requirement: 'audit.one-entry-an-act' };
+    }
+    return undefined;
+  }
+
+  /** Returns a violation if a whole list lacks an entry that was seen before and fits it. */
+  #missing(exchange: JudgedExchange, entries: readonly unknown[]): TrackedViolation | undefined {
+    const filters = filtersOf(exchange);
+    const isFirst = ['1', undefined].includes(exchange.parameter('page'));
+    const isWhole = exchange.response.headers['x-total-count'] === String(entries.length);
+    if (filters === undefined || !isFirst || !isWhole) return undefined;
+    const listed = new Set(entries.map(keyOf));
+    const missing = [...this.#seen].find(
+      ([key, entry]) =>
+        !listed.has(key) && filters.every(({ filter, wanted }) => fits(filter, wanted, entry)),
+    );
+    if (missing === undefined) return undefined;
+    const must = `hold the entry on "${missing[0]}", which fits and was listed before`;
+    const requirement = requirementOf(filters.map(({ filter }) => filter));
+    return { where: '200 body', must, actual: `${entries.length} others`, requirement };
+  }
+
+  /** Remembers the entries on acts that were done once, so that one entry is one act. */
+  #remember(entries: readonly unknown[]): void {
+    for (const entry of entries) {
+      const key = keyOf(entry);
+      if (this.#acts.get(key) === 1 && this.#seen.size < ENTRIES_MAX) this.#seen.set(key, entry);
+    }
+  }
+}
+
+interface AskedFilter {
+  readonly filter: AuditFilter;
+  readonly wanted: string;
+}
+
+/** Returns the filters of a request; undefined if one of its parameters is not known. */
+function filtersOf(exchange: JudgedExchange): readonly AskedFilter[] | undefined {
+  const asked: AskedFilter[] = [];
+  for (const [name, wanted] of new URL(exchange.request.url).searchParams) {
+    if (pageParameters.includes(name)) continue;
+    const filter = auditFilters.find((each) => each.name === name);
+    if (filter === undefined) return undefined;
+    asked.push({ filter, wanted });
+  }
+  return asked;
+}
+
+/** Returns true if every server must list the entry: it fits to the letter and the millisecond. */
+function fits({ name, place, keeps }: AuditFilter, wanted: string, entry: unknown): boolean {
+  const value = memberAt(entry, place);
+  if (keeps(wanted, value) !== true) return false;
+  if (name === 'created_after') return true;
+  if (name !== 'created_before') return value === wanted;
+  return (momentOf(value) ?? Number.POSITIVE_INFINITY) <= Number(wanted) * 1000;
+}
+
+/** Returns the requirement of the only filter besides the object, or that of all together. */
+function requirementOf(filters: readonly AuditFilter[]): RequirementId {
+  const others = filters.filter(({ name }) => name !== 'object_id');
+  const [only = filters[0]] = others;
+  if (only === undefined) return 'audit.recorded-actions';
+  return others.length > 1 ? 'audit.filters-combine' : only.requirement;
+}
+
+/** Returns what identifies an entry on an act that was done once: its object and its action. */
+function keyOf(entry: unknown): string {
+  return `${memberAt(entry, ['object', 'id'])} ${memberAt(entry, ['action'])}`;
+}
+
+/** Returns the id of the object of an act; undefined for a request that is none of the acts. */
+function objectOf(exchange: JudgedExchange): string | undefined {
+  const { row, sent, response, isSuccess } = exchange;
+  if (row.id === 'create-deployment') {
+    return isSuccess ? response.headers.location?.split('/').at(-1) : undefined;
+  }
+  if (row.id === 'set-auth-set-status') {
+    return membersOf(sent).status === 'rejected' ? exchange.segment(3) : undefined;
+  }
+  return row.id === 'abort-deployment' ? exchange.deploymentId : exchange.segment();
+}

@@ -1,0 +1,44 @@
+/** All trackers of one case, which know nothing at its start. */
+import type { JudgedExchange } from '../judged-exchange.ts';
+import type { Allows } from './allowances.ts';
+import { AuditTracker } from './audit-tracker.ts';
+import { configurationResource } from './configuration-resource.ts';
+import { controlMapResource } from './control-map-resource.ts';
+import { DeploymentTracker } from './deployment-tracker.ts';
+import { inventoryResource } from './inventory-resource.ts';
+import { KnownDevices } from './known-devices.ts';
+import type { ReadingCounts } from './reading-counts.ts';
+import { ResourceTracker } from './resource-tracker.ts';
+import { alertsResource, logResource, monitorResource } from './stored-resources.ts';
+import type { TrackedViolation, Tracker } from './tracker.ts';
+
+/** Tracks every resource of one case. */
+export class CaseTrackers implements Tracker {
+  readonly #facts: KnownDevices;
+  readonly #all: readonly Tracker[];
+
+  /** @param readsBack true if a device reads the configuration that it wrote */
+  constructor(readsBack: boolean, counts: ReadingCounts, allows: Allows) {
+    const facts = new KnownDevices(allows);
+    this.#facts = facts;
+    this.#all = [
+      new AuditTracker(),
+      new DeploymentTracker(facts),
+      new ResourceTracker(inventoryResource, facts, counts),
+      ...(readsBack ? [new ResourceTracker(configurationResource, facts, counts)] : []),
+      new ResourceTracker(monitorResource, facts, counts),
+      new ResourceTracker(alertsResource, facts, counts),
+      new ResourceTracker(logResource, facts, counts),
+      new ResourceTracker(controlMapResource, facts, counts),
+    ];
+  }
+
+  see(exchange: JudgedExchange): readonly TrackedViolation[] {
+    this.#facts.learn(exchange);
+    return this.#all.flatMap((each) => each.see(exchange));
+  }
+
+  seeSilence(exchange: JudgedExchange): void {
+    for (const each of this.#all) each.seeSilence(exchange);
+  }
+}

@@ -1,0 +1,149 @@
+/**
+ * The configuration that a device reads, where it reads what it wrote: its own pairs and those that
+ * a user has set for it. Spec: Device configuration
+ */
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { describeValue } from '../../target/expectations.ts';
+import { isMap, type Members } from '../../target/json-members.ts';
+import type { JudgedExchange } from '../judged-exchange.ts';
+import type { Allows } from './allowances.ts';
+import {
+  type Effect,
+  isPlainJson,
+  isWellFormed,
+  namesIn,
+  type Resource,
+  SETTLE_MS,
+} from './resource.ts';
+import type { TrackedViolation } from './tracker.ts';
+
+/** The values that a key may have, null if it may be absent, and the requirement that says so. */
+interface Key {
+  readonly values: readonly (string | null)[];
+  readonly because: RequirementId;
+}
+
+interface Configuration {
+  /** Whether the server keeps the keys that a request does not name: its own choice. */
+  readonly keepsOthers: boolean;
+  /** An absent name stands for a key that is absent. */
+  readonly keys: Readonly<Record<string, Key | 'any'>>;
+}
+
+/** The configuration store of a device that reads what it wrote. */
+export const configurationResource: Resource<Configuration> = {
+  name: 'configuration',
+  initial: (allows) => [
+    ...(allows('configuration.keeps-other-keys') ? [{ keepsOthers: true, keys: {} }] : []),
+    ...(allows('configuration.drops-other-keys') ? [{ keepsOthers: false, keys: {} }] : []),
+  ],
+  parts: {
+    names: ({ keys }) => Object.keys(keys),
+    only: ({ keepsOthers, keys }, name) => ({
+      keepsOthers,
+      keys: Object.fromEntries(Object.entries(keys).filter(([each]) => each === name)),
+    }),
+  },
+  writes: {
+    'put-configuration': (exchange, facts) => [
+      { device: facts.ofToken(exchange), ...written(exchange, facts.allows), settleMs: 0 },
+    ],
+    'set-configuration': (exchange, facts) => [
+      {
+        device: facts.ofId(exchange.segment()),
+        ...written(exchange, facts.allows),
+        settleMs: SETTLE_MS,
+      },
+    ],
+  },
+  reads: {
+    'get-configuration': (exchange, facts) => [
+      {
+        device: facts.ofToken(exchange),
+        differs: ({ keys }, all) => differenceIn(exchange, keys, all),
+      },
+    ],
+  },
+};
+
+function written(exchange: JudgedExchange, allows: Allows): Pick<Effect<Configuration>, 'become'> {
+  const { sent, row } = exchange;
+  if (!isMap(sent) || !isPlainJson(exchange)) return { become: () => [undefined] };
+  const isOfUser = row.id === 'set-configuration';
+  return {
+    become: (before) =>
+      before === undefined ? [undefined] : [after(before, sent, { isOfUser, allows })],
+  };
+}
+
+/** Who writes, and what is left to the server. */
+interface Writer {
+  readonly isOfUser: boolean;
+  readonly allows: Allows;
+}
+
+function after(before: Configuration, sent: Members, writer: Writer): Configuration {
+  const { keepsOthers, keys } = before;
+  const kept = Object.entries(keys).map(([name, key]): [string, Key | 'any'] => [
+    name,
+    keptKey(key, keepsOthers, writer),
+  ]);
+  const set = Object.entries(sent).map(([name, value]): [string, Key | 'any'] => {
+    const was = Object.hasOwn(keys, name) ? keys[name] : undefined;
+    return [name, isTracked(name, value) ? keyAfter(was, String(value), writer.isOfUser) : 'any'];
+  });
+  return { keepsOthers, keys: Object.fromEntries([...kept, ...set]) };
+}
+
+/** Returns a key that a request did not name; what the management API keeps is left open. */
+function keptKey(
+  key: Key | 'any',
+  keepsOthers: boolean,
+  { isOfUser, allows }: Writer,
+): Key | 'any' {
+  if (key === 'any') return key;
+  const values = keepsOthers || isOfUser ? key.values : [];
+  const mayBeAbsent = isOfUser ? allows('configuration.users-may-replace') : !keepsOthers;
+  return { ...key, values: [...new Set([...values, ...(mayBeAbsent ? [null] : [])])] };
+}
+
+function keyAfter(was: Key | 'any' | undefined, value: string, isOfUser: boolean): Key {
+  if (value === '') {
+    return { values: isOfUser ? ['', null] : [null], because: 'configuration.empty-removes' };
+  }
+  if (isOfUser) return { values: [value], because: 'configuration.set-by-user' };
+  const isSet = was !== undefined && was !== 'any' && !was.values.includes(null);
+  const because = isSet ? 'configuration.update' : 'configuration.written-is-read';
+  return { values: [value], because };
+}
+
+/** Returns true if every server keeps such a pair as it is; the contract leaves others open. */
+function isTracked(name: string, value: unknown): boolean {
+  return typeof value === 'string' && name !== '' && isWellFormed(name + value);
+}
+
+const neverWritten: Key = { values: [null], because: 'configuration.own-store' };
+
+function differenceIn(
+  { json }: JudgedExchange,
+  keys: Configuration['keys'],
+  all: readonly Configuration[],
+): TrackedViolation | undefined {
+  if (!isMap(json)) return undefined;
+  for (const name of namesIn(all.map((each) => each.keys))) {
+    const expected = (Object.hasOwn(keys, name) && keys[name]) || neverWritten;
+    if (expected === 'any') continue;
+    const { values, because } = expected;
+    const found = Object.hasOwn(json, name) ? json[name] : null;
+    if (values.some((value) => value === found)) continue;
+    const words = values.map((value) => (value === null ? 'absent' : describeValue(value)));
+    return {
+      where: `200 body: /${name}`,
+      must: `be ${words.join(' or ')}, by what was written`,
+      actual: found === null ? 'absent' : describeValue(found),
+      requirement: because,
+      operation: 'put-configuration',
+    };
+  }
+  return undefined;
+}

@@ -1,0 +1,99 @@
+/** The update control map that a user has assigned to a deployment. Spec: UpdateControlMap */
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { describeValue } from '../../target/expectations.ts';
+import { isMap, membersOf } from '../../target/json-members.ts';
+import { memberAt } from '../response-parts.ts';
+import type { Allows } from './allowances.ts';
+import { locationOf } from './known-devices.ts';
+import { type Effect, type Reading, type Resource, SETTLE_MS } from './resource.ts';
+import type { TrackedViolation } from './tracker.ts';
+
+/** A map belongs to a deployment, and not to one of its devices. */
+const ofNoDevice = 'every device';
+
+/** The map's priority, and the action of each state that does not simply continue. */
+interface ControlMap {
+  readonly priority: unknown;
+  readonly actions: Readonly<Record<string, unknown>>;
+}
+
+export const controlMapResource: Resource<ControlMap> = {
+  name: 'update control map',
+  initial: () => [undefined],
+  writes: {
+    'create-deployment': (exchange, { allows }) =>
+      assigned(exchange.sent, { id: locationOf(exchange), settleMs: 0, allows }),
+    'update-deployment': (exchange, { allows }) =>
+      assigned(exchange.sent, { id: exchange.segment(), settleMs: SETTLE_MS, allows }),
+  },
+  reads: {
+    'get-update-control-map': ({ json, deploymentId }, { allows }) =>
+      readingOf(memberAt(json, ['update_control_map']), deploymentId, {
+        allows,
+        at: '/update_control_map',
+        requirement: 'map.is-the-assigned-one',
+      }),
+    'post-next-deployment-v2': ({ json }, { allows }) =>
+      readingOf(memberAt(json, ['artifact', 'update_control_map']), memberAt(json, ['id']), {
+        allows,
+        at: '/artifact/update_control_map',
+        requirement: 'next.control-map-as-given',
+      }),
+  },
+};
+
+function assigned(
+  sent: unknown,
+  {
+    id,
+    settleMs,
+    allows,
+  }: { readonly id: string | undefined; readonly settleMs: number; readonly allows: Allows },
+): readonly Effect<ControlMap>[] {
+  const map = membersOf(sent).update_control_map;
+  if (!isMap(map) || id === undefined) return [];
+  return [{ device: ofNoDevice, part: id, settleMs, become: () => [meaningOf(map, allows)] }];
+}
+
+/** Returns the part of a map that every server keeps: `continue` is the default of an action. */
+function meaningOf(map: unknown, allows: Allows): ControlMap {
+  const { priority, states } = membersOf(map);
+  const actions = Object.entries(membersOf(states)).map(([name, state]) => [
+    name,
+    membersOf(state).action,
+  ]);
+  const defaults = allows('map.default-is-left-out') ? [undefined, '', 'continue'] : [];
+  const set = actions.filter(([, action]) => !defaults.includes(action as string));
+  return { priority, actions: Object.fromEntries(set) };
+}
+
+function readingOf(
+  map: unknown,
+  id: unknown,
+  {
+    at,
+    requirement,
+    allows,
+  }: { readonly at: string; readonly requirement: RequirementId; readonly allows: Allows },
+): readonly Reading<ControlMap>[] {
+  if (!isMap(map) || typeof id !== 'string') return [];
+  const found = meaningOf(map, allows);
+  const differs = ({ priority, actions }: ControlMap): TrackedViolation | undefined => {
+    if (priority !== undefined && priority !== found.priority) {
+      const must = `be ${describeValue(priority)}, as assigned`;
+      return {
+        where: `200 body: ${at}/priority`,
+        must,
+        actual: describeValue(found.priority),
+        requirement,
+      };
+    }
+    const names = [...Object.keys(actions), ...Object.keys(found.actions)];
+    const other = names.find((name) => actions[name] !== found.actions[name]);
+    if (other === undefined) return undefined;
+    const must = `have the action ${describeValue(actions[other] ?? 'continue')}, as assigned`;
+    const where = `200 body: ${at}/states/${other}`;
+    return { where, must, actual: describeValue(found.actions[other] ?? 'continue'), requirement };
+  };
+  return [{ device: ofNoDevice, part: id, differs }];
+}

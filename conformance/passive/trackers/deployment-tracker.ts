@@ -1,0 +1,208 @@
+/**
+ * Tracks the deployments that a case creates: what devices report, what users abort, and which
+ * states and offers may follow. Spec: States and transitions
+ */
+import { describeValue } from '../../target/expectations.ts';
+import { membersOf } from '../../target/json-members.ts';
+import { type JudgedExchange, segmentOf } from '../judged-exchange.ts';
+import { type KnownDevices, locationOf } from './known-devices.ts';
+import { openEnded, type Span, TrackedValue } from './tracked-value.ts';
+import type { TrackedViolation, Tracker } from './tracker.ts';
+
+/** The statuses that a device may report, in the order of an update; the last three are ends. */
+const way = [
+  'downloading',
+  'pause_before_installing',
+  'installing',
+  'pause_before_rebooting',
+  'rebooting',
+  'pause_before_committing',
+];
+const ends = ['success', 'failure', 'already-installed'];
+const ABORTED = 'aborted';
+
+/** Tracks the deployments of one case. */
+export class DeploymentTracker implements Tracker {
+  readonly #facts: KnownDevices;
+  /** The state of each tracked deployment on each of its devices, by device id. */
+  readonly #deployments = new Map<string, Map<string, TrackedValue<string>>>();
+
+  constructor(facts: KnownDevices) {
+    this.#facts = facts;
+  }
+
+  see(exchange: JudgedExchange): readonly TrackedViolation[] {
+    switch (exchange.row.id) {
+      case 'create-deployment':
+        return this.#created(exchange);
+      case 'abort-deployment':
+        return this.#aborted(exchange);
+      case 'decommission-device':
+        return this.#opened(exchange.segment(), exchange.request);
+      case 'put-deployment-status':
+        return this.#reported(exchange);
+      case 'get-next-deployment':
+      case 'post-next-deployment':
+      case 'post-next-deployment-v2':
+        return this.#asked(exchange);
+      case 'list-deployment-devices':
+        return this.#read(exchange);
+      default:
+        return [];
+    }
+  }
+
+  seeSilence(exchange: JudgedExchange): void {
+    const { row, sent } = exchange;
+    const span = openEnded(exchange.request);
+    if (row.id === 'put-deployment-status') {
+      const { status } = membersOf(sent);
+      const value = typeof status === 'string' ? status : undefined;
+      this.#stateFor(exchange)?.mayWrite(value, span);
+    }
+    if (row.id === 'abort-deployment') {
+      const states = this.#deployments.get(exchange.deploymentId)?.values() ?? [];
+      for (const state of states) state.mayWrite(undefined, span);
+    }
+    const isOfDevice = row.id.includes('next-deployment') || row.id === 'decommission-device';
+    const deviceId =
+      row.id === 'decommission-device' ? exchange.segment() : this.#facts.idOf(exchange);
+    if (!isOfDevice || deviceId === undefined) return;
+    for (const states of this.#deployments.values()) {
+      states.get(deviceId)?.mayWrite(undefined, span);
+    }
+  }
+
+  /** A deployment that is repeated after a failure is not tracked. */
+  #created(exchange: JudgedExchange): readonly TrackedViolation[] {
+    const { devices, retries } = membersOf(exchange.sent);
+    const id = locationOf(exchange);
+    if (!exchange.isSuccess || id === undefined || !Array.isArray(devices)) return [];
+    if (retries !== undefined) return [];
+    this.#deployments.set(id, new Map(devices.map((each) => [each, new TrackedValue()])));
+    return [];
+  }
+
+  #aborted(exchange: JudgedExchange): readonly TrackedViolation[] {
+    const { isSuccess, request, status } = exchange;
+    const states = this.#deployments.get(exchange.deploymentId)?.values() ?? [];
+    for (const state of states) {
+      // The contract leaves open what an abort changes after the end.
+      const before = state.possibleAt(request);
+      const isActive = before?.every((each) => !ends.includes(each)) ?? false;
+      if (isSuccess) state.mayWrite(isActive ? ABORTED : undefined, openEnded(request));
+      else if (status >= 500) state.mayWrite(undefined, request);
+    }
+    return [];
+  }
+
+  #opened(deviceId: string, span: Span): readonly TrackedViolation[] {
+    for (const states of this.#deployments.values())
+      states.get(deviceId)?.mayWrite(undefined, span);
+    return [];
+  }
+
+  #stateFor(exchange: JudgedExchange): TrackedValue<string> | undefined {
+    const deviceId = this.#facts.idOf(exchange);
+    const states = this.#deployments.get(exchange.deploymentId);
+    return deviceId === undefined ? undefined : states?.get(deviceId);
+  }
+
+  #reported(exchange: JudgedExchange): readonly TrackedViolation[] {
+    const { request, isSuccess, sent, status: answered } = exchange;
+    const state = this.#stateFor(exchange);
+    const { status } = membersOf(sent);
+    if (state === undefined || typeof status !== 'string') return [];
+    const before = state.possibleAt(request);
+    if (isSuccess) state.write(followsAll(status, before) ? status : undefined, request);
+    else if (answered >= 500) state.mayWrite(undefined, request);
+    else if (answered === 409) seeAborted(state, request);
+    if (!isSuccess || !isOnly(before, [ABORTED])) return [];
+    const requirement = 'status.aborted-is-409';
+    return [
+      {
+        where: 'the report after the abort',
+        must: 'be answered 409',
+        actual: String(answered),
+        requirement,
+      },
+    ];
+  }
+
+  #asked(exchange: JudgedExchange): readonly TrackedViolation[] {
+    const { request, status, object } = exchange;
+    const deviceId = this.#facts.idOf(exchange);
+    if (deviceId === undefined) return [];
+    const violations: TrackedViolation[] = [];
+    for (const [id, states] of this.#deployments) {
+      const state = states.get(deviceId);
+      if (state === undefined) continue;
+      const before = state.possibleAt(request);
+      const isOver = isOnly(before, [ABORTED, 'success', 'failure']);
+      const isOffered = status === 200 && object?.id === id;
+      if (isOffered && isOver) violations.push(offeredAgain(id, before ?? []));
+      // A server may end a deployment that does not fit what the device says of itself.
+      if (!isOffered && !isOver) state.mayWrite(undefined, request);
+    }
+    return violations;
+  }
+
+  #read(exchange: JudgedExchange): readonly TrackedViolation[] {
+    const { json, request, status } = exchange;
+    const id = segmentOf(request.url, 2);
+    const states = this.#deployments.get(id);
+    if (status !== 200 || !Array.isArray(json) || states === undefined) return [];
+    return json.flatMap((each, index) => {
+      const { id: deviceId, status: seen } = membersOf(each);
+      const state = states.get(String(deviceId));
+      const allowed = state?.possibleAt(request);
+      if (state !== undefined && seen === ABORTED) seeAborted(state, request);
+      if (allowed === undefined || allowed.includes(String(seen))) return [];
+      const requirement = isOnly(allowed, [ABORTED])
+        ? ('status.aborted-stays' as const)
+        : ('status.becomes-the-state' as const);
+      const where = `200 body: /${index}/status`;
+      const must = `be ${allowed.join(' or ')}, by what was reported and aborted`;
+      return [
+        {
+          where,
+          must,
+          actual: describeValue(seen),
+          requirement,
+          operation: 'put-deployment-status',
+        },
+      ];
+    });
+  }
+}
+
+/** Records that an abort has taken effect, if one was possible. */
+function seeAborted(state: TrackedValue<string>, span: Span): void {
+  if (state.possibleAt(span)?.includes(ABORTED)) state.write(ABORTED, span);
+}
+
+function offeredAgain(id: string, before: readonly string[]): TrackedViolation {
+  const requirement = before.includes(ABORTED) ? 'next.aborted-is-over' : 'next.finished-is-over';
+  const must = `not be offered any more, since it is ${before.join(' or ')}`;
+  return {
+    where: `deployment ${describeValue(id)}`,
+    must,
+    actual: 'it is offered again',
+    requirement,
+  };
+}
+
+function isOnly(values: readonly string[] | undefined, allowed: readonly string[]): boolean {
+  return (
+    values !== undefined && values.length > 0 && values.every((each) => allowed.includes(each))
+  );
+}
+
+/** Returns true if the report advances from, or repeats, every possible state before it. */
+function followsAll(status: string, before: readonly string[] | undefined): boolean {
+  return (before ?? []).every((each) => {
+    if (each === status) return true;
+    if (ends.includes(each) || each === ABORTED) return false;
+    return ends.includes(status) || way.indexOf(status) > way.indexOf(each);
+  });
+}

@@ -1,0 +1,116 @@
+/** Tracks every resource of one kind in a case, by the rows of `Resource`. */
+import { membersOf } from '../../target/json-members.ts';
+import type { JudgedExchange } from '../judged-exchange.ts';
+import type { KnownDevices } from './known-devices.ts';
+import type { ReadingCounts } from './reading-counts.ts';
+import { type Effect, type Reading, type Resource, SETTLE_MS } from './resource.ts';
+import { TrackedState } from './tracked-state.ts';
+import { openEnded, type Span } from './tracked-value.ts';
+import type { TrackedViolation, Tracker } from './tracker.ts';
+
+/** Decisions on a device after which the contract leaves open what remains of its resources. */
+const openings = ['decommission-device', 'delete-auth-set', 'set-auth-set-status'];
+
+/** Tracks the resources of one kind. */
+export class ResourceTracker<State> implements Tracker {
+  readonly #resource: Resource<State>;
+  readonly #facts: KnownDevices;
+  readonly #states = new Map<string, TrackedState<State>>();
+  readonly #counts: ReadingCounts;
+
+  constructor(resource: Resource<State>, facts: KnownDevices, counts: ReadingCounts) {
+    this.#resource = resource;
+    this.#facts = facts;
+    this.#counts = counts;
+  }
+
+  see(exchange: JudgedExchange): readonly TrackedViolation[] {
+    const { row, request, status, isSuccess, hasBody } = exchange;
+    this.#open(exchange);
+    if (isSuccess) this.#write(exchange, request);
+    // A server error may have occurred before or after the effect.
+    else if (status >= 500) this.seeSilence(exchange);
+    if (status !== 200 || !hasBody) return [];
+    const readings = this.#resource.reads[row.id]?.(exchange, this.#facts) ?? [];
+    return readings.flatMap((reading) => this.#judge(reading, exchange));
+  }
+
+  seeSilence(exchange: JudgedExchange): void {
+    this.#open(exchange);
+    if (!this.#facts.allows('failed-writes-may-count')) return;
+    this.#write(exchange, openEnded(exchange.request));
+  }
+
+  #write(exchange: JudgedExchange, span: Span): void {
+    const effects = this.#resource.writes[exchange.row.id]?.(exchange, this.#facts) ?? [];
+    const { allows } = this.#facts;
+    for (const { become, settleMs: givenMs = SETTLE_MS, ...key } of effects) {
+      const settleMs = allows('effects-settle') ? givenMs : 0;
+      // Which of several resources was written is not known, so each may have been.
+      const isKnown = key.device !== undefined && key.part !== null && become !== undefined;
+      const { sentMs, endedMs } = isKnown ? span : openEnded(span);
+      const write = { sentMs, endedMs, settleMs, become: become ?? (() => [undefined]) };
+      for (const state of this.#statesOf(key)) state.write(write);
+    }
+  }
+
+  #open(exchange: JudgedExchange): void {
+    const { row, request, sent } = exchange;
+    if (!openings.includes(row.id) || membersOf(sent).status === 'accepted') return;
+    const id = exchange.segment(row.id === 'decommission-device' ? 0 : openingIdAt(row.id));
+    const device = this.#facts.ofId(id);
+    for (const [key, state] of this.#states) {
+      if (device !== undefined && !key.startsWith(`${device}\n`)) continue;
+      const span = openEnded(request);
+      state.write({ ...span, settleMs: 0, become: () => [undefined] });
+    }
+  }
+
+  /** Returns the resources that a key may mean, and tracks the one that it names from now on. */
+  #statesOf({ device, part = '' }: Effect<State>): readonly TrackedState<State>[] {
+    if (device === undefined || part === null) {
+      return [...this.#states]
+        .filter(([key]) => device === undefined || key.startsWith(`${device}\n`))
+        .filter(([key]) => part === null || key.endsWith(`\n${part}`))
+        .map(([, state]) => state);
+    }
+    const key = `${device}\n${part}`;
+    const { allows } = this.#facts;
+    const known = this.#states.get(key) ?? new TrackedState(this.#resource.initial(allows), allows);
+    this.#states.set(key, known);
+    return [known];
+  }
+
+  #judge(
+    { device, part, differs }: Reading<State>,
+    { row, request }: JudgedExchange,
+  ): readonly TrackedViolation[] {
+    const tracked = this.#states.get(`${device}\n${part ?? ''}`);
+    if (device === undefined || tracked === undefined) return [];
+    const { parts } = this.#resource;
+    const whole = tracked.possibleAt(request);
+    const separate = whole === undefined && parts && tracked.possiblePartsAt(request, parts);
+    const judged = separate || [whole];
+    this.#counts.add(row.id, judged.includes(undefined) ? undefined : judged.flat());
+    return judged.flatMap((states = []) => violationOf(states, differs));
+  }
+}
+
+/**
+ * Returns the violation if the response shows none of the states, of which none may be any state.
+ */
+function violationOf<State>(
+  states: readonly (State | undefined)[],
+  differs: Reading<State>['differs'],
+): readonly TrackedViolation[] {
+  const known = states.filter((each) => each !== undefined);
+  if (known.length < states.length) return [];
+  const violations = known.map((each) => differs(each, known));
+  const [first] = violations;
+  return first === undefined || violations.includes(undefined) ? [] : [first];
+}
+
+/** Returns where a path has the device's id, counted from its end. */
+function openingIdAt(operation: string): number {
+  return operation === 'delete-auth-set' ? 2 : 3;
+}

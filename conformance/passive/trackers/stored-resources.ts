@@ -1,0 +1,181 @@
+/**
+ * What devices send and users read back: monitor configurations, alerts and deployment logs.
+ * Spec: Device monitor; DeploymentLog
+ */
+import { jsonInOrder } from '../../../fixtures/base/json.ts';
+import { describeValue } from '../../target/expectations.ts';
+import { entriesOf, membersOf } from '../../target/json-members.ts';
+import type { JudgedExchange } from '../judged-exchange.ts';
+import { momentOf } from '../response-parts.ts';
+import { type Effect, isPlainJson, isWellFormed, type Resource } from './resource.ts';
+import type { TrackedViolation } from './tracker.ts';
+
+/** Shorter messages may be part of any line, such as of its time or its level. */
+const OWN_MESSAGE_MIN = 8;
+
+/** The monitor configuration of a device: the entries as text, in alphabetical order. */
+export const monitorResource: Resource<readonly string[]> = {
+  name: 'monitor configuration',
+  initial: () => [[]],
+  writes: {
+    'post-monitor-configuration': (exchange, facts) => [
+      { device: facts.ofToken(exchange), ...replacedBy(exchange, monitorEntries(exchange.sent)) },
+    ],
+  },
+  reads: {
+    'show-monitor-configuration': ({ json, request }, facts) => [
+      {
+        device: facts.ofId(deviceIn(request.url)),
+        differs: (state) => {
+          const found = monitorEntries(json);
+          if (jsonInOrder(found) === jsonInOrder(state)) return undefined;
+          const must = `be ${describeValue(state)}, which the device sent last`;
+          return {
+            ...{ where: '200 body', must, actual: describeValue(found) },
+            requirement: state.length === 0 ? 'monitor.empty-is-current' : 'monitor.is-current',
+            operation: 'post-monitor-configuration',
+          };
+        },
+      },
+    ],
+  },
+};
+
+/** The alerts that a device has sent, as text; users see no others, and may not see all yet. */
+export const alertsResource: Resource<readonly string[]> = {
+  name: 'alerts',
+  initial: () => [[]],
+  writes: {
+    'post-alerts': (exchange, facts) => [
+      {
+        device: facts.ofToken(exchange),
+        settleMs: 0,
+        become: (before) => [
+          before && isPlainJson(exchange) ? [...before, ...alertsIn(exchange.sent)] : undefined,
+        ],
+      },
+    ],
+  },
+  reads: {
+    'list-alerts': ({ json, request }, facts) => [
+      {
+        device: facts.ofId(deviceIn(request.url)),
+        differs: (state) => strangeAlert(state, alertsIn(json)),
+      },
+    ],
+  },
+};
+
+/** The log of a deployment on a device: its messages. */
+export const logResource: Resource<readonly string[]> = {
+  name: 'deployment log',
+  initial: () => [[]],
+  writes: {
+    'put-deployment-log': (exchange, facts) => {
+      const messages = messagesIn(exchange.sent);
+      const key = {
+        device: facts.ofToken(exchange),
+        part: facts.deployment(exchange.deploymentId),
+      };
+      return [{ ...key, ...replacedBy(exchange, messages) }];
+    },
+    // The contract leaves open what becomes of a log after the abort.
+    'abort-deployment': ({ deploymentId }, { allows }) =>
+      allows('log.open-after-the-abort') ? [{ device: undefined, part: deploymentId }] : [],
+  },
+  reads: {
+    'get-deployment-log': ({ request, response }, facts) => {
+      const [, deployment, device] =
+        /\/([^/]+)\/devices\/([^/]+)\/log$/.exec(pathOf(request.url)) ?? [];
+      return [
+        {
+          device: facts.ofId(device),
+          part: deployment,
+          differs: (state, all) => differenceOfLogs(response.text, state, all),
+        },
+      ];
+    },
+  },
+};
+
+function differenceOfLogs(
+  text: string,
+  state: readonly string[],
+  all: readonly (readonly string[])[],
+): TrackedViolation | undefined {
+  const shared = {
+    where: '200 body',
+    actual: describeValue(text),
+    operation: 'put-deployment-log',
+  };
+  const missing = state.find((message) => !text.includes(message));
+  if (missing !== undefined) {
+    const must = `have the message ${describeValue(missing)}, as in the last upload`;
+    return { ...shared, must, requirement: 'log.is-kept' };
+  }
+  const others = all.flat().filter((message) => state.every((own) => !own.includes(message)));
+  const older = others.find(
+    (message) => message.length >= OWN_MESSAGE_MIN && text.includes(message),
+  );
+  if (older === undefined) return undefined;
+  const must = `not have the message ${describeValue(older)} of another upload`;
+  return { ...shared, must, requirement: 'log.is-replaced' };
+}
+
+/** Returns the effect that replaces the state; undefined stands for any state. */
+function replacedBy<State>(
+  exchange: JudgedExchange,
+  state: State | undefined,
+): Pick<Effect<State>, 'become'> {
+  const value = isPlainJson(exchange) ? state : undefined;
+  return { become: () => [value] };
+}
+
+function monitorEntries(value: unknown): readonly string[] {
+  return entriesOf(value)
+    .map(membersOf)
+    .map(({ name, status, type }) => jsonInOrder({ name, status, type }))
+    .toSorted();
+}
+
+/** Returns the alerts as text; a moment has one text in all its forms. */
+function alertsIn(value: unknown): readonly string[] {
+  return entriesOf(value)
+    .map(membersOf)
+    .map(({ name, level, subject, timestamp }) => {
+      const { name: of, type, status } = membersOf(subject);
+      return jsonInOrder({ name, level, of, type, status, ms: momentOf(timestamp) });
+    });
+}
+
+function strangeAlert(
+  sent: readonly string[],
+  shownAlerts: readonly string[],
+): TrackedViolation | undefined {
+  const index = shownAlerts.findIndex((alert) => !sent.includes(alert));
+  if (index === -1) return undefined;
+  return {
+    where: `200 body: /${index}`,
+    must: 'be an alert as the device sent it',
+    actual: shownAlerts[index] ?? '',
+    requirement: 'alerts.are-shown',
+    operation: 'post-alerts',
+  };
+}
+
+/** Returns the messages that every form of a log shows unchanged; undefined if one may change. */
+function messagesIn(sent: unknown): readonly string[] | undefined {
+  const messages = entriesOf(membersOf(sent).messages).map((each) => membersOf(each).message);
+  const texts = messages.filter((each) => typeof each === 'string');
+  const arePlain = texts.every((text) => isWellFormed(text) && /^[\w .,:;-]*$/.test(text));
+  return arePlain && texts.length === messages.length ? texts : undefined;
+}
+
+/** Returns the id of the device in the path of a management request. */
+function deviceIn(url: string): string | undefined {
+  return /\/devices\/([^/]+)/.exec(pathOf(url))?.[1];
+}
+
+function pathOf(url: string): string {
+  return new URL(url).pathname;
+}

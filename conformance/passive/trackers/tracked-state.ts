@@ -1,0 +1,136 @@
+/**
+ * The state of one resource, with every state that a read may show: each order of overlapping
+ * writes, with or without those whose effect may still come. A write under way may show any part.
+ */
+import { jsonInOrder } from '../../../fixtures/base/json.ts';
+import type { Allows } from './allowances.ts';
+import type { Span } from './tracked-value.ts';
+
+/** More possible states than this are not tracked. */
+const STATES_MAX = 64;
+/** More writes than this are not tracked; a case that writes so often measures something else. */
+const WRITES_MAX = 64;
+/** Bounds the search through the orders of overlapping writes. */
+const TRIES_MAX = 2000;
+
+/** A write of a resource. */
+export interface StateWrite<State> extends Span {
+  /**
+   * Returns the states that may follow: several where the contract leaves a choice.
+   * @param before undefined if any state is possible
+   */
+  readonly become: (before: State | undefined) => readonly (State | undefined)[];
+  /** How long after its response the write may still be invisible, in milliseconds. */
+  readonly settleMs: number;
+}
+
+/** How a state divides into named parts that do not depend on one another. */
+export interface StateParts<State> {
+  readonly names: (state: State) => readonly string[];
+  /** Returns the state with the named part alone. */
+  readonly only: (state: State, name: string) => State;
+}
+
+/** Some writes in an order that is possible, and the state that they give. */
+interface Outcome<State> {
+  /** The indexes of the writes that were applied or left out. */
+  readonly decided: ReadonlySet<number>;
+  readonly state: State | undefined;
+}
+
+/** A resource whose writes are all known. States must be JSON values. */
+export class TrackedState<State> {
+  readonly #initial: readonly (State | undefined)[];
+  readonly #allows: Allows;
+  readonly #writes: StateWrite<State>[] = [];
+
+  /** @param initial the possible states before all writes; undefined stands for any state */
+  constructor(initial: readonly (State | undefined)[], allows: Allows = () => true) {
+    this.#initial = initial;
+    this.#allows = allows;
+  }
+
+  write(write: StateWrite<State>): void {
+    // Every read applies the writes anew, and the same states then have the same text.
+    const known = new Map<State | undefined, readonly (State | undefined)[]>();
+    const become = (before: State | undefined): readonly (State | undefined)[] => {
+      const after = known.get(before) ?? write.become(before);
+      known.set(before, after);
+      return after;
+    };
+    this.#writes.push({ ...write, become });
+  }
+
+  /**
+   * Returns the states that a read may show, that of all writes in the order of their responses
+   * first. Returns undefined if they are too many to be tracked. An undefined state stands for any
+   * state.
+   * @param narrow returns the part of a state that the read is about; the whole state by default
+   */
+  possibleAt(
+    { sentMs, endedMs }: Span,
+    narrow: (state: State) => State = (state) => state,
+  ): readonly (State | undefined)[] | undefined {
+    const writes = this.#writes.filter((each) => each.sentMs < endedMs);
+    const isBeside = writes.some((each) => each.endedMs > sentMs);
+    if (isBeside && this.#allows('reads-beside-writes')) return [undefined];
+    if (writes.length > WRITES_MAX) return undefined;
+    const isCertain = writes.map((each) => each.endedMs + each.settleMs <= sentMs);
+    let outcomes = this.#initial.map((state): Outcome<State> => ({ decided: new Set(), state }));
+    let tries = 0;
+    for (const _ of writes) {
+      const next = new Map<string, Outcome<State>>();
+      for (const { decided, state } of outcomes) {
+        for (const index of this.#nextWrites(writes, decided)) {
+          const write = writes[index];
+          const isNew = isCertain[index] || this.#allows('effects-at-once');
+          const states = [
+            ...(isNew ? (write?.become(state) ?? []) : []),
+            ...(isCertain[index] ? [] : [state]),
+          ].map((each) => each && narrow(each));
+          const after = new Set([...decided, index]);
+          for (const each of states) {
+            next.set(`${[...after].toSorted()} ${textOf(each)}`, { decided: after, state: each });
+          }
+          tries += states.length;
+          if (tries > TRIES_MAX) return undefined;
+        }
+      }
+      outcomes = [...next.values()];
+    }
+    const states = new Map(outcomes.map(({ state }) => [textOf(state), state]));
+    return states.size > STATES_MAX ? undefined : [...states.values()];
+  }
+
+  /** Returns the possible states of each part alone, which are fewer than those of the whole. */
+  possiblePartsAt(span: Span, { names, only }: StateParts<State>) {
+    const [initial] = this.#initial;
+    const last = this.#writes.reduce((state, write) => write.become(state)[0], initial);
+    const found = last === undefined ? [] : names(last);
+    return found.map((name) => this.possibleAt(span, (state) => only(state, name)));
+  }
+
+  /** Returns the undecided writes that no other undecided write certainly precedes. */
+  #nextWrites(
+    writes: readonly StateWrite<State>[],
+    decided: ReadonlySet<number>,
+  ): readonly number[] {
+    const open = [...writes.keys()].filter((index) => !decided.has(index));
+    if (!this.#allows('either-order')) return open.slice(0, 1);
+    return open.filter((index) =>
+      open.every((other) => {
+        const [one, before] = [writes[index], writes[other]];
+        return one === undefined || before === undefined || before.endedMs > one.sentMs;
+      }),
+    );
+  }
+}
+
+const texts = new WeakMap<object, string>();
+
+function textOf(state: unknown): string {
+  if (typeof state !== 'object' || state === null) return `${state}`;
+  const text = texts.get(state) ?? jsonInOrder(state);
+  texts.set(state, text);
+  return text;
+}

@@ -1,0 +1,20 @@
+/**
+ * The types of trackers, which read all exchanges of a case in order and know what was written.
+ */
+
+import type { NamedViolation } from '../check.ts';
+import type { JudgedExchange } from '../judged-exchange.ts';
+
+/** A violation that a tracker sees in an exchange. */
+export interface TrackedViolation extends NamedViolation {
+  /** The operation that broke the requirement, if it is not the one whose response shows it. */
+  readonly operation?: string;
+}
+
+/** Tracks one resource of one case. */
+export interface Tracker {
+  /** Learns from an exchange, in the order in which the exchanges end, and judges its response. */
+  see(exchange: JudgedExchange): readonly TrackedViolation[];
+  /** Learns that a request got no response, so that its effect is unknown. */
+  seeSilence(exchange: JudgedExchange): void;
+}
