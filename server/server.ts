@@ -193,8 +193,16 @@ function openControl(controlled: ControlledServer) {
   const { controlHost: host, controlPort: port } = settings;
   return startControl({
     ...rest,
-    ...{ host, port, connectionLimits: connectionLimitsOf(settings) },
-    ...{ tenants, outbox, log, storageErrors, clock, incompleteTransfers, turns },
+    host,
+    port,
+    connectionLimits: connectionLimitsOf(settings),
+    tenants,
+    outbox,
+    log,
+    storageErrors,
+    clock,
+    incompleteTransfers,
+    turns,
     management: { internalApi, tokens, random, clock },
     runs: new Runs(startRun, clock),
     explainFacts: { names, adminEmail, mounts: { dialects: settings.dialects, addresses } },

@@ -22,9 +22,21 @@ interface DevicesOptions extends ServerAccess {
 
 /** A table without borders, so that other programs can parse its rows. */
 const borderless = {
-  ...{ top: '', 'top-mid': '', 'top-left': '', 'top-right': '', left: '', 'left-mid': '' },
-  ...{ bottom: '', 'bottom-mid': '', 'bottom-left': '', 'bottom-right': '', right: '' },
-  ...{ mid: '', 'mid-mid': '', 'right-mid': '', middle: '  ' },
+  top: '',
+  'top-mid': '',
+  'top-left': '',
+  'top-right': '',
+  left: '',
+  'left-mid': '',
+  bottom: '',
+  'bottom-mid': '',
+  'bottom-left': '',
+  'bottom-right': '',
+  right: '',
+  mid: '',
+  'mid-mid': '',
+  'right-mid': '',
+  middle: '  ',
 };
 
 const codes = exitCodeHelp({

@@ -95,7 +95,8 @@ describe('fleetbed explain', () => {
     const put = async (id: string, names: readonly string[]): Promise<void> => {
       const { method, path } = operations['put-attributes'];
       const headers = {
-        ...{ Authorization: `Bearer ${known?.token}`, 'Content-Type': 'application/json' },
+        Authorization: `Bearer ${known?.token}`,
+        'Content-Type': 'application/json',
         'X-SVC-RequestID': id,
       };
       const body = JSON.stringify(names.map((name) => ({ name, value: 1 })));

@@ -19,8 +19,11 @@ const putManifest = (more: object) =>
   put(
     'package.json',
     JSON.stringify({
-      ...{ name: 'sample', version: '1.2.3', type: 'module' },
-      ...{ publishConfig: { provenance: true }, ...more },
+      name: 'sample',
+      version: '1.2.3',
+      type: 'module',
+      publishConfig: { provenance: true },
+      ...more,
     }),
   );
 
@@ -33,7 +36,11 @@ const git = (...words: readonly string[]) =>
 function putRecord(ageDays: number): void {
   const date = new Date(systemClock.now() - ageDays * 86_400_000).toISOString();
   const steps = nightlyNames.map((name) => ({
-    ...{ name, date, commit: 'a'.repeat(40), seconds: 3, figures: [] },
+    name,
+    date,
+    commit: 'a'.repeat(40),
+    seconds: 3,
+    figures: [],
   }));
   put('bin/dev/nightly/record.json', JSON.stringify(steps));
 }
@@ -70,8 +77,10 @@ function release(...words: readonly string[]) {
       encoding: 'utf8',
       env: {
         ...process.env,
-        ...{ GIT_AUTHOR_NAME: 'Ada', GIT_AUTHOR_EMAIL: 'ada@example.com' },
-        ...{ GIT_COMMITTER_NAME: 'Ada', GIT_COMMITTER_EMAIL: 'ada@example.com' },
+        GIT_AUTHOR_NAME: 'Ada',
+        GIT_AUTHOR_EMAIL: 'ada@example.com',
+        GIT_COMMITTER_NAME: 'Ada',
+        GIT_COMMITTER_EMAIL: 'ada@example.com',
       },
     },
   );

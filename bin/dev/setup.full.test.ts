@@ -41,11 +41,17 @@ function writeLock(description = 'first'): void {
   const manifest = { name: 'fleetbed', version: '0.0.0', description, type: 'module' };
   const testbed = { types: './dist/bin/exports/testbed.d.ts', default: './dist/server/testbed.js' };
   json('package.json', {
-    ...{ ...manifest, devDependencies, bin: { fleetbed: 'dist/bin/fleetbed.js' } },
+    ...manifest,
+    devDependencies,
+    bin: { fleetbed: 'dist/bin/fleetbed.js' },
     exports: { '.': testbed },
   });
   json('package-lock.json', {
-    ...{ name: 'fleetbed', version: '0.0.0', lockfileVersion: 3, requires: true, description },
+    name: 'fleetbed',
+    version: '0.0.0',
+    lockfileVersion: 3,
+    requires: true,
+    description,
     packages: {
       '': { name: 'fleetbed', version: '0.0.0', devDependencies },
       'node_modules/rolldown': { resolved: 'vendor/rolldown', link: true },
@@ -73,8 +79,13 @@ function freshClone(): void {
   writeLock();
   json('tsconfig.json', {
     compilerOptions: {
-      ...{ target: 'ES2023', module: 'NodeNext', types: [], outDir: 'build/types', rootDir: '.' },
-      ...{ composite: true, tsBuildInfoFile: 'build/types/.tsbuildinfo' },
+      target: 'ES2023',
+      module: 'NodeNext',
+      types: [],
+      outDir: 'build/types',
+      rootDir: '.',
+      composite: true,
+      tsBuildInfoFile: 'build/types/.tsbuildinfo',
       emitDeclarationOnly: true,
       rewriteRelativeImportExtensions: true,
     },

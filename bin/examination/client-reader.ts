@@ -72,7 +72,15 @@ function judgedDuty(
   next: ClientDuty['next'],
 ): JudgedDuty {
   return {
-    ...{ duty: id, level, sentence, source, remedy, state, judged, violationCount, violations },
+    duty: id,
+    level,
+    sentence,
+    source,
+    remedy,
+    state,
+    judged,
+    violationCount,
+    violations,
     ...(openSinceMs !== undefined && { openSinceMs }),
     ...(observation !== undefined && { observation }),
     ...(next && { next }),

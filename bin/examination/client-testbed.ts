@@ -72,7 +72,9 @@ export class ClientTestbed {
     this.judge = parts.judge;
     this.#signal = parts.signal;
     this.user = new ServerUser({
-      ...{ testbed: parts.server, payloadType: parts.plan.payloadType, seed: parts.plan.seed },
+      testbed: parts.server,
+      payloadType: parts.plan.payloadType,
+      seed: parts.plan.seed,
       asked: () => askedLast(this.events.all),
       act: (act, subject) => this.act(act, subject),
     });
@@ -100,7 +102,9 @@ export class ClientTestbed {
     const isLocal = plan.advertise === '127.0.0.1';
     const server = await startTestbed({
       ...scene.server,
-      ...{ seed: `${plan.seed}/${scene.name}`, port: plan.port, observer: events.observer },
+      seed: `${plan.seed}/${scene.name}`,
+      port: plan.port,
+      observer: events.observer,
       headerPrefix: plan.headerPrefix,
       ...(!isLocal && { host: '0.0.0.0' }),
       ...(usesTls(plan) && {
@@ -136,7 +140,10 @@ export class ClientTestbed {
   /** Tells the judge what was done. */
   act(act: ServerAct['act'], subject?: string): void {
     const event: ServerAct = {
-      ...{ kind: 'act', act, client: CLIENT, atMs: systemClock.monotonicMs() },
+      kind: 'act',
+      act,
+      client: CLIENT,
+      atMs: systemClock.monotonicMs(),
       ...(subject !== undefined && { subject }),
     };
     this.#acts.push(event);

@@ -93,7 +93,11 @@ function responseText({ status, interference, isDelivered }: ClientExchange): st
 function shown(exchange: ClientExchange): ShownExchange {
   const { sequence, method, url, status, requestHeaders, interference } = exchange;
   return {
-    ...{ sequence, method, status, interference, line: requestLine(exchange) },
+    sequence,
+    method,
+    status,
+    interference,
+    line: requestLine(exchange),
     url: maskText(url),
     requestHeaders: maskHeaders(requestHeaders.flat()),
     requestBody: textOf(exchange.requestBody),

@@ -89,7 +89,9 @@ async function runWithServer(
   const testbed = shared ?? (await ClientTestbed.open(plan, scene, { signal, intervalMs }));
   try {
     const end = await runScene(scene, testbed, {
-      ...{ intervalMs, contactMs: plan.contactMs, retryMs: plan.retryMs },
+      intervalMs,
+      contactMs: plan.contactMs,
+      retryMs: plan.retryMs,
     });
     const durationMs = Math.round(systemClock.monotonicMs() - startedMs);
     const { session, events } = testbed;

@@ -4,14 +4,31 @@ import { clientLines } from './duties-text.ts';
 import { joinResults } from './join-results.ts';
 
 const plan = {
-  ...{ command: './client', advertise: '127.0.0.1', port: 0, headerPrefix: 'X-SVC-' },
-  ...{ payloadType: 'single-file', seed: '1', folder: 'unused', selection: [], skips: new Map() },
-  ...{ parallel: 1, contactMs: 1000, retryMs: 1000, isCut: false, capabilities: [] },
-  ...{ failOn: 'should' as const, waivers: [] },
+  command: './client',
+  advertise: '127.0.0.1',
+  port: 0,
+  headerPrefix: 'X-SVC-',
+  payloadType: 'single-file',
+  seed: '1',
+  folder: 'unused',
+  selection: [],
+  skips: new Map(),
+  parallel: 1,
+  contactMs: 1000,
+  retryMs: 1000,
+  isCut: false,
+  capabilities: [],
+  failOn: 'should' as const,
+  waivers: [],
 };
 const { duties } = joinResults({
-  ...{ plan, capabilities: [], cutBy: 'process killed', ended: [], skipped: [] },
-  ...{ signal: new AbortController().signal, today: '2026-11-28' },
+  plan,
+  capabilities: [],
+  cutBy: 'process killed',
+  ended: [],
+  skipped: [],
+  signal: new AbortController().signal,
+  today: '2026-11-28',
 });
 
 describe('the order of duties', () => {
@@ -25,7 +42,9 @@ describe('the order of duties', () => {
 
   it('has a broken MUST before a broken SHOULD in the map of a client', () => {
     const broken = duties.toReversed().map((duty) => ({
-      ...{ ...duty, state: 'broken' as const, violations: [] },
+      ...duty,
+      state: 'broken' as const,
+      violations: [],
     }));
     const text = clientLines({ client: 'one', exchanges: 1, dropped: 0, duties: broken }).join(
       '\n',

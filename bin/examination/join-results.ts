@@ -62,10 +62,13 @@ export function joinResults(joining: Joining): Examination {
     seed: plan.seed,
     ...(plan.command !== undefined && { command: plan.command }),
     ...(intervalMs !== undefined && { intervalMs }),
-    ...{ capabilities, cutBy },
+    capabilities,
+    cutBy,
     scenes: [...ended.map(sceneRow), ...skipped],
     cuts,
-    ...{ duties: examined, waivers, problems },
+    duties: examined,
+    waivers,
+    problems,
   };
 }
 
@@ -81,7 +84,10 @@ function sceneRow({
   const isBroken = verdict?.duties.some(({ state }) => state === 'broken') ?? false;
   const isExplained = isBroken || outcome === 'stopped';
   return {
-    ...{ scene, outcome, durationMs, ...(because !== undefined && { because }) },
+    scene,
+    outcome,
+    durationMs,
+    ...(because !== undefined && { because }),
     ...(isExplained && { session: session.slice(0, SESSION_MAX_STEPS) }),
   };
 }
@@ -152,7 +158,12 @@ function joinedDuty(duty: (typeof duties)[number], joining: Joining): ExaminedDu
   const { observation } = deciding[0]?.row ?? {};
   const isMet = state === 'broken' || state === 'kept' || state === 'observed';
   return {
-    ...{ duty: id, level, sentence, source, remedy, state },
+    duty: id,
+    level,
+    sentence,
+    source,
+    remedy,
+    state,
     judged: rows.reduce((sum, { row }) => sum + row.judged, 0),
     scenes: isMet ? deciding.map(({ name }) => name) : [],
     violationCount: rows.reduce((sum, { row }) => sum + row.violationCount, 0),
@@ -161,7 +172,9 @@ function joinedDuty(duty: (typeof duties)[number], joining: Joining): ExaminedDu
         const { journalEntry, contradicts } = violation;
         const line = exchanges.find((each) => each.sequence === journalEntry)?.line;
         return {
-          ...{ ...violation, scene: name, ...(line !== undefined && { request: line }) },
+          ...violation,
+          scene: name,
+          ...(line !== undefined && { request: line }),
           exchanges: exchanges.filter((each) =>
             [journalEntry, contradicts].includes(each.sequence),
           ),

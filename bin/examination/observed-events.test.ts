@@ -3,10 +3,23 @@ import type { ClientExchange } from '../../fixtures/control/client-event.ts';
 import { ObservedEvents } from './observed-events.ts';
 
 const failed: ClientExchange = {
-  ...{ kind: 'exchange', sequence: 1, client: 'client', method: 'GET', url: 'http://localhost/' },
-  ...{ requestHeaders: [], requestBody: undefined, status: 503, responseHeaders: [] },
-  ...{ responseBody: undefined, responseBytes: 0, isDelivered: true, sentMs: 0, endedMs: 1000 },
-  ...{ serverNowMs: 0, interference: [], connection: '1' },
+  kind: 'exchange',
+  sequence: 1,
+  client: 'client',
+  method: 'GET',
+  url: 'http://localhost/',
+  requestHeaders: [],
+  requestBody: undefined,
+  status: 503,
+  responseHeaders: [],
+  responseBody: undefined,
+  responseBytes: 0,
+  isDelivered: true,
+  sentMs: 0,
+  endedMs: 1000,
+  serverNowMs: 0,
+  interference: [],
+  connection: '1',
 };
 const ping = { kind: 'socket', event: 'ping', from: 'server', socket: '1' } as const;
 

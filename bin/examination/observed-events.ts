@@ -71,9 +71,12 @@ export class ObservedEvents {
       const report = reportIn(operation, body);
       inNextRound(() => {
         const event = exchangeEvent(record, {
-          ...{ sequence: this.all.length + 1, client: CLIENT, baseUrl: this.#baseUrl() },
+          sequence: this.all.length + 1,
+          client: CLIENT,
+          baseUrl: this.#baseUrl(),
           // A held exchange is cut by the end of the client, and by nothing that the server did.
-          ...{ ...bodies, ignoredFault: CUT_FAULT },
+          ...bodies,
+          ignoredFault: CUT_FAULT,
         });
         const { isDelivered } = event;
         this.#add({ operation, status: event.status, isDelivered, report, event });

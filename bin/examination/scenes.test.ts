@@ -12,8 +12,12 @@ const everyScene = [...allScenes, ...cutScenes(reports)];
 const names: readonly string[] = [...allScenes.map(({ name }) => name), ...Object.keys(notRun)];
 
 const plan = {
-  ...{ selection: [], skips: new Map(), timeMs: undefined, parallel: 4 },
-  ...{ command: './client {server} {ca} {dir}', powerOff: undefined },
+  selection: [],
+  skips: new Map(),
+  timeMs: undefined,
+  parallel: 4,
+  command: './client {server} {ca} {dir}',
+  powerOff: undefined,
 };
 const at = { plan, intervalMs: 5000, capabilities: undefined };
 

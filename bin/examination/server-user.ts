@@ -137,7 +137,9 @@ export class ServerUser {
     };
     const { headers } = await this.#parts.testbed.admin.call('create-deployment', {
       json: {
-        ...{ name: artifactName, artifact_name: artifactName, devices: [device] },
+        name: artifactName,
+        artifact_name: artifactName,
+        devices: [device],
         ...(offer === 'installed' && { force_installation: true }),
         ...(map && { update_control_map: map }),
       },
@@ -161,7 +163,11 @@ export class ServerUser {
     const { files } =
       payloadType === 'single-file' ? singleFilePayload(DESTINATION, file) : { files: [file] };
     const bytes = await writeArtifact({
-      ...{ name, deviceTypes: [deviceType], payloadType, modifiedMs: 0, files },
+      name,
+      deviceTypes: [deviceType],
+      payloadType,
+      modifiedMs: 0,
+      files,
       // A byte that a fault flips is one of the payload then, and not one that gzip checks.
       compression: 'none',
     });

@@ -4,19 +4,19 @@ import type { DutyState } from '../../fixtures/control/clients.ts';
 import { verdictSince } from './verdict-since.ts';
 
 const violation = (journalEntry: number): DutyViolation => ({
-  ...{
-    journalEntry,
-    operation: 'put-deployment-log',
-    atMs: journalEntry,
-    message: 'it was repeated',
-  },
+  journalEntry,
+  operation: 'put-deployment-log',
+  atMs: journalEntry,
+  message: 'it was repeated',
 });
 
 function verdict(state: DutyState, judged: number, sequences: readonly number[]): ClientVerdict {
   const violations = sequences.map(violation);
   const row = { duty: 'log.413-stops', state, judged, violations };
   return {
-    ...{ client: 'client', exchanges: 10 * judged, dropped: 0 },
+    client: 'client',
+    exchanges: 10 * judged,
+    dropped: 0,
     duties: [{ ...row, violationCount: sequences.length }],
   };
 }
@@ -25,7 +25,10 @@ describe('the verdict on one of several scenes', () => {
   it('has only the violations that were found since the scene before', () => {
     const found = verdictSince(verdict('broken', 2, [7]), verdict('broken', 5, [7, 19]));
     expect(found?.duties[0]).toMatchObject({
-      ...{ state: 'broken', judged: 3, violationCount: 1, violations: [{ journalEntry: 19 }] },
+      state: 'broken',
+      judged: 3,
+      violationCount: 1,
+      violations: [{ journalEntry: 19 }],
     });
     expect(found?.exchanges).toBe(30);
   });

@@ -22,8 +22,14 @@ const modules = Object.entries(manifest.exports).flatMap(([path, target]) =>
 function apiReport(name: string, types: string): string {
   const mainEntryPointFilePath = join(projectFolder, types);
   const compilerOptions = {
-    ...{ target: 'es2023', lib: ['es2023'], module: 'nodenext', types: ['node'], strict: true },
-    ...{ skipLibCheck: true, noEmit: true, allowImportingTsExtensions: true },
+    target: 'es2023',
+    lib: ['es2023'],
+    module: 'nodenext',
+    types: ['node'],
+    strict: true,
+    skipLibCheck: true,
+    noEmit: true,
+    allowImportingTsExtensions: true,
   };
   const silent = { logLevel: ExtractorLogLevel.None, addToApiReportFile: false };
   const config = ExtractorConfig.prepare({
@@ -33,7 +39,10 @@ function apiReport(name: string, types: string): string {
       newlineKind: 'lf',
       compiler: { overrideTsconfig: { compilerOptions, files: [mainEntryPointFilePath] } },
       apiReport: {
-        ...{ enabled: true, reportFileName: name, reportFolder: folder, reportTempFolder: folder },
+        enabled: true,
+        reportFileName: name,
+        reportFolder: folder,
+        reportTempFolder: folder,
       },
       docModel: { enabled: false },
       dtsRollup: { enabled: false },

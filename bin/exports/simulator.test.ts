@@ -6,7 +6,12 @@ import { useTestbed } from './vitest.ts';
 
 const { baseUrl: url, adminEmail: email, adminPassword: password } = await useTestbed();
 const plan: FleetPlan = {
-  ...{ url, devices: 2, keys: { ed25519: 1 }, poll: '100ms', ramp: '0s', drain: '0s' },
+  url,
+  devices: 2,
+  keys: { ed25519: 1 },
+  poll: '100ms',
+  ramp: '0s',
+  drain: '0s',
   acceptWith: { email, password },
 };
 let polls = 0;

@@ -28,8 +28,15 @@ async function updatedDevice(): Promise<TestbedDevice> {
   await ofFile.admin.call('upload-artifact', { form });
   const { baseUrl: url, adminEmail: email, adminPassword: password } = ofFile;
   const { devices } = await runFleet({
-    ...{ url, devices: 1, keys: { ed25519: 1 }, poll: '100ms', ramp: '0s', drain: '0s' },
-    ...{ acceptWith: { email, password }, deploy: release, until: 'settled' },
+    url,
+    devices: 1,
+    keys: { ed25519: 1 },
+    poll: '100ms',
+    ramp: '0s',
+    drain: '0s',
+    acceptWith: { email, password },
+    deploy: release,
+    until: 'settled',
   });
   return ofFile.device(devices[0]?.deviceId ?? '');
 }

@@ -15,7 +15,9 @@ describe('the judge of simulated devices that behave', { timeout: 60_000 }, () =
       try {
         await fleet.run({
           behaviours: ['steady', 'already-installed', 'failing-install', 'wrong-checksum'],
-          ...{ seed, pollIntervalMs: 1500, durationMs: RUN_MS },
+          seed,
+          pollIntervalMs: 1500,
+          durationMs: RUN_MS,
           backOff: { minMs: 1000, maxMs: 8000 },
         });
         const { exchanges, byDevice } = findingsOn(fleet);

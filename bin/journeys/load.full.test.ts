@@ -300,7 +300,9 @@ describe('a comparison of back-offs', () => {
     const words = { seed: 'load', incident: [comparison] };
     const { cohorts = [], incidents = [] } = planOf(words, knownBehaviours);
     const run = await runFleet({
-      ...{ devices: 40, cohorts, incidents },
+      devices: 40,
+      cohorts,
+      incidents,
       connect: false,
       backOff: { minMs: 1000, maxMs: 16_000 },
       pollSpread: 'lockstep',

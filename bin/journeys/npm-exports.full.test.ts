@@ -127,7 +127,11 @@ describe('the exports of the npm package', () => {
       const { write, run } = installed;
       const strict = { strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false };
       const compilerOptions = {
-        ...{ target: 'es2023', module, moduleResolution, types: ['node'], noEmit: true },
+        target: 'es2023',
+        module,
+        moduleResolution,
+        types: ['node'],
+        noEmit: true,
         ...strict,
       };
       const programs = {

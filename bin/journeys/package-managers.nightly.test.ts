@@ -47,7 +47,10 @@ interface Manager {
 const managers: readonly Manager[] = [
   { manager: 'pnpm@10', add: ['add'], node: ['exec', 'node'], exec: ['exec'] },
   {
-    ...{ manager: '@yarnpkg/cli-dist@4', add: ['add'], node: ['node'], exec: ['run'] },
+    manager: '@yarnpkg/cli-dist@4',
+    add: ['add'],
+    node: ['node'],
+    exec: ['run'],
     settings: 'enableGlobalCache: true\nenableTelemetry: false\n',
   },
 ];

@@ -42,9 +42,14 @@ describe('the OpenAPI document beside a run of the suite', () => {
   }, async () => {
     const { baseUrl, headerPrefix, adminEmail: email, adminPassword: password } = server;
     await runConformance({
-      ...{ baseUrl, headerPrefix, credentials: { email, password } },
-      ...{ clock: systemClock, random: seededRandom('reference'), jobs: 4 },
-      ...{ caseTimeLimitMs: 30_000, requestTimeLimitMs: 10_000 },
+      baseUrl,
+      headerPrefix,
+      credentials: { email, password },
+      clock: systemClock,
+      random: seededRandom('reference'),
+      jobs: 4,
+      caseTimeLimitMs: 30_000,
+      requestTimeLimitMs: 10_000,
       selection: ['deployment-status/', 'inventory/', 'configuration/'],
     });
     const document = openApiOf({ apis: ['device', 'management'], url: baseUrl });

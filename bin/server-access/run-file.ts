@@ -62,7 +62,12 @@ export async function writeRunFile(ready: ServerReady, output: Output): Promise<
   const content: RunFile = {
     ...ownHolder(),
     startedAt: new Date(systemClock.now()).toISOString(),
-    ...{ baseUrl, controlUrl, controlToken, adminEmail, adminPassword, adminToken },
+    baseUrl,
+    controlUrl,
+    controlToken,
+    adminEmail,
+    adminPassword,
+    adminToken,
     ...(tls?.caPem !== undefined && { caPem: tls.caPem }),
   };
   const path = join(folder.path, `${process.pid}.json`);

@@ -72,7 +72,10 @@ const NO_CONTENT = 204;
  */
 const SPARED_CALLER = 'operator';
 const undisturbed: ExchangePlan = {
-  ...{ requestDelayMs: 0, responseDelayMs: 0, isRequestLost: false, instead: undefined },
+  requestDelayMs: 0,
+  responseDelayMs: 0,
+  isRequestLost: false,
+  instead: undefined,
 };
 
 /** A carrier that calls the listener of a server in the same process. */

@@ -79,7 +79,9 @@ function trialOf(base: VirtualTrial, seed: string): VirtualTrial {
   });
   const { faults, restarts } = placedRestarts(plan);
   return {
-    ...{ ...base, plan, isInterleaved: true },
+    ...base,
+    plan,
+    isInterleaved: true,
     faults: [...base.faults, ...placed, ...faults],
     restarts: [...base.restarts, ...restarts],
   };
@@ -150,7 +152,8 @@ function* smallerTrials(trial: VirtualTrial): Generator<VirtualTrial> {
     const isLeft = ({ device = 0 }: { readonly device?: number | undefined }): boolean =>
       device < devices;
     yield {
-      ...{ ...trial, plan: { ...plan, devices } },
+      ...trial,
+      plan: { ...plan, devices },
       faults: faults.filter(isLeft),
       restarts: restarts.filter(isLeft),
     };

@@ -80,7 +80,9 @@ describe('a run in virtual time', () => {
 
   it('keeps tokens and deployments across a restart, for which the user waits', async () => {
     const restarts = [0, 5 * MINUTE_MS, 119.9 * MINUTE_MS].map((atMs) => ({
-      ...{ device: undefined, atMs, lastingMs: 20_000 },
+      device: undefined,
+      atMs,
+      lastingMs: 20_000,
     }));
     const { result, violations } = await runTrial(smallTrial({}, { restarts }));
     expect(violations).toEqual([]);

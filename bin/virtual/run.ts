@@ -77,15 +77,19 @@ export async function virtualRun(
   const random = seededRandom(plan.seed);
   const chance = (name: string) => (trial.isInterleaved ? random.stream(name) : undefined);
   const { clock, server } = await openVirtualServer(plan, {
-    ...{ startMs: trial.startMs, mayRestart: restartsServer(trial) },
+    startMs: trial.startMs,
+    mayRestart: restartsServer(trial),
     order: chance('virtual/order'),
   });
   const way = { server, host: virtualHost, clock };
   const planOf = exchangePlans({ faults: trial.faults, delays: chance('virtual/delays') });
   const pollIntervalMs = minPollMs(plan);
   const unauthorizedDevice = new UnauthorizedDevice({
-    ...{ plan, clock, pollIntervalMs },
-    ...{ server, carrier: new MemoryCarrier(way) },
+    plan,
+    clock,
+    pollIntervalMs,
+    server,
+    carrier: new MemoryCarrier(way),
     random: random.stream('virtual/unauthorized-device'),
   });
   const trouble = new AbortController();
@@ -160,9 +164,16 @@ function looksAt({ durationMs = 0 }: FleetPlan, pollIntervalMs: number): FleetIn
 /** A machine that is never the limit, because virtual time waits for it. */
 const idleMachine: Machine = {
   read: () => ({
-    ...{ cpuUserMs: 0, cpuSystemMs: 0, loopBusyMs: 0, loopIdleMs: 0, memoryBytes: 0 },
-    ...{ collections: 0, collectionMs: 0, collectionMaxMs: 0 },
-    ...{ eventLoopLagP99Ms: 0, eventLoopLagMaxMs: 0 },
+    cpuUserMs: 0,
+    cpuSystemMs: 0,
+    loopBusyMs: 0,
+    loopIdleMs: 0,
+    memoryBytes: 0,
+    collections: 0,
+    collectionMs: 0,
+    collectionMaxMs: 0,
+    eventLoopLagP99Ms: 0,
+    eventLoopLagMaxMs: 0,
   }),
   close: () => undefined,
 };

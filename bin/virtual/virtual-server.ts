@@ -47,10 +47,15 @@ export async function openVirtualServer(
 ): Promise<VirtualServer> {
   const clock = new ManualClock(startMs, order && (() => order.fraction()));
   const server = await RestartableServer.start({
-    ...{ clock, mayRestart },
+    clock,
+    mayRestart,
     optionsOf: (start) => ({
-      ...{ port: 0, controlPort: 0, logLevel: 'silent', journalEntriesMax: 0 },
-      ...{ adminEmail: virtualUser.email, adminPassword: virtualUser.password },
+      port: 0,
+      controlPort: 0,
+      logLevel: 'silent',
+      journalEntriesMax: 0,
+      adminEmail: virtualUser.email,
+      adminPassword: virtualUser.password,
       headerPrefix: plan.headerPrefix,
       // Each start has its own random stream; the same one would generate the same IDs again.
       random: seededRandom(`${plan.seed}/server${start === 0 ? '' : `/${start}`}`),

@@ -46,7 +46,11 @@ export async function deviceWithEverything(context: TestContext): Promise<Device
   });
   const response = await device.call('get-next-deployment', { query: factoryProvides });
   const arranged = {
-    ...{ device, artifact, deploymentId, deploymentName, id: instructedId(response) },
+    device,
+    artifact,
+    deploymentId,
+    deploymentName,
+    id: instructedId(response),
     askers: {
       'get-next-deployment': device,
       'post-next-deployment': first,

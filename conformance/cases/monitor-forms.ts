@@ -62,7 +62,9 @@ function contentOf(shownAlert: ShownAlert | (typeof sent)[number] | undefined): 
     ([, value]) => value !== null && !(Array.isArray(value) && value.length === 0),
   );
   return {
-    ...{ name, level, subject: Object.fromEntries(Object.entries(named).sort()) },
+    name,
+    level,
+    subject: Object.fromEntries(Object.entries(named).sort()),
     second: Math.floor(Date.parse(String(timestamp)) / ROUNDED_MS),
     details: Object.fromEntries(filled.sort()),
   };

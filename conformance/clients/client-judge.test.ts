@@ -85,8 +85,12 @@ describe('the judge of a good client that meets what the good one does not', () 
   const askedAgain = insert('d1: cut', (copy) => [
     {
       ...copyOf(copy),
-      ...{ label: 'elsewhere', status: 206, afterMs: 1500, isDelivered: true },
-      ...{ headers: { Range: 'bytes=200000-' }, interference: ['shifted-range'] },
+      label: 'elsewhere',
+      status: 206,
+      afterMs: 1500,
+      isDelivered: true,
+      headers: { Range: 'bytes=200000-' },
+      interference: ['shifted-range'],
       responseHeaders: { ...copy.responseHeaders, 'Content-Range': 'bytes 100000-299999/400000' },
     },
   ]);

@@ -365,7 +365,9 @@ function verdictOf(name: string, client: JudgedClient): ClientVerdict {
 function dutyIn(duty: Duty, client: JudgedClient): DutyVerdict {
   const { memory, tallies } = client;
   const { judged, violations, violationCount } = tallies.get(duty.id) ?? {
-    ...{ judged: 0, violationCount: 0, violations: [] },
+    judged: 0,
+    violationCount: 0,
+    violations: [],
   };
   const state = stateOf(duty, client);
   const decided = { duty: duty.id, state, judged, violations, violationCount };

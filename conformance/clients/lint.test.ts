@@ -39,7 +39,12 @@ function entryOf(step: Step, sequence: number, startMs: number): object {
     ...step.headers,
   };
   return {
-    ...{ sequence, kind: 'exchange', operation, method, status, tookMs: 10 },
+    sequence,
+    kind: 'exchange',
+    operation,
+    method,
+    status,
+    tookMs: 10,
     at: new Date(startMs + 10).toISOString(),
     path: path.replace(/\{\w+\}/, 'd-1') + query,
     device: { id: device },
@@ -105,7 +110,9 @@ const alerted = (more: Partial<Step> = {}, level = 'CRITICAL'): Step => ({
   operation: 'post-alerts',
   sent: [
     {
-      ...{ name: 'disk', level, timestamp: '2026-01-31T12:00:00Z' },
+      name: 'disk',
+      level,
+      timestamp: '2026-01-31T12:00:00Z',
       subject: { name: 'sda', type: 'disk', status: 'full' },
     },
   ],

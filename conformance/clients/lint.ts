@@ -20,7 +20,14 @@ export class Lint {
   readonly #judge = new ClientJudge((duty, { journalEntry, operation, message }) => {
     const { id, level, sentence, source, remedy } = duty;
     this.#findings.push({
-      ...{ duty: id, level, sentence, source, journalEntry, operation, message, remedy },
+      duty: id,
+      level,
+      sentence,
+      source,
+      journalEntry,
+      operation,
+      message,
+      remedy,
     });
   });
 
@@ -59,7 +66,11 @@ export class Lint {
       ...(typeof sid === 'string' && { sid }),
     });
     this.#judge.see({
-      ...{ kind: 'socket', event: 'message', sequence: Number(sequence), client, payload },
+      kind: 'socket',
+      event: 'message',
+      sequence: Number(sequence),
+      client,
+      payload,
       socket: client,
       from: from === 'server' ? 'server' : 'device',
       atMs: Date.parse(String(at)),

@@ -70,9 +70,13 @@ describe('the verdict on a recording', () => {
       ['Content-Type', 'application/json'],
     ];
     const entry = {
-      ...{ at: '2026-01-31T12:00:00Z', method: 'POST', status: 400, device: { id: 'a' } },
+      at: '2026-01-31T12:00:00Z',
+      method: 'POST',
+      status: 400,
+      device: { id: 'a' },
       path: '/api/devices/v1/authentication/auth_requests',
-      ...{ requestHeaders: headers, requestBody: body },
+      requestHeaders: headers,
+      requestBody: body,
     };
     const [verdict] = await verdictsOfRecording(listedExchanges('a', JSON.stringify([entry])));
     const states = new Map(verdict?.duties.map(({ duty, state }) => [duty, state]));

@@ -218,7 +218,12 @@ class JudgementCount {
     const { method, sentMs, endedMs, status, place } = exchange;
     const body = exchange.requestBody();
     const verdicts = this.#watch.see({
-      ...{ device, operation, method, url: absolute(exchange), sentMs, endedMs },
+      device,
+      operation,
+      method,
+      url: absolute(exchange),
+      sentMs,
+      endedMs,
       headers: exchange.requestHeaders(),
       body: body === undefined || typeof body === 'string' ? body : JSON.stringify(body),
       ...(status > 0 && {

@@ -71,7 +71,10 @@ export function breachBy(
   const text = `the response to a valid request must be the documented one, not ${responseSummary(response)}`;
   const [first] = ids;
   return {
-    ...{ operation, text, requirements: ids, level: requirements[first].level },
+    operation,
+    text,
+    requirements: ids,
+    level: requirements[first].level,
     exchange: reportedExchange(exchange),
   };
 }

@@ -57,7 +57,9 @@ async function played(
     const proxy = await DefectProxy.open({ targetUrl, names, userToken, clock, random });
     try {
       const { verdicts } = await judge({
-        ...{ baseUrl: proxy.baseUrl, target, parallel: false },
+        baseUrl: proxy.baseUrl,
+        target,
+        parallel: false,
         ...(ids && { ids }),
         ...(signal && { signal }),
         onAct: () => proxy.activate(wrong && new ActiveDefect(wrong)),

@@ -92,7 +92,12 @@ describe('the table of defect kinds', () => {
   it('counts planted and killed defects, and leaves impossible cells empty', () => {
     const row = (kind: string, operation: string, outcome: MatrixRow['outcome']): MatrixRow => ({
       ...judgedDefect(defect, { verdicts: [], changes: 0 }),
-      ...{ title: '', violates: [], untouched: 0, kind, operation, outcome },
+      title: '',
+      violates: [],
+      untouched: 0,
+      kind,
+      operation,
+      outcome,
     });
     const rows = [
       row('fault', 'get-configuration', 'killed'),

@@ -111,5 +111,7 @@ export interface WrongResponse extends Pick<Defect, 'operations' | 'alter'> {
 }
 
 export const wrongResponses: readonly WrongResponse[] = rows.map(([title, alter]) => ({
-  ...{ title, alter, operations: judged },
+  title,
+  alter,
+  operations: judged,
 }));

@@ -31,7 +31,9 @@ const verifiers: Readonly<Record<KeyType, Verifier>> = {
       const { x = '', y = '' } = key.export({ format: 'jwk' });
       const point = [Buffer.of(4), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')];
       return p256.verify(signature, sha256(body), Buffer.concat(point), {
-        ...{ format: 'der', prehash: false, lowS: false },
+        format: 'der',
+        prehash: false,
+        lowS: false,
       });
     },
   },

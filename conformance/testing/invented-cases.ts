@@ -42,7 +42,9 @@ export function broken(steps: readonly Step[], without?: AllowanceId): readonly 
     const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);
     const isJson = typeof body === 'object';
     const outcome = {
-      ...{ status, text, bytes: Buffer.from(text) },
+      status,
+      text,
+      bytes: Buffer.from(text),
       headers: { date, ...(isJson && { 'content-type': 'application/json' }), ...headers },
     };
     const request = {

@@ -42,7 +42,11 @@ export function exchangeEvent(record: ExchangeRecord, facts: ExchangeFacts): Cli
   const scheme = URL.canParse(baseUrl) ? new URL(baseUrl).protocol : 'http:';
   const url = `${scheme}//${host}${record.url}`;
   return {
-    ...{ kind: 'exchange', sequence, client, method, status },
+    kind: 'exchange',
+    sequence,
+    client,
+    method,
+    status,
     url: host !== undefined && URL.canParse(url) ? url : baseUrl,
     requestHeaders,
     requestBody: body && Buffer.from(body),
@@ -95,7 +99,11 @@ export function socketEvent(frame: FrameRecord, client: string, atMs: number): C
   const { sequence, origin, opcode, from, code, payload, bytes } = frame;
   const isWhole = payload.length === bytes;
   return {
-    ...{ kind: 'socket', sequence, client, socket: origin.requestId, atMs },
+    kind: 'socket',
+    sequence,
+    client,
+    socket: origin.requestId,
+    atMs,
     event: socketEvents[opcode],
     from: from === 'client' ? 'device' : 'server',
     ...(code !== undefined && { code }),

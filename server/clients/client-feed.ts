@@ -138,7 +138,10 @@ export class ClientFeed {
     if (operation !== 'connect' || record.status !== 101) return;
     const opened = {
       ...({ kind: 'socket', event: 'opened', from: 'device' } as const),
-      ...{ sequence, client: client.name, socket: requestId, atMs: endedMsOf(record) },
+      sequence,
+      client: client.name,
+      socket: requestId,
+      atMs: endedMsOf(record),
     };
     this.#push(watched, client, () => opened);
   }

@@ -50,8 +50,11 @@ export async function listAssets(): Promise<readonly ConsoleAsset[]> {
         ? []
         : [
             {
-              ...{ path: `/assets/${name}`, file: new URL(fileName, hashed), mediaType },
-              ...{ isImmutable: true, isCompressed: name !== fileName },
+              path: `/assets/${name}`,
+              file: new URL(fileName, hashed),
+              mediaType,
+              isImmutable: true,
+              isCompressed: name !== fileName,
             },
           ];
     }),

@@ -113,7 +113,9 @@ describe('the signature doctor of the console', () => {
     const crlf = Buffer.from(sent.replaceAll('\n', '\r\n'));
     await openConsole(page, server, '/doctor');
     await page.getByLabel('File with the body').setInputFiles({
-      ...{ name: 'auth.json', mimeType: 'application/json', buffer: crlf },
+      name: 'auth.json',
+      mimeType: 'application/json',
+      buffer: crlf,
     });
     const examine = async (signature: string): Promise<void> => {
       await page.getByLabel('Signature, as in the header').fill(signature);

@@ -99,8 +99,13 @@ async function drive({ id, method, path, authorization }: Operation): Promise<vo
   if (id === 'connect' || id === 'connect-device' || id === 'logout') return;
   const token = authorization === 'device' ? device.token : server.adminToken;
   const json = {
-    ...{ password: given, current_password: given, secret_hash: given, tenant_token: given },
-    ...{ token: given, id_data: `{"mac":"x","secret":"${given}"}`, email: 'two@example.com' },
+    password: given,
+    current_password: given,
+    secret_hash: given,
+    tenant_token: given,
+    token: given,
+    id_data: `{"mac":"x","secret":"${given}"}`,
+    email: 'two@example.com',
     attributes: [{ name: 'wifi_password', value: given }],
   };
   const target = `${path.replace(/\{\w+\}/g, device.id)}?secret_hash=${given}&x-svc-signature=${given}`;

@@ -110,7 +110,9 @@ describe('the API called in memory', () => {
 
   it('serves byte ranges of artifact files', async () => {
     const artifact = await writeArtifact({
-      ...{ name: 'release-1', deviceTypes: ['board'], payloadType: 'single-file' },
+      name: 'release-1',
+      deviceTypes: ['board'],
+      payloadType: 'single-file',
       files: [{ name: 'app.bin', content: Buffer.alloc(5000, 7) }],
       modifiedMs: 0,
     });

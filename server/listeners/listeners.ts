@@ -112,7 +112,9 @@ export async function openListeners(services: Services, plugIns: PlugIns): Promi
 /** Returns the API without observers, transforms and rate limit. */
 function openInternalApi(services: Services, mounted: readonly Endpoint[], addresses: Addresses) {
   const pipeline = new Pipeline(services, {
-    ...{ addresses, observers: [], transforms: [] },
+    addresses,
+    observers: [],
+    transforms: [],
     isUnlimited: true,
   });
   const routes = mountRoutes(mounted, pipeline, confirmationPages);

@@ -182,7 +182,10 @@ function stopOf(cause: ReadError, socket: Socket, before: Framing | undefined): 
   const { code = '', reason = '', bytesParsed = 0, rawPacket } = cause;
   const piece = Buffer.isBuffer(rawPacket) ? rawPacket : Buffer.alloc(0);
   return {
-    ...{ code, reason, piece, before },
+    code,
+    reason,
+    piece,
+    before,
     at: bytesParsed,
     isFirstPiece: socket.bytesRead === piece.length,
     ...(cause instanceof BodyStalled && { stall: cause }),

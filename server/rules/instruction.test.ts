@@ -27,8 +27,14 @@ function deviceDeployment(
     retriesLeft: 0,
     offeredDevices: 0,
     deployment: {
-      ...{ id: 'one', name: 'spring', artifactName: 'new', deviceCount: 1 },
-      ...{ seq: 1, createdMs: 10, type: 'software', forceInstallation: false },
+      id: 'one',
+      name: 'spring',
+      artifactName: 'new',
+      deviceCount: 1,
+      seq: 1,
+      createdMs: 10,
+      type: 'software',
+      forceInstallation: false,
     },
     ...fields,
   };

@@ -16,7 +16,11 @@ const NOON_MS = Date.UTC(2026, 11, 1, 12);
 const HOUR_MS = 3_600_000;
 
 const deployment: DescribedDeviceDeployment['deployment'] = {
-  ...{ id: 'd1', name: 'spring', artifactName: 'release-2', deviceCount: 3, seq: 1 },
+  id: 'd1',
+  name: 'spring',
+  artifactName: 'release-2',
+  deviceCount: 3,
+  seq: 1,
   ...({ createdMs: NOON_MS, type: 'software' } as const),
 };
 

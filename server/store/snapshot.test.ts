@@ -129,7 +129,10 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
     it('keeps the last poll of remaining devices', async () => {
       meet('a');
       const lastPoll = {
-        ...{ operation: 'get-next-deployment', content: '/?a=b', atMs: 9, status: 204 },
+        operation: 'get-next-deployment',
+        content: '/?a=b',
+        atMs: 9,
+        status: 204,
         refused: undefined,
       };
       const snapshot = await store.snapshot();

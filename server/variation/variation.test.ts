@@ -314,7 +314,10 @@ describe('a choice of variations', () => {
     for (let seed = 0; seed < 8; seed += 1) {
       const variation = openVariation(String(seed), new Set(['deployment-ids']));
       const { text = '' } = variation.vary({
-        ...{ operation: next, requestId, status: 200, headers },
+        operation: next,
+        requestId,
+        status: 200,
+        headers,
         body: { id: requestId, artifact: {} },
       });
       const { id } = JSON.parse(text);

@@ -40,7 +40,11 @@ async function badServer(treat: (socket: Socket) => void) {
 
 function run(baseUrl: string, change: Partial<FleetPlan> = {}, over = new AbortController()) {
   const plan = planWith({
-    ...{ baseUrl, devices: 3, pollIntervalMs: 100, durationMs: 450, requestTimeLimitMs: 150 },
+    baseUrl,
+    devices: 3,
+    pollIntervalMs: 100,
+    durationMs: 450,
+    requestTimeLimitMs: 150,
     ...change,
   });
   return simulateFleet(plan, { clock: systemClock, signal: over.signal });

@@ -108,7 +108,10 @@ describe('the coordinator of a run', () => {
     coordinator.onMessage(1, 'a', progressOf({ elapsedMs: 1200, exchanges: 5 }));
     expect(seen).toMatchObject([
       {
-        ...{ elapsedMs: 1200, exchanges: 15, errors: 2, socketsOpen: 4 },
+        elapsedMs: 1200,
+        exchanges: 15,
+        errors: 2,
+        socketsOpen: 4,
         funnel: { devices: 6, success: 2 },
         causes: [{ cause: 'status/503', count: 2 }],
       },
@@ -228,7 +231,9 @@ describe('a lost worker of a run', () => {
     );
     clock.advance(1000);
     expect(seen.at(-1)).toMatchObject({
-      ...{ exchanges: 7, errors: 2, funnel: { devices: 6 } },
+      exchanges: 7,
+      errors: 2,
+      funnel: { devices: 6 },
       latencies: [{ count: 6, maxMs: 9 }],
     });
     for (const [shard, worker] of ['a', 'b'].entries())

@@ -132,7 +132,10 @@ export class Fleet {
     });
     this.devices = buildDevices(plan, this.#identities);
     this.#finished = new FinishedDevices({
-      ...{ plan, clock, devices: this.devices, metrics: this.metrics },
+      plan,
+      clock,
+      devices: this.devices,
+      metrics: this.metrics,
       target: () => this.target,
       onAll: () => this.end('settled'),
     });

@@ -48,9 +48,20 @@ export function funnelOf(
 ): Funnel {
   // This runs once a second during the load, so it counts in place instead of building lists.
   const counts = {
-    ...{ devices: devices.length, offered: 0, downloading: 0, installing: 0, rebooting: 0 },
-    ...{ success: 0, failure: 0, aborted: 0, alreadyInstalled: 0 },
-    ...{ updating: 0, idle: 0, pending: 0, off: 0, noContact: 0 },
+    devices: devices.length,
+    offered: 0,
+    downloading: 0,
+    installing: 0,
+    rebooting: 0,
+    success: 0,
+    failure: 0,
+    aborted: 0,
+    alreadyInstalled: 0,
+    updating: 0,
+    idle: 0,
+    pending: 0,
+    off: 0,
+    noContact: 0,
   };
   for (const device of devices) {
     const deployment = countedDeployment(device, target);

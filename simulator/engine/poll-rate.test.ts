@@ -10,7 +10,9 @@ async function turnsOf(count: number) {
   const wakes = new Map<SimulatedDevice, () => void>();
   const polled: SimulatedDevice[] = [];
   const pollRate = new PollRate({
-    ...{ perSecond: 10, startsMs: clock.monotonicMs(), clock },
+    perSecond: 10,
+    startsMs: clock.monotonicMs(),
+    clock,
     wake: (device) => {
       polled.push(device);
       wakes.get(device)?.();

@@ -159,7 +159,12 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
       report();
       const sharedKeys = await identities.keyring.sharedKeys(fleet.devices);
       return resultOf(fleet, {
-        ...{ plan, summary, ended, startedAt, watch, sharedKeys },
+        plan,
+        summary,
+        ended,
+        startedAt,
+        watch,
+        sharedKeys,
         machine: thisMachineFacts(hooks.version),
       });
     };

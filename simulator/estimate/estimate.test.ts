@@ -9,8 +9,12 @@ const costs: Costs = {
   bytesPerDevice: 10,
   bytesPerSocket: 5,
   redis: {
-    ...{ commandsPerRun: 2, commandsPerWorker: 3 },
-    ...{ bytesPerWorker: 100, progressBytes: 10, figuresBytes: 20, histogramBytes: 0 },
+    commandsPerRun: 2,
+    commandsPerWorker: 3,
+    bytesPerWorker: 100,
+    progressBytes: 10,
+    figuresBytes: 20,
+    histogramBytes: 0,
   },
 };
 const machine = { cpus: 2, memoryBytes: 1e9, socketsPerProcess: 1000 };

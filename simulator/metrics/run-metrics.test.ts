@@ -8,7 +8,10 @@ import { ScopeMetrics } from './scope-metrics.ts';
 const clock = new ManualClock(noonMs);
 
 const answered = (operation: string, status: number, elapsedMs: number, waitingMs = 0) => ({
-  ...{ operation, status, elapsedMs, waitingMs },
+  operation,
+  status,
+  elapsedMs,
+  waitingMs,
 });
 
 describe('the metrics of a run', () => {
@@ -103,7 +106,10 @@ describe('the metrics of a run', () => {
     own.advance(3000);
     expect(metrics.scopes()).toMatchObject([
       {
-        ...{ cohort: 'slow', phase: 'hold', durationMs: 3000, latencies: [{ count: 1 }] },
+        cohort: 'slow',
+        phase: 'hold',
+        durationMs: 3000,
+        latencies: [{ count: 1 }],
         operations: [{ responses: { '2xx': 1 }, unanswered: 1 }],
       },
       { phase: 'hold', durationMs: 3000, latencies: [{ count: 2 }] },

@@ -10,8 +10,11 @@ afterEach(async () => {
 
 const path = '/api/devices/v1/deviceconfig/configuration';
 const request: HttpRequest = {
-  ...{ operation: 'get-configuration', caller: 'device 7', method: 'GET' },
-  ...{ target: path, headers: {} },
+  operation: 'get-configuration',
+  caller: 'device 7',
+  method: 'GET',
+  target: path,
+  headers: {},
 };
 
 /** Starts a server that answers one request for each `release`, and a client with a connection. */

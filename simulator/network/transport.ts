@@ -273,7 +273,8 @@ export class Transport {
     const { dispatcher, origin, path } = this.#placeOf(request);
     return new Promise((resolve, reject) => {
       const reader = new WholeResponseReader(maxBytesOf(request), {
-        ...{ resolve, reject },
+        resolve,
+        reject,
         onSent: () => this.#sent(attempt, request),
         onReceived: (bytes) => this.observer.bytesReceived(request.operation, bytes),
       });

@@ -94,7 +94,9 @@ export function wholePlan(
   return {
     ...half,
     ...Object.fromEntries(entries),
-    ...{ url, rsaPoolFolder, sourceAddresses },
+    url,
+    rsaPoolFolder,
+    sourceAddresses,
     ...(needs.operator !== undefined && { acceptWith }),
     ...(tls && { tls: isNeeded('certificate') ? tls : trust }),
   };

@@ -88,7 +88,8 @@ export const incident = v.pipe(
     'must not have lasting unless it is a power-cut or a backoff-comparison',
   ),
   v.transform(({ name, at, within, lasting, ...same }) => ({
-    ...{ name, atMs: at },
+    name,
+    atMs: at,
     ...withoutUndefined({ ...same, withinMs: within, lastingMs: lasting }),
   })),
 );

@@ -17,17 +17,23 @@ function problemsOf(words: object): readonly string[] {
 describe('a plan', () => {
   it('has default values for options that are not given', () => {
     expect(planOf({ seed: 'x' }, knownBehaviours)).toEqual({
-      ...{ baseUrl: url, devices: 10, seed: 'x', headerPrefix: 'X-SVC' },
-      ...{ keys: { rsa: 1, ecdsa: 1, ed25519: 1 }, rsaPool: {}, deviceType: 'fleetbed-board' },
+      baseUrl: url,
+      devices: 10,
+      seed: 'x',
+      headerPrefix: 'X-SVC',
+      keys: { rsa: 1, ecdsa: 1, ed25519: 1 },
+      rsaPool: {},
+      deviceType: 'fleetbed-board',
       behaviours: [{ name: 'steady', weight: 1 }],
-      ...{
-        pollIntervalMs: 5000,
-        pollJitterShare: 0,
-        pollSpread: 'even',
-        inventoryIntervalMs: 60_000,
-      },
-      ...{ rampMs: 1000, drainMs: 30_000, requestTimeLimitMs: 30_000 },
-      ...{ connect: false, download: 'full' },
+      pollIntervalMs: 5000,
+      pollJitterShare: 0,
+      pollSpread: 'even',
+      inventoryIntervalMs: 60_000,
+      rampMs: 1000,
+      drainMs: 30_000,
+      requestTimeLimitMs: 30_000,
+      connect: false,
+      download: 'full',
     });
   });
 

@@ -79,7 +79,8 @@ const planShape = v.pipe(
     return withComparedCohorts({
       ...fieldsOf(options, words),
       ...withoutUndefined({ shard, acceptWith, deploymentId, tls }),
-      ...{ seed, rsaPool: withoutUndefined({ size, bits, folder }) },
+      seed,
+      rsaPool: withoutUndefined({ size, bits, folder }),
     });
   }),
 );

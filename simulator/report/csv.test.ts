@@ -3,8 +3,11 @@ import { dividedResult, figuresOf, sampleResult } from '../testing/sample-result
 import { fleetCsv } from './csv.ts';
 
 const phase = {
-  ...{ startMs: 0, endMs: 2000, lateness: figuresOf([0]) },
-  ...{ latencies: sampleResult.latencies, operations: sampleResult.operations },
+  startMs: 0,
+  endMs: 2000,
+  lateness: figuresOf([0]),
+  latencies: sampleResult.latencies,
+  operations: sampleResult.operations,
 };
 
 describe('the CSV report of a run', () => {

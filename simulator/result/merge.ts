@@ -161,7 +161,10 @@ function keptSections(part: ShardFigures): Partial<Sections> {
   const { lateness } = schedule;
   const phase = { name: 'of failed workers', startMs, endMs, lateness, latencies, operations };
   return {
-    ...{ latencies, operations, errors, updates },
+    latencies,
+    operations,
+    errors,
+    updates,
     phases: operations.length === 0 ? [] : [phase],
     ...(scopes && { scopes }),
   };

@@ -181,7 +181,8 @@ describe('the outcome of a run', () => {
     const reconciliation = { ...sampleResult.reconciliation, deploymentsChecked: 0 };
     const { findings, headline } = outcomeOf({
       ...sampleResult,
-      ...{ validity: 'not-judged', reconciliation },
+      validity: 'not-judged',
+      reconciliation,
     });
     const open = findings.filter(({ state }) => state === 'not judged');
     expect(open.map(({ sentence }) => sentence)).toEqual([

@@ -67,7 +67,11 @@ const laterFields = {
  */
 export const planSummaryShape = v.object({
   ...fleetEntries,
-  ...{ keys, behaviours, pollIntervalMs, inventoryIntervalMs, connect },
+  keys,
+  behaviours,
+  pollIntervalMs,
+  inventoryIntervalMs,
+  connect,
   ...laterFields,
 });
 

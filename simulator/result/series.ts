@@ -33,8 +33,13 @@ export interface SeriesTable {
 
 /** The counts of an empty fleet. */
 export const emptyAccounts: DeviceStateCounts = {
-  ...{ pending: 0, idle: 0, updating: 0, done: 0, failed: 0 },
-  ...{ off: 0, noContact: 0 },
+  pending: 0,
+  idle: 0,
+  updating: 0,
+  done: 0,
+  failed: 0,
+  off: 0,
+  noContact: 0,
 };
 
 /** Counts exchanges and devices into the rows of a series. */

@@ -41,7 +41,9 @@ export function trafficOf(
   const receivedBytes = total(counted, 'receivedBytes');
   const downloadedBytes = total(downloads, 'receivedBytes');
   return {
-    ...{ sentBytes, receivedBytes, downloadedBytes },
+    sentBytes,
+    receivedBytes,
+    downloadedBytes,
     sentBytesPerSecond: perSecond(sentBytes),
     receivedBytesPerSecond: perSecond(receivedBytes),
     downloadedBytesPerSecond: perSecond(downloadedBytes),

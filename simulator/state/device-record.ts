@@ -93,9 +93,21 @@ export function deploymentRecord(deployment: DeploymentRecord): DeviceLine['depl
   const { offeredMs, stateSinceMs, endedMs, before, fetched, abortIgnored, beginnings } =
     deployment;
   return {
-    ...{ deploymentId, artifactName, state, reported, unanswered, abortAsked },
-    ...{ abortIgnored, beginnings, reboots: deployment.reboots, offeredMs, stateSinceMs, endedMs },
-    ...{ before, fetched, cutShort: deployment.cutShort === 'power' ? 'power' : undefined },
+    deploymentId,
+    artifactName,
+    state,
+    reported,
+    unanswered,
+    abortAsked,
+    abortIgnored,
+    beginnings,
+    reboots: deployment.reboots,
+    offeredMs,
+    stateSinceMs,
+    endedMs,
+    before,
+    fetched,
+    cutShort: deployment.cutShort === 'power' ? 'power' : undefined,
   };
 }
 
@@ -130,8 +142,21 @@ function restoreDeployment(
   const { offeredMs, stateSinceMs, endedMs, before, abortIgnored, beginnings, reboots } = kept;
   const fetched = kept.fetched && { settings: undefined, ...kept.fetched };
   const deployment: DeploymentRecord = {
-    ...{ deploymentId, artifactName, state, reported, unanswered, abortAsked, refused: undefined },
-    ...{ abortIgnored, beginnings, reboots, offeredMs, stateSinceMs, endedMs, before, fetched },
+    deploymentId,
+    artifactName,
+    state,
+    reported,
+    unanswered,
+    abortAsked,
+    refused: undefined,
+    abortIgnored,
+    beginnings,
+    reboots,
+    offeredMs,
+    stateSinceMs,
+    endedMs,
+    before,
+    fetched,
     cutShort: kept.cutShort,
   };
   if (!isSettled(deployment)) deployment.cutShort ??= 'simulator';

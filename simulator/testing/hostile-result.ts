@@ -86,8 +86,13 @@ export const hostileResult: FleetResult = {
         broken: 2,
         phases: [{ phase: hostile, judged: 9, broken: 2, requestsPerSecond: 4 }],
         firstBreach: {
-          ...{ device: 3, atMs: startMs, operation: hostile, phase: hostile, requestsPerSecond: 4 },
-          ...{ expected: hostile, actual: hostile },
+          device: 3,
+          atMs: startMs,
+          operation: hostile,
+          phase: hostile,
+          requestsPerSecond: 4,
+          expected: hostile,
+          actual: hostile,
           request: { line: hostile, headers: { 'x-says': hostile }, body: hostile },
           response: { status: 500, headers: { 'x-says': hostile }, body: hostile },
         },
@@ -124,7 +129,10 @@ export function hourOf(count: number): Partial<FleetResult> {
       widthMs: 4000,
       rows: Array.from({ length: 900 }, (_, row) => ({
         startMs: startMs + 4000 * row,
-        ...{ requests: 12_345 + row, errors: row, p50Ms: 1.234567 * row, p99Ms: 45.678912 * row },
+        requests: 12_345 + row,
+        errors: row,
+        p50Ms: 1.234567 * row,
+        p99Ms: 45.678912 * row,
         buckets: Array.from({ length: 60 }, (_, bucket) => [bucket, 1234] as const),
         devices: {
           pending: 1000,

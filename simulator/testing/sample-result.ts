@@ -131,7 +131,9 @@ export const sampleResult: FleetResult = {
 };
 
 export const sampleTraffic: Traffic = {
-  ...{ sentBytes: 1_200, receivedBytes: 4_500_000, downloadedBytes: 4_000_000 },
+  sentBytes: 1_200,
+  receivedBytes: 4_500_000,
+  downloadedBytes: 4_000_000,
   sentBytesPerSecond: 300,
   receivedBytesPerSecond: 1_125_000,
   downloadedBytesPerSecond: 1_000_000,

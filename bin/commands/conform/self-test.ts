@@ -177,7 +177,10 @@ async function runAll(
       }),
       signal,
       onRow: selfTestProgress<MatrixRow>({
-        ...{ output, clock: systemClock, total: defects.length, text: rowText },
+        output,
+        clock: systemClock,
+        total: defects.length,
+        text: rowText,
         isMiss: (row) => !isSound(row),
       }),
     });
@@ -232,7 +235,10 @@ async function runDrawn(
       workers,
       signal,
       onRow: selfTestProgress<FuzzRow>({
-        ...{ output, clock: systemClock, total: defects.length, text: fuzzRowText },
+        output,
+        clock: systemClock,
+        total: defects.length,
+        text: fuzzRowText,
         isMiss: isProblem,
       }),
     });

@@ -98,7 +98,10 @@ async function replay(file: string, options: ReplayOptions): Promise<ExitCode> {
   const dispatcher = new Agent({ connect: { ...(caPem !== undefined && { ca: caPem }) } });
   const stop = stopSignal();
   const session = new SessionReplay({
-    ...{ url, dispatcher, caPem, stop },
+    url,
+    dispatcher,
+    caPem,
+    stop,
     headerPrefix: options.headerPrefix,
     tenantToken: options.tenantToken,
     pauseMaxMs: options.pauseMax,

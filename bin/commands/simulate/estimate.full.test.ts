@@ -15,10 +15,16 @@ const { signal } = new AbortController();
 
 const plan: FleetPlan = {
   ...planDefaults,
-  ...{ devices: 20, seed: 'estimate', keys: { rsa: 0, ecdsa: 0, ed25519: 1 } },
-  ...{ baseUrl: 'http://server.invalid', headerPrefix: 'X-SVC' },
-  ...{ rampMs: 0, drainMs: 0, requestTimeLimitMs: 30_000 },
-  ...{ pollIntervalMs: 500, inventoryIntervalMs: 3_600_000 },
+  devices: 20,
+  seed: 'estimate',
+  keys: { rsa: 0, ecdsa: 0, ed25519: 1 },
+  baseUrl: 'http://server.invalid',
+  headerPrefix: 'X-SVC',
+  rampMs: 0,
+  drainMs: 0,
+  requestTimeLimitMs: 30_000,
+  pollIntervalMs: 500,
+  inventoryIntervalMs: 3_600_000,
 };
 
 /** Forwards connections to a server, and counts the bytes in each direction. */
@@ -48,7 +54,10 @@ describe("the estimate of a fleet's traffic", () => {
     timeout: 60_000,
   }, async () => {
     const server = await startServer({
-      ...{ port: 0, controlPort: 0, logLevel: 'silent', autoAccept: true },
+      port: 0,
+      controlPort: 0,
+      logLevel: 'silent',
+      autoAccept: true,
     });
     const proxy = await countingProxy(Number(new URL(server.baseUrl).port));
     const readings: { requests: number; sent: number; received: number; atMs: number }[] = [];

@@ -58,7 +58,10 @@ export async function planFrom(command: Command, more: RunOnlyValues = {}): Prom
     command.error("option '--shard <index/count>' needs --seed TEXT, the same for all shards");
   }
   const words = {
-    ...{ ...written, ...more, acceptWith, tls: await certificatesIn({ ca, cert, key }) },
+    ...written,
+    ...more,
+    acceptWith,
+    tls: await certificatesIn({ ca, cert, key }),
     url: written.url ?? planOptions.url.default.value,
     seed: written.seed ?? seedIn(written.state) ?? systemRandom.uuid().slice(0, 8),
     rsaPoolFolder: written.rsaPoolFolder ?? defaultPoolFolder(),

@@ -58,7 +58,8 @@ export async function simulateVirtually(given: VirtualCommand): Promise<ExitCode
   const { plan, options, output } = given;
   const { signal, forceStop } = stopSignals();
   const hooks = {
-    ...{ signal, forceStop },
+    signal,
+    forceStop,
     version: packageVersion(),
     onKeys: printKeyProgress(output),
     judge: await judgeFor(plan),
@@ -148,7 +149,8 @@ async function exploreSeeds(
   const { signal } = hooks;
   let shown = 0;
   const { seeds: tried, failed } = await explore(base, {
-    ...{ seeds, signal },
+    seeds,
+    signal,
     runTrial: (trial) => violationsOf(trial, hooks),
     onSeed: (done) => {
       if (systemClock.monotonicMs() - shown < PROGRESS_PERIOD_MS) return;

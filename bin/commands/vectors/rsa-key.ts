@@ -10,8 +10,14 @@ export function rsaKeyFrom(random: Random): KeyObject {
   const [p, q] = [primeFrom(random), primeFrom(random)];
   const d = inverse(PUBLIC_EXPONENT, (p - 1n) * (q - 1n));
   const numbers = {
-    ...{ n: p * q, e: PUBLIC_EXPONENT, d, p, q },
-    ...{ dp: d % (p - 1n), dq: d % (q - 1n), qi: inverse(q, p) },
+    n: p * q,
+    e: PUBLIC_EXPONENT,
+    d,
+    p,
+    q,
+    dp: d % (p - 1n),
+    dq: d % (q - 1n),
+    qi: inverse(q, p),
   };
   const members = Object.entries(numbers).map(([name, value]) => [name, base64url(value)]);
   const jwk = { kty: 'RSA', ...Object.fromEntries(members) };

@@ -128,7 +128,10 @@ describe('other test vectors', () => {
     });
     expect(read).toEqual(
       rowsOf('messages').map(({ proto, typ, sid, bodyHex, mistake }) => ({
-        ...{ proto, typ, sid, bodyHex },
+        proto,
+        typ,
+        sid,
+        bodyHex,
         isRight: mistake === '',
       })),
     );

@@ -53,12 +53,16 @@ export async function freshCloneRows(context: BenchContext): Promise<BenchRow[]>
     return [
       rowOf({ what: 'build of a clone', unit, better: 'lower', subject: build, baseline }),
       limitRow({
-        ...{ what: 'first line of npm start, packages installed', unit },
-        ...{ subject: first, limit: FIRST_LINE_MAX_S },
+        what: 'first line of npm start, packages installed',
+        unit,
+        subject: first,
+        limit: FIRST_LINE_MAX_S,
       }),
       limitRow({
-        ...{ what: 'first line of npm start, built', unit },
-        ...{ subject: second, limit: SECOND_START_MAX_S },
+        what: 'first line of npm start, built',
+        unit,
+        subject: second,
+        limit: SECOND_START_MAX_S,
       }),
     ];
   } finally {

@@ -22,7 +22,10 @@ export function packageSizeRows(): BenchRow[] {
   const installed = folders.reduce((sum, folder) => sum + bytesIn(folder), 0);
   const row = (what: string, bytes: number, limit: number, note: string): BenchRow =>
     limitRow({
-      ...{ what, unit: 'MB', limit, note },
+      what,
+      unit: 'MB',
+      limit,
+      note,
       subject: { name: 'fleetbed', values: [bytes / BYTES_PER_MB] },
     });
   return [

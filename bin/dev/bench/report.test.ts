@@ -97,8 +97,12 @@ describe('the comparison with an earlier result', () => {
 
 describe('the table of several benchmark results', () => {
   const environment = {
-    ...{ date: '2026-11-25T10:00:00Z', machine: '2 x CPU', memory: '4 GiB', node: '20.1.0' },
-    ...{ cores: 'not pinned', fleetbed: '0.1.0' },
+    date: '2026-11-25T10:00:00Z',
+    machine: '2 x CPU',
+    memory: '4 GiB',
+    node: '20.1.0',
+    cores: 'not pinned',
+    fleetbed: '0.1.0',
   };
   const server = resultOf(environment, now.parts.slice(0, 1));
   const suite = resultOf({ ...environment, date: '2026-11-25T18:00:00Z' }, now.parts.slice(1));

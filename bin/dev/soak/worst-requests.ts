@@ -114,51 +114,70 @@ const credentials = '{"id_data":"{}","pubkey":"x",';
 
 const requests: Readonly<Record<string, RequestRow>> = {
   'JSON body, members beyond the limit': {
-    ...{ as: 'device', line: patch, times: 16 },
+    as: 'device',
+    line: patch,
+    times: 16,
     sent: () => json(`{${members(90_000)}}`),
   },
   'JSON body, nothing but brackets': {
-    ...{ as: 'device', line: patch },
+    as: 'device',
+    line: patch,
     sent: () => json('['.repeat(bodyMaxBytes / 2) + ']'.repeat(bodyMaxBytes / 2)),
   },
   'JSON body, members within the limit': {
-    ...{ as: 'device', line: next, times: 16 },
+    as: 'device',
+    line: next,
+    times: 16,
     sent: () => json(`${fullObject('{"device_provides":{')}}}`),
   },
   'deployment log, members within the limit': {
-    ...{ as: 'device', line: log, times: 16 },
+    as: 'device',
+    line: log,
+    times: 16,
     sent: () => json(`{"messages":[{},{${members(logValuesMax - 100)}}]}`),
   },
   'deployment log, the shortest messages': {
-    ...{ as: 'device', line: log, times: 16 },
+    as: 'device',
+    line: log,
+    times: 16,
     sent: () => json(`{"messages":[${filled(bodyMaxBytes - 100, () => `${shortMessage},`)}{}]}`),
   },
   'auth requests, members beyond the limit': {
-    ...{ as: 'nobody', line: authRequest, times: 48 },
+    as: 'nobody',
+    line: authRequest,
+    times: 48,
     sent: () => json(`${credentials}${members(90_000)}}`),
   },
   'auth requests, members within the limit': {
-    ...{ as: 'nobody', line: authRequest, times: 48 },
+    as: 'nobody',
+    line: authRequest,
+    times: 48,
     sent: () => json(`${fullObject(credentials)}}`),
   },
   'auth requests, members in their id_data': {
-    ...{ as: 'nobody', line: authRequest, times: 48 },
+    as: 'nobody',
+    line: authRequest,
+    times: 48,
     sent: () => json(JSON.stringify({ id_data: `{${members(70_000)}}`, pubkey: 'x' })),
   },
   'multipart body, parts beyond the limit': {
-    ...{ as: 'user', line: upload },
+    as: 'user',
+    line: upload,
     sent: () => formOf(form(20_000)),
   },
   'multipart body, parts without heads beyond the limit': {
-    ...{ as: 'user', line: upload },
+    as: 'user',
+    line: upload,
     sent: () => formOf(Buffer.from(`--${formBoundary}\r\n\r\n\r\n`.repeat(1_000_000))),
   },
   'multipart body, parts behind the file': {
-    ...{ as: 'user', line: upload },
+    as: 'user',
+    line: upload,
     sent: () => formOf(form(100_000, artifactPart(Buffer.alloc(0)))),
   },
   'multipart body, heads within the limit': {
-    ...{ as: 'user', line: upload },
+    as: 'user',
+    line: upload,
     sent: () => {
       const disposition = `form-data; ${filled(70_000, (index) => `a${index}="b"; `)}`;
       const part = `--${formBoundary}\r\nContent-Disposition: ${disposition}\r\n\r\n\r\n`;
@@ -166,76 +185,101 @@ const requests: Readonly<Record<string, RequestRow>> = {
     },
   },
   'YAML, lists beyond the limit': {
-    ...{ as: 'control', line: 'POST /world' },
+    as: 'control',
+    line: 'POST /world',
     sent: () => yaml(`[${'a,'.repeat(200_000)}]`),
   },
   'YAML, members within the limit': {
-    ...{ as: 'control', line: 'POST /world' },
+    as: 'control',
+    line: 'POST /world',
     sent: () => yaml(filled(14_000, (index) => `k${index}: b\n`)),
   },
   'YAML, entries within the limit': {
-    ...{ as: 'control', line: 'POST /world' },
+    as: 'control',
+    line: 'POST /world',
     sent: () => yaml(`devices:\n${'- {a: b}\n'.repeat(820)}`),
   },
   'YAML, rules within the limit': {
-    ...{ as: 'control', line: 'POST /faults' },
+    as: 'control',
+    line: 'POST /faults',
     sent: () => yaml(`rules:\n${'- {a: b}\n'.repeat(820)}`),
   },
   'query, many parameters': {
-    ...{ as: 'user', line: `${inventory}?${filled(HEADERS_BYTES, (at) => `a${at % 100}&`)}` },
+    as: 'user',
+    line: `${inventory}?${filled(HEADERS_BYTES, (at) => `a${at % 100}&`)}`,
     sent: () => ({}),
   },
   'query, one parameter many times': {
-    ...{ as: 'user', line: `${inventory}?${filled(HEADERS_BYTES, () => 'a&')}` },
+    as: 'user',
+    line: `${inventory}?${filled(HEADERS_BYTES, () => 'a&')}`,
     sent: () => ({}),
   },
   'headers, of many names': {
-    ...{ as: 'user', line: inventory },
+    as: 'user',
+    line: inventory,
     sent: () => ({ headers: Array.from({ length: 1500 }, (_, index) => `a${index}: b`) }),
   },
   'headers, of one name': {
-    ...{ as: 'user', line: inventory },
+    as: 'user',
+    line: inventory,
     sent: () => ({ headers: Array.from({ length: 1500 }, () => 'Cookie: b') }),
   },
   'headers, thousands on each of many connections': {
-    ...{ as: 'nobody', line: 'GET /nope', times: 500 },
+    as: 'nobody',
+    line: 'GET /nope',
+    times: 500,
     sent: () => ({ headers: Array.from({ length: 1500 }, (_, index) => `a${index}: b`) }),
   },
   'paths of thousands of segments, on many connections': {
-    ...{ as: 'nobody', line: `GET ${apiPrefixes.device}v1/${'a/'.repeat(7000)}`, times: 500 },
+    as: 'nobody',
+    line: `GET ${apiPrefixes.device}v1/${'a/'.repeat(7000)}`,
+    times: 500,
     sent: () => ({}),
   },
   'paths of thousands of escapes, on many connections': {
-    ...{ as: 'nobody', line: `GET ${apiPrefixes.device}v1/${'%41/'.repeat(3500)}`, times: 500 },
+    as: 'nobody',
+    line: `GET ${apiPrefixes.device}v1/${'%41/'.repeat(3500)}`,
+    times: 500,
     sent: () => ({}),
   },
   'small requests, on many connections': {
-    ...{ as: 'nobody', line: 'GET /nope', times: 1000 },
+    as: 'nobody',
+    line: 'GET /nope',
+    times: 1000,
     sent: () => ({}),
   },
   'filters, patterns': {
-    ...{ as: 'user', line: search },
+    as: 'user',
+    line: search,
     // Sets of letters of all scripts, regardless of case, are slow to match.
     sent: () => filters(100, () => ({ type: '$regex', value: `(?i)${'\\PL'.repeat(80)}` })),
   },
   'filters, one pattern': {
-    ...{ as: 'user', line: search },
+    as: 'user',
+    line: search,
     sent: () => onePattern,
   },
   'filters, one pattern, on one connection': {
-    ...{ as: 'user', line: search, pipelined: 200 },
+    as: 'user',
+    line: search,
+    pipelined: 200,
     sent: () => onePattern,
   },
   'filters, one pattern, on many connections': {
-    ...{ as: 'user', line: search, times: 200 },
+    as: 'user',
+    line: search,
+    times: 200,
     sent: () => onePattern,
   },
   'YAML, small plans on one connection': {
-    ...{ as: 'control', line: 'POST /faults', pipelined: 200 },
+    as: 'control',
+    line: 'POST /faults',
+    pipelined: 200,
     sent: () => yaml('rules:\n- match: {operation: x}\n  act: {kind: y}\n'),
   },
   'filters, values': {
-    ...{ as: 'user', line: search },
+    as: 'user',
+    line: search,
     sent: () => {
       const value = Array.from({ length: 1000 }, (_, index) => `v${index}`);
       return filters(49, () => ({ type: '$in', value }));
@@ -245,23 +289,30 @@ const requests: Readonly<Record<string, RequestRow>> = {
     Object.entries(finelyDividedArtifacts).map(([what, artifact]): [string, RequestRow] => [
       `artifact, ${what}`,
       {
-        ...{ as: 'user', line: upload },
+        as: 'user',
+        line: upload,
         sent: async () => formOf(form(0, artifactPart(await artifact()))),
       },
     ]),
   ),
   'inventory, the longest page of full devices': {
-    ...{ as: 'user', line: `${inventory}?per_page=${limits.pageMax}`, times: 4 },
+    as: 'user',
+    line: `${inventory}?per_page=${limits.pageMax}`,
+    times: 4,
     before: fillInventories,
     sent: () => ({}),
   },
   'inventory, full devices sorted by many attributes': {
-    ...{ as: 'user', line: search, times: 4 },
+    as: 'user',
+    line: search,
+    times: 4,
     before: fillInventories,
     sent: () => onePage({ sort: terms.map((place) => ({ ...place, order: 'desc' })) }),
   },
   'inventory, full devices with many conditions': {
-    ...{ as: 'user', line: search, times: 4 },
+    as: 'user',
+    line: search,
+    times: 4,
     before: fillInventories,
     sent: () => onePage({ filters: terms.map((place) => ({ ...place, ...slowPattern })) }),
   },

@@ -19,11 +19,13 @@ export const downloadScenes = {
   'wrong-checksum': accepted(damaged, deploy, { await: 'download' }, awaitFinalReport),
   'short-body': faultyDownload({ ...toDownloads, times: { next: 2 }, act: 'truncated' }),
   'endless-body': faultyDownload({
-    ...{ ...toDownloads, times: { next: 2 } },
+    ...toDownloads,
+    times: { next: 2 },
     act: { kind: 'over-long', extraBytes: 1_048_576, isChunked: true },
   }),
   'expired-link': faultyDownload({
-    ...{ ...toDownloads, times: { next: 3 } },
+    ...toDownloads,
+    times: { next: 3 },
     act: { kind: 'respond', status: 403 },
   }),
   'cut-download': faultyDownload({
@@ -51,7 +53,7 @@ export const downloadScenes = {
     server: {},
   },
   'unsatisfiable-range': faultyDownload(
-    { ...{ ...toDownloads, when: 'body' }, act: 'reset' },
+    { ...toDownloads, when: 'body', act: 'reset' },
     { match: { operation: downloadOperations, nthCall: 2 }, act: 'range-refused' },
   ),
   'failing-download': accepted(

@@ -18,7 +18,9 @@ export const failureScenes = {
           ...toPolls,
           script: ['seconds', 'date', 'absent', 'zero', 'past-date', 'words'].map((retryAfter) => ({
             // A date is rounded to seconds, so that a short wait would prove nothing.
-            ...{ kind: 'rate-limited', retryAfter, seconds: retryAfter === 'date' ? 8 : 3 },
+            kind: 'rate-limited',
+            retryAfter,
+            seconds: retryAfter === 'date' ? 8 : 3,
           })),
         },
       ],

@@ -48,11 +48,13 @@ export const reportScenes = {
       faults: [
         ...['downloading', 'installing', 'rebooting'].map((report) => ({
           match: { operation: 'put-deployment-status', report },
-          ...{ when: 'after', act: 'reset' },
+          when: 'after',
+          act: 'reset',
         })),
         {
           match: { operation: 'put-deployment-status', report: 'success' },
-          ...{ when: 'after', script: ['reset', 'gateway-503'] },
+          when: 'after',
+          script: ['reset', 'gateway-503'],
         },
       ],
     },
@@ -64,7 +66,8 @@ export const reportScenes = {
       faults: [
         {
           match: { operation: 'put-deployment-status', report: 'success' },
-          ...{ when: 'before', script: outageActions },
+          when: 'before',
+          script: outageActions,
         },
       ],
     },

@@ -46,7 +46,8 @@ export const accepted = (...steps: readonly Step[]): SceneRow => ({ start: 'acce
 
 /** A byte of the payload that is changed in every download. */
 export const damage = {
-  ...{ ...toDownloads, times: 'until-cleared' },
+  ...toDownloads,
+  times: 'until-cleared',
   act: { kind: 'corrupted', atByte: 150_000 },
 };
 

@@ -44,7 +44,9 @@ export async function examined(command: string, words: readonly string[]): Promi
     const examination = readExamination(readFileSync(file, 'utf8'));
     const unmet = ({ level, state }: ExaminedDuty) => level === 'must' && state === 'not-exercised';
     return {
-      ...{ code, examination, stderr },
+      code,
+      examination,
+      stderr,
       broken: examination.duties
         .filter(({ state }) => state === 'broken')
         .map(({ duty, violations: [first] }) => `${duty} in ${first?.scene}: ${first?.message}`),

@@ -129,7 +129,10 @@ export function scene(name: SceneName, after: string, upTo: string, idleMs = 10)
 /** A download of a whole file. */
 export function download(id: string, more: Partial<Request> = {}): Request {
   return request(`${id}: download`, 'download-artifact', {
-    ...{ id, afterMs: 200, status: 200, responseBytes: 400_000 },
+    id,
+    afterMs: 200,
+    status: 200,
+    responseBytes: 400_000,
     origin: 'https://files.example',
     target: linkOf(id).slice('https://files.example'.length),
     responseHeaders: { 'Content-Length': '400000', ETag: `"${id}"` },

@@ -76,7 +76,11 @@ export class ClientScript {
 
   fetches(label: string, id: string, more: Partial<Request> = {}): void {
     const step = request(label, 'download-artifact', {
-      ...{ id, afterMs: 200, tookMs: 900, status: 200, responseBytes: FILE_BYTES },
+      id,
+      afterMs: 200,
+      tookMs: 900,
+      status: 200,
+      responseBytes: FILE_BYTES,
       origin: storage,
       target: linkOf(id).slice(storage.length),
       ...more,

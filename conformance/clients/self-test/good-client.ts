@@ -38,7 +38,9 @@ function updatesThatSucceed(script: ClientScript): void {
     interference: ['reset'],
   });
   script.fetches('d1: resumed', 'd1', {
-    ...{ afterMs: 1500, status: 206, responseBytes: 200_000 },
+    afterMs: 1500,
+    status: 206,
+    responseBytes: 200_000,
     headers: { Range: 'bytes=200000-' },
     responseHeaders: { 'Content-Length': '200000', 'Content-Range': 'bytes 200000-399999/400000' },
   });
@@ -61,7 +63,8 @@ function updatesThatSucceed(script: ClientScript): void {
   // The link leads to another origin.
   script.offered('d3: offer', 'd3', 'four');
   script.fetches('d3: redirected', 'd3', {
-    ...{ status: 302, responseBytes: 0 },
+    status: 302,
+    responseBytes: 0,
     responseHeaders: { Location: 'https://mirror.example/d3?k=1' },
   });
   script.fetches('d3: download', 'd3', {
@@ -99,12 +102,10 @@ function downloadsThatBeginAnew(script: ClientScript): void {
   script.offered('d5: offer', 'd5', 'six');
   script.fetches('d5: cut', 'd5', cut);
   script.fetches('d5: refused', 'd5', {
-    ...{
-      ...resumed,
-      status: 416,
-      responseBytes: 0,
-      responseHeaders: { 'Content-Range': 'bytes */0' },
-    },
+    ...resumed,
+    status: 416,
+    responseBytes: 0,
+    responseHeaders: { 'Content-Range': 'bytes */0' },
   });
   script.fetches('d5: anew', 'd5', cut);
   script.fetches('d5: replaced', 'd5', { ...resumed, responseHeaders: { ETag: '"other"' } });
@@ -148,7 +149,9 @@ function services(script: ClientScript): void {
   });
   script.steps.push(
     request('c1: download', 'download-configuration', {
-      ...{ status: 200, afterMs: 200, responseBytes: 100 },
+      status: 200,
+      afterMs: 200,
+      responseBytes: 100,
       responseHeaders: { 'Content-Length': '100' },
       target: configurationLink.slice(api.length),
     }),
@@ -187,7 +190,8 @@ function services(script: ClientScript): void {
   script.fetches('m1: download', 'm1');
   script.reports('m1: pause', 'm1', 'pause_before_installing');
   script.authorized('m1: map', 'get-update-control-map', {
-    ...{ id: 'm1', status: 200 },
+    id: 'm1',
+    status: 200,
     response: { update_control_map: { id: 'm1', priority: 0, states: {} } },
   });
   script.reports('m1: installing', 'm1', 'installing');

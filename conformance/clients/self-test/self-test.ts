@@ -51,7 +51,9 @@ export function selfTestOfClients(selected: readonly BadClient[] = badClients): 
       const broken = brokenBy(alter(goodSteps()));
       const expected = [duty, ...consequences];
       return {
-        ...{ id: duty, does, isCaught: broken.includes(duty) },
+        id: duty,
+        does,
+        isCaught: broken.includes(duty),
         falseCatches: broken.filter((each) => !expected.includes(each)),
       };
     }),

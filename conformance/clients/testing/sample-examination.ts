@@ -55,7 +55,9 @@ export const sampleExamination: Examination = {
   capabilities: ['tls'],
   scenes: [
     {
-      ...{ scene: 'revocation', outcome: 'played', durationMs: 9000 },
+      scene: 'revocation',
+      outcome: 'played',
+      durationMs: 9000,
       session: [
         { atMs: 0, by: 'examination', text: 'client-started' },
         { sequence: 7, atMs: 1200, by: 'client', text: `PUT /status ${hostile}`, response: '401' },
@@ -66,12 +68,18 @@ export const sampleExamination: Examination = {
   ],
   cuts: [
     {
-      ...{ moment: 'at half of the download', cameBack: true, finalStatuses: ['success'] },
-      ...{ pollsAgain: true, reportedFalseSuccess: true },
+      moment: 'at half of the download',
+      cameBack: true,
+      finalStatuses: ['success'],
+      pollsAgain: true,
+      reportedFalseSuccess: true,
     },
     {
-      ...{ moment: 'after the whole download', cameBack: false, finalStatuses: [] },
-      ...{ pollsAgain: false, reportedFalseSuccess: false },
+      moment: 'after the whole download',
+      cameBack: false,
+      finalStatuses: [],
+      pollsAgain: false,
+      reportedFalseSuccess: false,
     },
   ],
   cutBy: 'process killed',

@@ -33,27 +33,40 @@ const [a1, a2, b1] = [named('a', 1), named('a', 2), named('b', 'one')];
 
 const configure = write('put-configuration', 204);
 const read = (body: object, times: Partial<Step> = later): Step => ({
-  ...{ id: 'get-configuration', status: 200, body },
+  id: 'get-configuration',
+  status: 200,
+  body,
   ...times,
 });
 const setByUser = (sent: object): Step => ({
-  ...{ id: 'set-configuration', path: { id: device }, sent, status: 204 },
+  id: 'set-configuration',
+  path: { id: device },
+  sent,
+  status: 204,
 });
 
 const monitor = write('post-monitor-configuration', 204);
 const entry = { name: 'disk', status: 'on', type: 'df' };
 const monitored = (body: readonly object[], times: Partial<Step> = later): Step => ({
-  ...{ id: 'show-monitor-configuration', path: { id: device }, status: 200, body },
+  id: 'show-monitor-configuration',
+  path: { id: device },
+  status: 200,
+  body,
   ...times,
 });
 
 const alert = {
-  ...{ name: 'disk', level: 'OK', timestamp: '2026-01-31T12:00:00Z' },
+  name: 'disk',
+  level: 'OK',
+  timestamp: '2026-01-31T12:00:00Z',
   subject: { name: 'disk', type: 'df', status: 'full' },
 };
 const alerts = write('post-alerts', 204);
 const listed = (body: readonly object[]): Step => ({
-  ...{ id: 'list-alerts', path: { id: device }, status: 200, body },
+  id: 'list-alerts',
+  path: { id: device },
+  status: 200,
+  body,
   ...later,
 });
 
@@ -84,12 +97,16 @@ const mappedBy = (states: object): Step => ({
   sent: { ...(mapped.sent as object), update_control_map: { priority: 1, states } },
 });
 const shownMap = (update_control_map: object): Step => ({
-  ...{ id: 'get-update-control-map', path: { id: 'another' }, status: 200 },
+  id: 'get-update-control-map',
+  path: { id: 'another' },
+  status: 200,
   body: { update_control_map: { id: 'another', ...update_control_map } },
 });
 const reject: Step = {
-  ...{ id: 'set-auth-set-status', path: { id: device, aid: 'set' } },
-  ...{ sent: { status: 'rejected' }, status: 204 },
+  id: 'set-auth-set-status',
+  path: { id: device, aid: 'set' },
+  sent: { status: 'rejected' },
+  status: 204,
 };
 
 /** What a server may show after these steps. */
@@ -307,7 +324,9 @@ describe('the trackers of what devices and users write', () => {
 });
 
 const sure = (value: number, more: Partial<StateWrite<number>> = {}): StateWrite<number> => ({
-  ...{ sentMs: value * 10, endedMs: value * 10 + 5, settleMs: 0 },
+  sentMs: value * 10,
+  endedMs: value * 10 + 5,
+  settleMs: 0,
   become: () => [value],
   ...more,
 });

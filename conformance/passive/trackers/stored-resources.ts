@@ -31,7 +31,9 @@ export const monitorResource: Resource<readonly string[]> = {
           if (jsonInOrder(found) === jsonInOrder(state)) return undefined;
           const must = `be ${describeValue(state)}, which the device sent last`;
           return {
-            ...{ where: '200 body', must, actual: describeValue(found) },
+            where: '200 body',
+            must,
+            actual: describeValue(found),
             requirement: state.length === 0 ? 'monitor.empty-is-current' : 'monitor.is-current',
             operation: 'post-monitor-configuration',
           };

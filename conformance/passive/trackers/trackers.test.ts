@@ -4,7 +4,10 @@ import { TrackedValue } from './tracked-value.ts';
 
 const path = { id: deployment };
 const report = (status: string, answered = 204, times: Partial<Step> = {}): Step => ({
-  ...{ id: 'put-deployment-status', path, sent: { status }, status: answered },
+  id: 'put-deployment-status',
+  path,
+  sent: { status },
+  status: answered,
   ...(answered >= 400 && { body: { error: 'no' } }),
   ...times,
 });

@@ -8,7 +8,11 @@ import { reachesFloor, runFuzz } from './fuzz.ts';
 
 function defect(id: string, violatedLevel: ViolatedLevel): FuzzDefect {
   return {
-    ...{ id, violatedLevel, kind: 'member-missing', operation: 'get-artifact', sample: 1 },
+    id,
+    violatedLevel,
+    kind: 'member-missing',
+    operation: 'get-artifact',
+    sample: 1,
     title: `The operation get-artifact answers without /${id}, always.`,
     violates: ['artifacts.name'],
     operations: ['get-artifact'],
@@ -35,8 +39,15 @@ function casesRun(
     const { fail = [], changes = 1, suiteErrors = [] } = outcomes[id] ?? {};
     const killedBy = fail.filter((each) => ids.has(each));
     return {
-      ...{ id, killedBy, changes, suiteErrors, casesRun: ids.size },
-      ...{ outcome: 'survived', proves: [], falseCatches: [], alsoBreaks: [] },
+      id,
+      killedBy,
+      changes,
+      suiteErrors,
+      casesRun: ids.size,
+      outcome: 'survived',
+      proves: [],
+      falseCatches: [],
+      alsoBreaks: [],
     };
   };
   const all = new Set(defects.map(({ id }) => id));

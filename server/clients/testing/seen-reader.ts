@@ -18,7 +18,8 @@ export function seenReader(observe: (event: ClientEvent) => void = () => undefin
   const clients = new Map<string, number>();
   const duty = {
     ...({ duty: 'sample.duty', level: 'must', sentence: 'A sample.' } as const),
-    ...{ source: 'Sample', remedy: 'There is none.' },
+    source: 'Sample',
+    remedy: 'There is none.',
   };
   return {
     events,

@@ -135,7 +135,8 @@ export async function startControl(options: ControlListenerOptions): Promise<Run
   );
   passSockets(server, {
     ...admission,
-    ...{ tenants: options.tenants, internalApi: options.management.internalApi },
+    tenants: options.tenants,
+    internalApi: options.management.internalApi,
     requireOwn: (request) => checkOwnAddress(request, options.host),
   });
   answerUnreadable(server, { closing, turns: options.turns }, ({ status, malformed }) =>

@@ -48,7 +48,9 @@ function variationsView(variation: Variation) {
   return {
     seed: variation.seed ?? null,
     variations: legalVariations.map(({ id, varies, rule }) => ({
-      ...{ id, varies, rule },
+      id,
+      varies,
+      rule,
       isOn: variation.has(id),
     })),
   };

@@ -304,7 +304,10 @@ describe('the frames of a websocket', () => {
     ]);
     expect(shown.slice(4)).toContainEqual(['user', 'client', 'close', undefined]);
     expect(entries[0]).toMatchObject({
-      ...{ proto: 1, sid: 'mine', body: 'echo hello', device: { id: device.id } },
+      proto: 1,
+      sid: 'mine',
+      body: 'echo hello',
+      device: { id: device.id },
       operation: 'connect-device',
     });
     expect(entries[2]).toMatchObject({ sid: heard.sid, body: 'hello', operation: 'connect' });

@@ -51,7 +51,8 @@ const rows = {
 
 /** The operations with their path patterns and the query parameters that each accepts. */
 const places = Object.values(rows).map(({ id, method, path, ...row }) => ({
-  ...{ id, method },
+  id,
+  method,
   pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}/?$`),
   takes: ['tenant', ...('query' in row ? Object.keys(row.query) : [])],
 }));

@@ -327,7 +327,8 @@ describe('the update status of a device', () => {
     const device = await pollingDevice();
     await nextRequests['POST v1'](server, device.token, {
       ...board,
-      ...{ one: 'x'.repeat(3000), two: 'x'.repeat(3000) },
+      one: 'x'.repeat(3000),
+      two: 'x'.repeat(3000),
     });
     await deploy(server, [device]);
     const { because } = await explained(`?device=${device.id}`);

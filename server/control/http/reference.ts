@@ -11,7 +11,9 @@ export function referenceHandlers({ names, mounts }: ExplainSettings) {
       const { openApiOf } = await import('../../../fixtures/reference/openapi.ts');
       const { controlDocuments } = await import('../control-documents.ts');
       openApi ??= openApiOf({
-        ...{ headerPrefix: names.prefix, url: addresses.own, documents: controlDocuments },
+        headerPrefix: names.prefix,
+        url: addresses.own,
+        documents: controlDocuments,
         ...(addresses.console !== undefined && { controlUrl: addresses.console }),
       });
       return openApi;

@@ -35,8 +35,11 @@ export async function clientsView(feed: ClientFeed, tenant: Tenant): Promise<Cli
     rows.push(clientRow(judged, tenant, states));
   }
   return {
-    ...{ devicesMax: CLIENTS_MAX, eventsOverLimit: clients.leftOut, judgeErrors: feed.failed },
-    ...{ dropped: clients.dropped, queuedEvents: feed.waiting },
+    devicesMax: CLIENTS_MAX,
+    eventsOverLimit: clients.leftOut,
+    judgeErrors: feed.failed,
+    dropped: clients.dropped,
+    queuedEvents: feed.waiting,
     clients: rows.toSorted((one, other) => other.brokenMusts - one.brokenMusts),
     duties: reader.duties.map((duty, at) => {
       const counts = overAll[at] ?? new Map<DutyState, number>();
@@ -51,7 +54,10 @@ function clientRow({ reader, clients }: JudgedTenant, tenant: Tenant, states: Cl
   const isBrokenMust = (state: DutyState, at: number): boolean =>
     state === 'broken' && reader.duties[at]?.level === 'must';
   return {
-    ...{ client, exchanges, dropped, ...knownOf(tenant, client, clients.identityOf(client)) },
+    client,
+    exchanges,
+    dropped,
+    ...knownOf(tenant, client, clients.identityOf(client)),
     counts: countsOf(states.states, reader.duties),
     brokenMusts: states.states.filter(isBrokenMust).length,
   };
@@ -104,7 +110,10 @@ export async function clientView(
   const { exchanges, dropped, duties } = judged;
   const states = duties.map(({ state }) => state);
   return {
-    ...{ client, exchanges, dropped, ...knownOf(tenant, client, clients.identityOf(client)) },
+    client,
+    exchanges,
+    dropped,
+    ...knownOf(tenant, client, clients.identityOf(client)),
     counts: countsOf(states, duties),
     duties: duties.map(({ openSinceMs, violations, ...duty }) => ({
       ...duty,

@@ -42,7 +42,9 @@ export function listedActions(): readonly ListedAction[] {
     const names = Object.keys(entries);
     const isOptional = (name: string): boolean => entries[name]?.type === 'optional';
     return {
-      ...{ kind, does, when },
+      kind,
+      does,
+      when,
       required: names.filter((name) => !isOptional(name)),
       optional: names.filter(isOptional),
     };

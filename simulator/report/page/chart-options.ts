@@ -56,9 +56,15 @@ export function optionsOf(shown: ChartInPage): Omit<uPlot.Options, 'width' | 'he
     },
     axes: [
       {
-        ...{ ...axis, grid, ticks: grid, values: each(clockText) },
-        ...{ incrs: [...timeSteps], space: 70, size: 34 },
-        ...{ label: 'time since the start of the load, in m:ss', labelSize: 18 },
+        ...axis,
+        grid,
+        ticks: grid,
+        values: each(clockText),
+        incrs: [...timeSteps],
+        space: 70,
+        size: 34,
+        label: 'time since the start of the load, in m:ss',
+        labelSize: 18,
         labelFont: axis.font,
       },
       { ...axis, grid, ticks: grid, size: AXIS_WIDTH, values: each(shortNumber) },

@@ -145,7 +145,10 @@ function devicesOf({ words, rows }: ShownDevices): readonly DeviceListRow[] {
   return rows.map(([index, serial, deviceId, ...rest]) => {
     const [outcome, cohort, behaviour, keyType, reported, artifactName, seconds] = rest;
     const device = {
-      ...{ index, serial, deviceId, seconds },
+      index,
+      serial,
+      deviceId,
+      seconds,
       outcome: word(outcome),
       cohort: word(cohort),
       behaviour: word(behaviour),

@@ -26,7 +26,9 @@ export async function exerciseClient(options: ExerciseOptions): Promise<ExitCode
   const tenant = options.tenant === undefined ? {} : { tenant: options.tenant };
   const path = `${isClock ? '/clock' : '/faults'}?${new URLSearchParams(tenant)}`;
   const { body } = await ask(options, path, {
-    ...{ method: 'POST', expected: [200, 201], headers: { 'Content-Type': 'application/json' } },
+    method: 'POST',
+    expected: [200, 201],
+    headers: { 'Content-Type': 'application/json' },
     body: isClock ? JSON.stringify(call.body) : call.body,
   });
   output.data({ scene, response: await body.json() });

@@ -43,7 +43,8 @@ async function clientsIn(file: string): Promise<readonly MappedClient[]> {
   });
   return verdicts.map((verdict) => ({
     client: verdict.client,
-    ...{ exchanges: verdict.exchanges, dropped: verdict.dropped },
+    exchanges: verdict.exchanges,
+    dropped: verdict.dropped,
     duties: judgedDuties(verdict).map(({ openSinceMs, violations, ...duty }) => ({
       ...duty,
       violations: violations.map(({ atMs, ...violation }) => {

@@ -112,9 +112,21 @@ function linesOf({ clients, client, named }: Reading): readonly string[] {
 
 /** A table without borders, which leaves the width to the texts. */
 const borderless = {
-  ...{ top: '', 'top-mid': '', 'top-left': '', 'top-right': '', left: '', 'left-mid': '' },
-  ...{ bottom: '', 'bottom-mid': '', 'bottom-left': '', 'bottom-right': '', right: '' },
-  ...{ mid: '', 'mid-mid': '', 'right-mid': '', middle: '  ' },
+  top: '',
+  'top-mid': '',
+  'top-left': '',
+  'top-right': '',
+  left: '',
+  'left-mid': '',
+  bottom: '',
+  'bottom-mid': '',
+  'bottom-left': '',
+  'bottom-right': '',
+  right: '',
+  mid: '',
+  'mid-mid': '',
+  'right-mid': '',
+  middle: '  ',
 };
 
 function devicesTable({ clients }: Clients): string {

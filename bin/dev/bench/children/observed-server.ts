@@ -18,7 +18,9 @@ export interface ObservedServer {
 const asked = JSON.parse(process.argv[2] ?? '') as ObservedServer;
 const signal = stopSignal();
 const { server, services, watchdog } = await openServer({
-  ...{ port: 0, controlPort: 0, logLevel: 'error' },
+  port: 0,
+  controlPort: 0,
+  logLevel: 'error',
   ...asked.options,
 });
 fillAuditLog(services.tenants.first.store, asked.auditEntries);

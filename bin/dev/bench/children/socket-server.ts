@@ -9,7 +9,9 @@ import { limits } from '../../../../fixtures/contract/limits.ts';
 import { observe } from '../scale/observer.ts';
 
 const server = new WebSocketServer({
-  ...{ host: '127.0.0.1', port: 0, perMessageDeflate: false },
+  host: '127.0.0.1',
+  port: 0,
+  perMessageDeflate: false,
   maxPayload: limits.websocketMessageMaxBytes,
 });
 systemClock.every(limits.websocketPingSeconds * 1000, () => {

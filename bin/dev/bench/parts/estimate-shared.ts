@@ -59,12 +59,16 @@ async function rowsOf(context: BenchContext, size: SharedSize): Promise<BenchRow
     const { commands, bytes } = redisTrafficOf(run);
     return [
       wrongRow({
-        ...{ what: 'Redis commands/s', devices },
-        ...{ estimated: commands, measured: seen.commands },
+        what: 'Redis commands/s',
+        devices,
+        estimated: commands,
+        measured: seen.commands,
       }),
       wrongRow({
-        ...{ what: 'Redis KB/s', devices },
-        ...{ estimated: bytes / 1000, measured: seen.bytes / 1000 },
+        what: 'Redis KB/s',
+        devices,
+        estimated: bytes / 1000,
+        measured: seen.bytes / 1000,
       }),
     ];
   } finally {

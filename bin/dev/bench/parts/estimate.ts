@@ -60,7 +60,8 @@ async function rowsOf(
   const server = await children.serve('--auto-accept');
   const plan = { ...steadyFleet(server.ready), devices, pollIntervalMs };
   const seen = await measuredFleet(children, {
-    ...{ plan, ...times },
+    plan,
+    ...times,
     present: { devices, sockets: 0 },
     serverPid: server.pid,
   });

@@ -111,7 +111,8 @@ async function withoutRow(
   await settled?.(known);
   const what = `${poll.what}, ${part} on`;
   const [subject, baseline] = await inRounds(context, {
-    ...{ what, programs },
+    what,
+    programs,
     rounds: context.rounds * SHORT_ROUNDS,
   });
   await without.server.end();

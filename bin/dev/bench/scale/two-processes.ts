@@ -23,8 +23,11 @@ const plan = ['--devices', '256', '--poll', '10ms', '--back-off', 'kind: fixed, 
 const keys = ['--keys', 'rsa=1', '--rsa-pool', '8'];
 /** The response to every request: no device is ever accepted. */
 const refusal: PeerResponse = {
-  ...{ method: operation.method, path: pathOf(operation), status: 401 },
-  ...{ headers: ['content-type', 'application/json'], body: '{"error":"pending"}' },
+  method: operation.method,
+  path: pathOf(operation),
+  status: 401,
+  headers: ['content-type', 'application/json'],
+  body: '{"error":"pending"}',
   keepAliveTimeoutMs: 5000,
 };
 
@@ -49,7 +52,7 @@ export async function twoProcessRows(context: BenchContext): Promise<BenchRow[]>
     const note =
       'RSA keys of 2048 bits, against node:http that refuses every device; no process has a core of its own';
     const unit = 'auth requests/s';
-    return [rowOf({ ...{ what, unit, better: 'higher', goal: GOAL }, subject, baseline, note })];
+    return [rowOf({ what, unit, better: 'higher', goal: GOAL, subject, baseline, note })];
   } finally {
     await rm(folder, { recursive: true });
     await bare.end();

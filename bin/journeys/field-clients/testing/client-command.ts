@@ -32,7 +32,9 @@ if (unprivileged)
   for (const each of [dir, dirname(dir), dirname(dirname(dir))]) chmodSync(each, ENTERABLE_MODE);
 if (!existsSync(root)) {
   makeDeviceRoot(root, {
-    ...{ serverUrl, identity: { mac: 'field-device' }, inventory: ['kernel=test'] },
+    serverUrl,
+    identity: { mac: 'field-device' },
+    inventory: ['kernel=test'],
     settings: {
       UpdatePollIntervalSeconds: 2,
       InventoryPollIntervalSeconds: 10,

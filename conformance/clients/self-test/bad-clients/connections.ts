@@ -86,7 +86,9 @@ export const connections: readonly BadClient[] = [
       const first = steps.find(named('connect 1')) as Request;
       const tries = Array.from({ length: 8 }, (_, at) => ({
         ...copyOf(first),
-        ...{ label: `try ${at}`, status: 503, afterMs: 2000 },
+        label: `try ${at}`,
+        status: 503,
+        afterMs: 2000,
         headers: {
           ...first.headers,
           'Sec-WebSocket-Key': Buffer.alloc(16, 50 + at).toString('base64'),

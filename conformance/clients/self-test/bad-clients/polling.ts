@@ -18,7 +18,10 @@ import type { Request } from '../steps.ts';
 /** The same poll of ten other devices, all within a second. */
 function others(copy: Request): readonly Request[] {
   return Array.from({ length: 10 }, (_, at) => ({
-    ...{ ...copyOf(copy), client: `device-${at + 2}`, label: 'another device', afterMs: 10 },
+    ...copyOf(copy),
+    client: `device-${at + 2}`,
+    label: 'another device',
+    afterMs: 10,
   }));
 }
 

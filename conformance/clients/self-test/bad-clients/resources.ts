@@ -132,7 +132,9 @@ export const resources: readonly BadClient[] = [
     does: 'sends a number as a string by PATCH',
     alter: insert('d1: inventory', (copy) => [
       {
-        ...{ ...copy, label: 'patch', operation: 'patch-attributes' },
+        ...copy,
+        label: 'patch',
+        operation: 'patch-attributes',
         sent: [{ name: 'cpu_load', value: '0.42' }],
       },
     ]),

@@ -22,7 +22,8 @@ const PAUSE_TICKS = 5;
 
 export default function ClientsSection() {
   const loaded = useLoaded(() => askJson('GET /clients'), 'clients', {
-    ...{ isLive: true, pauseTicks: PAUSE_TICKS },
+    isLive: true,
+    pauseTicks: PAUSE_TICKS,
   });
   return (
     <>
