@@ -129,8 +129,11 @@ export const authOutcomes = {
       'too many keys were never accepted; a user must accept or decommission some of their devices',
     detail: {
       path: 'state',
-      expected: 'fewer keys that were never accepted than --unaccepted-keys-max',
+      expected: 'fewer keys that were never accepted than --unaccepted-keys-max of this server',
       actual: 'a new key beyond this maximum',
+      remedy:
+        'accept or decommission devices that are pending, or start the server with a larger --unaccepted-keys-max',
+      requirement: 'errors.too-many-requests-is-429',
     },
   },
   'new-device': {

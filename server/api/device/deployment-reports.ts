@@ -3,17 +3,12 @@
  * map, which can pause the update.
  * Spec: Device deployments v1, v2
  */
-import * as v from 'valibot';
-import { isPlaceholder } from '../../../fixtures/base/placeholder.ts';
 import { type Refusal, refuse } from '../../http/refusal.ts';
-import {
-  type CallingDevice,
-  defineEndpoint,
-  type HandlerContext,
-} from '../../pipeline/endpoint.ts';
+import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { controlMapOf } from '../../rules/control-map.ts';
 import { logText } from '../../rules/deployment-log.ts';
 import { afterReport, isFinal } from '../../rules/device-deployment.ts';
+import { type CallingContext, meaningOfId } from './id-meaning.ts';
 
 const endedDeployment = refuse.notFound('this deployment has ended for this device', {
   path: 'path.id',
@@ -58,39 +53,15 @@ export const getUpdateControlMap = defineEndpoint(
   },
 );
 
-/** The device that sends the report, and the store with its deployments. */
-interface ReportingDevice {
-  readonly store: HandlerContext['store'];
-  readonly device: CallingDevice;
-}
-
 /**
  * Refuses a report for a deployment that was not offered to the device. Only the explanation says
  * what the id belongs to; the response must not reveal other devices' deployments to the device.
  */
-function notOffered(id: string, { store, device }: ReportingDevice): Refusal {
-  const actual = meaningOf(id, { store, device });
+function notOffered(id: string, { store, device }: CallingContext): Refusal {
+  const actual = meaningOfId(id, { store, device });
   return refuse.notFound('this device was not offered a deployment with this id', {
     path: 'path.id',
     expected: 'the id of a deployment that this device was offered',
     ...(actual !== undefined && { actual: `${id}, ${actual}` }),
   });
-}
-
-function meaningOf(id: string, { store, device }: ReportingDevice): string | undefined {
-  if (id === device.id) return 'the id of the device itself';
-  const inInstructions = 'that of a deployment is the member id of the instructions';
-  if (store.artifacts.find(id)) return `the id of an artifact; ${inInstructions}`;
-  if (isPlaceholder(id))
-    return `a placeholder, as of a variable that is not set; ${inInstructions}`;
-  if (!v.is(v.pipe(v.string(), v.uuid()), id)) {
-    const isName = store.artifacts.findByName(id).length > 0;
-    return `${isName ? 'the name of an artifact' : 'which is no UUID'}; ${inInstructions}`;
-  }
-  if (!store.deployments.find(id)) return undefined;
-  const own = store.deviceDeployments.find(id, device.id);
-  if (!own) return 'a deployment for other devices';
-  return own.offeredMs === undefined
-    ? 'a deployment for this device that it was not offered yet; it has to poll first'
-    : 'a deployment that is no longer in the history of this device';
 }

@@ -3,12 +3,10 @@
  * Spec: Device deployments v1, v2
  */
 
-import { shortened } from '../../../fixtures/base/characters.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import type { DeploymentInstructionsV1 } from '../../../fixtures/contract/resources.ts';
-import { describeValue } from '../../http/problem-detail.ts';
-import { Refusal, refuse } from '../../http/refusal.ts';
+import { Refusal } from '../../http/refusal.ts';
 import {
   type CallingDevice,
   defineEndpoint,
@@ -24,6 +22,7 @@ import type {
   DeviceDeploymentWithFacts,
   StoredDeviceDeployment,
 } from '../../store/device-deployment-rows.ts';
+import { refuseOtherData } from './conflict-refusal.ts';
 import { beginDeltaJob } from './delta-job.ts';
 
 export const getNextDeployment = defineEndpoint('get-next-deployment', ({ query }, context) => {
@@ -89,46 +88,6 @@ function v1Response(served: ServedArtifact | Refusal | NoContent) {
   return { status: 200, body } as const;
 }
 
-/**
- * Refuses a poll that reports other data than the poll in which the deployment was offered, and
- * names the data that differs.
- */
-function conflicting(offered: NextRequest, request: NextRequest): Refusal {
-  const [before, now] = [pollDataOf(offered), pollDataOf(request)];
-  const names = [...new Set([...before.keys(), ...now.keys()])];
-  const changed = names.filter((name) => before.get(name) !== now.get(name));
-  const valuesIn = (data: ReadonlyMap<string, unknown>): string =>
-    describeValue(Object.fromEntries(changed.map((name) => [name, data.get(name) ?? null])));
-  return refuse.conflict(
-    `conflicting request data: ${differing(changed)} from the request for which this deployment was offered`,
-    undefined,
-    {
-      path: 'request',
-      expected: `the same data as when the deployment was offered: ${valuesIn(before)}`,
-      actual: `${valuesIn(now)}; the deployment has failed for this device`,
-      remedy:
-        'deploy to the device again; the device must report the same data until the update has ended',
-    },
-  );
-}
-
-/** Limits on the names in the error text, since a device chooses them. */
-const NAMED_MAX = 3;
-const NAME_MAX_CHARACTERS = 60;
-
-function differing(names: readonly string[]): string {
-  const named = names.slice(0, NAMED_MAX).map((name) => shortened(name, NAME_MAX_CHARACTERS));
-  const more = names.length > NAMED_MAX ? ` and ${names.length - NAMED_MAX} more` : '';
-  return `${named.join(', ')}${more} ${names.length === 1 ? 'differs' : 'differ'}`;
-}
-
-function pollDataOf({ provides, wantsControlMap }: NextRequest): ReadonlyMap<string, unknown> {
-  return new Map<string, unknown>([
-    ...Object.entries(provides),
-    ['update_control_map', wantsControlMap],
-  ]);
-}
-
 /** Returns the deployment to install, a response that says there is no update, or a refusal. */
 function serveNext(
   context: DeviceContext,
@@ -175,7 +134,7 @@ function applyInstruction(
       return instructionsFor(context, request, { deviceDeployment, chosen });
     }
     case 'conflict':
-      return conflicting(
+      return refuseOtherData(
         requestIn(instruction.deviceDeployment.request ?? requestText(request)),
         request,
       );

@@ -43,10 +43,8 @@ export function Conditions({ explanation }: { explanation: NoUpdateView }) {
     <Verdict tone={tone} title={`${title}: ${readable(because)}`}>
       {remedy !== undefined && <p>To get an update: {readable(remedy)}</p>}
       <details>
-        <summary>
-          {condition === undefined
-            ? 'All conditions passed'
-            : `Decided by the condition “${condition}”`}
+        <summary title={condition}>
+          {condition === undefined ? 'All conditions passed' : 'How this was decided'}
         </summary>
         <p>Polled {readable(polled)}</p>
         {deploymentId !== undefined && (
@@ -59,8 +57,8 @@ export function Conditions({ explanation }: { explanation: NoUpdateView }) {
             <h3>Passed conditions</h3>
             <ol class="conditions">
               {passed.map((each) => (
-                <li key={each.condition}>
-                  <strong>{each.condition}</strong> {readable(each.sentence)}
+                <li key={each.condition} title={each.condition}>
+                  {readable(each.sentence)}
                 </li>
               ))}
             </ol>
