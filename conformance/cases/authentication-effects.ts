@@ -237,6 +237,12 @@ const decided = decidedStates.flatMap(({ id, start, arrange, responses }) =>
   }),
 );
 
+/** Each decision follows each other one; `pending` takes a decision back. */
+const decisionsInTurn = [
+  ...(['rejected', 'accepted', 'pending', 'accepted', 'rejected', 'pending'] as const),
+  ...(['rejected', 'accepted'] as const),
+];
+
 const changed = defineScenario<SuiteDevice>({
   area: 'authentication',
   name: 'Decisions that follow one another',
@@ -264,7 +270,7 @@ const changed = defineScenario<SuiteDevice>({
       requirements: ['auth.accepted-gets-token', 'auth.rejected-is-refused'],
       run: async (device, context) => {
         needResponse('post-auth-request', await device.authenticate(), 200);
-        for (const decision of ['rejected', 'accepted', 'rejected', 'accepted'] as const) {
+        for (const decision of decisionsInTurn) {
           await context.admin.decide(device.id, device.key, decision);
           const isAccepted = decision === 'accepted';
           const statuses: readonly number[] = isAccepted ? [200] : [400, ...refusals];

@@ -311,6 +311,20 @@ const lengths = defineScenario<void>({
         },
       }),
     ),
+    {
+      id: 'rsa-keys-of-every-length-are-recognized',
+      title:
+        'The first contact of a device with an RSA key of 3072 or 4096 bits is not malformed: 401.',
+      requirements: ['auth.rsa'],
+      run: async (_, context) => {
+        for (const makeKey of Object.values(fieldRsaKeys)) {
+          const device = await context.newDevice('rsa');
+          const key = await makeKey();
+          const members = { pubkey: key.publicKeyPem };
+          expectStatus(await device.authenticate({ members, signedBy: key }), 401);
+        }
+      },
+    },
   ],
 });
 

@@ -29,6 +29,9 @@ const CLOCKS_APART_SECONDS = 60;
 /** Time within which a new token must differ, since its claims contain times in seconds. */
 const OTHER_TOKEN_WAIT_MAX_MS = 1500;
 
+/** How often a refused device asks again. */
+const REPEATED_REQUESTS = 3;
+
 const toMalformed = { operation: 'post-auth-request', by: 'auth.malformed-is-400' } as const;
 const toUnknown = { operation: 'post-auth-request', by: 'auth.first-contact-is-401' } as const;
 
@@ -55,6 +58,22 @@ const firstContact = defineScenario({
       needs: ['operator'],
       run: async (device, context) => {
         await device.authenticate();
+        const shown = await context.settled(
+          () => context.admin.findDevice(device.identity),
+          (found) => found !== undefined,
+        );
+        const found = expectPresent('a device of this identity', shown);
+        expectEqual('identity data', found.identity_data, device.identity);
+      },
+    },
+    {
+      id: 'first-contact-with-external-id-is-recorded',
+      title: 'A first contact that names an external_id is recorded with the identity data.',
+      requirements: ['auth.first-contact-is-recorded'],
+      needs: ['operator'],
+      run: async (device, context) => {
+        const response = await device.authenticate({ members: { external_id: 'vehicle-7' } });
+        expectStatus(response, 401);
         const shown = await context.settled(
           () => context.admin.findDevice(device.identity),
           (found) => found !== undefined,
@@ -97,9 +116,13 @@ const decision = defineScenario({
   cases: [
     {
       id: 'undecided-is-401',
-      title: 'A device that asks again before a decision is answered 401 again.',
+      title: 'A device that asks again before a decision is answered 401 each time.',
       requirements: ['auth.undecided-is-401'],
-      run: async (device) => expectStatus(await device.authenticate(), 401),
+      run: async (device) => {
+        for (let request = 1; request <= REPEATED_REQUESTS; request += 1) {
+          expectStatus(await device.authenticate(), 401);
+        }
+      },
     },
     {
       id: 'accepted-gets-token',
@@ -121,7 +144,9 @@ const decision = defineScenario({
       requirements: ['auth.rejected-is-refused'],
       run: async (device, context) => {
         await context.admin.decide(device.id, device.key, 'rejected');
-        expectStatus(await device.authenticate(), 401, 403);
+        for (let request = 1; request <= REPEATED_REQUESTS; request += 1) {
+          expectStatus(await device.authenticate(), 401, 403);
+        }
       },
     },
     {
@@ -200,7 +225,9 @@ const preauthorized = defineScenario({
       run: async (device, context) => {
         const signedBy = await context.newKey();
         const members = { pubkey: signedBy.publicKeyPem };
-        expectStatus(await device.authenticate({ signedBy, members }), 400, 401, 403);
+        for (let request = 1; request <= REPEATED_REQUESTS; request += 1) {
+          expectStatus(await device.authenticate({ signedBy, members }), 400, 401, 403);
+        }
       },
     },
   ],
@@ -299,6 +326,20 @@ const known = defineScenario({
         const signedBy = await context.newKey();
         const members = { pubkey: signedBy.publicKeyPem };
         expectStatus(await device.authenticate({ members, signedBy }), 401);
+      },
+    },
+    {
+      id: 'new-key-goes-on-waiting',
+      title:
+        'A new key that no user accepts is answered 401 each time, also beside the accepted key.',
+      requirements: ['auth.new-key-waits'],
+      run: async (device, context) => {
+        const signedBy = await context.newKey();
+        const members = { pubkey: signedBy.publicKeyPem };
+        for (let request = 1; request <= REPEATED_REQUESTS; request += 1) {
+          expectStatus(await device.authenticate({ members, signedBy }), 401);
+          needToken(await device.authenticate());
+        }
       },
     },
   ],

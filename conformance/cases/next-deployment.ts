@@ -185,6 +185,15 @@ function activeIn(form: PollForm) {
         },
       },
       {
+        id: `${slug}-changed-device-type-is-409`,
+        title: `${words}: a device that names another type during a deployment gets 409.`,
+        requirements: ['next.conflict-is-409'],
+        run: async ({ device }) => {
+          const changed = { ...factoryProvides, device_type: 'conformance-changed' };
+          expectStatus(await ask(device, changed), 409);
+        },
+      },
+      {
         id: `${slug}-asking-again-repeats`,
         title: `${words}: a device that asks again, for example after a reboot, gets the same deployment.`,
         requirements: ['next.repeatable'],
