@@ -52,15 +52,19 @@ function idleCases(form: PollForm): JudgingCase<SuiteDevice>[] {
     },
     {
       id: `${slug}-after-204-is-offered`,
-      title: `${words}: a deployment that is created after a 204 is offered to the same request.`,
+      title: `${words}: a deployment that is created after a 204 is offered to the same request at once.`,
       requirements: [pendingIs200],
       needs,
       run: async (device, context) => {
         const { name } = await context.artifact('plain');
+        // A device of the same deployment that has not polled yet shows when it is pending.
+        const other = await acceptedDevice(context);
         needStatus('nothing to install', await ask(device, factoryProvides), 204);
-        await context.deploy({ artifact_name: name, devices: [device.id] });
-        const poll = () => ask(device, factoryProvides);
-        expectStatus(await context.settled(poll, ({ status }) => status !== 204), 200);
+        await context.deploy({ artifact_name: name, devices: [device.id, other.id] });
+        const poll = () => ask(other, factoryProvides);
+        const offered = await context.settled(poll, ({ status }) => status !== 204);
+        needStatus('an offer to the other device', offered, 200);
+        expectStatus(await ask(device, factoryProvides), 200);
       },
     },
   ];

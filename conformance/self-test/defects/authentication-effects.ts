@@ -2,12 +2,15 @@
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { membersOf } from '../../target/json-members.ts';
 import { changedJson, isSuccess, objectOf, ownResponse } from '../alter.ts';
-import { responseBecomes } from '../alterations.ts';
+import { dropRequests, responseBecomes, statusBecomes } from '../alterations.ts';
 import type { Alteration, Defect, ProxiedRequest, ProxiedResponse } from '../defect.ts';
 import { isRightlySigned } from './authentication-request.ts';
 
 const request = ['post-auth-request'] as const;
 const shown = ['list-devices', 'get-device'] as const;
+
+/** Characters of a PEM public key that no RSA key of 2048 bits has. */
+const LONG_KEY_CHARACTERS = 600;
 
 type Device = Readonly<Record<string, unknown>>;
 
@@ -308,6 +311,69 @@ export const authenticationEffectDefects: readonly Defect[] = [
         },
       };
     },
+  },
+  {
+    id: 'decision-that-is-taken-back-stays',
+    title: 'A device whose acceptance a user takes back stays accepted.',
+    violates: ['auth.rejected-is-refused'],
+    operations: ['set-auth-set-status'],
+    alter: dropRequests(204, (sent) => objectOf(sent).status === 'pending'),
+  },
+  {
+    id: 'first-contact-with-external-id-is-lost',
+    title: 'The first contact of a device that names an external_id is not recorded.',
+    violates: ['auth.first-contact-is-recorded'],
+    operations: ['post-auth-request', 'preauthorize-device'],
+    alter: () => {
+      const known = new Set<string>();
+      return {
+        request: (sent) => {
+          const { external_id: externalId, identity_data: preauthorized } = objectOf(sent);
+          const serial = serialOf(membersOf(preauthorized ?? identityOf(sent)));
+          const isFirst = !known.has(serial);
+          known.add(serial);
+          if (preauthorized !== undefined || !isFirst || typeof externalId !== 'string')
+            return sent;
+          return ownResponse(401, { error: 'dev auth: unauthorized', request_id: 'defect' });
+        },
+      };
+    },
+  },
+  {
+    id: 'new-key-is-granted-a-token-later',
+    title: 'A new key of an accepted device is granted a token at its second request.',
+    violates: ['auth.new-key-waits', 'auth.decision-stays'],
+    operations: request,
+    alter: () => {
+      const granted = new Map<
+        string,
+        { readonly key: string; readonly response: ProxiedResponse }
+      >();
+      const refused = new Set<string>();
+      return {
+        response: (response, sent) => {
+          const serial = serialOf(identityOf(sent));
+          const key = String(objectOf(sent).pubkey).replaceAll(/\s/g, '');
+          if (response.status === 200) granted.set(serial, { key, response });
+          const before = granted.get(serial);
+          if (response.status !== 401 || !before || before.key === key) return response;
+          const isSecond = refused.has(`${serial} ${key}`);
+          refused.add(`${serial} ${key}`);
+          return isSecond && isRightlySigned(sent) ? before.response : response;
+        },
+      };
+    },
+  },
+  {
+    id: 'long-rsa-key-is-malformed',
+    title: 'The first contact of a device with an RSA key of more than 2048 bits is answered 400.',
+    violates: ['auth.rsa'],
+    operations: request,
+    alter: statusBecomes(
+      401,
+      400,
+      (sent) => String(objectOf(sent).pubkey).length > LONG_KEY_CHARACTERS,
+    ),
   },
   {
     id: 'lists-in-identities-are-joined',

@@ -137,6 +137,13 @@ function hasSignedTime(request: ProxiedRequest, { signedTimes }: OfferedSignatur
   return signedTimes.has(time);
 }
 
+function isOfSignedDay(request: ProxiedRequest, { signedTimes }: OfferedSignatures): boolean {
+  const query = queryOf(request);
+  const day = parameterOf(query, '-expire')?.slice(0, 'yyyy-mm-dd'.length);
+  const start = `${parameterOf(query, '-signature')} ${day}`;
+  return day !== undefined && [...signedTimes].some((time) => time.startsWith(start));
+}
+
 /** Matches queries that lack exactly the expiry time, the signature, or both, as given. */
 function lacks(expire: boolean, signature: boolean): (request: ProxiedRequest) => boolean {
   return (request) => {
@@ -305,6 +312,19 @@ export const configurationDownloadDefects: readonly Defect[] = [
     alter: refusedLinkBecomes(
       200,
       (request, offers) => isSigned(request, offers) && !hasSignedTime(request, offers),
+    ),
+  },
+  {
+    id: 'configuration-expiry-is-signed-to-the-day',
+    title: 'The signature of a link covers the day of its expiry time, and not the time of day.',
+    violates: ['download.signature-covers-expire'],
+    operations: offered,
+    alter: refusedLinkBecomes(
+      200,
+      (request, offers) =>
+        isSigned(request, offers) &&
+        !hasSignedTime(request, offers) &&
+        isOfSignedDay(request, offers),
     ),
   },
   {

@@ -63,11 +63,11 @@ function offersAgain(
 /** The last offer, by device token. */
 type LastOffers = Map<string, ProxiedResponse>;
 
-/** Answers 204 again to a request that was answered 204 before. */
+/** Answers 204 once more to a request that was answered 204 before, as a cache of seconds does. */
 function keepsIts204(operation: (typeof everyForm)[number], requirement: RequirementId): Defect {
   return {
     id: `${operation}-keeps-its-204`,
-    title: 'A poll that found nothing is answered 204 again, whatever is deployed meanwhile.',
+    title: 'A poll that found nothing is answered 204 once more, whatever is deployed meanwhile.',
     violates: [requirement],
     operations: [operation],
     alter: () => {
@@ -76,7 +76,8 @@ function keepsIts204(operation: (typeof everyForm)[number], requirement: Require
         response: (response, request) => {
           const poll = `${tokenOf(request)} ${JSON.stringify(pollDataIn(request))}`;
           if (response.status === 204) idle.add(poll);
-          return response.status === 200 && idle.has(poll) ? ownResponse(204) : response;
+          const isStale = response.status === 200 && idle.delete(poll);
+          return isStale ? ownResponse(204) : response;
         },
       };
     },
@@ -133,6 +134,17 @@ export const nextDeploymentDefects: readonly Defect[] = [
     violates: ['next.conflict-is-409'],
     operations: everyForm,
     alter: statusBecomes(409, 204),
+  },
+  {
+    id: 'changed-device-type-is-204',
+    title: 'A device that names another type during a deployment is answered 204.',
+    violates: ['next.conflict-is-409'],
+    operations: everyForm,
+    alter: statusBecomes(
+      409,
+      204,
+      (request) => pollDataIn(request).device_type === 'conformance-changed',
+    ),
   },
   {
     id: 'foreign-deployment-is-offered',
