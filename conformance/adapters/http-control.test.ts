@@ -45,7 +45,9 @@ describe('a tenant that a case creates', () => {
     const { newTenant, secrets, asked } = await controlOn(working);
     expect(await newTenant()).toMatchObject({ id: 't 1', tenantToken: 'tenant-token' });
     expect(secrets).toEqual(['password', 'tenant-token', 'user-token']);
-    expect(asked[0]).toBe('POST /tenants {"name":"one","adminEmail":"one@conformance.example"}');
+    expect(asked[0]).toBe(
+      'POST /tenants {"name":"one","adminEmail":"admin+one@conformance.example"}',
+    );
   });
 
   it.each<[string, Responses, string]>([

@@ -94,7 +94,8 @@ export class HttpControl implements Control {
   }
 
   async newTenant({ session, name, learnSecret }: TenantOrder): Promise<ControlledTenant> {
-    const adminEmail = `${name}@conformance.example`;
+    // With a plus, which a query must escape.
+    const adminEmail = `admin+${name}@conformance.example`;
     const body = { name, adminEmail };
     const response = await this.#send('POST', controlPaths.tenants, body, session);
     const made = this.#read('create a tenant', response, madeTenant, 201);

@@ -10,8 +10,11 @@ import {
   ExpectationFailure,
   expectEqual,
   expectPresent,
+  NotObservable,
 } from '../target/expectations.ts';
 import type { HttpResponse } from '../target/response.ts';
+import { deploymentWithEntries } from './audit-combinations.ts';
+import { exportedTable } from './audit-export-table.ts';
 import { auditFilters, type FilterParameter } from './audit-filters.ts';
 import { deviceWithManyEntries, entryKeys, follow, linkOf } from './audit-paging.ts';
 import {
@@ -181,6 +184,31 @@ const pages = defineScenario<string>({
   ],
 });
 
+const addresses = defineScenario({
+  area: 'audit-log',
+  name: 'A user whose e-mail address has a plus',
+  start: 'a deployment of a new tenant, which its user has created and aborted',
+  risk: 'write',
+  needs: ['operator', 'tenant-control', 'audit-log'],
+  arrange: deploymentWithEntries,
+  cases: [
+    {
+      id: 'actor-email-with-a-plus',
+      title: 'An e-mail address with a plus selects the entries of its user, in list and export.',
+      requirements: ['audit.actor-email-filter', 'audit.export-actor-email'],
+      run: async ({ both, deploymentId }, context) => {
+        const email = textAt(both[0] ?? {}, 'actor.email');
+        if (!email?.includes('+')) throw new NotObservable('the entries have no such address');
+        const query = { object_id: deploymentId, actor_email: email };
+        const listed = await entries(context, query);
+        expectEqual('entries of the list', listed.length, both.length);
+        const { records } = await exportedTable(context, query);
+        expectEqual('entries of the export', records.length, both.length);
+      },
+    },
+  ],
+});
+
 /** Returns the failure of an expectation; undefined when there is none. */
 async function failureOf(check: () => Promise<void>): Promise<ExpectationFailure | undefined> {
   try {
@@ -193,4 +221,4 @@ async function failureOf(check: () => Promise<void>): Promise<ExpectationFailure
 }
 
 /** Spec: Audit logs, "GET /logs" */
-export const auditValueCases = [...beside, ...named, ...pages];
+export const auditValueCases = [...beside, ...named, ...pages, ...addresses];

@@ -145,6 +145,19 @@ export const auditValueDefects: readonly Defect[] = [
     }),
   ),
   {
+    id: 'audit-plus-in-an-email-is-a-space',
+    title: 'A plus in actor_email is decoded twice, and read as a space.',
+    violates: ['audit.actor-email-filter', 'audit.export-actor-email'],
+    operations: ['list-audit-logs', 'export-audit-logs'],
+    alter: requestBecomes(
+      (request) =>
+        withQuery(request, {
+          actor_email: queryOf(request).get('actor_email')?.replaceAll('+', ' '),
+        }),
+      (request) => queryOf(request).get('actor_email')?.includes('+') ?? false,
+    ),
+  },
+  {
     id: 'audit-large-pages-are-cut',
     title: 'A page of 500 entries is cut to two, and no link leads to the others.',
     violates: ['audit.link-next', 'audit.pages', 'audit.per-page'],

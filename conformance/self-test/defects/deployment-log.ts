@@ -138,6 +138,15 @@ export const deploymentLogDefects: readonly Defect[] = [
     ),
   },
   {
+    id: 'long-log-is-cut',
+    title: 'Only the first thousand messages of a log are kept.',
+    violates: ['log.is-kept'],
+    operations: uploads,
+    alter: sentFieldBecomes('messages', (messages) =>
+      Array.isArray(messages) ? messages.slice(0, 1000) : messages,
+    ),
+  },
+  {
     id: 'log-is-sorted-by-time',
     title: 'The messages of a log are kept in the order of their timestamps.',
     violates: ['log.keeps-its-order'],
