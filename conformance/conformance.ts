@@ -27,13 +27,13 @@ import {
   decideMusts,
   type GeneralJudgements,
   outcomeOf,
-  tolerating,
+  tolerateShoulds,
 } from './result/result.ts';
 import { applyWaivers, type Waiver } from './result/waivers.ts';
 import { preflight, whenStarted } from './runner/preflight.ts';
 import { type RunCallbacks, SuiteRun } from './runner/run.ts';
-import { gate } from './runner/runner.ts';
-import { asListed, type CaseListing, type RunnableCase } from './suite/case.ts';
+import { reasonNotToRun } from './runner/runner.ts';
+import { type CaseListing, listedCase, type RunnableCase } from './suite/case.ts';
 import { recordedOptions, type SuppliedOptions } from './suite/options.ts';
 import { selectedRows } from './suite/selection.ts';
 import { Mask } from './target/mask.ts';
@@ -89,7 +89,7 @@ export interface ConformanceOptions extends SuppliedOptions, RunCallbacks, Targe
  * without beginnings. @throws UnknownIdError
  */
 export function listCases(beginnings: readonly string[] = []): readonly CaseListing[] {
-  return selectedRows(allCases, beginnings, 'case').map(asListed);
+  return selectedRows(allCases, beginnings, 'case').map(listedCase);
 }
 
 /** The requirements that each case tests, by its id. */
@@ -168,7 +168,7 @@ async function rightsOf(
   if (user === undefined || !probe) return undefined;
   const rights = new Rights(user);
   const gates = { capabilities: offered, readOnly, disruptive };
-  const runnable = cases.filter((each) => gate(each, gates) === undefined);
+  const runnable = cases.filter((each) => reasonNotToRun(each, gates) === undefined);
   await rights.probe(session, runnable, admin.kind === 'token');
   if (!skipUnauthorized) rights.require();
   return rights;
@@ -237,7 +237,7 @@ function judgementOf(
   options: ConformanceOptions & { readonly lack: string | undefined },
 ) {
   const waived = waive(played, options);
-  const verdicts = options.failOn === 'must' ? tolerating(waived.verdicts) : waived.verdicts;
+  const verdicts = options.failOn === 'must' ? tolerateShoulds(waived.verdicts) : waived.verdicts;
   const musts = decideMusts(played, requirementsOnAllOperations);
   const isWaived = (must: string): boolean =>
     verdicts.some(({ waiver, requirements }) => waiver && requirements.some((id) => id === must));

@@ -5,9 +5,9 @@ import { knownNames } from '../fixtures/base/nearest.ts';
 import {
   defaultsOf,
   inGroup,
-  offSwitch,
   optionProblem,
   type RateLimit,
+  switchOption,
   type UngroupedRows,
   type ValuesOf,
 } from '../fixtures/base/option-row.ts';
@@ -62,7 +62,7 @@ const listening = inGroup('Listening', {
   trustProxy: {
     flag: '--trust-proxy',
     help: 'build links from X-Forwarded-Host, X-Forwarded-Proto and X-Forwarded-Prefix',
-    ...offSwitch,
+    ...switchOption,
   },
 } as const satisfies UngroupedRows);
 
@@ -89,7 +89,7 @@ const users = inGroup('Users and devices', {
   autoAccept: {
     flag: '--auto-accept',
     help: 'accept each device automatically after its first request, which is always refused',
-    ...offSwitch,
+    ...switchOption,
   },
   headerPrefix: {
     flag: '--header-prefix <prefix>',
@@ -168,7 +168,7 @@ const dialectsAndFaults = inGroup('Dialects, variation and faults', {
   spreadsheetSafeCsv: {
     flag: '--spreadsheet-safe-csv',
     help: 'put a quote before audit log CSV fields that begin with = + - @, tab or line end',
-    ...offSwitch,
+    ...switchOption,
   },
 } as const satisfies UngroupedRows);
 
@@ -240,7 +240,7 @@ const records = inGroup('Journal and log', {
   explainHeader: {
     flag: '--explain-header',
     help: 'add a header with the address of an explanation to each refusal',
-    ...offSwitch,
+    ...switchOption,
   },
 } as const satisfies UngroupedRows);
 

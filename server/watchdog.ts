@@ -6,7 +6,7 @@ import { systemClock, type Timer } from '../fixtures/base/clock.ts';
 import type { Log } from './pipeline/log.ts';
 
 /** Work that blocked the event loop for longer than `STALL_MS`. */
-export interface Stalls {
+export interface StallLog {
   readonly count: number;
   /** Duration of the longest stall in milliseconds; 0 if there was none. */
   readonly worstMs: number;
@@ -32,7 +32,7 @@ const LINE_EVERY_MS = 10_000;
 /** The watchdog of one server. */
 export class Watchdog {
   readonly #log: Pick<Log, 'warn'>;
-  #stalls: Stalls = { count: 0, worstMs: 0, worstIn: '' };
+  #stalls: StallLog = { count: 0, worstMs: 0, worstIn: '' };
   #last: WatchedWork | undefined;
   #timer: Timer | undefined;
   #lookedMs = 0;
@@ -44,7 +44,7 @@ export class Watchdog {
     this.#log = log;
   }
 
-  get stalls(): Stalls {
+  get stalls(): StallLog {
     return this.#stalls;
   }
 

@@ -55,7 +55,7 @@ export function configure(command: Command): void {
     .option(
       '--status <status>',
       `only devices of this status (${deviceStatuses.join(', ')}); repeatable`,
-      values.someOf(deviceStatuses),
+      values.namesFrom(deviceStatuses),
     )
     .addOption(jsonOption())
     .addHelpText('after', help)

@@ -1,7 +1,7 @@
 /** The generated parts of the guides: references of options, operations and behaviours. */
 import { Command, type Option } from 'commander';
 import { duties } from '../../conformance/clients/duties/duties.ts';
-import { kindPicture } from '../../conformance/self-test/report/kind-picture.ts';
+import { kindSvg } from '../../conformance/self-test/report/kind-picture.ts';
 import { controlRows } from '../../fixtures/control/operations.ts';
 import { listedActions, listedReadyActions } from '../../server/faults/actions/actions.ts';
 import { legalVariations } from '../../server/variation/variations.ts';
@@ -32,7 +32,7 @@ export const guideParts: Readonly<Record<string, Readonly<Record<string, () => s
 
 /** Generators of the guides' pictures, by file. */
 export const guidePictures: Readonly<Record<string, () => string>> = {
-  'conformance/self-test/kinds.svg': kindPicture,
+  'conformance/self-test/kinds.svg': kindSvg,
 };
 
 /** Returns the guide with its generated parts replaced. @throws Error when a marker is missing */

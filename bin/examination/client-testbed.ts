@@ -9,7 +9,7 @@ import { systemClock } from '../../fixtures/base/clock.ts';
 import type { ServerAct } from '../../fixtures/control/client-event.ts';
 import { startTestbed, type Testbed } from '../../server/testbed.ts';
 import { ClientProcess, filledCommand, printedBy } from './client-process.ts';
-import { askedLast, type ConditionName, conditions } from './conditions.ts';
+import { type ConditionName, conditions, lastPoll } from './conditions.ts';
 import { type CountedAddress, openCountedAddress } from './counted-address.ts';
 import { sessionOf } from './evidence.ts';
 import { CLIENT, type ObservedEvent, ObservedEvents } from './observed-events.ts';
@@ -75,7 +75,7 @@ export class ClientTestbed {
       testbed: parts.server,
       payloadType: parts.plan.payloadType,
       seed: parts.plan.seed,
-      asked: () => askedLast(this.events.all),
+      asked: () => lastPoll(this.events.all),
       act: (act, subject) => this.act(act, subject),
     });
     this.#client = new ClientProcess(join(parts.folder, 'output.txt'), () => this.events.wake());

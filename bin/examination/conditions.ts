@@ -4,7 +4,7 @@ import { isReportableFinal } from '../../conformance/clients/exchange-facts.ts';
 import { isObject, type JsonObject, parsedJson } from '../../fixtures/base/json.ts';
 import { pollOperations } from '../../fixtures/contract/operations.ts';
 import type { HeaderList } from '../../fixtures/control/client-event.ts';
-import { endOf, type ObservedEvent } from './observed-events.ts';
+import { endOfEvent, type ObservedEvent } from './observed-events.ts';
 
 const polls: ReadonlySet<string> = new Set(pollOperations);
 const downloads: ReadonlySet<string> = new Set(['download-artifact', 'download-configuration']);
@@ -49,7 +49,7 @@ export const conditions = {
 export type ConditionName = keyof typeof conditions;
 
 /** Returns the type and the artifact in the last poll; undefined if no poll has both. */
-export function askedLast(
+export function lastPoll(
   seen: readonly ObservedEvent[],
 ): { readonly deviceType: string; readonly artifactName: string } | undefined {
   const last = seen.findLast(conditions.poll);
@@ -74,7 +74,9 @@ function pollData(event: {
  * than two.
  */
 export function measuredIntervalMs(seen: readonly ObservedEvent[]): number | undefined {
-  const times = seen.filter(conditions['poll without an update']).map(({ event }) => endOf(event));
+  const times = seen
+    .filter(conditions['poll without an update'])
+    .map(({ event }) => endOfEvent(event));
   const gaps = times.slice(1).map((time, index) => time - (times[index] ?? time));
   const median = gaps.toSorted((one, other) => one - other)[Math.floor(gaps.length / 2)];
   return median === undefined ? undefined : Math.max(1, Math.round(median));

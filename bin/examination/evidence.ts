@@ -3,7 +3,7 @@ import type { ClientVerdict } from '../../conformance/clients/client-verdict.ts'
 import type { SessionStep, ShownExchange } from '../../conformance/clients/report/examination.ts';
 import type { ClientEvent, ClientExchange } from '../../fixtures/control/client-event.ts';
 import { maskHeaders, maskText } from '../../server/http/masking.ts';
-import { endOf, type ObservedEvents } from './observed-events.ts';
+import { endOfEvent, type ObservedEvents } from './observed-events.ts';
 
 /** Characters of a body that a report contains. */
 const BODY_MAX_CHARACTERS = 2000;
@@ -34,7 +34,7 @@ export function evidenceOf({
  * numbers, and what was done to the client.
  */
 export function sessionOf(events: readonly ClientEvent[]): readonly SessionStep[] {
-  const timed = events.map((event) => ({ event, timeMs: endOf(event) }));
+  const timed = events.map((event) => ({ event, timeMs: endOfEvent(event) }));
   const startMs = Math.min(...timed.map(({ timeMs }) => timeMs));
   return timed
     .toSorted((one, other) => one.timeMs - other.timeMs)

@@ -50,7 +50,7 @@ export function nextOnServer(
 }
 
 /** Names of the scenes that a request to the control listener plays. */
-export const exercisable: readonly string[] = [...steps.keys()].filter((name) =>
+export const scenesOnServer: readonly string[] = [...steps.keys()].filter((name) =>
   callOf(name, undefined),
 );
 

@@ -157,7 +157,7 @@ export class ObservedEvents {
 
   /** Returns the time since the last request, and the longest time between two, in milliseconds. */
   pauses(nowMs: number): { readonly pauseMs: number; readonly longestPauseMs: number } {
-    const times = this.#requests.map(({ event }) => endOf(event));
+    const times = this.#requests.map(({ event }) => endOfEvent(event));
     const pauses = times.slice(1).map((time, index) => time - (times[index] ?? time));
     return { pauseMs: nowMs - (times.at(-1) ?? nowMs), longestPauseMs: Math.max(0, ...pauses) };
   }
@@ -199,7 +199,11 @@ export class ObservedEvents {
       this.all.push(seen);
       this.#notify(seen.event);
       const earlier = this.all.at(-RATE_MAX)?.event;
-      if (earlier && this.all.length >= RATE_MAX && endOf(seen.event) - endOf(earlier) < 1000) {
+      if (
+        earlier &&
+        this.all.length >= RATE_MAX &&
+        endOfEvent(seen.event) - endOfEvent(earlier) < 1000
+      ) {
         this.#floods = `sent ${RATE_MAX} requests within a second`;
       }
     }
@@ -208,7 +212,7 @@ export class ObservedEvents {
 }
 
 /** Returns when an event ended, on a monotonic clock, in milliseconds. */
-export function endOf(event: ClientEvent): number {
+export function endOfEvent(event: ClientEvent): number {
   return event.kind === 'exchange' ? event.endedMs : event.atMs;
 }
 

@@ -11,7 +11,7 @@ import { systemClock } from '../../fixtures/base/clock.ts';
 import type { ClientTestbed } from './client-testbed.ts';
 import { type ConditionName, conditions, measuredIntervalMs } from './conditions.ts';
 import { evidenceOf, lastLine } from './evidence.ts';
-import { CUT_FAULT, endOf, type ObservedEvent } from './observed-events.ts';
+import { CUT_FAULT, endOfEvent, type ObservedEvent } from './observed-events.ts';
 import { limitMs, type Moment, type Scene, SceneStopped, type Step } from './scene.ts';
 import { verdictSince } from './verdict-since.ts';
 
@@ -229,7 +229,7 @@ async function cutOutcome(
   const step = steps.find((each) => 'cut' in each);
   const cutMs = testbed.lastAct('client-killed');
   if (step === undefined || !('cut' in step) || cutMs === undefined) return undefined;
-  const later = seen.filter(({ event }) => endOf(event) > cutMs);
+  const later = seen.filter(({ event }) => endOfEvent(event) > cutMs);
   // Without its response a report may have been stored all the same.
   const isStored = (event: ObservedEvent): boolean =>
     conditions['final report'](event) ||

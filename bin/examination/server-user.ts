@@ -5,7 +5,7 @@ import type { ServerAct } from '../../fixtures/control/client-event.ts';
 import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts';
 import { singleFilePayload } from '../../fixtures/formats/update-modules.ts';
 import type { Testbed } from '../../server/testbed.ts';
-import type { askedLast } from './conditions.ts';
+import type { lastPoll } from './conditions.ts';
 import { type OfferedUpdate, SceneStopped } from './scene.ts';
 
 /** Bytes of the file in an artifact; the faults of the scenes act at positions in it. */
@@ -20,7 +20,7 @@ export interface ServerUserParts {
   readonly payloadType: string;
   readonly seed: string;
   /** Returns what the client polled for last. */
-  readonly asked: () => ReturnType<typeof askedLast>;
+  readonly asked: () => ReturnType<typeof lastPoll>;
   /** Called for everything that was done, for the judge. */
   readonly act: (act: ServerAct['act'], subject?: string) => void;
 }

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import {
   defaultsOf,
   type OptionRows,
-  offSwitch,
   optionProblem,
+  switchOption,
 } from '../../fixtures/base/option-row.ts';
 import { addOptionRows, settingsOfOptions } from './option-rows.ts';
 
@@ -38,7 +38,7 @@ const rows = {
     help: 'a letter',
     cli: { kind: 'read', read: (text) => /^[a-z]$/.exec(text)?.[0], accepted: 'a letter' },
   },
-  isOn: { flag: '--on', group: 'Limits', help: 'on', ...offSwitch },
+  isOn: { flag: '--on', group: 'Limits', help: 'on', ...switchOption },
 } as const satisfies OptionRows;
 
 const quiet = { writeOut: () => undefined, writeErr: () => undefined };

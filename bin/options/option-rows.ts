@@ -78,7 +78,7 @@ export function parserOf(cli: OptionValue): OptionParser | undefined {
     case 'per-second':
       return values.perSecond(cli.max);
     case 'names':
-      return values.someOf(cli.of);
+      return values.namesFrom(cli.of);
     case 'report-files':
       return values.reportFiles(cli.formats);
     case 'read':

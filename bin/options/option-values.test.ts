@@ -140,7 +140,7 @@ describe('the parsers of texts', () => {
   });
 
   it('collect each name of a list once', () => {
-    const parse = values.someOf(['one', 'two', 'three']);
+    const parse = values.namesFrom(['one', 'two', 'three']);
     expect(parse('two,one', undefined)).toEqual(['two', 'one']);
     expect(parse('one, three', ['two', 'one'])).toEqual(['two', 'one', 'three']);
     const bad = ['', 'four', 'one,', 'One', 'one;two', '__proto__', 'toString'];

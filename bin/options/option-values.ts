@@ -93,7 +93,7 @@ export function share(text: string): number {
  * Returns a parser of names from a list. Several names are separated by commas, or given by
  * repeating the option.
  */
-export function someOf<const Name extends string>(
+export function namesFrom<const Name extends string>(
   names: readonly Name[],
 ): (text: string, previous: readonly Name[] | undefined) => readonly Name[] {
   return (text, previous = []) => {

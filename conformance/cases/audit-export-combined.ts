@@ -19,7 +19,7 @@ import {
   missesOf,
   queryOf,
 } from './audit-combinations.ts';
-import { type ExportTable, exportedTable, oddRecord } from './audit-export-table.ts';
+import { type ExportTable, exportedTable, irregularRecord } from './audit-export-table.ts';
 import { auditFilters, type FilterParameter } from './audit-filters.ts';
 import { type AuditQuery, at, type ReceivedEntry } from './audit-reading.ts';
 
@@ -106,7 +106,7 @@ function marks<Item>(items: readonly Item[], valueAt: (item: Item, path: string)
 /** Asserts that the document has exactly the expected entries, in order. */
 function expectRecords(table: ExportTable, request: CombinedRequest): void {
   const { query, separator, ignored, expected } = request;
-  const odd = oddRecord(table);
+  const odd = irregularRecord(table);
   if (odd !== undefined) {
     const missed = [
       ignored === '' ? 'audit.export-fields-are-quoted' : 'audit.export-ignore',

@@ -26,6 +26,6 @@ export async function exportedTable(context: TestContext, query: AuditQuery): Pr
 }
 
 /** Returns the first record that does not have a value for each name. */
-export function oddRecord({ names, records }: ExportTable): readonly string[] | undefined {
+export function irregularRecord({ names, records }: ExportTable): readonly string[] | undefined {
   return records.find(({ length }) => length !== names.length);
 }

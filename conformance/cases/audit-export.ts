@@ -19,7 +19,12 @@ import {
   expectThat,
   observationOf,
 } from '../target/expectations.ts';
-import { type ExportTable, exported, exportedTable, oddRecord } from './audit-export-table.ts';
+import {
+  type ExportTable,
+  exported,
+  exportedTable,
+  irregularRecord,
+} from './audit-export-table.ts';
 import { auditFilters, emptyQueries, type FilterParameter } from './audit-filters.ts';
 import {
   type AuditQuery,
@@ -47,7 +52,7 @@ async function recorded(context: TestContext): Promise<DeploymentWithEntries> {
 async function table(context: TestContext, query: AuditQuery): Promise<ExportTable> {
   const found = await exportedTable(context, query);
   const isNamed = found.names.includes('action') || found.names.includes('time');
-  if (isNamed && oddRecord(found) === undefined) return found;
+  if (isNamed && irregularRecord(found) === undefined) return found;
   throw new StartStateMissed('an export with as many fields as names', describeValue(found));
 }
 
@@ -211,7 +216,7 @@ const document = defineScenario({
         const whole = await table(context, query);
         for (const ignore of ['actor.id', 'action']) {
           const found = await exportedTable(context, { ...query, ignore });
-          const odd = oddRecord(found);
+          const odd = irregularRecord(found);
           const what = `a value for each of ${describeValue(found.names)}`;
           expectThat(odd === undefined, what, describeValue(odd));
           const expected = whole.names.filter((name) => name !== ignore);

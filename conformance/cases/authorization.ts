@@ -2,9 +2,9 @@
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import {
-  askForNext,
   type CallAsCaller,
   deviceCalls,
+  pollNext,
   tokenCalls,
   userCalls,
 } from '../context/every-call.ts';
@@ -247,7 +247,7 @@ const apart = defineScenario<string>({
       run: (token, context) => {
         const schemes = { 'small letters': 'bearer', capitals: 'BEARER' };
         return expectEach(anySuccess, schemes, (scheme) =>
-          askForNext(withHeader(context, `${scheme} ${token}`)),
+          pollNext(withHeader(context, `${scheme} ${token}`)),
         );
       },
     },
@@ -256,7 +256,7 @@ const apart = defineScenario<string>({
 
 /** Waits until the target refuses the token, since it may be revoked with a delay; returns it. */
 async function forgotten(context: TestContext, token: string): Promise<string> {
-  const use = (): Promise<HttpResponse> => askForNext(context.caller(token));
+  const use = (): Promise<HttpResponse> => pollNext(context.caller(token));
   await context.settled(use, ({ status }) => status === 401);
   return token;
 }

@@ -6,7 +6,7 @@
 import { acceptedDevice, needResponse, twoDevices } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import { defineScenario } from '../suite/case.ts';
-import { given, type InputTable, inputCases, otherThanText } from '../suite/input-table.ts';
+import { type InputTable, inputCases, namedValues, otherThanText } from '../suite/input-table.ts';
 import {
   describeValue,
   expectEqual,
@@ -31,7 +31,7 @@ export const pairInputs: InputTable = {
     title: 'A value that is a number, a boolean, null, an object or an array is answered 400.',
     requirement: 'configuration.values-are-texts',
     field: 'key',
-    refused: { ...given(...otherThanText), zero: 0, 'an array of strings': ['text'] },
+    refused: { ...namedValues(...otherThanText), zero: 0, 'an array of strings': ['text'] },
     covers: ['put-configuration 400'],
   },
   'malformed-body-is-400': {

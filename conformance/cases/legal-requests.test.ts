@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { holdsText } from './legal-requests.ts';
+import { containsMarker } from './legal-requests.ts';
 
 describe('holdsText', () => {
   it.each([
@@ -9,6 +9,6 @@ describe('holdsText', () => {
     ['other text, numbers and null', { list: ['mark', 7, null] }, false],
     ['a response without a body', undefined, false],
   ])('looks for a marker in parsed values: %s', (_, value, expected) => {
-    expect(holdsText(value, 'marker')).toBe(expected);
+    expect(containsMarker(value, 'marker')).toBe(expected);
   });
 });

@@ -80,10 +80,10 @@ interface GoodRequest {
 type GoodRequests = Readonly<Partial<Record<OperationId, GoodRequest>>>;
 
 /** Returns true if a text in the value, at any depth, contains the marker. */
-export function holdsText(value: unknown, marker: string): boolean {
+export function containsMarker(value: unknown, marker: string): boolean {
   if (typeof value === 'string') return value.includes(marker);
   if (typeof value !== 'object' || value === null) return false;
-  return Object.values(value).some((each) => holdsText(each, marker));
+  return Object.values(value).some((each) => containsMarker(each, marker));
 }
 
 /** Returns the valid requests of a device that was offered a deployment, and of a user. */
@@ -91,7 +91,7 @@ function goodRequests(arranged: DeviceWithOffers, context: TestContext): GoodReq
   const { device, artifact, id, deploymentId, mapped, askers } = arranged;
   const { admin } = context;
   const seen = (read: () => Promise<unknown>) => async (marker: string) =>
-    holdsText(await context.settled(read, (value) => holdsText(value, marker)), marker);
+    containsMarker(await context.settled(read, (value) => containsMarker(value, marker)), marker);
   const attributes = seen(() => admin.attributes(device.id));
   const path = { id: artifact.id };
   return {
@@ -190,7 +190,7 @@ export interface Mismatch {
 }
 
 /** An operation and a good request to it. */
-export interface GoodRow {
+export interface GoodRequestRow {
   readonly id: OperationId;
   readonly good: GoodRequest;
 }
@@ -209,7 +209,7 @@ export interface LegalFormOptions {
 /** Sends the valid request; resolves to undefined if it succeeds and has its effect. */
 export async function mismatchOf(
   context: TestContext,
-  { id, good }: GoodRow,
+  { id, good }: GoodRequestRow,
   {
     change = (request) => request,
     declines = [],
@@ -247,7 +247,10 @@ export function notObservable(id: OperationId, { actual, response }: Mismatch): 
 }
 
 /** Returns the valid requests to the operations that the target has. */
-export function requestsTo(arranged: DeviceWithOffers, context: TestContext): readonly GoodRow[] {
+export function requestsTo(
+  arranged: DeviceWithOffers,
+  context: TestContext,
+): readonly GoodRequestRow[] {
   const rows = Object.entries(context.offered(goodRequests(arranged, context)));
   return rows.map(([id, good]) => ({ id: id as OperationId, good }));
 }
@@ -255,7 +258,7 @@ export function requestsTo(arranged: DeviceWithOffers, context: TestContext): re
 /** Throws if a request fails in this form although it succeeds in its normal form. */
 export async function expectForm(
   context: TestContext,
-  row: GoodRow,
+  row: GoodRequestRow,
   { what, sending }: { readonly what: string; readonly sending: LegalFormOptions },
 ): Promise<void> {
   const mismatch = await mismatchOf(context, row, sending);

@@ -4,10 +4,10 @@ import { acceptedDevice } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import { defineScenario } from '../suite/case.ts';
 import {
-  given,
   type InputRow,
   type InputTable,
   inputCases,
+  namedValues,
   otherThanText,
 } from '../suite/input-table.ts';
 import { expectEach } from '../target/expectations.ts';
@@ -24,7 +24,7 @@ interface AlertField {
   readonly accepted?: Values;
 }
 
-const notAText = given('missing', ...otherThanText);
+const notAText = namedValues('missing', ...otherThanText);
 
 const notALine = { 'a string': 'failure', 'a number': 42, 'a list': [line] };
 
@@ -84,7 +84,7 @@ const fields: Readonly<Record<string, AlertField>> = {
     words: 'the subject of an alert',
     requirement: 'alerts.subject',
     field: '[].subject',
-    refused: { ...given('missing', 'null', 'text', 'number'), 'a list': [alert.subject] },
+    refused: { ...namedValues('missing', 'null', 'text', 'number'), 'a list': [alert.subject] },
   },
   'alert-timestamp': {
     words: 'the timestamp of an alert',
@@ -108,7 +108,7 @@ const fields: Readonly<Record<string, AlertField>> = {
     words: 'an alert without any field',
     requirement: 'alerts.fields-are-required',
     field: '[]',
-    refused: given('object'),
+    refused: namedValues('object'),
   },
   'subject-name': {
     words: 'the name of a subject',
@@ -134,20 +134,20 @@ const fields: Readonly<Record<string, AlertField>> = {
     words: 'a subject without any field',
     requirement: 'alerts.subject-fields-are-required',
     field: '[].subject',
-    refused: given('object'),
+    refused: namedValues('object'),
   },
   'subject-details': {
     words: 'the details of a subject',
     requirement: 'alerts.details',
     field: '[].subject.details',
-    refused: { ...given('text', 'number'), 'a list': [{ description: 'text' }] },
-    accepted: given('object'),
+    refused: { ...namedValues('text', 'number'), 'a list': [{ description: 'text' }] },
+    accepted: namedValues('object'),
   },
   'details-description': {
     words: 'the description in details',
     requirement: 'alerts.details-description',
     field: '[].subject.details.description',
-    refused: given('number', 'boolean', 'object', 'list'),
+    refused: namedValues('number', 'boolean', 'object', 'list'),
     accepted: { 'a string': 'the log names a failure' },
   },
   'details-lines-before': {
@@ -176,7 +176,7 @@ const fields: Readonly<Record<string, AlertField>> = {
     requirement: 'alerts.line-number',
     field: '[].subject.details',
     refused: detailsWithMember('line_number', {
-      ...given('missing', 'null', 'boolean', 'list'),
+      ...namedValues('missing', 'null', 'boolean', 'list'),
       'a string': '42',
       'a fraction': 42.5,
     }),

@@ -20,7 +20,7 @@ export const line = { line_number: 42, data: 'failure' };
 export const service = { name: 'sshd', status: 'enabled', type: 'service' };
 
 /** Returns the alert with these details. */
-export function detailed(details: unknown): object {
+export function withDetails(details: unknown): object {
   return { ...alert, subject: { ...subject, details } };
 }
 

@@ -18,11 +18,11 @@ import {
 } from '../target/expectations.ts';
 import {
   alert,
-  detailed,
   sendAlerts,
   sendConfiguration,
   service,
   subject,
+  withDetails,
 } from './monitor-samples.ts';
 
 /** Bodies that are not a list of alerts. */
@@ -227,7 +227,7 @@ const alerts = defineScenario({
       title: 'How alerts with a description of 30 KiB and of 40 KiB are answered.',
       requirements: ['alerts.size'],
       observe: async (device) => {
-        const ofKib = (kib: number) => detailed({ description: 'x'.repeat(kib * 1024) });
+        const ofKib = (kib: number) => withDetails({ description: 'x'.repeat(kib * 1024) });
         const { status: small } = await sendAlerts(device, ofKib(30));
         return observationOf(
           `30 KiB: ${small}, 40 KiB: ${(await sendAlerts(device, ofKib(40))).status}`,
@@ -239,8 +239,8 @@ const alerts = defineScenario({
       title: 'How an alert with null details, or a null description, is answered.',
       requirements: ['alerts.null-details'],
       observe: async (device) => {
-        const details = await sendAlerts(device, detailed(null));
-        const description = await sendAlerts(device, detailed({ description: null }));
+        const details = await sendAlerts(device, withDetails(null));
+        const description = await sendAlerts(device, withDetails({ description: null }));
         return observationOf(`details ${details.status}, description ${description.status}`);
       },
     },

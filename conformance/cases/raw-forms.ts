@@ -13,7 +13,7 @@ import {
   type DeviceWithOffers,
   deviceWithEverything,
   expectForm,
-  type GoodRow,
+  type GoodRequestRow,
   mismatchOf,
   notObservable,
   requestsTo,
@@ -42,7 +42,7 @@ function alone(
 }
 
 /** Returns false for /connect, whose connection becomes a websocket. RFC 6455 */
-function isPlain({ id }: GoodRow): boolean {
+function isPlain({ id }: GoodRequestRow): boolean {
   return id !== 'connect';
 }
 
@@ -58,13 +58,13 @@ function expectReadable({ head }: RawResponse): void {
 }
 
 /** Returns true if requests of the row may be pipelined. RFC 9112, section 9.3.2 */
-function isIdempotent({ id }: GoodRow): boolean {
+function isIdempotent({ id }: GoodRequestRow): boolean {
   return ['GET', 'PUT'].includes(operations[id].method) && id !== 'connect';
 }
 
 /** One request of a pipeline and its response. */
 interface PipelinedRequest {
-  readonly row: GoodRow;
+  readonly row: GoodRequestRow;
   readonly requestId: string;
   readonly response: RawResponse | undefined;
 }
@@ -72,7 +72,7 @@ interface PipelinedRequest {
 /** Sends all requests at once on one connection; a request that is not answered has no response. */
 function piped(
   context: TestContext,
-  rows: readonly GoodRow[],
+  rows: readonly GoodRequestRow[],
 ): Promise<readonly PipelinedRequest[]> {
   const name = context.names.requestId.toLowerCase();
   return context.session.onOneConnection((send) =>

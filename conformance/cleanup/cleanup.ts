@@ -10,7 +10,7 @@ import { Mask } from '../target/mask.ts';
 import { checkedBaseUrl, logIn, reachTarget, type SuiteCredentials } from '../target/setup.ts';
 import { AdminUnusableError, SetupError } from '../target/setup-error.ts';
 import { Target } from '../target/target.ts';
-import { type ReadLedger, type Remainder, readLedger } from './ledger-reading.ts';
+import { type LeftResource, type ReadLedger, readLedger } from './ledger-reading.ts';
 
 /** The options of one clean-up. */
 export interface CleanupOptions {
@@ -109,7 +109,7 @@ function urlOf({ remainders, baseUrls }: ReadLedger, options: CleanupOptions): s
 }
 
 /** Removes a resource; resolves to true if the server knew the resource. */
-type RemoveResource = (remainder: Remainder) => Promise<boolean>;
+type RemoveResource = (remainder: LeftResource) => Promise<boolean>;
 
 async function remover(
   target: Target,
@@ -132,12 +132,12 @@ async function remover(
 }
 
 async function removeAll(
-  remainders: readonly Remainder[],
+  remainders: readonly LeftResource[],
   { ledgerFile, signal, onRemoved, isForced = false }: CleanupOptions,
   remove: RemoveResource,
 ) {
   const removed: string[] = [];
-  const absent: Remainder[] = [];
+  const absent: LeftResource[] = [];
   const stayed: string[] = [];
   const note = noteIn(ledgerFile);
   try {
@@ -165,7 +165,7 @@ async function removeAll(
 }
 
 /** Returns `removed`, `absent`, or the reason why the resource remains. */
-async function outcomeOf(remove: RemoveResource, remainder: Remainder): Promise<string> {
+async function outcomeOf(remove: RemoveResource, remainder: LeftResource): Promise<string> {
   try {
     return (await remove(remainder)) ? 'removed' : 'absent';
   } catch (error) {
@@ -177,7 +177,7 @@ function noteIn(ledgerFile: string) {
   try {
     const file = openToAppend(ledgerFile);
     return {
-      removed: ({ run, entry }: Remainder) =>
+      removed: ({ run, entry }: LeftResource) =>
         writeSync(file, `${JSON.stringify({ run, entry, removed: true })}\n`),
       close: () => closeSync(file),
     };

@@ -10,7 +10,7 @@ import type { ResourceIdentity } from '../context/resource.ts';
 const LEDGER_MAX_CHARACTERS = 64 * 1_048_576;
 
 /** One resource that a run announced and did not remove. */
-export interface Remainder {
+export interface LeftResource {
   readonly run: string;
   readonly entry: number;
   /** Base URL of the target of the run. */
@@ -25,7 +25,7 @@ export interface ReadLedger {
   /** The base URLs of the targets of its runs, the newest last. */
   readonly baseUrls: readonly string[];
   /** The resources that are still to be removed, the newest first. */
-  readonly remainders: readonly Remainder[];
+  readonly remainders: readonly LeftResource[];
   /** Number of resources that were announced, whether removed since or not. */
   readonly announced: number;
 }
@@ -41,7 +41,7 @@ export function readLedger(path: string): ReadLedger {
 
 function readLines(text: string): ReadLedger {
   if (text.length > LEDGER_MAX_CHARACTERS) throw new Error('it is too large for a ledger');
-  const resources = new Map<string, Remainder>();
+  const resources = new Map<string, LeftResource>();
   const urlOfRun = new Map<string, string>();
   let announced = 0;
   for (const line of linesOf(text)) {

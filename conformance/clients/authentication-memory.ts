@@ -3,8 +3,8 @@ import type { ClientExchange, ServerAct } from '../../fixtures/control/client-ev
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
 import { membersOf } from '../target/json-members.ts';
 import { BoundedMap } from './bounded-map.ts';
-import { digestOf, identityIn, isHasty, pauseMs, timesOf } from './exchange-facts.ts';
-import { interrupts, isAnswered, MIN_PAUSE_MS } from './excuses.ts';
+import { digestOf, identityIn, isTooSoon, pauseMs, timesOf } from './exchange-facts.ts';
+import { interruptsClient, isAnswered, MIN_PAUSE_MS } from './excuses.ts';
 import { type Authentication, ITEMS_MAX, type LastPoll } from './remembered.ts';
 import { MASK } from './secret-text.ts';
 
@@ -36,7 +36,7 @@ export class AuthenticationMemory {
   /** Returns true if this authentication request hastily follows a refusal. */
   isHasty(exchange: JudgedExchange): boolean {
     const isRefused = this.last?.status === 401 || this.last?.status === 403;
-    return isRefused && isHasty(this.last, exchange);
+    return isRefused && isTooSoon(this.last, exchange);
   }
 
   /** Records an authentication request. @param lastPoll the last poll before it */
@@ -98,7 +98,7 @@ export class AuthenticationMemory {
       this.keyTurns = 0;
       this.tokens.clear();
     }
-    if (!interrupts(act)) return;
+    if (!interruptsClient(act)) return;
     this.hastyRequests = 0;
     this.shrinkingPauses = 0;
     this.lastRefusalPauseMs = undefined;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ClientEvent } from '../../fixtures/control/client-event.ts';
 import { ClientJudge } from './client-judge.ts';
-import { all, copyOf, edit, insert, repeated, silentAfter } from './self-test/alter.ts';
+import { all, copyOf, editSteps, insert, repeated, silentAfter } from './self-test/alter.ts';
 import { badClients } from './self-test/bad-clients.ts';
 import { goodSteps } from './self-test/good-client.ts';
 import { authenticationRequest, eventsOf, type Request, type Step } from './self-test/steps.ts';
@@ -43,7 +43,7 @@ describe('the judge of a good client that the server fails', () => {
 
 describe('the judge of a client that was refused', () => {
   it('takes an expired token at the handshake of its websocket for the first that is refused', () => {
-    const atHandshake = edit('expired', (step) => {
+    const atHandshake = editSteps('expired', (step) => {
       Object.assign(step, { operation: 'connect', sent: undefined, response: '' });
     });
     const renewal = judged(atHandshake(goodSteps())).find(
@@ -56,7 +56,7 @@ describe('the judge of a client that was refused', () => {
     const again = insert('first token', (copy) =>
       [1, 2, 3].map((at) => ({ ...copyOf(copy), label: `again ${at}`, afterMs: 1100 })),
     );
-    const faster = edit('pending 3', (step) => {
+    const faster = editSteps('pending 3', (step) => {
       step.afterMs = 4000;
     });
     expect(brokenIn(all(faster, again)(goodSteps()))).toEqual([]);
@@ -95,8 +95,8 @@ describe('the judge of a good client that meets what the good one does not', () 
     },
   ]);
   const fetchedAnew = all(
-    edit('d1: cut', { interference: ['over-long'] }),
-    edit('d1: resumed', (step) => {
+    editSteps('d1: cut', { interference: ['over-long'] }),
+    editSteps('d1: resumed', (step) => {
       const { responseHeaders } = step;
       const whole = { 'Content-Length': '400000', ETag: responseHeaders.ETag ?? '' };
       Object.assign(step, {

@@ -21,7 +21,7 @@ import type { Duty, DutyMemory, EventMatcher, Sequence } from './duty.ts';
 import { DOWNLOAD_RETRY_MS, isAnswered, isUnderway, patienceMs } from './excuses.ts';
 import { FleetMemory } from './fleet-memory.ts';
 import { judgedExchange, rowOf } from './recognized-exchange.ts';
-import type { Due } from './remembered.ts';
+import type { DueReaction } from './remembered.ts';
 import { isRepeat } from './repeated-poll.ts';
 import { nextStep } from './scene-names.ts';
 
@@ -353,7 +353,7 @@ function newClient(intervalMs?: number): JudgedClient {
   return { memory, tallies: new Map(), exchanges: 0, dropped: 0, unchanged: undefined, busyMs: 0 };
 }
 
-function newDue(sequence: number, sinceMs: number): Due {
+function newDue(sequence: number, sinceMs: number): DueReaction {
   return { sequence, sinceMs, exchanges: 0, polls: 0 };
 }
 

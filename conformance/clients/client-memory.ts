@@ -15,22 +15,22 @@ import { DeploymentMemory } from './deployment-memory.ts';
 import {
   alertKeys,
   areaOf,
-  askedWith,
   digestOf,
   downloadOperations,
-  furtherPairs,
   hostOf,
   isBusy,
-  isHasty,
   isSoonAfter,
+  isTooSoon,
+  otherPollData,
   pauseMs,
   pausesIn,
+  pollData,
   type Times,
   timesOf,
   typeOf,
 } from './exchange-facts.ts';
-import { HASTY_PAUSES_MAX, interrupts, isAnswered } from './excuses.ts';
-import { type Due, ITEMS_MAX, type LastPoll } from './remembered.ts';
+import { HASTY_PAUSES_MAX, interruptsClient, isAnswered } from './excuses.ts';
+import { type DueReaction, ITEMS_MAX, type LastPoll } from './remembered.ts';
 import { RetryMemory } from './retry-memory.ts';
 import { messageIn } from './socket-message.ts';
 
@@ -70,7 +70,7 @@ export class ClientMemory {
   /** Connections on which the device sent requests. */
   readonly connections = new BoundedMap<number>(ITEMS_MAX);
   /** What is due by the id of its duty. */
-  readonly due = new BoundedMap<Due>(DUTIES_MAX);
+  readonly due = new BoundedMap<DueReaction>(DUTIES_MAX);
   /** Pauses between polls that brought nothing, the newest last. */
   readonly intervals: number[] = [];
   /** Areas of the API that the device has used. */
@@ -162,7 +162,7 @@ export class ClientMemory {
       for (const { progress } of this.deployments.offers.values) progress.cut();
     this.isClockMoved ||= act.act === 'clock-moved';
     this.authentication.interrupted(act);
-    if (!interrupts(act)) return;
+    if (!interruptsClient(act)) return;
     this.hastyPolls = 0;
     this.lastMap = undefined;
     this.retries.interrupted();
@@ -228,7 +228,7 @@ export class ClientMemory {
     // Retries after a failure have a duty of their own.
     const { status = 0 } = this.lastPoll ?? {};
     if (status === 0 || status >= 500) return false;
-    return isHasty(this.lastPoll, exchange) && !isBusy(exchange);
+    return isTooSoon(this.lastPoll, exchange) && !isBusy(exchange);
   }
 
   #idled(pause: number): void {
@@ -243,10 +243,10 @@ export class ClientMemory {
     const idle = pauseMs(this.lastPoll, exchange);
     this.lastPollPauseMs = idle ?? 0;
     if (this.lastPoll?.status === 204 && status === 204 && idle !== undefined) this.#idled(idle);
-    const text = jsonInOrder(askedWith(exchange));
+    const text = jsonInOrder(pollData(exchange));
     const asked = text.length > ASKED_MAX_CHARACTERS ? undefined : text;
     this.lastPoll = { ...timesOf(exchange), asked, operation: row.id, status };
-    this.sendsFurtherPairs ||= Object.keys(furtherPairs(exchange)).length > 0;
+    this.sendsFurtherPairs ||= Object.keys(otherPollData(exchange)).length > 0;
     this.announcesMaps = membersOf(exchange.sent).update_control_map === true;
     const isV2 = row.id === 'post-next-deployment-v2';
     this.v2Absences = isV2 && status === 404 ? this.v2Absences + 1 : 0;
@@ -255,7 +255,7 @@ export class ClientMemory {
 
   #fetchedMap(exchange: JudgedExchange, event: ClientExchange): void {
     const { status, json, deploymentId } = exchange;
-    const hasty = isHasty(this.lastMap, exchange) ? (this.lastMap?.hasty ?? 0) + 1 : 0;
+    const hasty = isTooSoon(this.lastMap, exchange) ? (this.lastMap?.hasty ?? 0) + 1 : 0;
     const isRead = status === 200 && isAnswered(event);
     this.lastMap = { ...timesOf(exchange), hasty, isRead };
     const offer = this.deployments.offers.get(deploymentId);

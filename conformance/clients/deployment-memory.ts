@@ -6,13 +6,13 @@ import { membersOf } from '../target/json-members.ts';
 import { BoundedMap } from './bounded-map.ts';
 import { DownloadProgress } from './download-progress.ts';
 import {
-  askedWith,
   contentOf,
   digestOf,
   isLogDone,
   isReportableFinal,
   linkOf,
   pausesIn,
+  pollData,
   targetOf,
 } from './exchange-facts.ts';
 import { isAnswered } from './excuses.ts';
@@ -85,7 +85,7 @@ export class DeploymentMemory {
     // The device may have worked on it before it was watched.
     if (!this.isIdleKnown && link !== undefined) this.fetched.keep(link, true);
     const targets = [...(known?.targets ?? []), ...(given ? [digestOf(targetOf(given))] : [])];
-    const { device_type: type, artifact_name: formerName } = askedWith(exchange);
+    const { device_type: type, artifact_name: formerName } = pollData(exchange);
     this.offers.keep(id, {
       id,
       operation: known?.operation ?? row.id,

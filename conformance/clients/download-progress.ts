@@ -13,14 +13,14 @@ const PARTS_MAX = 64;
 const PADDING_MAX_BYTES = 10_240;
 
 /**
- * Why what was sent is not the file: a part began elsewhere than asked (`lying`), the file changed
+ * Why what was sent is not the file: a part began elsewhere than asked (`wrong-start`), the file changed
  * between two parts (`changed`), it ended early (`short`), its bytes were altered (`altered`), it
  * went on past its end (`endless`), or the power of the device was cut (`cut`).
  */
-export type Flaw = 'wrong-start' | 'changed' | 'short' | 'altered' | 'endless' | 'cut';
+export type DownloadDefect = 'wrong-start' | 'changed' | 'short' | 'altered' | 'endless' | 'cut';
 
 /** Planned faults that alter the bytes of a file, by a part of their name. */
-const alterations: readonly (readonly [RegExp, Flaw])[] = [
+const alterations: readonly (readonly [RegExp, DownloadDefect])[] = [
   [/over-long|endless/, 'endless'],
   [/corrupt|checksum|wrong-bytes|flip|other-file|captive/, 'altered'],
 ];
@@ -43,15 +43,15 @@ export class DownloadProgress {
    */
   hasRefused = false;
   /** Everything that was ever wrong with what was sent. */
-  readonly flaws = new Set<Flaw>();
+  readonly flaws = new Set<DownloadDefect>();
   #parts: (readonly [from: number, to: number])[] = [];
   #validator: string | undefined;
-  #flaw: Flaw | undefined;
+  #flaw: DownloadDefect | undefined;
 
   /**
    * Why the parts that were sent do not make the file; undefined if they do, or nothing was sent.
    */
-  get flaw(): Flaw | undefined {
+  get flaw(): DownloadDefect | undefined {
     if (this.isWhole) return undefined;
     return this.#flaw ?? (this.#parts.length > 0 ? 'short' : undefined);
   }

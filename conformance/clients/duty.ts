@@ -13,7 +13,7 @@ import type { PassiveCheck, Violation } from '../passive/check.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
 import type { ClientMemory } from './client-memory.ts';
 import type { FleetMemory } from './fleet-memory.ts';
-import type { Due } from './remembered.ts';
+import type { DueReaction } from './remembered.ts';
 import type { SceneName } from './scene-names.ts';
 
 /** What is known when a duty looks at an exchange. */
@@ -49,7 +49,7 @@ export interface Sequence {
   readonly brokenBy?: (
     exchange: JudgedExchange,
     memory: DutyMemory,
-    due: Due,
+    due: DueReaction,
   ) => Violation | undefined;
   /** Events after which the reaction is no longer due. */
   readonly cancelledBy?: EventMatcher;

@@ -41,7 +41,7 @@ export function pauseMs(
 }
 
 /** Returns true if a request began sooner after the earlier one than the shortest pause. */
-export function isHasty(earlier: Times | undefined, { request }: JudgedExchange): boolean {
+export function isTooSoon(earlier: Times | undefined, { request }: JudgedExchange): boolean {
   return isSoonAfter(earlier, request);
 }
 
@@ -52,7 +52,7 @@ export function isSoonAfter(earlier: Times | undefined, { sentMs, endedMs }: Tim
 }
 
 /** Returns the data of a poll: the type and the artifact of the device, and further pairs. */
-export function askedWith({
+export function pollData({
   request,
   row,
   sent,
@@ -65,8 +65,8 @@ export function askedWith({
 }
 
 /** Returns the data of a poll without the type and the artifact of the device. */
-export function furtherPairs(exchange: JudgedExchange): Readonly<Record<string, unknown>> {
-  const { device_type: _, artifact_name: __, ...rest } = askedWith(exchange);
+export function otherPollData(exchange: JudgedExchange): Readonly<Record<string, unknown>> {
+  const { device_type: _, artifact_name: __, ...rest } = pollData(exchange);
   return rest;
 }
 

@@ -55,7 +55,7 @@ const interruptions: ReadonlySet<ServerAct['act']> = new Set([
 ]);
 
 /** Returns true if the act interrupts the habits of the device. */
-export function interrupts({ act }: ServerAct): boolean {
+export function interruptsClient({ act }: ServerAct): boolean {
   return interruptions.has(act);
 }
 

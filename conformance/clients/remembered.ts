@@ -9,7 +9,7 @@ import type { Times } from './exchange-facts.ts';
 export const ITEMS_MAX = 8;
 
 /** A reaction that is due. */
-export interface Due {
+export interface DueReaction {
   /** Number of the event since which it is due, and its time. */
   readonly sequence: number;
   readonly sinceMs: number;

@@ -24,7 +24,7 @@ const upgradeHeaders = {
 };
 
 /** The call that shows whether a device's token is valid; every target has its operation. */
-export const askForNext: CallAsCaller = (caller) =>
+export const pollNext: CallAsCaller = (caller) =>
   caller.call('get-next-deployment', { query: factoryProvides });
 
 /** Operations that need a device token. */
@@ -33,7 +33,7 @@ export const deviceCalls: OperationCalls = {
     caller.call('list-artifacts', { query: { release_name: 'any', device_type: 'any' } }),
   'get-artifact': (caller) => caller.call('get-artifact', { path }),
   'get-artifact-link': (caller) => caller.call('get-artifact-link', { path }),
-  'get-next-deployment': askForNext,
+  'get-next-deployment': pollNext,
   'post-next-deployment': (caller) =>
     caller.call('post-next-deployment', { body: factoryProvides }),
   'put-deployment-status': (caller) =>

@@ -1,5 +1,5 @@
 /** Options of the random cases: how many sequences to try, or the one sequence to repeat. */
-import { type OptionRows, offSwitch, type ValuesOf } from '../../fixtures/base/option-row.ts';
+import { type OptionRows, switchOption, type ValuesOf } from '../../fixtures/base/option-row.ts';
 
 const SEQUENCES_MAX = 10_000;
 const SEED_MAX = 0x7fffffff;
@@ -34,7 +34,7 @@ export const modelOptions = {
     flag: '--thorough',
     group,
     help: 'run many more random sequences (20,000 steps), and combine parameters by three',
-    ...offSwitch,
+    ...switchOption,
   },
   /** Overrides the number of sequences that each random case defines. */
   sequences: {

@@ -7,13 +7,13 @@ import { describeValue, responseSummary } from '../target/expectations.ts';
 import type { HttpResponse } from '../target/response.ts';
 import { type ExpectedDeployment, type ExpectedState, nameOf } from './life.ts';
 import {
+  checkTokenAccess,
   expectStatus,
   failWith,
   type ModelStep,
   type RealDeployment,
   realDevice,
   type TargetSide,
-  wasAdmitted,
 } from './step.ts';
 
 const DEPLOYMENTS_MAX = 3;
@@ -62,7 +62,7 @@ export function pollStep(index: number, form: PollForm): ModelStep {
     isPossible: (life) => life.device(index).canCall,
     run: async (life, reality) => {
       const response = await form.ask(realDevice(reality, index), factoryProvides);
-      if (!wasAdmitted(life.device(index), response)) return;
+      if (!checkTokenAccess(life.device(index), response)) return;
       const own = life.deployments.filter(({ device }) => device === index);
       const active = own.find(({ offer, over }) => offer === 'offered' && over === undefined);
       if (response.status === 409 && active !== undefined && active.openedBy !== form.slug) {
@@ -189,7 +189,7 @@ export function reports(index: number, number: number, status: ReportableStatus)
     run: async (life, reality) => {
       const { deployment, real } = both(life, reality, number);
       const response = await report(reality, index, real, { status });
-      if (!wasAdmitted(life.device(index), response)) return;
+      if (!checkTokenAccess(life.device(index), response)) return;
       if (deployment.device !== index) {
         expectStatus(response, [404], 'status.foreign-deployment-is-404');
         return;
@@ -256,7 +256,7 @@ export function reportsWrongly(index: number, number: number, status: unknown): 
     run: async (life, reality) => {
       const { deployment, real } = both(life, reality, number);
       const response = await report(reality, index, real, { status });
-      if (!wasAdmitted(life.device(index), response)) return;
+      if (!checkTokenAccess(life.device(index), response)) return;
       const isPlain =
         deployment.device === index &&
         deployment.offer === 'offered' &&
@@ -269,7 +269,7 @@ export function reportsWrongly(index: number, number: number, status: unknown): 
 }
 
 /** A user reads the state of a deployment on its device. */
-export function isLookedAt(number: number): ModelStep {
+export function showDeploymentStep(number: number): ModelStep {
   return {
     title: `a user reads the state of deployment ${number + 1}`,
     isPossible: (life) => {
@@ -303,7 +303,7 @@ export function uploadsLog(index: number, number: number, text: string): ModelSt
       const path = { id: real.id };
       const device = realDevice(reality, index);
       const response = await device.call('put-deployment-log', { path, body: { messages } });
-      if (!wasAdmitted(life.device(index), response)) return;
+      if (!checkTokenAccess(life.device(index), response)) return;
       if (deployment.device !== index) {
         expectStatus(response, [404], 'log.foreign-deployment-is-404');
         return;
@@ -320,7 +320,7 @@ export function uploadsLog(index: number, number: number, text: string): ModelSt
 }
 
 /** A user reads the log of a deployment. */
-export function isRead(number: number): ModelStep {
+export function readLogStep(number: number): ModelStep {
   return {
     title: `a user reads the log of deployment ${number + 1}`,
     isPossible: (life) => {

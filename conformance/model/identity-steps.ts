@@ -4,7 +4,13 @@ import { StartStateMissed } from '../context/start-states.ts';
 import { ExpectationFailure } from '../target/expectations.ts';
 import { expectToken } from '../target/token-claims.ts';
 import { type ExpectedDevice, type ExpectedState, nameOf } from './life.ts';
-import { expectStatus, type ModelStep, realDevice, type TargetSide, wasAdmitted } from './step.ts';
+import {
+  checkTokenAccess,
+  expectStatus,
+  type ModelStep,
+  realDevice,
+  type TargetSide,
+} from './step.ts';
 
 /** A device sends a valid authentication request. */
 export function authenticates(index: number): ModelStep {
@@ -38,7 +44,7 @@ export function authenticates(index: number): ModelStep {
 }
 
 /** A device sends an authentication request signed with another key. */
-export function forges(index: number): ModelStep {
+export function forgedSignatureStep(index: number): ModelStep {
   return {
     title: `someone without its key authenticates as device ${nameOf(index)}`,
     // The contract leaves open if such a request makes a device known.
@@ -129,7 +135,7 @@ export function calls(index: number, withToken: boolean): ModelStep {
         return;
       }
       const response = await realDevice(reality, index).call('get-configuration');
-      if (wasAdmitted(life.device(index), response))
+      if (checkTokenAccess(life.device(index), response))
         expectStatus(response, [200, 404], 'tokens.renewal');
     },
   };

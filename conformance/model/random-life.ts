@@ -36,7 +36,7 @@ const wrongStatuses = ['aborted', 'done', 'Success', '', null, 7, ['success']];
 
 const identitySteps: readonly fc.Arbitrary<ModelStep>[] = [
   device.map(identity.authenticates),
-  device.map(identity.forges),
+  device.map(identity.forgedSignatureStep),
   device.map(identity.preauthorizeStep),
   device.map(identity.acceptStep),
   device.map(identity.rejectStep),
@@ -62,11 +62,11 @@ const deploymentSteps: readonly fc.Arbitrary<ModelStep>[] = [
   fc
     .tuple(device, deploymentIndex, fc.constantFrom(...wrongStatuses))
     .map(([index, number, status]) => deployment.reportsWrongly(index, number, status)),
-  deploymentIndex.map(deployment.isLookedAt),
+  deploymentIndex.map(deployment.showDeploymentStep),
   fc
     .tuple(device, deploymentIndex, fc.constantFrom('began', 'went on', 'ended'))
     .map(([index, number, text]) => deployment.uploadsLog(index, number, text)),
-  deploymentIndex.map(deployment.isRead),
+  deploymentIndex.map(deployment.readLogStep),
 ];
 
 const pairs = fc.dictionary(
@@ -103,7 +103,7 @@ const storeSteps: readonly fc.Arbitrary<ModelStep>[] = [
 const monitorSteps: readonly fc.Arbitrary<ModelStep>[] = [
   fc
     .tuple(device, fc.constantFrom('OK', 'CRITICAL', 'ok', 'WARNING', ''))
-    .map(([index, level]) => store.alarms(index, level)),
+    .map(([index, level]) => store.sendAlertStep(index, level)),
 ];
 
 const identityRequirements = [

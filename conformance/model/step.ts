@@ -69,7 +69,7 @@ export function failWith(
  * Checks a call with the device's newest token, which must be refused if it has ended. Returns true
  * when the call was admitted, so that it may have changed something.
  */
-export function wasAdmitted(device: ExpectedDevice, response: HttpResponse): boolean {
+export function checkTokenAccess(device: ExpectedDevice, response: HttpResponse): boolean {
   if (device.token === 'good') return true;
   expectStatus(response, [401, 403], 'tokens.end-with-acceptance');
   return false;

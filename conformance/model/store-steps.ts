@@ -5,12 +5,12 @@ import type { HttpResponse } from '../target/response.ts';
 import { type ExpectedState, type ModelAttributeValue, nameOf } from './life.ts';
 import type { ImpossibleValue } from './possible-values.ts';
 import {
+  checkTokenAccess,
   expectStatus,
   failWith,
   type ModelStep,
   realDevice,
   type TargetSide,
-  wasAdmitted,
 } from './step.ts';
 
 /** Requirements that a wrong value of a pair may break, besides the one by which it was set. */
@@ -49,7 +49,7 @@ export function configureStep(index: number, pairs: ConfigurationPairs): ModelSt
     run: async (life, reality) => {
       const model = life.device(index);
       const response = await realDevice(reality, index).call('put-configuration', { body: pairs });
-      if (!wasAdmitted(model, response)) return;
+      if (!checkTokenAccess(model, response)) return;
       const isRemoval = Object.values(pairs).every((value) => value === '');
       expectStatus(
         response,
@@ -75,7 +75,7 @@ export function badConfigurationStep(index: number, name: string, value: unknown
     isPossible: (life) => life.device(index).canCall,
     run: async (life, reality) => {
       const response = await realDevice(reality, index).call('put-configuration', { body });
-      if (wasAdmitted(life.device(index), response)) {
+      if (checkTokenAccess(life.device(index), response)) {
         expectStatus(response, [400], 'configuration.values-are-texts');
       }
     },
@@ -115,7 +115,7 @@ export function readsConfiguration(index: number): ModelStep {
         ({ pairs: read }) =>
           !model.awaitsUser || (read !== undefined && !configuration.firstImpossible(read)),
       );
-      if (!wasAdmitted(model, response)) return;
+      if (!checkTokenAccess(model, response)) return;
       expectStatus(response, configuration.mayBeEmpty() ? [200, 404] : [200], 'configuration.read');
       if (response.status === 404) return;
       if (!pairs) failWith('a map of strings', describeValue(response.text), 'configuration.read');
@@ -142,7 +142,7 @@ export function describes(
       const body = Object.entries(attributes).map(([name, value]) => ({ name, value }));
       const operation = isPatch ? 'patch-attributes' : 'put-attributes';
       const response = await realDevice(reality, index).call(operation, { body });
-      if (!wasAdmitted(model, response)) return;
+      if (!checkTokenAccess(model, response)) return;
       expectStatus(response, [200], isPatch ? 'inventory.patch-is-200' : 'inventory.put-is-200');
       const because = isPatch ? 'inventory.patch-upserts' : 'inventory.put-replaces';
       for (const [name, value] of Object.entries({
@@ -166,7 +166,7 @@ export function describesWrongly(index: number, how: 'PATCH' | 'PUT', value: unk
       const operation = how === 'PATCH' ? 'patch-attributes' : 'put-attributes';
       const body = [{ name: 'load', value }];
       const response = await realDevice(reality, index).call(operation, { body });
-      if (wasAdmitted(life.device(index), response)) {
+      if (checkTokenAccess(life.device(index), response)) {
         expectStatus(response, [400], kindRequirement(value));
       }
     },
@@ -206,7 +206,7 @@ export function readDeviceStep(index: number): ModelStep {
 }
 
 /** A device sends an alert. */
-export function alarms(index: number, level: string): ModelStep {
+export function sendAlertStep(index: number, level: string): ModelStep {
   const subject = { name: 'disk', type: 'df', status: 'full' };
   const body = [{ name: 'disk', level, subject, timestamp: '2026-01-01T00:00:00Z' }];
   const isLegal = level === 'OK' || level === 'CRITICAL';
@@ -215,7 +215,7 @@ export function alarms(index: number, level: string): ModelStep {
     isPossible: (life) => life.device(index).canCall,
     run: async (life: ExpectedState, reality: TargetSide) => {
       const response = await realDevice(reality, index).call('post-alerts', { body });
-      if (!wasAdmitted(life.device(index), response)) return;
+      if (!checkTokenAccess(life.device(index), response)) return;
       const levelRequirement = level === 'OK' ? 'alerts.level-ok' : 'alerts.level-critical';
       if (isLegal) expectStatus(response, [204], 'alerts.are-accepted', levelRequirement);
       else expectStatus(response, [400], 'alerts.levels');

@@ -102,7 +102,7 @@ export class DeviceMemory {
   #used(exchange: JudgedExchange): void {
     const grant = this.grantOf(exchange.token);
     if (grant === undefined) return;
-    if (isOpened(exchange)) grant.hasOpened = true;
+    if (acceptsToken(exchange)) grant.hasOpened = true;
     if (exchange.status !== 401) return;
     this.refusal = { grant, exchange, ageMs: exchange.serverNowMs - grant.serverMs };
   }
@@ -134,7 +134,7 @@ export class DeviceMemory {
 }
 
 /** Returns true if the response shows that the token is valid, even if the request was refused. */
-export function isOpened({ status, isSuccess }: JudgedExchange): boolean {
+export function acceptsToken({ status, isSuccess }: JudgedExchange): boolean {
   return isSuccess || status === 400 || status === 404 || status === 409;
 }
 

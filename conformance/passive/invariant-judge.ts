@@ -43,13 +43,16 @@ export interface Breach {
 }
 
 /** The number of an operation's exchanges that a requirement judged, and of those that broke it. */
-export interface Tally {
+export interface JudgementCount {
   judged: number;
   broken: number;
 }
 
 /** The tallies of a run: by requirement, then by operation. */
-export type Tallies = ReadonlyMap<RequirementId, ReadonlyMap<string, Readonly<Tally>>>;
+export type JudgementCounts = ReadonlyMap<
+  RequirementId,
+  ReadonlyMap<string, Readonly<JudgementCount>>
+>;
 
 /** What a judge knows of its target. */
 export interface JudgeOptions {
@@ -70,7 +73,7 @@ export class InvariantJudge {
   readonly #allows: Allows;
   readonly #readings = new ReadingCounts();
   readonly #memory: ExchangeMemory = { run: new RunMemory(), device: new DeviceMemory() };
-  readonly #tallies = new Map<RequirementId, Map<string, Tally>>();
+  readonly #tallies = new Map<RequirementId, Map<string, JudgementCount>>();
 
   /**
    * @param baseUrl the base URL of the target, without a trailing slash
@@ -92,7 +95,7 @@ export class InvariantJudge {
   }
 
   /** The tallies of all exchanges judged so far. */
-  get tallies(): Tallies {
+  get tallies(): JudgementCounts {
     return this.#tallies;
   }
 
@@ -143,7 +146,7 @@ export class InvariantJudge {
   #count({ check, violation }: CheckVerdict, operation: string): void {
     const requirement = violation?.requirement ?? check.requirement;
     if (requirement === undefined) return;
-    const byOperation = this.#tallies.get(requirement) ?? new Map<string, Tally>();
+    const byOperation = this.#tallies.get(requirement) ?? new Map<string, JudgementCount>();
     const tally = byOperation.get(operation) ?? { judged: 0, broken: 0 };
     tally.judged += 1;
     if (violation) tally.broken += 1;

@@ -4,8 +4,8 @@ import { escaped, selfContainedPage } from '../../fixtures/base/markup.ts';
 import {
   type Coverage,
   type CoverageRow,
+  coverageStates,
   type StandingCounts,
-  standings,
 } from '../result/coverage.ts';
 
 const NAME_WIDTH = 34;
@@ -90,7 +90,7 @@ function rowLines(row: CoverageRow): readonly string[] {
 }
 
 function countLines({ byHeading, byLevel, byPlan, totals }: Coverage): readonly string[] {
-  const head = ['', ...standings].map(column).join('').trimEnd();
+  const head = ['', ...coverageStates].map(column).join('').trimEnd();
   const lines = (groups: Readonly<Record<string, StandingCounts>>): readonly string[] =>
     Object.entries(groups).map(([name, counts]) => countLine(name, counts));
   return [
@@ -106,7 +106,7 @@ function countLines({ byHeading, byLevel, byPlan, totals }: Coverage): readonly 
 }
 
 function countLine(name: string, counts: StandingCounts): string {
-  return [name, ...standings.map((standing) => String(counts[standing]))].map(column).join('');
+  return [name, ...coverageStates.map((standing) => String(counts[standing]))].map(column).join('');
 }
 
 function column(text: string, index: number): string {
@@ -119,11 +119,11 @@ function countTables({ byHeading, byLevel, byPlan }: Coverage): string {
     .map(([caption, counts]) => {
       const rows = Object.entries(counts).map(
         ([name, each]) =>
-          `<tr><th scope="row">${escaped(name)}</th>${standings
+          `<tr><th scope="row">${escaped(name)}</th>${coverageStates
             .map((standing) => `<td>${each[standing]}</td>`)
             .join('')}</tr>`,
       );
-      return table(caption, ['', ...standings], rows);
+      return table(caption, ['', ...coverageStates], rows);
     })
     .join('\n');
 }

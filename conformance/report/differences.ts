@@ -3,8 +3,8 @@ import { printable, printableText } from '../../fixtures/base/printable.ts';
 import {
   type CaseChange,
   changeKinds,
-  type LoneCase,
   type ResultComparison,
+  type UnmatchedCase,
 } from '../result/compare.ts';
 import { type ReplayedCase, replayEnds } from '../result/replay.ts';
 import type { VerdictName } from '../result/result.ts';
@@ -79,7 +79,7 @@ function sideLine(
   return `  ${name}  ${verdict}${text === '' ? '' : `: ${printable(text.replace(/\s+/g, ' '))}`}`;
 }
 
-function loneLines(heading: string, cases: readonly LoneCase[]): readonly string[] {
+function loneLines(heading: string, cases: readonly UnmatchedCase[]): readonly string[] {
   if (cases.length === 0) return [];
   return ['', heading, ...cases.map(({ id, verdict }) => `  ${id}: ${verdict}`)];
 }

@@ -19,7 +19,7 @@ export function footprintLines({
 }: ConformanceResult): readonly string[] {
   const perSecond = footprint.requests / Math.max(durationMs / 1000, 0.001);
   const removed = madeText(made, removable);
-  const stays = stayingText({ made, footprint });
+  const stays = leftOnServerText({ made, footprint });
   const left = leftBehind.length + verdicts.flatMap((each) => each.leftBehind ?? []).length;
   const what =
     left === 0 ? `created and removed: ${removed}` : `created: ${removed}; left behind: ${left}`;
@@ -36,7 +36,7 @@ export function removableText({ made }: Pick<RunTrace, 'made'>): string {
 }
 
 /** Describes what the API cannot delete; empty if there is nothing. */
-export function stayingText({ made, footprint }: RunTrace): string {
+export function leftOnServerText({ made, footprint }: RunTrace): string {
   const { userChanges } = footprint;
   return [
     ...((made.deployment ?? 0) > 0

@@ -33,7 +33,7 @@ export interface CaseChange {
 }
 
 /** A case that only one of the two results contains. */
-export interface LoneCase {
+export interface UnmatchedCase {
   readonly id: string;
   readonly verdict: VerdictName;
 }
@@ -44,8 +44,8 @@ export interface ResultComparison {
   readonly after: RunOrigin;
   /** The changes in the order of `changeKinds`, so regressions come first. */
   readonly changes: readonly CaseChange[];
-  readonly newCases: readonly LoneCase[];
-  readonly vanishedCases: readonly LoneCase[];
+  readonly newCases: readonly UnmatchedCase[];
+  readonly vanishedCases: readonly UnmatchedCase[];
   /** Number of cases without a change. */
   readonly unchanged: number;
 }
@@ -131,7 +131,7 @@ function lasting(text: string): string {
     .replace(/\b\d+(?:\.\d+)? (ms|s|seconds?)\b/g, '<time>');
 }
 
-function loneCase({ id, verdict }: ComparedVerdict): LoneCase {
+function loneCase({ id, verdict }: ComparedVerdict): UnmatchedCase {
   return { id, verdict };
 }
 

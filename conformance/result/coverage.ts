@@ -20,8 +20,8 @@ import type { CaseListing } from '../suite/case.ts';
  * it open, so cases only observe it. `excluded`: untestable, with a reason. `client`: a duty of
  * clients. `unaccounted`: a gap or a contradiction in the suite.
  */
-export const standings = ['tested', 'observed', 'excluded', 'client', 'unaccounted'] as const;
-type RequirementStanding = (typeof standings)[number];
+export const coverageStates = ['tested', 'observed', 'excluded', 'client', 'unaccounted'] as const;
+type RequirementStanding = (typeof coverageStates)[number];
 
 /** The members of a case that the coverage contains. */
 type CoveringCase = Pick<CaseListing, 'id' | 'title' | 'needs' | 'risk'>;

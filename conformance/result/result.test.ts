@@ -4,7 +4,7 @@ import {
   countVerdicts,
   decideMusts,
   outcomeOf,
-  tolerating,
+  tolerateShoulds,
   type VerdictName,
   worstOf,
 } from './result.ts';
@@ -34,7 +34,7 @@ describe('a run with --fail-on must', () => {
   const passed = verdictOn('errors/error-says-why', { verdict: 'pass' });
 
   it('passes despite a missed SHOULD, whose verdict remains a failure', () => {
-    const verdicts = tolerating([should, passed]);
+    const verdicts = tolerateShoulds([should, passed]);
     expect(verdicts).toEqual([{ ...should, tolerated: true }, passed]);
     expect(outcomeOf(verdicts, [])).toBe('pass');
   });
@@ -43,11 +43,11 @@ describe('a run with --fail-on must', () => {
     ['a missed MUST', [must, should], []],
     ['a problem', [should, passed], [{ code: 'waiver-expired', text: 'expired' }]],
   ])('with %s fails', (_, verdicts, problems) => {
-    expect(outcomeOf(tolerating(verdicts), problems)).toBe('fail');
+    expect(outcomeOf(tolerateShoulds(verdicts), problems)).toBe('fail');
   });
 
   it('passes when it has only tolerated failures', () => {
-    expect(outcomeOf(tolerating([should]), [])).toBe('pass');
+    expect(outcomeOf(tolerateShoulds([should]), [])).toBe('pass');
   });
 });
 

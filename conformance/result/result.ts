@@ -267,7 +267,7 @@ export function isExcused({
 }
 
 /** Marks failed cases of SHOULD level as tolerated, so that they do not fail the run. */
-export function tolerating(verdicts: readonly CaseVerdict[]): readonly CaseVerdict[] {
+export function tolerateShoulds(verdicts: readonly CaseVerdict[]): readonly CaseVerdict[] {
   return verdicts.map((each) =>
     each.verdict === 'fail' && each.level !== 'must' ? { ...each, tolerated: true } : each,
   );

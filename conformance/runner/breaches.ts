@@ -4,7 +4,7 @@ import type { RequirementLevel } from '../../fixtures/contract/requirements/requ
 import type { UndocumentedResponse } from '../context/start-states.ts';
 import { type Breach, isMissingResponse } from '../passive/invariant-judge.ts';
 import { breachExpectation, breachText, type CaseVerdict, type Finding } from '../result/result.ts';
-import { asListed, type RunnableCase } from '../suite/case.ts';
+import { listedCase, type RunnableCase } from '../suite/case.ts';
 import { reportedExchange, type TargetExchange } from '../target/exchange.ts';
 import { responseSummary } from '../target/expectations.ts';
 
@@ -14,7 +14,7 @@ const levels: readonly RequirementLevel[] = ['must', 'should', 'may'];
 
 /** Returns the listing of a case for its verdict, with the sentences of its requirements. */
 export function listingOf(each: RunnableCase): VerdictListing {
-  return { ...asListed(each), sentences: each.requirements.map(sentenceOf) };
+  return { ...listedCase(each), sentences: each.requirements.map(sentenceOf) };
 }
 
 /**

@@ -4,7 +4,7 @@
  * cases judge everything else. Spec: Device authentication; Errors
  */
 import type { Clock } from '../../fixtures/base/clock.ts';
-import { redirectWayOut } from '../../fixtures/base/redirect.ts';
+import { redirectRemedy } from '../../fixtures/base/redirect.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { ApiCaller } from '../target/call.ts';
@@ -114,7 +114,7 @@ function wrongTarget(baseUrl: string, response: HttpResponse): WrongTargetError 
   const { status, headers } = response;
   const { location } = headers;
   if (status >= 300 && status < 400 && location !== undefined) {
-    const way = redirectWayOut(
+    const way = redirectRemedy(
       { baseUrl, path: pathOf(operations['post-auth-request']) },
       location,
     );

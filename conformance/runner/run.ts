@@ -28,7 +28,14 @@ import type { SessionExchange, Target, TargetSession } from '../target/target.ts
 import type { TrafficCounts } from '../target/traffic.ts';
 import { transportCodes } from '../target/transport-failure.ts';
 import { listingOf } from './breaches.ts';
-import { gate, inconclusive, notRun, type RunConditions, runCase, skip } from './runner.ts';
+import {
+  inconclusive,
+  notRun,
+  type RunConditions,
+  reasonNotToRun,
+  runCase,
+  skip,
+} from './runner.ts';
 import { eachOf, inTurn, judgesRateLimit, splitByTurn } from './schedule.ts';
 import { isCutShort, verdictOfAttempts, verdictOfLast } from './stability.ts';
 
@@ -188,7 +195,7 @@ export class SuiteRun {
 
   async #runOne(each: RunnableCase): Promise<CaseVerdict> {
     const { repeat = 1 } = this.#options;
-    const barred = gate(each, this.#gates);
+    const barred = reasonNotToRun(each, this.#gates);
     if (barred) return notRun(each, barred, this.#elapsedMs());
     const attempts: CaseVerdict[] = [];
     for (let attempt = 1; attempt <= repeat; attempt += 1) {

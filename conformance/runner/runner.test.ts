@@ -17,7 +17,7 @@ import {
 import { TransportFailure } from '../target/transport-failure.ts';
 import { contextOn } from '../testing/context-on.ts';
 import { serve } from '../testing/tiny-server.ts';
-import { gate, runCase } from './runner.ts';
+import { reasonNotToRun, runCase } from './runner.ts';
 
 const clock = new ManualClock(Date.UTC(2026, 0, 1));
 
@@ -211,7 +211,7 @@ describe('the gate before a case', () => {
   const none = new Set<never>();
 
   it('skips the case and names the missing capability', () => {
-    expect(gate(waiting, { capabilities: none, disruptive: false })).toEqual({
+    expect(reasonNotToRun(waiting, { capabilities: none, disruptive: false })).toEqual({
       verdict: 'skip',
       reason: { code: 'fault-control', text: 'the target does not offer fault-control' },
     });
@@ -220,7 +220,7 @@ describe('the gate before a case', () => {
   it('leaves the case inconclusive when the login failed', () => {
     const needy = { ...judging({}), needs: ['operator'] as const };
     const gates = { capabilities: none, disruptive: false, adminUnusable: 'no token' };
-    expect(gate(needy, gates)).toMatchObject({
+    expect(reasonNotToRun(needy, gates)).toMatchObject({
       verdict: 'inconclusive',
       reason: { code: 'operator-unusable', text: 'no token' },
     });
@@ -228,7 +228,7 @@ describe('the gate before a case', () => {
 
   it('skips a disruptive case unless disruptive cases are requested', () => {
     const rough = { ...judging({}), risk: 'disruptive' as const };
-    expect(gate(rough, { capabilities: none, disruptive: false })?.verdict).toBe('skip');
-    expect(gate(rough, { capabilities: none, disruptive: true })).toBeUndefined();
+    expect(reasonNotToRun(rough, { capabilities: none, disruptive: false })?.verdict).toBe('skip');
+    expect(reasonNotToRun(rough, { capabilities: none, disruptive: true })).toBeUndefined();
   });
 });

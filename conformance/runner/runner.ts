@@ -48,7 +48,7 @@ export interface CaseRunOptions {
 }
 
 /** Returns the finding for a case that cannot be run; undefined if it can be run. */
-export function gate(each: RunnableCase, gates: RunConditions): Finding | undefined {
+export function reasonNotToRun(each: RunnableCase, gates: RunConditions): Finding | undefined {
   const missing = each.needs.find((need) => !gates.capabilities.has(need));
   if (missing === 'operator' && gates.adminUnusable !== undefined) {
     return inconclusive('operator-unusable', gates.adminUnusable);

@@ -16,7 +16,7 @@ import type {
  * Returns true if the hooks of a defect see exchanges of the operation, which is undefined for a
  * request that matches no operation.
  */
-export function touches(
+export function affectsOperation(
   { operations }: Pick<Defect, 'operations'>,
   operation: ProxiedOperation | undefined,
 ): boolean {
@@ -44,7 +44,7 @@ export class ActiveDefect {
 
   /** Returns true if the hooks see exchanges of the operation: see `touches`. */
   touches(operation: ProxiedOperation | undefined): boolean {
-    return touches(this.#defect, operation);
+    return affectsOperation(this.#defect, operation);
   }
 
   get seesResponses(): boolean {

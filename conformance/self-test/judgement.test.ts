@@ -4,7 +4,7 @@ import type { ReportedBreach } from '../result/result.ts';
 import { verdictOn } from '../testing/results.ts';
 import { statusBecomes } from './alterations.ts';
 import type { Defect } from './defect.ts';
-import { judgedDefect } from './judgement.ts';
+import { judgeDefect } from './judgement.ts';
 import { chosenCases, type MatrixRow, sampleOf } from './matrix.ts';
 import { kindTable } from './report/kind-table.ts';
 
@@ -26,7 +26,7 @@ function breachOn(operation: string): ReportedBreach {
 function judged(missed: readonly RequirementId[], breaches?: readonly ReportedBreach[]) {
   const more = breaches ? { breaches } : {};
   const verdict = verdictOn(id, { verdict: 'fail', missed, expected: 'x', actual: 'y' }, more);
-  return judgedDefect(defect, { verdicts: [verdict], changes: 1 });
+  return judgeDefect(defect, { verdicts: [verdict], changes: 1 });
 }
 
 describe('a case that fails only by an invariant', () => {
@@ -91,7 +91,7 @@ describe('the sample of cases for a defect', () => {
 describe('the table of defect kinds', () => {
   it('counts planted and killed defects, and leaves impossible cells empty', () => {
     const row = (kind: string, operation: string, outcome: MatrixRow['outcome']): MatrixRow => ({
-      ...judgedDefect(defect, { verdicts: [], changes: 0 }),
+      ...judgeDefect(defect, { verdicts: [], changes: 0 }),
       title: '',
       violates: [],
       untouched: 0,

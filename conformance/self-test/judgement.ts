@@ -62,7 +62,7 @@ const generalRequirements: ReadonlySet<RequirementId> = new Set([
 ]);
 
 /** Judges a defect by the verdicts of the cases that were run with it. */
-export function judgedDefect(defect: Defect, { verdicts, changes }: DefectRun): DefectResult {
+export function judgeDefect(defect: Defect, { verdicts, changes }: DefectRun): DefectResult {
   const broken = new Set<RequirementId>(defect.violates);
   const failed = verdicts.filter(({ verdict }) => verdict === 'fail');
   const catches = failed.filter((each) => missedBy(each).some((id) => broken.has(id)));
@@ -87,7 +87,7 @@ export function judgedDefect(defect: Defect, { verdicts, changes }: DefectRun): 
 }
 
 /** Returns true when neither the suite nor the defect's row needs a fix. */
-export function isSound({ outcome, falseCatches, suiteErrors }: DefectResult): boolean {
+export function needsNoFix({ outcome, falseCatches, suiteErrors }: DefectResult): boolean {
   const isRight = outcome === 'killed' || outcome === 'equivalent';
   return isRight && falseCatches.length === 0 && suiteErrors.length === 0;
 }

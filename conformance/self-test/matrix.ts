@@ -4,8 +4,8 @@ import { seededRandom } from '../../fixtures/base/random.ts';
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
 import type { Defect } from './defect.ts';
-import { type DefectOutcome, type DefectResult, isSound } from './judgement.ts';
-import { type AffectedCases, casesTouched, type NamedRequirements } from './self-test.ts';
+import { type DefectOutcome, type DefectResult, needsNoFix } from './judgement.ts';
+import { type AffectedCases, casesAffectedBy, type NamedRequirements } from './self-test.ts';
 
 /** Upper bound of the random ranks by which a sample of cases is drawn. */
 const RANK_MAX = 1_000_000_000;
@@ -76,7 +76,7 @@ export async function runMatrix(options: MatrixOptions): Promise<KillMatrix> {
   const work = async (runOf: RunDefect): Promise<void> => {
     for (const defect of waiting) {
       if (signal?.aborted) return;
-      const touched = casesTouched(defect, affectedCases);
+      const touched = casesAffectedBy(defect, affectedCases);
       const result = await runOf(defect, chosenCases(defect, touched, named));
       if (result === undefined) return;
       const row = rowOf(defect, result, affectedCases.size);
@@ -86,13 +86,13 @@ export async function runMatrix(options: MatrixOptions): Promise<KillMatrix> {
   };
   await Promise.all(workers.map(work));
   const inOrder = defects.flatMap(({ id }) => rows.get(id) ?? []);
-  const undefended = undefendedMusts(defects);
+  const undefended = mustsWithoutDefect(defects);
   return {
     cases: affectedCases.size,
     baselineFailures,
     totals: totalsOf(inOrder),
     undefended,
-    unproven: unprovenMusts(inOrder).filter((id) => !undefended.includes(id)),
+    unproven: mustsWithoutKill(inOrder).filter((id) => !undefended.includes(id)),
     rows: inOrder,
     interrupted: inOrder.length < defects.length,
   };
@@ -131,16 +131,16 @@ export function sampleOf(
 
 /** Returns true if the self-test is complete, and neither the suite nor a defect needs a fix. */
 export function isSuccessful({ baselineFailures, rows, interrupted }: KillMatrix): boolean {
-  return baselineFailures.length === 0 && !interrupted && rows.every(isSound);
+  return baselineFailures.length === 0 && !interrupted && rows.every(needsNoFix);
 }
 
 /** Returns the observable musts that no defect breaks. */
-export function undefendedMusts(defects: readonly Defect[]): readonly RequirementId[] {
+export function mustsWithoutDefect(defects: readonly Defect[]): readonly RequirementId[] {
   return mustsBeside(defects.flatMap(({ violates }) => violates));
 }
 
 /** Returns the observable musts for which no defect was caught. */
-export function unprovenMusts(
+export function mustsWithoutKill(
   rows: readonly Pick<MatrixRow, 'proves'>[],
 ): readonly RequirementId[] {
   return mustsBeside(rows.flatMap(({ proves }) => proves));

@@ -3,7 +3,7 @@
  * hooks of each defect are called with their own state, and their results are discarded.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { touches } from './active-defect.ts';
+import { affectsOperation } from './active-defect.ts';
 import type { Alteration, AskTarget, Defect } from './defect.ts';
 import type { ProxiedExchange, ProxyObserver } from './proxy.ts';
 
@@ -60,7 +60,7 @@ export class DefectProbe implements ProxyObserver {
 
   async #look(exchanged: ProxiedExchange, found: Set<string>): Promise<void> {
     for (const { defect, alteration } of this.#asked) {
-      if (!touches(defect, exchanged.request.operation)) continue;
+      if (!affectsOperation(defect, exchanged.request.operation)) continue;
       if (await changesAnything(alteration, exchanged)) found.add(defect.id);
     }
   }

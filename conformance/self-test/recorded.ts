@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Defect } from './defect.ts';
-import { isSound } from './judgement.ts';
+import { needsNoFix } from './judgement.ts';
 import type { KillMatrix, MatrixRow, MatrixTotals } from './matrix.ts';
 import {
   type CodeHashes,
@@ -78,7 +78,7 @@ export async function recordedResults(record = readRecord()): Promise<FindRecord
     const row = rows.get(id);
     // If their number is equal and all their modules are unchanged, the cases are the same. A row
     // that is to be corrected is made again, since a case that it names may no longer be touched.
-    if (row?.casesRun !== touched.size || !isSound(row)) return undefined;
+    if (row?.casesRun !== touched.size || !needsNoFix(row)) return undefined;
     return [id, ...touched].every(isUnchanged) ? row : undefined;
   };
 }

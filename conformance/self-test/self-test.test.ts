@@ -8,18 +8,18 @@ import { resultOf, verdictOn } from '../testing/results.ts';
 import { serve } from '../testing/tiny-server.ts';
 import { bodyBecomes, statusBecomes } from './alterations.ts';
 import type { Alteration, Defect } from './defect.ts';
-import { isSound } from './judgement.ts';
+import { needsNoFix } from './judgement.ts';
 import {
   isSuccessful,
   type MatrixRow,
+  mustsWithoutDefect,
+  mustsWithoutKill,
   runMatrix,
-  undefendedMusts,
-  unprovenMusts,
 } from './matrix.ts';
 import { matrixHtml } from './report/html.ts';
 import { matrixText } from './report/text.ts';
 import {
-  casesTouched,
+  casesAffectedBy,
   type JudgeRequest,
   runBaseline,
   runDefect,
@@ -143,7 +143,7 @@ describe('the self-test run without a defect', () => {
   it('counts every case as affected by a defect in shared preparation', async () => {
     const upload: Defect = { ...defect, operations: ['upload-artifact'] };
     const { affectedCases } = await runBaseline([upload], await tinySuite());
-    expect(casesTouched(upload, affectedCases).size).toBe(3);
+    expect(casesAffectedBy(upload, affectedCases).size).toBe(3);
   });
 
   it('lists the cases that fail without any defect', async () => {
@@ -158,7 +158,7 @@ describe('a planted defect', () => {
     const row = await rowFor({});
     expect(row.outcome).toBe('killed');
     expect(row.killedBy).toEqual(['configuration/set-by-user-is-read', 'errors/error-says-why']);
-    expect(isSound(row)).toBe(true);
+    expect(needsNoFix(row)).toBe(true);
   });
 
   it('is run only against cases that call its operations', async () => {
@@ -171,13 +171,13 @@ describe('a planted defect', () => {
       { ...tinyCases[0], wants: '200 {"a":"1","b":"2"}' } as TinyCase,
     ]);
     expect(row).toMatchObject({ outcome: 'survived', killedBy: [], changes: 1 });
-    expect(isSound(row)).toBe(false);
+    expect(needsNoFix(row)).toBe(false);
   });
 
   it('is unexercised when no response was ever changed', async () => {
     const row = await rowFor({ alter: statusBecomes(409, 204) });
     expect(row).toMatchObject({ outcome: 'unexercised', casesRun: 0, changes: 0 });
-    expect(isSound(row)).toBe(false);
+    expect(needsNoFix(row)).toBe(false);
     const notRun = await rowFor({ operations: ['connect'] });
     expect(notRun).toMatchObject({ outcome: 'unexercised', casesRun: 0, untouched: 3 });
   });
@@ -193,7 +193,7 @@ describe('a planted defect', () => {
         actual: '200 {}',
       },
     ]);
-    expect(isSound(row)).toBe(false);
+    expect(needsNoFix(row)).toBe(false);
   });
 
   it('has no false catch if it does not occur in a second run', async () => {
@@ -234,9 +234,9 @@ describe('a planted defect', () => {
   it('that is declared unobservable must remain unobserved', async () => {
     const reason = { equivalent: 'white space says nothing' };
     const unseen = await rowFor({ ...reason, alter: statusBecomes(200, 200) });
-    expect([unseen.outcome, isSound(unseen)]).toEqual(['equivalent', true]);
+    expect([unseen.outcome, needsNoFix(unseen)]).toEqual(['equivalent', true]);
     const seen = await rowFor(reason);
-    expect([seen.outcome, isSound(seen)]).toEqual(['stale-reason', false]);
+    expect([seen.outcome, needsNoFix(seen)]).toEqual(['stale-reason', false]);
   });
 
   it('starts with fresh state in each run', async () => {
@@ -310,9 +310,9 @@ describe('a kill matrix', () => {
   });
 
   it('lists the MUSTs that no defect violates', () => {
-    const all = undefendedMusts([]);
+    const all = mustsWithoutDefect([]);
     expect(all).toContain('audit.total');
-    expect(undefendedMusts([{ ...defect, violates: ['audit.total'] }])).toEqual(
+    expect(mustsWithoutDefect([{ ...defect, violates: ['audit.total'] }])).toEqual(
       all.filter((id) => id !== 'audit.total'),
     );
   });
@@ -320,8 +320,8 @@ describe('a kill matrix', () => {
   it('lists the MUSTs without a defect that was caught by their name', async () => {
     const row = await rowFor({ violates: ['configuration.set-by-user', 'audit.total'] });
     expect(row.proves).toEqual(['configuration.set-by-user']);
-    expect(unprovenMusts([row])).toContain('audit.total');
-    expect(unprovenMusts([row])).not.toContain('configuration.set-by-user');
+    expect(mustsWithoutKill([row])).toContain('audit.total');
+    expect(mustsWithoutKill([row])).not.toContain('configuration.set-by-user');
   });
 
   it('is rendered with every defect, the catching cases and the figures', async () => {

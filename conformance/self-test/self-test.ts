@@ -10,7 +10,7 @@ import type { ConformanceResult, ControlAddress } from '../conformance.ts';
 import type { CaseVerdict } from '../result/result.ts';
 import { ActiveDefect } from './active-defect.ts';
 import type { Defect, ProxiedOperation } from './defect.ts';
-import { type DefectResult, judgedDefect } from './judgement.ts';
+import { type DefectResult, judgeDefect } from './judgement.ts';
 import { DefectProbe } from './probe.ts';
 import { DefectProxy, type ProxyObserver } from './proxy.ts';
 
@@ -93,7 +93,7 @@ export async function runBaseline(
  * Returns the cases that a defect can affect. The defect would not change any exchange of another
  * case, so the verdict on that case is the same as without the defect.
  */
-export function casesTouched(
+export function casesAffectedBy(
   { id, operations }: Defect,
   affectedCases: AffectedCases,
 ): ReadonlySet<string> {
@@ -129,7 +129,7 @@ async function runOnce(
   const planted = new ActiveDefect(defect);
   const verdicts =
     ids.size === 0 ? [] : await throughProxy(options, { parallel: true, ids, planted });
-  return verdicts && judgedDefect(defect, { verdicts, changes: planted.changes });
+  return verdicts && judgeDefect(defect, { verdicts, changes: planted.changes });
 }
 
 interface ProxiedRun extends Pick<JudgeRequest, 'ids' | 'parallel' | 'onVerdict'> {

@@ -67,7 +67,7 @@ async function ordered(
 }
 
 /** Runs this process as a child: runs each defect that the parent sends, until the parent ends. */
-export async function obey(
+export async function runAsWorker(
   defects: readonly Defect[],
   optionsFor: (signal: AbortSignal) => SelfTestOptions,
 ): Promise<void> {

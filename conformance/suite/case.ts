@@ -90,7 +90,7 @@ export interface RunnableCase extends CaseListing {
 }
 
 /** Returns a case without the members that only the runner needs. */
-export function asListed({ arrange: _, turn: __, ...listing }: RunnableCase): CaseListing {
+export function listedCase({ arrange: _, turn: __, ...listing }: RunnableCase): CaseListing {
   return listing;
 }
 

@@ -85,7 +85,7 @@ export interface InputBody {
 }
 
 /** Returns the values of these kinds by name, for a row that also has values of its own. */
-export function given(...kinds: readonly FieldKind[]): Readonly<Record<string, unknown>> {
+export function namedValues(...kinds: readonly FieldKind[]): Readonly<Record<string, unknown>> {
   return Object.fromEntries(kinds.map((kind) => [kind, fieldValues[kind]]));
 }
 

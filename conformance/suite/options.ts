@@ -3,7 +3,7 @@
  * the command line, the settings in a result, and the settings that a replay repeats.
  */
 import * as v from 'valibot';
-import { type OptionRow, offSwitch, type ValuesOf } from '../../fixtures/base/option-row.ts';
+import { type OptionRow, switchOption, type ValuesOf } from '../../fixtures/base/option-row.ts';
 import { defaultHeaderPrefix } from '../../fixtures/contract/vendor-names.ts';
 
 const JOBS_MAX = 32;
@@ -18,7 +18,7 @@ interface SuiteOptionRow extends OptionRow {
   readonly isReplayed?: true;
 }
 
-const recordedSwitch = { ...offSwitch, recorded: { as: v.boolean(), absent: false } } as const;
+const recordedSwitch = { ...switchOption, recorded: { as: v.boolean(), absent: false } } as const;
 
 /** The options of a run, by property name in `SuiteOptions`. */
 export const suiteOptions = {
@@ -63,7 +63,7 @@ export const suiteOptions = {
     group: 'Which cases',
     help: 'skip the cases for which the user lacks a right, instead of ending the run',
     isReplayed: true,
-    ...offSwitch,
+    ...switchOption,
     recorded: { as: v.optional(v.boolean(), false), absent: false },
   },
   /** Determines every random choice of the cases. */
@@ -133,7 +133,7 @@ export const suiteOptions = {
     flag: '--all-evidence',
     group: 'Reports',
     help: 'include the exchanges of passed cases in reports',
-    ...offSwitch,
+    ...switchOption,
   },
 } as const satisfies Readonly<Record<string, SuiteOptionRow>>;
 

@@ -73,7 +73,7 @@ interface RequestWithUrl {
 }
 
 /** Returns one page of a list that is completely in memory. */
-export function slice<Item>(all: readonly Item[], { page, perPage }: Page): Item[] {
+export function pageOfList<Item>(all: readonly Item[], { page, perPage }: Page): Item[] {
   return all.slice((page - 1) * perPage, page * perPage);
 }
 

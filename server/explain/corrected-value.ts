@@ -17,7 +17,7 @@ import {
 } from '../../fixtures/base/shapes.ts';
 import { shapeDetail } from '../http/problem-detail.ts';
 import { jsonOf } from './received-request.ts';
-import { markFor, rawMarkFor, type VariableMeanings, variableNamed } from './text.ts';
+import { bareMarkFor, markFor, type VariableMeanings, variableNamed } from './text.ts';
 
 /** A corrected value, with marks for the values that the reader must supply. */
 export interface CorrectedValue {
@@ -66,7 +66,7 @@ export function correctedValue(
       else if (isOfMarked) return { value, needs };
       else if (!isAskable(problem)) return undefined;
       else {
-        const asked = askedAt(schema, value, problem.keys, options);
+        const asked = markedAt(schema, value, problem.keys, options);
         const meaning = meaningOf(problem, asked.isText);
         if (meaning !== undefined) needs[asked.variable] = meaning;
         marked.add(placeOf(issue));
@@ -154,7 +154,7 @@ function isOfName({ issue, value, keys }: ValueProblem): boolean {
 }
 
 /** Returns the value with a mark at a place, and the variable of that mark. */
-export function askedAt(
+export function markedAt(
   schema: v.GenericSchema,
   value: unknown,
   keys: readonly Key[],
@@ -163,7 +163,7 @@ export function askedAt(
   const shape = shapeAt(schema, keys);
   const isText = isQuery || shape === undefined || takesText(shape);
   const name = nameOf(schema, keys);
-  const mark = isText ? markFor(name) : rawMarkFor(name);
+  const mark = isText ? markFor(name) : bareMarkFor(name);
   return { value: replaced(value, keys, mark), variable: variableNamed(name), isText };
 }
 

@@ -3,7 +3,7 @@ import { type DialectName, dialectNames } from '../../fixtures/contract/dialects
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { absenceOf, listenerOf } from '../pipeline/mounted.ts';
+import { dialectWithout, listenerOf } from '../pipeline/mounted.ts';
 import { sendCorrected } from '../testing/corrected-request.ts';
 import { linkTo, publish } from '../testing/test-artifacts.ts';
 import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
@@ -18,7 +18,7 @@ import { control, testPassword } from '../testing/test-tenants.ts';
 
 const rows: readonly Operation[] = Object.values({ ...operations, ...managementOperations });
 const openSource = new Set<DialectName>(['open-source']);
-const absent = rows.filter((row) => absenceOf(row, openSource));
+const absent = rows.filter((row) => dialectWithout(row, openSource));
 /** Running servers by their dialects, shared between the tests that do not change them. */
 const servers = new Map<string, Promise<TestServer>>();
 
@@ -65,7 +65,7 @@ describe('an operation that the dialect open-source lacks', () => {
       const server = await startAs('open-source');
       const explained = await refusedWith(server, 404, [row.method, idPath(row.path)]);
       const { wrong, first, correctedRequest } = explained;
-      const { what = '', instead } = absenceOf(row, openSource) ?? {};
+      const { what = '', instead } = dialectWithout(row, openSource) ?? {};
       expect(wrong.expected).toContain(`dialect open-source; it has no ${what} (${row.method}`);
       expect(first).toMatch(/or start the server without --dialect open-source(;|$)/);
       expect(correctedRequest === undefined).toBe(instead === undefined);

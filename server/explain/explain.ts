@@ -17,11 +17,11 @@ import { type ReceivedRequest, receivedRequestOf, textOf } from './received-requ
 import { ruleOf } from './rule.ts';
 import { readable, type VariableMeanings, variableNamed, variables } from './text.ts';
 import {
+  mistakeInRequest,
   operationOf,
   type RefusedRecord,
   type RefusedRequest,
   type RequestProblem,
-  wrongOf,
 } from './wrong.ts';
 
 /** Everything known about a refusal. Secrets are replaced by `$NAME`. */
@@ -44,7 +44,7 @@ export function explain(record: RefusedRecord, facts: ExplainFacts): Explanation
   const { tenant } = facts;
   const asked = receivedRequestOf(record);
   const operation = operationOf(record);
-  const wrong = wrongOf({ asked, refusal, operation });
+  const wrong = mistakeInRequest({ asked, refusal, operation });
   const { evidence } = refusal.detail ?? {};
   const malformed = evidence instanceof MalformedRequest ? evidence : undefined;
   const diagnosis = malformed ? mistakeView(malformed) : diagnose(evidence);

@@ -1,5 +1,5 @@
 /** Renders explanations of refusals and of missing updates as text. */
-import { requestLabel, wrongRows } from '../../fixtures/control/refusal-rows.ts';
+import { mistakeRows, requestLabel } from '../../fixtures/control/refusal-rows.ts';
 import type { Explanation } from './explain.ts';
 import type { NoUpdateExplanation } from './no-update.ts';
 
@@ -20,7 +20,7 @@ export function explanationText(explanation: Explanation): string {
     ['operation', asked.operation && `${asked.operation} (${asked.heading})`],
     ['answered', `${status}: ${sentence}`],
     ['rule', `${rule.heading}: ${rule.sentence}${ids}`],
-    ...wrongRows(wrong).map(
+    ...mistakeRows(wrong).map(
       ([label, text]): LabelledLine => [label === 'wrong' ? label : `  ${label}`, text],
     ),
     ['mistake', diagnosis && `${diagnosis.mistake}: ${diagnosis.sentence}`],

@@ -10,7 +10,7 @@ import { operations } from '../../fixtures/contract/operations.ts';
 import { mountedOperations } from '../pipeline/endpoint.ts';
 import {
   type AbsentOperation,
-  absenceOf,
+  dialectWithout,
   type ListenerName,
   listenerOf,
   type MountedServer,
@@ -65,7 +65,7 @@ export function neighbourOf(
   // search.
   const exact = operationAt(path, [method, ...methods], all);
   const meant = exact ?? similarTo(method, path, mounts);
-  const absence = meant && absenceOf(meant, mounts.dialects);
+  const absence = meant && dialectWithout(meant, mounts.dialects);
   if (meant && absence) return insteadOf(meant, absence);
   const at = meant && listenerOf(meant, mounts.dialects);
   if (meant && at && !here.includes(meant)) return elsewhere(meant, at, mounts);
@@ -86,7 +86,7 @@ export function neighbourOf(
 function similarTo(method: string, path: string, mounts: MountedServer): Operation | undefined {
   const typed = typedOf(path, mounts).filter((operation) => mayBeMeant(method, operation));
   const nearest = nearestOperation(method, path, typed);
-  const isAbsent = absenceOf(nearest.operation, mounts.dialects) !== undefined;
+  const isAbsent = dialectWithout(nearest.operation, mounts.dialects) !== undefined;
   const found =
     isAbsent && nearest.distance > TYPING_ERROR
       ? nearestOperation(

@@ -8,7 +8,7 @@ import { jsonObject } from '../journal/facts.ts';
 import { POLL_DATA_MAX_CHARACTERS, pollDataIn } from '../journal/last-poll.ts';
 import { journalOf } from '../journal/tenant-journal.ts';
 import { mayTryAgain } from '../rules/device-deployment.ts';
-import { heldBackBy } from '../rules/device-deployment-choice.ts';
+import { withholdingCondition } from '../rules/device-deployment-choice.ts';
 import {
   chooseOrExplain,
   decideInstruction,
@@ -17,11 +17,11 @@ import {
 import type { NextRequest } from '../rules/next-deployment.ts';
 import { forInstalledArtifact, type NoUpdate } from '../rules/no-update.ts';
 import {
-  heldBackText,
   labelOf,
   pairsText,
   remedyOf,
   timeText,
+  withheldText,
 } from '../rules/no-update-sentences.ts';
 import { candidate } from '../store/artifacts.ts';
 import type { DeviceDeploymentWithFacts } from '../store/device-deployment-rows.ts';
@@ -233,8 +233,8 @@ function otherDeployments(
   return deviceDeployments
     .filter(({ deployment }) => deployment.id !== except)
     .map((deviceDeployment) => {
-      const condition = heldBackBy(deviceDeployment, { nowMs, lastFinishedSeq });
-      if (condition) return maskText(heldBackText(condition, deviceDeployment, nowMs));
+      const condition = withholdingCondition(deviceDeployment, { nowMs, lastFinishedSeq });
+      if (condition) return maskText(withheldText(condition, deviceDeployment, nowMs));
       const status = deviceDeployment.offeredMs === undefined ? 'open' : deviceDeployment.status;
       return maskText(`${labelOf(deviceDeployment.deployment)}: ${status}`);
     });

@@ -5,13 +5,13 @@ import { formOf, memberNames } from '../../fixtures/base/shapes.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { readPublicKey } from '../crypto/public-key.ts';
-import { askedAt, correctedValue } from './corrected-value.ts';
+import { correctedValue, markedAt } from './corrected-value.ts';
 import { hasUnknownBody, jsonOf, type ReceivedRequest, textOf } from './received-request.ts';
 import {
+  bareMarkFor,
   type CommandText,
   jsonWithVariables,
   markFor,
-  rawMarkFor,
   type VariableMeanings,
   withoutSecrets,
 } from './text.ts';
@@ -122,7 +122,7 @@ function improved(value: unknown, { operation, schema, faulty, needs }: BodyFact
     return { ...value, devices, all_devices: undefined };
   }
   if (!isOfRule || keys.length === 0) return value;
-  const asked = askedAt(schema, value, keys);
+  const asked = markedAt(schema, value, keys);
   const meaning = expected ?? (status === 409 ? 'a different one than was sent' : undefined);
   const form = asked.isText ? '' : ', as JSON';
   if (meaning !== undefined) needs[asked.variable] = meaning + form;
@@ -150,5 +150,5 @@ function inOwnForm(value: unknown): unknown {
   const { pubkey, devices } = value;
   const isNoKey = typeof pubkey === 'string' && 'because' in readPublicKey(pubkey);
   if (isNoKey) return { ...value, pubkey: markFor('PUBLIC_KEY') };
-  return devices === rawMarkFor('devices') ? { ...value, devices: oneDevice } : value;
+  return devices === bareMarkFor('devices') ? { ...value, devices: oneDevice } : value;
 }

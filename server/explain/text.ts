@@ -33,7 +33,7 @@ export function markFor(name: string): string {
 }
 
 /** Returns a mark for a variable whose value is not a JSON string. */
-export function rawMarkFor(name: string): string {
+export function bareMarkFor(name: string): string {
   return `\u{e000}${variableNamed(name)}\u{e002}`;
 }
 

@@ -40,8 +40,12 @@ export type RefusedRecord = Pick<
 >;
 
 /** Returns what was wrong with the refused request of a record. */
-export function wrongIn(record: RefusedRecord, refusal: Refusal): RequestProblem {
-  return wrongOf({ asked: receivedRequestOf(record), refusal, operation: operationOf(record) });
+export function mistakeInRecord(record: RefusedRecord, refusal: Refusal): RequestProblem {
+  return mistakeInRequest({
+    asked: receivedRequestOf(record),
+    refusal,
+    operation: operationOf(record),
+  });
 }
 
 /** Returns the operation of a record; undefined if the request matched none. */
@@ -58,7 +62,7 @@ export interface RefusedRequest {
 }
 
 /** Returns what was wrong with a refused request. */
-export function wrongOf(refused: RefusedRequest): RequestProblem {
+export function mistakeInRequest(refused: RefusedRequest): RequestProblem {
   const { asked, refusal, operation } = refused;
   const { detail, error } = refusal;
   const path = placeOf(refused);

@@ -1,6 +1,6 @@
 /** Reads a request's body up to a size limit, and checks its media type. */
 import type { IncomingMessage } from 'node:http';
-import type { ByteBudget, HeldBytes } from './byte-budget.ts';
+import type { ByteBudget, ConnectionBytes } from './byte-budget.ts';
 import { describeValue } from './problem-detail.ts';
 import { type Refusal, refuse } from './refusal.ts';
 
@@ -100,7 +100,7 @@ export function readBody(
     const chunks: Buffer[] = [];
     let received = 0;
     let isOver = false;
-    let held: HeldBytes | undefined;
+    let held: ConnectionBytes | undefined;
     const drop = (refusal: Refusal): void => {
       received = Number.POSITIVE_INFINITY;
       chunks.length = 0;

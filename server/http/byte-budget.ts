@@ -6,7 +6,7 @@
  */
 
 /** The bytes held by one connection. */
-export interface HeldBytes {
+export interface ConnectionBytes {
   /** Sets the number of bytes held; 0 when the message is complete or dropped. */
   set(bytes: number): void;
 }
@@ -16,7 +16,7 @@ export class ByteBudget {
   readonly #maxBytes: number;
   #heldBytes = 0;
   /** Holdings above 0 bytes with their `giveWay`, in the order in which they became so. */
-  readonly #incompleteTransfers = new Map<HeldBytes, () => void>();
+  readonly #incompleteTransfers = new Map<ConnectionBytes, () => void>();
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
@@ -27,9 +27,9 @@ export class ByteBudget {
   }
 
   /** Opens an empty holding. `giveWay` must drop the held bytes at once. */
-  open(giveWay: () => void): HeldBytes {
+  open(giveWay: () => void): ConnectionBytes {
     let held = 0;
-    const holding: HeldBytes = {
+    const holding: ConnectionBytes = {
       set: (bytes) => {
         const more = bytes - held;
         if (more === 0) return;

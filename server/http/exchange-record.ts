@@ -123,7 +123,7 @@ export class ExchangeRecord {
     // The bytes of a stream were counted while they were sent.
     if (!this.isStreamed) this.responseBytes = Buffer.byteLength(responseBody);
     this.responseBody =
-      typeof responseBody === 'string' ? keptText(responseBody) : keptBytes(responseBody);
+      typeof responseBody === 'string' ? textStart(responseBody) : keptBytes(responseBody);
   }
 }
 
@@ -138,7 +138,7 @@ export function keptBytes(bytes: Buffer): Buffer {
 }
 
 /** Returns the beginning of a text as bytes; returns a short text unchanged. */
-export function keptText(text: string): string | Buffer {
+export function textStart(text: string): string | Buffer {
   // A substring would keep the whole string in memory.
   return text.length <= BODY_KEPT_BYTES / 4 || Buffer.byteLength(text) <= BODY_KEPT_BYTES
     ? text

@@ -9,7 +9,7 @@ import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { Addresses } from './addresses.ts';
 import type { ByteBudget } from './byte-budget.ts';
 import type { Exchange } from './exchange.ts';
-import { keptText } from './exchange-record.ts';
+import { textStart } from './exchange-record.ts';
 import { sendFile } from './file-body.ts';
 import { JsonList } from './json-list.ts';
 import type { Semaphore } from './open-files.ts';
@@ -98,7 +98,7 @@ export class ResponseWriter {
     } else if (body instanceof JsonList) {
       headers.push(['Content-Type', jsonType]);
       if (!body.isWhole) {
-        exchange.record.responseBody = keptText(body.beginning);
+        exchange.record.responseBody = textStart(body.beginning);
         return this.#stream(exchange, status, { headers, parts: body });
       }
       this.#write(exchange, status, headers, body.beginning);

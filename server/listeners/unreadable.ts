@@ -9,7 +9,7 @@ import type { Framing, ReadStop } from '../http/unread-input.ts';
 import type { Turns } from '../pipeline/turns.ts';
 import type { StagedClosing } from './staged-closing.ts';
 import { BodyStalled } from './transfer.ts';
-import { answeringOn } from './upgrades.ts';
+import { currentResponse } from './upgrades.ts';
 
 /** Node's error for unreadable input. */
 type ReadError = Error & {
@@ -148,7 +148,7 @@ function afterEarlierResponses(
   unfinished: IncomingMessage | undefined,
   act: (answering: ServerResponse | undefined) => void,
 ): void {
-  const answering = answeringOn(socket) ?? undefined;
+  const answering = currentResponse(socket) ?? undefined;
   if (!answering || (answering.req === unfinished && !answering.headersSent)) act(answering);
   else answering.once('close', () => afterEarlierResponses(socket, unfinished, act));
 }

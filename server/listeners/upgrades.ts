@@ -73,7 +73,7 @@ function headWithoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMe
  * never if the connection closes first.
  */
 function afterResponses(socket: Duplex, read: Buffer[], act: (read: Buffer) => void): void {
-  if (!answeringOn(socket)) {
+  if (!currentResponse(socket)) {
     act(Buffer.concat(read));
     return;
   }
@@ -85,7 +85,7 @@ function afterResponses(socket: Duplex, read: Buffer[], act: (read: Buffer) => v
       keptBytes += chunk.length;
       if (keptBytes > KEPT_MAX_BYTES) socket.pause();
     },
-    drain: () => answeringOn(socket)?.emit('drain'),
+    drain: () => currentResponse(socket)?.emit('drain'),
     end: () => socket.end(),
     error: () => socket.destroy(),
     timeout: () => socket.writableLength > 0 && socket.destroy(),
@@ -95,7 +95,7 @@ function afterResponses(socket: Duplex, read: Buffer[], act: (read: Buffer) => v
   // itself.
   socket.push('');
   const check = (): void => {
-    const answering = answeringOn(socket);
+    const answering = currentResponse(socket);
     if (answering) {
       answering.once('close', check);
       return;
@@ -109,6 +109,6 @@ function afterResponses(socket: Duplex, read: Buffer[], act: (read: Buffer) => v
 }
 
 /** Returns the response that is currently being sent on the connection. */
-export function answeringOn(socket: Duplex): ServerResponse | null | undefined {
+export function currentResponse(socket: Duplex): ServerResponse | null | undefined {
   return (socket as Duplex & SocketWithResponse)._httpMessage;
 }

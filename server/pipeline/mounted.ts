@@ -3,7 +3,11 @@
  * none serves.
  */
 
-import { absences, type DialectName, type MissingApi } from '../../fixtures/contract/dialects.ts';
+import {
+  type DialectName,
+  type MissingApi,
+  operationsAbsentIn,
+} from '../../fixtures/contract/dialects.ts';
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { Addresses } from '../http/addresses.ts';
@@ -17,12 +21,14 @@ export interface AbsentOperation extends MissingApi {
 }
 
 /** Returns the first of these dialects that omits the operation; undefined when none does. */
-export function absenceOf(
+export function dialectWithout(
   { path }: Pick<Operation, 'path'>,
   dialects: ReadonlySet<DialectName>,
 ): AbsentOperation | undefined {
   for (const dialect of dialects) {
-    const absence = absences[dialect]?.find(({ beginning }) => path.startsWith(beginning));
+    const absence = operationsAbsentIn[dialect]?.find(({ beginning }) =>
+      path.startsWith(beginning),
+    );
     if (absence) return { ...absence, dialect };
   }
   return undefined;
@@ -33,7 +39,7 @@ export function listenerOf(
   operation: Pick<Operation, 'id' | 'path'>,
   dialects: ReadonlySet<DialectName>,
 ): ListenerName | undefined {
-  if (absenceOf(operation, dialects)) return undefined;
+  if (dialectWithout(operation, dialects)) return undefined;
   return dialects.has('storage-host') && operation.id in storageOperations ? 'storage' : 'api';
 }
 

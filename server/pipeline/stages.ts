@@ -14,7 +14,7 @@ import { Refusal, refuse } from '../http/refusal.ts';
 import type { Success } from '../http/success.ts';
 import type { Callers } from './callers.ts';
 import type { RequestContext } from './context.ts';
-import { deprecationNotices, refusalOfRetired } from './deprecation.ts';
+import { deprecationNotices, refusalOfRemoved } from './deprecation.ts';
 import type { Endpoint } from './endpoint.ts';
 import { readJson, readQuery } from './input.ts';
 import type { ResponseTransform } from './plug-ins.ts';
@@ -88,7 +88,7 @@ function announceDeprecation(row: DeprecatedApi, callers: Callers): Stage {
 
 /** Refuses an operation after its end of life. */
 function refuseRetired(row: DeprecatedApi): Stage {
-  return ({ nowMs }) => refusalOfRetired(row, nowMs);
+  return ({ nowMs }) => refusalOfRemoved(row, nowMs);
 }
 
 /**

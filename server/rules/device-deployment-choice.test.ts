@@ -5,7 +5,7 @@ import {
   type DeviceDeploymentFacts,
   devicesByNow,
   type HoldBackCondition,
-  heldBackBy,
+  withholdingCondition,
 } from './device-deployment-choice.ts';
 
 const nowMs = 100;
@@ -66,15 +66,19 @@ describe('the hold-back condition', () => {
     ['aborted', { status: 'aborted' }, 'aborted'],
     ['aborted with a retry', { status: 'aborted', retriesLeft: 1 }, 'aborted'],
   ])('applies correctly to a device deployment %s', (_, fields, expected) => {
-    expect(heldBackBy(deviceDeployment(fields), context)).toBe(expected);
+    expect(withholdingCondition(deviceDeployment(fields), context)).toBe(expected);
   });
 
   it.each(ends)('is finished for a device deployment that ended in %s', (status) => {
-    expect(heldBackBy(deviceDeployment({ status, offeredMs: 20 }), context)).toBe('finished');
+    expect(withholdingCondition(deviceDeployment({ status, offeredMs: 20 }), context)).toBe(
+      'finished',
+    );
   });
 
   it.each(underway)('never holds back an offered device deployment that is %s', (status) => {
-    expect(heldBackBy(deviceDeployment({ status, offeredMs: 20 }), context)).toBeUndefined();
+    expect(
+      withholdingCondition(deviceDeployment({ status, offeredMs: 20 }), context),
+    ).toBeUndefined();
   });
 
   it.each([
@@ -82,9 +86,9 @@ describe('the hold-back condition', () => {
     [2, 'older'],
     [3, 'older'],
   ])('for deployment 2 after the device finished number %i: %s', (lastFinishedSeq, expected) => {
-    expect(heldBackBy(deviceDeployment(), { nowMs, lastFinishedSeq })).toBe(expected);
+    expect(withholdingCondition(deviceDeployment(), { nowMs, lastFinishedSeq })).toBe(expected);
     const started = deviceDeployment({ offeredMs: 20 });
-    expect(heldBackBy(started, { nowMs, lastFinishedSeq })).toBeUndefined();
+    expect(withholdingCondition(started, { nowMs, lastFinishedSeq })).toBeUndefined();
   });
 });
 

@@ -61,7 +61,7 @@ export function chooseDeviceDeployment<Of extends DeviceDeploymentFacts>(
   if (failed) return { decision: 'retry', deviceDeployment: failed };
   let firstHeld: DeviceDeploymentChoice<Of> = { decision: 'nothing' };
   for (const deviceDeployment of deviceDeployments) {
-    const condition = heldBackBy(deviceDeployment, context);
+    const condition = withholdingCondition(deviceDeployment, context);
     if (condition === undefined) return { decision: 'begin', deviceDeployment };
     if (firstHeld.decision === 'nothing' && isTemporary(condition)) {
       firstHeld = { decision: 'wait', deviceDeployment, condition };
@@ -73,7 +73,7 @@ export function chooseDeviceDeployment<Of extends DeviceDeploymentFacts>(
 /**
  * Returns the first condition that withholds a device deployment now; undefined when it may be served.
  */
-export function heldBackBy(
+export function withholdingCondition(
   deviceDeployment: DeviceDeploymentFacts,
   { nowMs, lastFinishedSeq }: ChoiceContext,
 ): HoldBackCondition | undefined {

@@ -3,7 +3,7 @@
  * Spec: Device deployments, GET and POST next
  */
 import { afterOffer, afterRetry, withStatus } from './device-deployment.ts';
-import { chooseDeviceDeployment, heldBackBy } from './device-deployment-choice.ts';
+import { chooseDeviceDeployment, withholdingCondition } from './device-deployment-choice.ts';
 import {
   type Candidate,
   decideNext,
@@ -132,6 +132,6 @@ function noUpdateReason<Of extends DescribedDeviceDeployment>({
   ...context
 }: OpenDeviceDeployments<Of>): NoUpdate {
   const deviceDeployment = newest();
-  const condition = deviceDeployment && heldBackBy(deviceDeployment, context);
+  const condition = deviceDeployment && withholdingCondition(deviceDeployment, context);
   return condition ? noOpenDeploymentFor(deviceDeployment, condition, context.nowMs) : noDeployment;
 }

@@ -33,7 +33,7 @@ export interface Candidate {
 }
 
 /** The reason why no artifact of a release is suitable for a device, with the values of both. */
-export type Misfit =
+export type UnsuitableReason =
   | { readonly condition: 'artifact' }
   | {
       readonly condition: 'device-type' | 'depends';
@@ -46,7 +46,7 @@ export type Misfit =
 
 export type NextDecision =
   | { readonly decision: 'serve'; readonly artifactId?: string }
-  | { readonly decision: 'no-artifact'; readonly misfit: Misfit }
+  | { readonly decision: 'no-artifact'; readonly misfit: UnsuitableReason }
   | { readonly decision: 'already-installed'; readonly artifactId: string }
   | { readonly decision: 'conflict' };
 
@@ -98,7 +98,7 @@ export function requestIn(text: string): NextRequest {
 /**
  * Returns why no artifact of a release is suitable for a device; the device type is checked first.
  */
-function misfit(candidates: readonly Candidate[], { provides }: NextRequest): Misfit {
+function misfit(candidates: readonly Candidate[], { provides }: NextRequest): UnsuitableReason {
   if (candidates.length === 0) return { condition: 'artifact' };
   const name = 'device_type';
   const given = provides[name];

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { HoldBackCondition } from './device-deployment-choice.ts';
-import type { Misfit } from './next-deployment.ts';
+import type { UnsuitableReason } from './next-deployment.ts';
 import { type NoUpdate, type NoUpdateCondition, noDeployment } from './no-update.ts';
 import {
   type DescribedDeviceDeployment,
-  heldBackText,
   installedFor,
   misfitFor,
   noOpenDeploymentFor,
   remedies,
   remedyOf,
+  withheldText,
 } from './no-update-sentences.ts';
 
 const NOON_MS = Date.UTC(2026, 11, 1, 12);
@@ -88,7 +88,7 @@ const held: readonly [HoldBackCondition, Fields, sentence: string, remedy: strin
 ];
 
 /** Why no artifact suits a device: the end of the sentence, and how the remedy begins. */
-const misfits: readonly [Misfit, sentence: string, remedy: string][] = [
+const misfits: readonly [UnsuitableReason, sentence: string, remedy: string][] = [
   [{ condition: 'artifact' }, 'no artifact has this name', 'upload an artifact of this name'],
   [
     { condition: 'device-type', name: 'device_type', given: 'Board', accepted: ['board', 'b2'] },
@@ -110,7 +110,7 @@ const misfits: readonly [Misfit, sentence: string, remedy: string][] = [
 describe('the reason and the remedy of a missing update', () => {
   it.each(held)('name the deployment and its facts: %s', (condition, fields, sentence, remedy) => {
     const facts = deviceDeployment(fields);
-    expect(heldBackText(condition, facts, NOON_MS)).toBe(sentence);
+    expect(withheldText(condition, facts, NOON_MS)).toBe(sentence);
     const reason = noOpenDeploymentFor(facts, condition, NOON_MS);
     expect(reason).toEqual({ condition, deploymentId: 'd1', isUpToDate: false, because: sentence });
     expect(remedyOf(reason)).toMatch(new RegExp(`^${remedy}`));

@@ -6,7 +6,7 @@ import {
   type HoldBackCondition,
   type TemporaryReason,
 } from './device-deployment-choice.ts';
-import { type Misfit, requestIn } from './next-deployment.ts';
+import { requestIn, type UnsuitableReason } from './next-deployment.ts';
 import type { NoUpdate, NoUpdateCondition } from './no-update.ts';
 
 /** The fields by which sentences name a deployment. */
@@ -60,12 +60,12 @@ export class WaitReason implements NoUpdate {
   }
 
   get because(): string {
-    return heldBackText(this.condition, this.#deviceDeployment, this.#nowMs);
+    return withheldText(this.condition, this.#deviceDeployment, this.#nowMs);
   }
 }
 
 /** Returns the sentence why a condition withholds a device deployment at this time. */
-export function heldBackText(
+export function withheldText(
   condition: HoldBackCondition,
   deviceDeployment: DescribedDeviceDeployment,
   nowMs: number,
@@ -89,12 +89,12 @@ export function noOpenDeploymentFor(
     deploymentId: id,
     isUpToDate,
     ...(isUpToDate && type === 'software' && { installed: artifactName }),
-    because: flat(heldBackText(condition, deviceDeployment, nowMs)),
+    because: flat(withheldText(condition, deviceDeployment, nowMs)),
   };
 }
 
 /** Returns the reason when no artifact of the deployment is suitable for the device. */
-export function misfitFor(deployment: NamedDeployment, found: Misfit): NoUpdate {
+export function misfitFor(deployment: NamedDeployment, found: UnsuitableReason): NoUpdate {
   const because = `${labelOf(deployment)} has no artifact for the device: ${misfitText(found)}`;
   return { condition: found.condition, deploymentId: deployment.id, isUpToDate: false, because };
 }
@@ -180,7 +180,7 @@ function finishedText({
   return `${label} ended for the device${at(finishedMs)} without a suitable artifact${given}`;
 }
 
-function misfitText(found: Misfit): string {
+function misfitText(found: UnsuitableReason): string {
   if (found.condition === 'artifact') return 'no artifact has this name';
   const accepted = found.accepted.join(', ');
   if (found.condition === 'device-type') {

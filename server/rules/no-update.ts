@@ -1,13 +1,13 @@
 /** The reason why a poll receives no update; it is stored in the poll's record. */
 
 import type { HoldBackCondition } from './device-deployment-choice.ts';
-import type { Misfit } from './next-deployment.ts';
+import type { UnsuitableReason } from './next-deployment.ts';
 
 /** The conditions that withhold an update. */
 export type NoUpdateCondition =
   | 'deployment'
   | HoldBackCondition
-  | Misfit['condition']
+  | UnsuitableReason['condition']
   | 'already-installed';
 
 /** The condition that decided, the deployment that it withheld, and the reason at that time. */

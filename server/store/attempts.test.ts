@@ -4,7 +4,7 @@ import {
   type ReportableStatus,
 } from '../../fixtures/contract/vocabulary.ts';
 import { isFinal, mayTryAgain } from '../rules/device-deployment.ts';
-import { heldBackBy } from '../rules/device-deployment-choice.ts';
+import { withholdingCondition } from '../rules/device-deployment-choice.ts';
 import { choiceFor } from '../testing/choice.ts';
 import {
   recordOffer,
@@ -137,7 +137,7 @@ describe('the device deployments that the store finds', () => {
     createWith({ deviceIds: ['a', 'b'], retries });
     recordStatus(deviceDeployments, offered('one'), { status, nowMs: 30 });
     const { deviceDeployments: found } = deviceDeployments.open('a');
-    const kept = heldBackBy(
+    const kept = withholdingCondition(
       { ...deviceDeploymentOf('one'), offeredDevices: 1 },
       { nowMs: 99, lastFinishedSeq: 0 },
     );

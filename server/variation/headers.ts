@@ -1,6 +1,6 @@
 /** Equivalent spellings of header lines. See RFC 9110, section 5. */
 import type { Random } from '../../fixtures/base/random.ts';
-import { pick, shuffled } from './order.ts';
+import { randomItem, shuffled } from './order.ts';
 import type { HeaderLine } from './response.ts';
 
 const utf8Types = [
@@ -28,7 +28,7 @@ export function withOtherOrder(headers: readonly HeaderLine[], random: Random): 
 
 /** Returns the headers with the JSON media type in another spelling. */
 export function withOtherMediaType(headers: readonly HeaderLine[], random: Random): HeaderLine[] {
-  const spelling = pick(utf8Types, random);
+  const spelling = randomItem(utf8Types, random);
   return headers.map(([name, value]) =>
     name.toLowerCase() === 'content-type' && value.startsWith('application/json')
       ? [name, spelling]

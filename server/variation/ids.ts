@@ -5,7 +5,7 @@
 
 import type { Random } from '../../fixtures/base/random.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
-import { pick } from './order.ts';
+import { randomItem } from './order.ts';
 import { changedAt, isObject } from './places.ts';
 
 /** A format in which an id is written instead of as a UUID. */
@@ -55,7 +55,7 @@ export function readId(text: string): string {
 
 /** Returns a request id in a random format. Its characters need no escape anywhere. */
 export function requestIdFrom(id: string, random: Random): string {
-  const shape = pick([...idShapes, 'prefixed', 'decimal'] as const, random);
+  const shape = randomItem([...idShapes, 'prefixed', 'decimal'] as const, random);
   if (shape === 'prefixed') return `req_${writers.base64url(id)}~0`;
   if (shape === 'decimal') return BigInt(`0x${writers['no-dashes'](id)}`).toString();
   return writers[shape](id);

@@ -1,6 +1,6 @@
 /** Equivalent spellings of links. See RFC 3986 and RFC 8288. */
 import type { Random } from '../../fixtures/base/random.ts';
-import { pick, shuffled } from './order.ts';
+import { randomItem, shuffled } from './order.ts';
 import type { HeaderLine } from './response.ts';
 
 /** A query parameter without effect: no signature covers it, and no operation reads it. */
@@ -48,7 +48,7 @@ export function withSchemeInCapitals(uri: string): string {
  * Returns the `Link` lines of a page joined into one, in another order, or with other spaces and
  * quotes.
  */
-export function linkLinesVaried(headers: readonly HeaderLine[], random: Random): HeaderLine[] {
+export function variedLinkLines(headers: readonly HeaderLine[], random: Random): HeaderLine[] {
   const isLink = ([name]: HeaderLine): boolean => name.toLowerCase() === 'link';
   const first = headers.findIndex(isLink);
   const targets = headers.filter(isLink).map(([, value]) => value);
@@ -66,7 +66,7 @@ export function linkLinesVaried(headers: readonly HeaderLine[], random: Random):
 }
 
 function respelledTarget(target: string, random: Random): string {
-  const form = pick(['; rel="$1"', ';rel=$1', '  ;  rel="$1"', '; REL="$1"'], random);
+  const form = randomItem(['; rel="$1"', ';rel=$1', '  ;  rel="$1"', '; REL="$1"'], random);
   return target.replace(/; rel="(first|next|prev|last)"$/, form);
 }
 

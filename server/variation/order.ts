@@ -10,6 +10,6 @@ export function shuffled<Item>(items: readonly Item[], random: Random): Item[] {
 }
 
 /** Returns a random item. */
-export function pick<Item>(items: readonly [Item, ...Item[]], random: Random): Item {
+export function randomItem<Item>(items: readonly [Item, ...Item[]], random: Random): Item {
   return items[random.integer(0, items.length - 1)] ?? items[0];
 }

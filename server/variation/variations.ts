@@ -10,8 +10,8 @@ import { withOtherCase, withOtherMediaType, withOtherOrder } from './headers.ts'
 import { type IdShape, withReshapedIds } from './ids.ts';
 import type { TextForm } from './json-text.ts';
 import * as links from './links.ts';
-import { linkLinesVaried, unknownName } from './links.ts';
-import { pick, shuffled } from './order.ts';
+import { unknownName, variedLinkLines } from './links.ts';
+import { randomItem, shuffled } from './order.ts';
 import { changedAt, freeLists, isObject, type Place, placesOf, withoutMember } from './places.ts';
 import type { HeaderLine, ResponseDraft } from './response.ts';
 
@@ -128,7 +128,7 @@ export const legalVariations: readonly LegalVariation[] = [
       'the relations of Link are in one line or several, with any order, spaces, quotes and case',
     rule: 'RFC 8288, section 3, and RFC 9110, section 5.3: lines of a list may be joined, and quotes left out.',
     appliesTo: ({ headers }) => headers.some(isNamed('link')),
-    apply: (draft, { random }) => ({ ...draft, headers: linkLinesVaried(draft.headers, random) }),
+    apply: (draft, { random }) => ({ ...draft, headers: variedLinkLines(draft.headers, random) }),
   },
   {
     id: 'member-order',
@@ -238,7 +238,7 @@ function changedAtAll(
 }
 
 function unknownValue(random: Random): unknown {
-  return pick([null, true, 'unknown', 17, [], ['unknown', 1], {}, { unknown: null }], random);
+  return randomItem([null, true, 'unknown', 17, [], ['unknown', 1], {}, { unknown: null }], random);
 }
 
 function respelledTime(time: unknown, random: Random): unknown {
@@ -247,7 +247,7 @@ function respelledTime(time: unknown, random: Random): unknown {
   if (moment === undefined) return time;
   const digits =
     random.integer(0, 1) === 0 ? fraction.replace(/(?<!0)0+$/, '') : fraction.padEnd(6, '0');
-  return `${moment}${digits === '' ? '' : `.${digits}`}${pick(['Z', '+00:00'], random)}`;
+  return `${moment}${digits === '' ? '' : `.${digits}`}${randomItem(['Z', '+00:00'], random)}`;
 }
 
 function withShuffledMembers(value: unknown, random: Random): unknown {

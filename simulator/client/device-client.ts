@@ -26,7 +26,7 @@ import { ResponseError } from '../network/errors.ts';
 import type { HttpResponse, Transport } from '../network/transport.ts';
 import {
   bodyOf,
-  circumstancesOf,
+  errorContextOf,
   expectSuccess,
   type ResponseContext,
   statusError,
@@ -315,5 +315,5 @@ function tokenIn(response: HttpResponse, context: ResponseContext): string {
   const token = response.body.toString('latin1');
   if (token.length <= TOKEN_MAX_CHARACTERS && /^[\w-]+(\.[\w-]*){2}$/.test(token)) return token;
   const message = 'the response is not a JWT (three base64url parts joined by dots)';
-  throw new ResponseError('not-a-token', message, circumstancesOf(response, context));
+  throw new ResponseError('not-a-token', message, errorContextOf(response, context));
 }

@@ -25,7 +25,7 @@ import {
 import type { AuthSetStatus } from '../../fixtures/contract/vocabulary.ts';
 import { ClientError, ResponseError, StatusError } from '../network/errors.ts';
 import type { HttpResponse, Transport } from '../network/transport.ts';
-import { bodyOf, circumstancesOf, expectSuccess, type ResponseContext } from './responses.ts';
+import { bodyOf, errorContextOf, expectSuccess, type ResponseContext } from './responses.ts';
 
 /** A deployment that the run creates or joins. */
 export interface RunDeployment {
@@ -91,7 +91,7 @@ export class ManagementClient {
     const token = expectSuccess(response, context).body.toString('latin1');
     if (!isBearerToken(token)) {
       const said = `the server answered ${response.status} without a plain token; check --url`;
-      throw new ResponseError('not-a-token', said, circumstancesOf(response, context));
+      throw new ResponseError('not-a-token', said, errorContextOf(response, context));
     }
     this.#token = token;
   }
@@ -147,7 +147,7 @@ export class ManagementClient {
     const id = /(?<![0-9A-Za-z-])([0-9A-Za-z-]+)\/?$/.exec(location)?.[1];
     if (id !== undefined) return id;
     const message = `the Location header "${location}" names no deployment`;
-    throw new ResponseError('shape', message, circumstancesOf(response, this.#context(operation)));
+    throw new ResponseError('shape', message, errorContextOf(response, this.#context(operation)));
   }
 
   /** Returns an existing deployment by ID. */

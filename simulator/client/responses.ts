@@ -40,7 +40,7 @@ export function statusError(response: HttpResponse, context: ResponseContext): S
     ...(serverSays === undefined ? {} : { serverSays }),
     ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
   };
-  return new StatusError(refused, circumstancesOf(response, context));
+  return new StatusError(refused, errorContextOf(response, context));
 }
 
 /**
@@ -58,20 +58,20 @@ export function bodyOf<Shape extends v.GenericSchema>(
     const excess = jsonExcess(response.body);
     const what = excess === undefined ? `is not JSON (${kind})` : `is not parsed: it ${excess}`;
     const message = `the response with status ${response.status} ${what}`;
-    throw new ResponseError('not-json', message, circumstancesOf(response, context));
+    throw new ResponseError('not-json', message, errorContextOf(response, context));
   }
   const checked = v.safeParse(shape, parsed.value);
   if (checked.success) return checked.output;
   const [issue] = checked.issues;
   const message = `the response's ${v.getDotPath(issue) ?? 'body'} is wrong: ${issue.message}`;
-  throw new ResponseError('shape', message, circumstancesOf(response, context));
+  throw new ResponseError('shape', message, errorContextOf(response, context));
 }
 
 /**
  * Returns the operation, the caller and the duration of an exchange, for an error about its
  * response.
  */
-export function circumstancesOf(response: HttpResponse, context: ResponseContext): ErrorContext {
+export function errorContextOf(response: HttpResponse, context: ResponseContext): ErrorContext {
   const { operation, caller } = context;
   return { operation: operation.id, caller, elapsedMs: response.elapsedMs };
 }

@@ -12,7 +12,7 @@ import type { FleetPlan } from '../plan/plan.ts';
 import { deviceRange } from '../plan/shard.ts';
 import { MergeError, mergeResults } from '../result/merge.ts';
 import type { FleetProgress, FleetResult } from '../result/result.ts';
-import type { ShardSpread, Takeover } from '../result/result-spread.ts';
+import type { RestartedShard, ShardSpread } from '../result/result-spread.ts';
 import type { ShardFigures } from '../result/shard-figures.ts';
 import { ThresholdWatch } from '../result/thresholds-live.ts';
 import { ClusterError } from './cluster-error.ts';
@@ -78,7 +78,7 @@ interface ShardState {
   lastMessageMs: number;
   isReady: boolean;
   deviceIds: readonly string[] | undefined;
-  takeover: Takeover | undefined;
+  takeover: RestartedShard | undefined;
   result: FleetResult | undefined;
   isGivenUp: boolean;
 }
@@ -88,7 +88,7 @@ export class Coordinator {
   readonly #options: CoordinatorOptions;
   readonly #shards: readonly ShardState[];
   readonly #outcome = new Deferred<ClusterOutcome>();
-  readonly #takeovers: Takeover[] = [];
+  readonly #takeovers: RestartedShard[] = [];
   readonly #watch: Timer;
   readonly #reports: WorkerReports;
   readonly #thresholds: ThresholdWatch;

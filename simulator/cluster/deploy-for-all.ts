@@ -3,7 +3,7 @@ import type { Clock } from '../../fixtures/base/clock.ts';
 import { seededRandom } from '../../fixtures/base/random.ts';
 import type { RunDeployment } from '../client/management.ts';
 import { ManagementClient } from '../client/management.ts';
-import { madeDeployment } from '../engine/deployment.ts';
+import { createPlannedDeployment } from '../engine/deployment.ts';
 import { FleetOperator } from '../engine/operator.ts';
 import { Scheduler } from '../engine/scheduler.ts';
 import { RunMetrics } from '../metrics/run-metrics.ts';
@@ -48,7 +48,8 @@ export async function deployForAll(
     rest: (waitMs) => rests.rest(waitMs),
     // The operator would work until the end of a run, so it is stopped once the deployment exists.
     onDeployed: () => rests.stop(),
-    deployment: () => madeDeployment(management, deviceIds, { plan, deploy, nowMs: clock.now() }),
+    deployment: () =>
+      createPlannedDeployment(management, deviceIds, { plan, deploy, nowMs: clock.now() }),
   });
   try {
     return await operator.work();

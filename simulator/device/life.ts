@@ -17,7 +17,7 @@ import { inventoryOf } from './inventory.ts';
 import { type LifeEvent, nextLifeState } from './life-states.ts';
 import { onboardingSteps } from './onboarding.ts';
 import { inBackground, isRefusedContact, WAIT_MIN_MS, waitAfterMs } from './persistence.ts';
-import { losePower, powerlessForMs, withoutPower } from './power.ts';
+import { losePower, powerOffRemainingMs, withoutPower } from './power.ts';
 import { renewalAtMs } from './renewal.ts';
 import { resumeUpdates } from './resume-update.ts';
 import { enterUpdateState, runUpdate } from './update-run.ts';
@@ -109,7 +109,7 @@ async function oneCycle(subject: UpdateSubject): Promise<number> {
 function offForMs({ device, environment }: UpdateSubject): number {
   const { hooks } = device.behaviour;
   const ownOffMs = hooks.offForMs?.(new DeviceHookContext(device, environment)) ?? 0;
-  return Math.max(ownOffMs, environment.offForMs(device), powerlessForMs(device, environment));
+  return Math.max(ownOffMs, environment.offForMs(device), powerOffRemainingMs(device, environment));
 }
 
 async function sleepWhileOff(subject: UpdateSubject, offMs: number): Promise<void> {

@@ -42,7 +42,7 @@ export async function withoutPower(
 }
 
 /** Returns for how many more milliseconds the device has no power; 0 when it has power. */
-export function powerlessForMs(
+export function powerOffRemainingMs(
   { offUntilMs }: SimulatedDevice,
   environment: DeviceEnvironment,
 ): number {

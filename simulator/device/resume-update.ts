@@ -16,11 +16,11 @@ import { withRetries } from './persistence.ts';
 import { UpdateLog } from './update-log.ts';
 import {
   continueUpdate,
+  deleteUpdateData,
   installedBy,
   recordAbort,
   reportState,
   rollBack,
-  settle,
 } from './update-run.ts';
 import { isFinal, nextUpdateState, type UpdateState } from './update-states.ts';
 
@@ -63,7 +63,7 @@ export async function resumeUpdates(subject: UpdateSubject): Promise<boolean> {
       await recoveries[deployment.state](subject, deployment);
       recordAbort(subject, deployment);
       deployment.cutShort = undefined;
-      if (isSettled(deployment)) settle(subject, deployment);
+      if (isSettled(deployment)) deleteUpdateData(subject, deployment);
     }
   }
   return isNew;
@@ -81,7 +81,7 @@ async function stillDownloads(
   recordAbort(subject, deployment);
   if (!isSettled(deployment)) return true;
   rollBack(subject, deployment);
-  settle(subject, deployment);
+  deleteUpdateData(subject, deployment);
   return false;
 }
 

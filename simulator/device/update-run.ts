@@ -75,7 +75,7 @@ async function completed(
     }
     throw error;
   } finally {
-    if (isSettled(deployment)) settle(subject, deployment);
+    if (isSettled(deployment)) deleteUpdateData(subject, deployment);
   }
 }
 
@@ -83,7 +83,10 @@ async function completed(
  * Deletes the data for a rollback and a download, which are not needed once the server knows the
  * outcome.
  */
-export function settle({ device, environment }: UpdateSubject, deployment: DeploymentRecord): void {
+export function deleteUpdateData(
+  { device, environment }: UpdateSubject,
+  deployment: DeploymentRecord,
+): void {
   deployment.before = undefined;
   deployment.fetched = undefined;
   environment.downloads?.forget(device);

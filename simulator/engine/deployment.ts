@@ -46,7 +46,11 @@ export function deploymentSource(from: DeploymentSourceFacts): DeploymentSource 
   return async (deviceIds) => {
     const kept = from.earlierDeployment();
     if (kept?.artifactName === deploy) return kept;
-    return madeDeployment(management, deviceIds, { plan, deploy, nowMs: from.clock.now() });
+    return createPlannedDeployment(management, deviceIds, {
+      plan,
+      deploy,
+      nowMs: from.clock.now(),
+    });
   };
 }
 
@@ -61,7 +65,7 @@ interface DeploymentInput {
  * Creates the deployment of a plan for these devices.
  * @throws ClientError
  */
-export async function madeDeployment(
+export async function createPlannedDeployment(
   management: ManagementClient,
   deviceIds: readonly string[],
   { plan, deploy, nowMs }: DeploymentInput,

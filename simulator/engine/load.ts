@@ -19,7 +19,7 @@ import { Incidents } from './incidents.ts';
 import { PollRate } from './poll-rate.ts';
 import { firstContactAfterMs } from './poll-schedule.ts';
 import type { Scheduler } from './scheduler.ts';
-import { Switches } from './switches.ts';
+import { PowerSchedule } from './switches.ts';
 import { Timeline } from './timeline.ts';
 
 /** The plan, the devices and the services of a load. */
@@ -40,7 +40,7 @@ export class FleetLoad {
   readonly #options: LoadOptions;
   readonly #byIndex: ReadonlyMap<number, SimulatedDevice>;
   readonly #timeline: Timeline | undefined;
-  readonly #switches: Switches;
+  readonly #switches: PowerSchedule;
   readonly #incidents: Incidents | undefined;
   readonly #backoff: BackoffWatch | undefined;
   readonly #spent = new Set<SimulatedDevice>();
@@ -189,9 +189,9 @@ export class FleetLoad {
     });
   }
 
-  #installedSwitches(): Switches {
+  #installedSwitches(): PowerSchedule {
     const { plan, scheduler, elapsedMs, control, devices } = this.#options;
-    return new Switches({
+    return new PowerSchedule({
       timeline: this.#timeline,
       scheduler,
       elapsedMs,

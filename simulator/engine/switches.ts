@@ -26,7 +26,7 @@ export interface SwitchesOptions {
 const SLACK_MS = 1;
 
 /** Tracks which devices are on. */
-export class Switches {
+export class PowerSchedule {
   readonly #options: SwitchesOptions;
   /** End of each device's power cut, in milliseconds since the start of the run. */
   readonly #cutUntilMs = new Map<SimulatedDevice, number>();

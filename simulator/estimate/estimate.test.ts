@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type Costs, needsOf } from './estimate.ts';
+import { needsOf, type ProcessCosts } from './estimate.ts';
 
-const costs: Costs = {
+const costs: ProcessCosts = {
   cpuPerProcess: 0.1,
   cpuPerRequest: 0.001,
   cpuPerSocket: 0.0001,

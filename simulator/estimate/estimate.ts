@@ -25,7 +25,7 @@ export interface GeneratorMachine {
 }
 
 /** Costs of the processes of a simulated fleet, in seconds of CPU time and in bytes. */
-export interface Costs {
+export interface ProcessCosts {
   /** CPU seconds per second of an idle process. */
   readonly cpuPerProcess: number;
   readonly cpuPerRequest: number;
@@ -42,7 +42,7 @@ export interface Costs {
  * Costs measured on a two-core VM with Node 20. Part `estimate` of the benchmark shows their
  * accuracy.
  */
-const measuredCosts: Costs = {
+const measuredCosts: ProcessCosts = {
   cpuPerProcess: 0.012,
   cpuPerRequest: 120e-6,
   cpuPerSocket: 6e-6,
@@ -86,7 +86,7 @@ export function needsOf(
   devices: number,
   traffic: DeviceTraffic,
   machine: GeneratorMachine,
-  costs: Costs = measuredCosts,
+  costs: ProcessCosts = measuredCosts,
 ): FleetNeeds {
   const sockets = Math.round(devices * traffic.connectedShare);
   const requestsPerSecond = devices * traffic.requests;

@@ -4,7 +4,7 @@
  */
 
 import type { WatchedExchange } from '../network/exchange-tap.ts';
-import { foldedBreaches, INTERVALS_MAX, SECOND_MS } from '../result/merge-checks.ts';
+import { breachesByInterval, INTERVALS_MAX, SECOND_MS } from '../result/merge-checks.ts';
 import type { Checks, FirstBreach, RequirementChecks } from '../result/result-checks.ts';
 
 /** Evidence of a breach of a requirement, without secrets. */
@@ -109,7 +109,7 @@ export class CheckMetrics {
           judged,
           broken,
           phases: rows,
-          breaches: foldedBreaches([...breaches]),
+          breaches: breachesByInterval([...breaches]),
           ...(firstBreach && { firstBreach: { ...firstBreach, ...unrated } }),
         };
       },
@@ -122,7 +122,7 @@ function countBreach(requirementTally: RequirementTally, atMs: number): void {
   const second = Math.floor(atMs / SECOND_MS) * SECOND_MS;
   requirementTally.breaches.set(second, (requirementTally.breaches.get(second) ?? 0) + 1);
   if (requirementTally.breaches.size <= INTERVALS_MAX) return;
-  requirementTally.breaches = new Map(foldedBreaches([...requirementTally.breaches]));
+  requirementTally.breaches = new Map(breachesByInterval([...requirementTally.breaches]));
 }
 
 const unrated = { requestsPerSecond: 0 };

@@ -4,7 +4,7 @@
  */
 import type { Clock, Timer } from '../../fixtures/base/clock.ts';
 import { printable } from '../../fixtures/base/printable.ts';
-import { redirectWayOut } from '../../fixtures/base/redirect.ts';
+import { redirectRemedy } from '../../fixtures/base/redirect.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import type { FleetPlan } from '../plan/plan.ts';
@@ -121,7 +121,7 @@ function otherServer(
   const met = `the server answered ${status}`;
   if (status >= 300 && status < 400 && location !== undefined) {
     const to = printable(location, WORDS_MAX_CHARACTERS);
-    return `${met}, a redirect to ${to}; ${redirectWayOut(asked, location)}`;
+    return `${met}, a redirect to ${to}; ${redirectRemedy(asked, location)}`;
   }
   const isMarkup = /\b(?:html|xml)\b/i.test(headers['content-type'] ?? '') || /^\s*</.test(text);
   if (!isMarkup) {

@@ -42,7 +42,7 @@ export function checkSections({ checks, series }: FleetResult): string[][] {
  * Returns the text about requirements broken so far for the progress line; an empty list when there
  * are none.
  */
-export function brokenWords({ broken = [] }: Pick<FleetProgress, 'broken'>): string[] {
+export function violationText({ broken = [] }: Pick<FleetProgress, 'broken'>): string[] {
   if (broken.length === 0) return [];
   const more = broken.length - BROKEN_NAMED_MAX;
   const named = broken.slice(0, BROKEN_NAMED_MAX).join(' ');

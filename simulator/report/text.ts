@@ -7,13 +7,13 @@ import { fixedRatePollsLine } from '../result/fixed-rate-polls.ts';
 import { differencesIn, missingShardShare, outcomeOf } from '../result/outcome.ts';
 import type { FleetProgress, FleetResult } from '../result/result.ts';
 import { machineLine } from '../result/result-machines.ts';
-import type { Takeover } from '../result/result-spread.ts';
+import type { RestartedShard } from '../result/result-spread.ts';
 import { sharedKeysLine } from '../result/shared-keys.ts';
 import { countsOf } from '../result/thresholds-measures.ts';
 import { timeToPercentMs, updateTimes } from '../result/update-times.ts';
 import { columns } from './columns.ts';
 import { endings } from './endings.ts';
-import { brokenWords, checkSections } from './text-checks.ts';
+import { checkSections, violationText } from './text-checks.ts';
 
 /** Maximum number of differences and errors shown; the JSON report contains all of them. */
 const ROWS_MAX = 10;
@@ -118,7 +118,7 @@ function spreadLines(result: FleetResult): string[][] {
   return [[heading, ...shortened(rows), missing]];
 }
 
-function keptWords(kept: Takeover['kept']): string {
+function keptWords(kept: RestartedShard['kept']): string {
   if (kept === undefined) return 'its figures are lost';
   return `its figures up to ${seconds(kept.untilMs)} are included (${counted(kept.exchanges, 'request')})`;
 }
@@ -138,7 +138,7 @@ export function progressLine(progress: FleetProgress): string {
     `${socketsOpen} sockets`,
     `${exchanges} requests`,
     `${errors} errors`,
-    ...brokenWords(progress),
+    ...violationText(progress),
   ];
   return words.join(', ');
 }
@@ -147,7 +147,7 @@ export function progressLine(progress: FleetProgress): string {
  * Renders the measurements of a run that failed: its last progress, latencies and causes of
  * failures.
  */
-export function brokenOffReport(progress: FleetProgress): string {
+export function failedRunReport(progress: FleetProgress): string {
   const sections = [
     ['Measured before the run broke off', `  ${progressLine(progress)}`],
     ['Latency in ms', ...columns(latencyRows(progress.latencies))],

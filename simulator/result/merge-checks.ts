@@ -77,7 +77,7 @@ type BreachIntervals = RequirementChecks['breaches'];
  * Merges breaches into intervals of one second, or of two, four, eight and so on when there would
  * be more than `STRETCHES_MAX` intervals.
  */
-export function foldedBreaches(breaches: BreachIntervals): BreachIntervals {
+export function breachesByInterval(breaches: BreachIntervals): BreachIntervals {
   for (let widthMs = SECOND_MS; ; widthMs *= 2) {
     const counts = new Map<number, number>();
     for (const [atMs, count] of breaches) {
@@ -114,7 +114,7 @@ function together(one: RequirementChecks, other: RequirementChecks | undefined):
     judged: one.judged + other.judged,
     broken: one.broken + other.broken,
     phases: [...phases.values()],
-    breaches: foldedBreaches([...one.breaches, ...other.breaches]),
+    breaches: breachesByInterval([...one.breaches, ...other.breaches]),
     ...(firstBreach && { firstBreach }),
   };
 }

@@ -6,10 +6,10 @@ import {
   addCounts,
   emptyAccounts,
   emptyRow,
-  foldedRows,
+  mergeAdjacentRows,
+  rowFactor,
   type SeriesRow,
   seriesOf,
-  widening,
 } from './series.ts';
 
 /**
@@ -23,7 +23,7 @@ export function mergedSeries(parts: readonly Series[]): Series {
   if (moments.length === 0) return { widthMs: widestMs, rows: [] };
   const first = Math.floor(minOf(moments) / widestMs);
   const last = Math.floor(maxOf(moments) / widestMs);
-  const widthMs = widestMs * widening(first, last);
+  const widthMs = widestMs * rowFactor(first, last);
   const tables = filled.map((series) => tableOf(series, widthMs));
   const indices = [...new Set(tables.flatMap((table) => [...table.keys()]))];
   indices.sort((one, other) => one - other);
@@ -61,7 +61,7 @@ function tableOf(series: Series, widthMs: number): ReadonlyMap<number, SeriesRow
     for (const [bucket, count] of buckets) row.buckets[bucket] = count;
     rows.set(startMs / series.widthMs, row);
   }
-  return foldedRows(rows, widthMs / series.widthMs);
+  return mergeAdjacentRows(rows, widthMs / series.widthMs);
 }
 
 function minOf(values: readonly number[]): number {

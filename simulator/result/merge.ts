@@ -13,7 +13,7 @@ import { mergedChecks } from './merge-checks.ts';
 import { exchangeMergers, mergeErrors, mergePhases, mergeUpdates } from './merge-figures.ts';
 import { mergedSeries } from './merge-series.ts';
 import {
-  agreed,
+  commonValue,
   counts,
   every,
   fields,
@@ -103,7 +103,7 @@ const mergedSections = fields<Sections>({
     error: joinTexts(', '),
   }),
   virtual: first,
-  deploymentId: agreed,
+  deploymentId: commonValue,
   deployedMs: lowest,
   funnel: counts,
   deviceCounts: counts,

@@ -18,7 +18,7 @@ export const highest = (parts: readonly number[]): number => Math.max(...parts);
 export const every = (parts: readonly boolean[]): boolean => parts.every((each) => each);
 
 /** Returns the value if all parts have the same one; otherwise undefined. */
-export const agreed = <T>(parts: PartValues<T>): T | undefined =>
+export const commonValue = <T>(parts: PartValues<T>): T | undefined =>
   parts.every((each) => each === parts[0]) ? parts[0] : undefined;
 
 /** Returns a merger that joins the distinct texts in alphabetical order. */

@@ -70,6 +70,6 @@ export const spreadShape = v.object({
 /** The restarted and lost shards of a run. */
 export type ShardSpread = Immutable<v.InferOutput<typeof spreadShape>>;
 /** A shard that another worker has restarted. */
-export type Takeover = Immutable<v.InferOutput<typeof takeoverShape>>;
+export type RestartedShard = Immutable<v.InferOutput<typeof takeoverShape>>;
 /** The measurements that were kept of a failed worker. */
 export type FailedWorkerFigures = Immutable<v.InferOutput<typeof keptShape>>;

@@ -100,8 +100,8 @@ export class SeriesCounter implements SeriesTable {
   }
 
   #widen(lastIndex: number): void {
-    const factor = widening(this.#first, lastIndex);
-    this.#rows = foldedRows(this.#rows, factor);
+    const factor = rowFactor(this.#first, lastIndex);
+    this.#rows = mergeAdjacentRows(this.#rows, factor);
     this.#first = Math.floor(this.#first / factor);
     this.widthMs *= factor;
     this.#current = undefined;
@@ -112,14 +112,14 @@ export class SeriesCounter implements SeriesTable {
  * Returns the factor by which rows must widen so that `first` to `last` are at most
  * `SERIES_ROWS_MAX` rows.
  */
-export function widening(first: number, last: number): number {
+export function rowFactor(first: number, last: number): number {
   let factor = 1;
   while (Math.floor(last / factor) - Math.floor(first / factor) >= SERIES_ROWS_MAX) factor *= 2;
   return factor;
 }
 
 /** Merges each `factor` adjacent rows into one. */
-export function foldedRows(
+export function mergeAdjacentRows(
   rows: ReadonlyMap<number, SeriesRow>,
   factor: number,
 ): Map<number, SeriesRow> {

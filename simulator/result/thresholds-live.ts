@@ -1,6 +1,6 @@
 /** Checks during a run whether its thresholds can still be met, and ends the run early if not. */
 import { thresholdOf } from '../plan/thresholds-parser.ts';
-import { canNoLongerBeMet } from './thresholds.ts';
+import { isUnattainable } from './thresholds.ts';
 import type { Measures } from './thresholds-measures.ts';
 
 /**
@@ -35,7 +35,7 @@ export class ThresholdWatch {
     const now = measures();
     for (const [position, threshold] of this.#aborting.entries()) {
       const before = this.#looks[position] ?? 0;
-      this.#looks[position] = canNoLongerBeMet(threshold, now) ? before + 1 : 0;
+      this.#looks[position] = isUnattainable(threshold, now) ? before + 1 : 0;
     }
     return this.#looks.some((looks) => looks >= HOPELESS_LOOKS);
   }

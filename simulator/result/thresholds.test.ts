@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ThresholdError, thresholdOf } from '../plan/thresholds-parser.ts';
 import { figuresOf, sampleResult } from '../testing/sample-result.ts';
 import type { FleetResult } from './result.ts';
-import { canNoLongerBeMet, thresholdVerdicts } from './thresholds.ts';
+import { isUnattainable, thresholdVerdicts } from './thresholds.ts';
 import { type Measures, measuresOf } from './thresholds-measures.ts';
 
 const startMs = Date.parse(sampleResult.startedAt);
@@ -183,7 +183,7 @@ function underway(result: FleetResult): Measures {
 }
 
 function isLost(text: string, result: FleetResult): boolean {
-  return canNoLongerBeMet(thresholdOf(text), underway(result));
+  return isUnattainable(thresholdOf(text), underway(result));
 }
 
 describe('a threshold becomes out of reach', () => {

@@ -27,7 +27,7 @@ export function thresholdVerdicts(
     const { value, observed } = observation(threshold, measures);
     if (value === undefined) return { threshold: text, verdict: 'undecided', observed };
     if (isMet(threshold, value)) return { threshold: text, verdict: 'met', observed };
-    const isOpen = !measures.isOver && !canNoLongerBeMet(threshold, measures);
+    const isOpen = !measures.isOver && !isUnattainable(threshold, measures);
     const seen = observed + latenessWords(threshold, measures);
     return { threshold: text, verdict: isOpen ? 'undecided' : 'missed', observed: seen };
   });
@@ -49,7 +49,7 @@ function latenessWords({ subject, scope }: Threshold, { lateness }: Measures): s
  * unattainable once it exceeds the limit. A share, rate or percentile is unattainable once it is
  * missed over many exchanges.
  */
-export function canNoLongerBeMet(threshold: Threshold, measures: Measures): boolean {
+export function isUnattainable(threshold: Threshold, measures: Measures): boolean {
   const { subject, comparator, limit } = threshold;
   if (subject.kind === 'updated') return isTooLate(threshold, measures);
   const { value } = observation(threshold, measures);

@@ -12,7 +12,7 @@ import {
   type ConformanceResult,
   runConformance,
 } from '../../../conformance/conformance.ts';
-import { removableText, stayingText } from '../../../conformance/report/footprint.ts';
+import { leftOnServerText, removableText } from '../../../conformance/report/footprint.ts';
 import { systemClock } from '../../../fixtures/base/clock.ts';
 import { counted } from '../../../fixtures/base/counted.ts';
 import { systemRandom } from '../../../fixtures/base/random.ts';
@@ -127,7 +127,7 @@ function planFootprint({
   secondsAtLeast,
 }: Pick<Plan, 'madeAtMost' | 'footprint' | 'secondsAtLeast'>): readonly string[] {
   const removed = removableText({ made });
-  const stays = stayingText({ made, footprint });
+  const stays = leftOnServerText({ made, footprint });
   const time =
     secondsAtLeast === null ? '' : `, at --rate at least ${durationText(secondsAtLeast)}`;
   return [

@@ -6,14 +6,14 @@
 import { type Command, Option } from 'commander';
 import type { Defect } from '../../../conformance/self-test/defect.ts';
 import { allDefects } from '../../../conformance/self-test/defects/index.ts';
-import { drawnDefects, type FuzzDefect } from '../../../conformance/self-test/fuzz/draw.ts';
+import { type FuzzDefect, randomDefects } from '../../../conformance/self-test/fuzz/draw.ts';
 import {
   type FuzzResult,
   type FuzzRow,
   reachesFloor,
   runFuzz,
 } from '../../../conformance/self-test/fuzz/fuzz.ts';
-import { isSound } from '../../../conformance/self-test/judgement.ts';
+import { needsNoFix } from '../../../conformance/self-test/judgement.ts';
 import {
   isSuccessful,
   type KillMatrix,
@@ -35,7 +35,7 @@ import {
 } from '../../../conformance/self-test/report/fuzz-text.ts';
 import { matrixHtml } from '../../../conformance/self-test/report/html.ts';
 import { matrixText, rowText } from '../../../conformance/self-test/report/text.ts';
-import { obey } from '../../../conformance/self-test/workers.ts';
+import { runAsWorker } from '../../../conformance/self-test/workers.ts';
 import { selectedRows } from '../../../conformance/suite/selection.ts';
 import { systemClock } from '../../../fixtures/base/clock.ts';
 import { addExamples } from '../../options/examples.ts';
@@ -109,9 +109,9 @@ async function act(
     const { floor } = options;
     return testWithBadClients({ beginnings, fuzz, seed, floor }, createOutput(json));
   }
-  const drawn = fuzz === undefined ? undefined : drawnDefects(fuzz, seed);
+  const drawn = fuzz === undefined ? undefined : randomDefects(fuzz, seed);
   if (options.worker) {
-    await obey(drawn ?? allDefects, (signal) => selfTestOn(targetOf(options), { signal }));
+    await runAsWorker(drawn ?? allDefects, (signal) => selfTestOn(targetOf(options), { signal }));
     return exitCodes.pass;
   }
   const output = createOutput(json);
@@ -181,7 +181,7 @@ async function runAll(
         clock: systemClock,
         total: defects.length,
         text: rowText,
-        isMiss: (row) => !isSound(row),
+        isMiss: (row) => !needsNoFix(row),
       }),
     });
   } finally {

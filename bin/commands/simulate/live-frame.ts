@@ -1,7 +1,7 @@
 /** Formats one frame of the live view of a run as lines; all figures come from the caller. */
 
 import type { FleetProgress } from '../../../simulator/engine/simulate-fleet.ts';
-import { brokenWords } from '../../../simulator/report/text-checks.ts';
+import { violationText } from '../../../simulator/report/text-checks.ts';
 import {
   type LineStyle,
   styledLine,
@@ -126,7 +126,7 @@ function standingLines({ progress, rates }: LiveFacts): FrameRow[] {
       counted('errors', errors, 'bad'),
       `(${rates.errors.toFixed(1)}/s)`,
     ],
-    ...brokenWords(progress).map((text): FrameRow => [{ text, tone: 'bad' }]),
+    ...violationText(progress).map((text): FrameRow => [{ text, tone: 'bad' }]),
   ];
 }
 

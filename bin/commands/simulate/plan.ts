@@ -32,7 +32,7 @@ type PlanOptionValues = PlanWords & { readonly plan?: string };
 type RunOnlyValues = Pick<PlanWords, 'acceptWith' | 'shard' | 'deploymentId'>;
 
 /** A plan with the text values that it was built from. */
-export interface WrittenPlan {
+export interface PlanWithSources {
   readonly plan: FleetPlan;
   readonly words: OwnPlan;
 }
@@ -42,7 +42,10 @@ export interface WrittenPlan {
  * overrides the file of settings, and all override defaults.
  * @throws CommandError when a file cannot be read, or the plan file is wrong
  */
-export async function planFrom(command: Command, more: RunOnlyValues = {}): Promise<WrittenPlan> {
+export async function planFrom(
+  command: Command,
+  more: RunOnlyValues = {},
+): Promise<PlanWithSources> {
   const options: PlanOptionValues = command.opts();
   const file = options.plan === undefined ? {} : await readPlanFile(options.plan);
   const { ca, cert, key, accept, email, password, token, ...written } = {

@@ -10,7 +10,7 @@ import {
   requireDeployable,
 } from '../../../simulator/engine/simulate-fleet.ts';
 import { planSchema } from '../../../simulator/plan/plan-words.ts';
-import { brokenOffReport, fleetReport } from '../../../simulator/report/text.ts';
+import { failedRunReport, fleetReport } from '../../../simulator/report/text.ts';
 import { addExamples } from '../../options/examples.ts';
 import { exitCodeHelp, fleetCodes } from '../../options/exit-code-help.ts';
 import { fleetFormats } from '../../options/fleet-formats.ts';
@@ -36,7 +36,7 @@ import { openRunObservers, STANDARD_OUTPUT } from './audience.ts';
 import { addCleanup } from './cleanup.ts';
 import { printKeyProgress } from './identity-options.ts';
 import { listenAddress, listenAddressForm } from './listen-address.ts';
-import { planFrom, type WrittenPlan } from './plan.ts';
+import { type PlanWithSources, planFrom } from './plan.ts';
 import { addPlanOptions } from './plan-options.ts';
 import { preflight } from './preflight.ts';
 import { ReadyWatch } from './ready-watch.ts';
@@ -148,7 +148,7 @@ async function actVirtually(command: Command, options: SimulateOptions): Promise
 }
 
 async function simulate(
-  written: WrittenPlan,
+  written: PlanWithSources,
   options: SimulateOptions,
   command: Command,
 ): Promise<ExitCode> {
@@ -194,7 +194,7 @@ async function simulate(
     async (whole) => ({ ...whole, ...(await audience.close()) }),
     async (error: unknown) => {
       await audience.close();
-      if (last !== undefined && last.exchanges > 0) output.line(brokenOffReport(last) + repeat);
+      if (last !== undefined && last.exchanges > 0) output.line(failedRunReport(last) + repeat);
       if (options.report) output.warn('no report was written: it needs the result of all devices');
       throw fleetError(error, plan);
     },

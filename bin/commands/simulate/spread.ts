@@ -15,7 +15,7 @@ import { durationMs } from '../../options/option-values.ts';
 import { packageVersion } from '../../output/version.ts';
 import { authorityIn } from './certificates.ts';
 import { judgeFor } from './checks.ts';
-import type { WrittenPlan } from './plan.ts';
+import type { PlanWithSources } from './plan.ts';
 import { redisRows, workerSecret } from './redis-options.ts';
 
 /** Limit on processes; more do not increase the load. */
@@ -111,7 +111,7 @@ export interface SpreadOutput {
  * @throws CommandError, and the errors of `simulateFleet`
  */
 export async function simulateSpread(
-  written: WrittenPlan,
+  written: PlanWithSources,
   hooks: FleetHooks & SpreadOutput,
   options: SpreadOptions,
 ): Promise<FleetResult> {
@@ -125,7 +125,7 @@ export async function simulateSpread(
 }
 
 async function runSpread(
-  { plan, words }: WrittenPlan,
+  { plan, words }: PlanWithSources,
   hooks: FleetHooks & SpreadOutput,
   {
     shards,

@@ -96,7 +96,7 @@ export const authenticationScenes = {
     ),
     server: { dialects: new Set(['rs256']) },
   },
-  'clock-wrong': accepted(
+  'clock-years-off': accepted(
     { advanceSeconds: 9 * 365 * DAY_SECONDS },
     { await: 'authentication request with a token' },
     awaitPoll,

@@ -14,7 +14,7 @@ const refusedAt = (...places: readonly (Step & { startAt: unknown })[]): SceneRo
 });
 
 export const connectionScenes = {
-  sockets: {
+  websocket: {
     ...accepted(
       { send: 'ping' },
       { idleSeconds: 2 },

@@ -33,7 +33,7 @@ export const downloadScenes = {
     when: 'body',
     script: [0, 1, 'half', 250_000].map((afterBytes) => ({ kind: 'reset', afterBytes })),
   }),
-  'lying-206': faultyDownload({
+  'wrong-range': faultyDownload({
     ...toDownloads,
     script: ['reset', { kind: 'shifted-range', claims: 'sent' }],
     when: 'body',

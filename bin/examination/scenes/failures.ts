@@ -32,7 +32,7 @@ export const failureScenes = {
     { faults: [{ ...toPolls, script: outageActions }] },
     { await: 'poll with a response 200 or 204', intervals: 20 },
   ),
-  'odd-errors': accepted(
+  'error-bodies': accepted(
     {
       // A good response follows each error, since the pauses of a client may grow with each.
       faults: oddBodies.map((body, index) => ({

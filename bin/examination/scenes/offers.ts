@@ -1,11 +1,12 @@
 /** Scenes of updates that are offered, carried out and ended. */
 import type { SceneName } from '../../../conformance/clients/scene-names.ts';
+import type { Step } from '../scene.ts';
 import {
   accepted,
   awaitFinalReport,
   awaitPoll,
   clearFaults,
-  damage,
+  corruptByte,
   deploy,
   heldDownload,
   idleTwoIntervals,
@@ -23,7 +24,21 @@ const pausesEverywhere = {
 
 const pausesLater = { ArtifactReboot_Enter: 'pause', ArtifactCommit_Enter: 'pause' } as const;
 
+const pausesAtCommit = { ArtifactCommit_Enter: 'pause' } as const;
+
 const unaskedMap = { id: 'unasked', priority: 0, states: { ArtifactInstall_Enter: {} } };
+
+/** Steps of a deployment that pauses in these states, and is continued once the client pauses. */
+function pausedAndContinued(states: Readonly<Record<string, 'pause'>>): readonly Step[] {
+  return [
+    { deploy: { offer: 'new', states } },
+    { await: 'poll with an update' },
+    { await: 'report of a pause', isOptional: true },
+    { await: 'map request', isOptional: true },
+    { user: 'continueMap' },
+    awaitFinalReport,
+  ];
+}
 
 export const offerScenes = {
   update: accepted(
@@ -68,7 +83,7 @@ export const offerScenes = {
     { await: 'final report', isOptional: true },
     { user: 'abort' },
     clearFaults,
-    { faults: [damage, { ...toLogs, act: 'revoke-token' }] },
+    { faults: [corruptByte, { ...toLogs, act: 'revoke-token' }] },
     deploy,
     awaitFinalReport,
     idleTwoIntervals,
@@ -147,24 +162,16 @@ export const offerScenes = {
   ),
   'control-map': {
     ...accepted(
-      { deploy: { offer: 'new', states: pausesEverywhere } },
-      { await: 'poll with an update' },
-      { await: 'report of a pause', isOptional: true },
-      { await: 'map request', isOptional: true },
-      { user: 'continueMap' },
-      awaitFinalReport,
+      ...pausedAndContinued(pausesEverywhere),
       { deploy: { offer: 'new', states: pausesEverywhere } },
       { await: 'poll with an update' },
       { await: 'report of a pause', isOptional: true },
       { user: 'abort' },
       { idleIntervals: 3 },
       // A client may know only the first of the states.
-      { deploy: { offer: 'new', states: pausesLater } },
-      { await: 'poll with an update' },
-      { await: 'report of a pause', isOptional: true },
-      { await: 'map request', isOptional: true },
-      { user: 'continueMap' },
-      awaitFinalReport,
+      ...pausedAndContinued(pausesLater),
+      // Or all but the last one.
+      ...pausedAndContinued(pausesAtCommit),
     ),
     needs: 'control-map',
   },

@@ -5,7 +5,7 @@ import {
   accepted,
   awaitFinalReport,
   clearFaults,
-  damage,
+  corruptByte,
   damaged,
   deploy,
   idleTwoIntervals,
@@ -79,7 +79,7 @@ export const reportScenes = {
   'log-too-large': accepted(
     {
       faults: [
-        damage,
+        corruptByte,
         { ...toLogs, times: 'until-cleared', act: { kind: 'respond', status: 413 } },
       ],
     },

@@ -45,14 +45,14 @@ export type SceneRow = Omit<Scene, 'name'>;
 export const accepted = (...steps: readonly Step[]): SceneRow => ({ start: 'accepted', steps });
 
 /** A byte of the payload that is changed in every download. */
-export const damage = {
+export const corruptByte = {
   ...toDownloads,
   times: 'until-cleared',
   act: { kind: 'corrupted', atByte: 150_000 },
 };
 
 /** Every download has a byte of the payload changed, so that its checksum does not match. */
-export const damaged: Step = { faults: [damage] };
+export const damaged: Step = { faults: [corruptByte] };
 
 /** Holds a download when this part of the file was sent. */
 export function heldDownload(part: number) {

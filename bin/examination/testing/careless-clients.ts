@@ -92,7 +92,7 @@ export const mistakes: readonly Mistake[] = [
   {
     does: 'joins whatever a 206 brings, and checks nothing',
     duty: 'get.checks-206',
-    scene: 'lying-206',
+    scene: 'wrong-range',
     replaced: [
       [' or not place.startswith(f"bytes {have}-")', ''],
       ['begun != whole', 'False'],

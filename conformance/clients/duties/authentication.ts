@@ -278,7 +278,7 @@ const reactionDuties: readonly Duty[] = [
     source: 'Authentication, rule 3',
     evidence: 'polls after the clock of the server was moved by years',
     remedy: 'judge a token by the responses to it, not by the clock of the device',
-    scene: 'clock-wrong',
+    scene: 'clock-years-off',
     sequence: {
       dueAfter: {
         exchange: (_, { client, event }) =>

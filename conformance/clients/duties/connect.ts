@@ -153,7 +153,7 @@ const frameDuties: readonly Duty[] = [
     evidence: 'the pong after a ping of the server',
     excuses: 'a websocket that was closed',
     remedy: 'send a pong with the same bytes at once, also while a message is handled',
-    scene: 'sockets',
+    scene: 'websocket',
     sequence: {
       dueAfter: { socket: ({ event, from }) => event === 'ping' && from === 'server' },
       keptBy: { socket: ({ event, from }) => event === 'pong' && from === 'device' },
@@ -194,11 +194,11 @@ const frameDuties: readonly Duty[] = [
     source: 'RFC 6455, 5.4',
     evidence: 'what follows a message of the server that was sent in fragments',
     remedy: 'join the fragments, and handle control frames in between',
-    scene: 'sockets',
+    scene: 'websocket',
     sequence: {
       dueAfter: {
         acts: ['scene-began'],
-        when: ({ scene, sockets }) => scene === 'sockets' && sockets.size > 0,
+        when: ({ scene, sockets }) => scene === 'websocket' && sockets.size > 0,
       },
       keptBy: { socket: ({ event, from }) => event === 'message' && from === 'device' },
       cancelledBy: { acts: ['client-killed'] },
@@ -286,7 +286,7 @@ const reactionDuties: readonly Duty[] = [
     source: 'Device connect; field notes 4.4',
     evidence: 'what follows a message of an unknown protocol or type',
     remedy: 'answer with an error, or ignore the message',
-    scene: 'sockets',
+    scene: 'websocket',
     sequence: {
       dueAfter: { socket: (event) => event.from === 'server' && isUnknownMessage(event) },
       keptBy: {
@@ -304,7 +304,7 @@ const reactionDuties: readonly Duty[] = [
     source: 'Device connect; field notes 4.4',
     evidence: 'the poll after a check-update message, within 10 s',
     remedy: 'poll once at a check-update message, whatever is left of the interval',
-    scene: 'sockets',
+    scene: 'websocket',
     sequence: {
       dueAfter: {
         socket: ({ from, event, payload }) => {

@@ -3,7 +3,7 @@
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { describeValue } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
-import type { Flaw } from '../download-progress.ts';
+import type { DownloadDefect } from '../download-progress.ts';
 import type { Duty, DutyMemory } from '../duty.ts';
 import {
   digestOf,
@@ -306,7 +306,7 @@ const transferDuties: readonly Duty[] = [
 /** A duty that is broken by a success although what was sent of the file was flawed. */
 interface FlawDuty extends Pick<Duty, 'id' | 'sentence' | 'source' | 'remedy'> {
   readonly level: 'must' | 'should';
-  readonly flaw: Flaw;
+  readonly flaw: DownloadDefect;
   readonly scene: NonNullable<Duty['scene']>;
   readonly seen: string;
 }
@@ -319,7 +319,7 @@ const flawRows: readonly FlawDuty[] = [
     sentence: 'A device joins only parts that begin where it asked.',
     source: 'RFC 9110, 14.4 and 15.3.7',
     remedy: 'compare the first byte in Content-Range, and begin anew after a 200',
-    scene: 'lying-206',
+    scene: 'wrong-range',
     seen: 'a file with a part that began elsewhere',
   },
   {
@@ -365,7 +365,7 @@ const flawRows: readonly FlawDuty[] = [
 ];
 
 /** Flaws of parts that a device joins or drops; each part alone is whole. */
-const joinedFlaws: ReadonlySet<Flaw> = new Set(['wrong-start', 'changed']);
+const joinedFlaws: ReadonlySet<DownloadDefect> = new Set(['wrong-start', 'changed']);
 
 const flawDuties: readonly Duty[] = flawRows.map(({ flaw, seen: actual, ...row }) => ({
   ...row,

@@ -7,7 +7,7 @@ import { pollOperations } from '../../../fixtures/contract/operations.ts';
 import { describeValue } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
 import type { Duty } from '../duty.ts';
-import { askedWith, downloadOperations } from '../exchange-facts.ts';
+import { downloadOperations, pollData } from '../exchange-facts.ts';
 import { HASTY_REPEATS_MAX, isAnswered } from '../excuses.ts';
 import {
   abortedOffer,
@@ -88,7 +88,7 @@ export const failedReportDuties: readonly Duty[] = [
           deploymentId === offer?.id && membersOf(sent).status === 'success' && isSuccess;
         return isDone ? { where, must: 'not succeed', actual: 'success' } : undefined;
       }
-      const { artifact_name: name } = askedWith(exchange);
+      const { artifact_name: name } = pollData(exchange);
       if (name !== offer?.name || name === offer?.formerName) return undefined;
       return { where, must: 'not be installed', actual: `a poll with ${describeValue(name)}` };
     },

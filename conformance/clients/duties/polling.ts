@@ -9,11 +9,11 @@ import { describeValue } from '../../target/expectations.ts';
 import { isMap, membersOf } from '../../target/json-members.ts';
 import type { Duty, DutyMemory } from '../duty.ts';
 import {
-  askedWith,
   downloadOperations,
-  furtherPairs,
-  isHasty,
   isReportableFinal,
+  isTooSoon,
+  otherPollData,
+  pollData,
 } from '../exchange-facts.ts';
 import { HASTY_PAUSES_MAX, HASTY_REPEATS_MAX, isAnswered, isUnderway } from '../excuses.ts';
 import { isWithoutUpdate } from './reports.ts';
@@ -46,7 +46,7 @@ const requestDuties: readonly Duty[] = [
           actual: 'missing or another value',
         };
       }
-      const asked = row.id === 'post-next-deployment' ? membersOf(sent) : askedWith(exchange);
+      const asked = row.id === 'post-next-deployment' ? membersOf(sent) : pollData(exchange);
       const name = ['device_type', 'artifact_name'].find(
         (each) => typeof asked[each] !== 'string' || asked[each] === '',
       );
@@ -63,9 +63,9 @@ const requestDuties: readonly Duty[] = [
     remedy: 'write numbers and booleans as strings',
     appliesToClient: ({ sendsFurtherPairs }) => sendsFurtherPairs,
     operations: ['post-next-deployment', 'post-next-deployment-v2'],
-    applies: (exchange) => Object.keys(furtherPairs(exchange)).length > 0,
+    applies: (exchange) => Object.keys(otherPollData(exchange)).length > 0,
     violation: (exchange) => {
-      const found = Object.entries(furtherPairs(exchange)).find(
+      const found = Object.entries(otherPollData(exchange)).find(
         ([, value]) => typeof value !== 'string',
       );
       if (found === undefined) return undefined;
@@ -86,7 +86,7 @@ const requestDuties: readonly Duty[] = [
     applies: (_, memory) => endedOffer(memory) !== undefined,
     violation: (exchange, memory) => {
       const { final, name, formerName } = endedOffer(memory) ?? {};
-      const asked = askedWith(exchange).artifact_name;
+      const asked = pollData(exchange).artifact_name;
       const expected = final === 'failure' ? formerName : name;
       const other = final === 'failure' ? name : formerName;
       if (asked !== other || expected === other) return undefined;
@@ -121,7 +121,7 @@ const requestDuties: readonly Duty[] = [
     operations: pollOperations,
     applies: (exchange, memory) => activeOffer(exchange, memory)?.asked !== undefined,
     violation: (exchange, memory) => {
-      const asked = askedWith(exchange);
+      const asked = pollData(exchange);
       const { asked: before = '{}' } = activeOffer(exchange, memory) ?? {};
       if (jsonInOrder(asked) === before) return undefined;
       const former = membersOf(JSON.parse(before));
@@ -330,10 +330,10 @@ const reactionDuties: readonly Duty[] = [
       keptBy: {
         exchange: (exchange, { client }) =>
           exchange.row.id === reports ||
-          (isPollOperation(exchange.row) && !isHasty(client.lastPoll, exchange)),
+          (isPollOperation(exchange.row) && !isTooSoon(client.lastPoll, exchange)),
       },
       brokenBy: (exchange, { client }, { polls: count }) =>
-        count > HASTY_REPEATS_MAX && isHasty(client.lastPoll, exchange)
+        count > HASTY_REPEATS_MAX && isTooSoon(client.lastPoll, exchange)
           ? {
               where: 'unusable instructions',
               must: 'not lead to a tight loop',

@@ -295,7 +295,7 @@ const reactionDuties: readonly Duty[] = [
     source: 'Errors, rule 1; field notes 8.1',
     evidence: 'the request after an error whose body is not an Error',
     remedy: 'decide by the status alone, and show the body only as far as it can be read',
-    scene: 'odd-errors',
+    scene: 'error-bodies',
     sequence: {
       dueAfter: {
         exchange: ({ status, json }, { event }) =>

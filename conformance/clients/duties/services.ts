@@ -4,7 +4,7 @@ import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { describeValue } from '../../target/expectations.ts';
 import { entriesOf, membersOf } from '../../target/json-members.ts';
 import type { Duty } from '../duty.ts';
-import { alertKeys, isHasty } from '../exchange-facts.ts';
+import { alertKeys, isTooSoon } from '../exchange-facts.ts';
 import { HASTY_REPEATS_MAX, isAnswered } from '../excuses.ts';
 import { bodyDuty } from './body-duty.ts';
 
@@ -148,7 +148,7 @@ const mapDuties: readonly Duty[] = [
         return { where: 'the device', must: `pause at ${skipped}`, actual: describeValue(status) };
       // A pause that is never lifted may expire, but not because the map was fetched.
       const held = pauses.find((state) => heldBack[state]?.[1] === status);
-      const isAtOnce = mapFetches === 1 && lastMap?.isRead && isHasty(lastMap, exchange);
+      const isAtOnce = mapFetches === 1 && lastMap?.isRead && isTooSoon(lastMap, exchange);
       if (held === undefined || !isAtOnce) return undefined;
       const actual = `${describeValue(status)} after a map that still pauses`;
       return { where: 'the device', must: `go on pausing at ${held}`, actual };
@@ -189,7 +189,7 @@ const mapDuties: readonly Duty[] = [
     operations: fetchingMap,
     applies: (_, { client }) => client.lastMap !== undefined,
     violation: (exchange, { client: { lastMap } }) => {
-      if (!isHasty(lastMap, exchange) || lastMap?.hasty !== HASTY_REPEATS_MAX) return undefined;
+      if (!isTooSoon(lastMap, exchange) || lastMap?.hasty !== HASTY_REPEATS_MAX) return undefined;
       const actual = 'less, three times in a row';
       return {
         where: 'the pause between fetches of the map',

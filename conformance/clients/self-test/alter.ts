@@ -29,7 +29,7 @@ export const named = (pattern: string | RegExp) => (step: Step) =>
   typeof pattern === 'string' ? step.label === pattern : pattern.test(step.label);
 
 /** Changes the requests with a label, by a function or to these values; headers are added. */
-export function edit(
+export function editSteps(
   pattern: string | RegExp,
   change: Partial<Request> | ((step: Request) => void),
 ): Alter {
@@ -48,7 +48,7 @@ export function edit(
 }
 
 /** Leaves steps out. */
-export function drop(pattern: string | RegExp): Alter {
+export function dropSteps(pattern: string | RegExp): Alter {
   return (steps) => steps.filter((step) => !named(pattern)(step));
 }
 
@@ -82,7 +82,7 @@ export function body(
   pattern: string | RegExp,
   change: Record<string, unknown> | ((sent: Record<string, unknown>) => void),
 ): Alter {
-  return edit(pattern, (step) => {
+  return editSteps(pattern, (step) => {
     const sent = structuredClone(step.sent) as Record<string, unknown>;
     if (typeof change === 'function') change(sent);
     else Object.assign(sent, change);

@@ -63,7 +63,7 @@ export const sampleExamination: Examination = {
         { sequence: 7, atMs: 1200, by: 'client', text: `PUT /status ${hostile}`, response: '401' },
       ],
     },
-    { scene: 'sockets', outcome: 'skipped', because: 'no websocket', durationMs: 0 },
+    { scene: 'websocket', outcome: 'skipped', because: 'no websocket', durationMs: 0 },
     { scene: 'abort', outcome: 'stopped', because: 'there was no report', durationMs: 100 },
   ],
   cuts: [

@@ -8,7 +8,7 @@ import type { RequirementId } from '../../../fixtures/contract/requirements/inde
 import { responseSummary } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
 import type { ExchangeMemory, PassiveCheck } from '../check.ts';
-import { isOpened, type TokenGrant, type TokenRefusal } from '../device-memory.ts';
+import { acceptsToken, type TokenGrant, type TokenRefusal } from '../device-memory.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
 import { deviceOperations, invariantOn } from './device-responses.ts';
 
@@ -54,7 +54,7 @@ function opens(
     operations: deviceOperations,
     applies: (exchange, memory) => {
       const wrong = isSigningIn(exchange) ? wrongRefusal(exchange, memory)?.grant : undefined;
-      const isUsed = !isSigningIn(exchange) && isOpened(exchange);
+      const isUsed = !isSigningIn(exchange) && acceptsToken(exchange);
       const grant = isUsed ? memory.device.grantOf(exchange.token) : wrong;
       return grant !== undefined && isItsStretch(grant);
     },
@@ -116,7 +116,7 @@ export const tokenChecks: readonly PassiveCheck[] = [
       const grant = device.grantOf(exchange.token);
       const isOver =
         grant !== undefined && exchange.serverNowMs - grant.serverMs > WEEK_MS + DOUBT_MS;
-      return isOver && (exchange.status === 401 || isOpened(exchange));
+      return isOver && (exchange.status === 401 || acceptsToken(exchange));
     },
     violation: ({ response, status }) =>
       status === 401

@@ -15,9 +15,9 @@ import {
   changeWords,
   commandFor,
   findingOf,
-  isQuiet,
   linkTo,
   missedBy,
+  needsNoAttention,
   toneOf,
   toneOfChange,
 } from './words.ts';
@@ -27,7 +27,7 @@ export function Case({ entry, facts }: { entry: FilteredCase; facts: PageFacts }
   const { verdict, change } = entry;
   const [isChosen, setChosen] = useState(false);
   const isPrinting = usePrinting();
-  const isOpen = isChosen || (isPrinting && !isQuiet(verdict));
+  const isOpen = isChosen || (isPrinting && !needsNoAttention(verdict));
   const finding = findingOf(verdict);
   return (
     <details

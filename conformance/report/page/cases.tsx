@@ -6,7 +6,7 @@ import { Empty } from '../../../fixtures/page/states.tsx';
 import type { PageFacts } from '../page-facts.ts';
 import { Case } from './case.tsx';
 import { type CaseFilter, entriesOf, type FilteredCase, Filters, filtered } from './filters.tsx';
-import { areaOf, isQuiet, toneOf, verdictOrder } from './words.ts';
+import { areaOf, needsNoAttention, toneOf, verdictOrder } from './words.ts';
 
 /** Renders the filters, and the cases that they select. */
 export function Cases({
@@ -44,8 +44,8 @@ function Area({
   isAsked: boolean;
   facts: PageFacts;
 }) {
-  const loud = entries.filter(({ verdict }) => !isQuiet(verdict));
-  const quiet = entries.filter(({ verdict }) => isQuiet(verdict));
+  const loud = entries.filter(({ verdict }) => !needsNoAttention(verdict));
+  const quiet = entries.filter(({ verdict }) => needsNoAttention(verdict));
   const list = (of: readonly FilteredCase[]) =>
     of.map((entry) => <Case key={entry.verdict.id} entry={entry} facts={facts} />);
   return (
@@ -83,7 +83,7 @@ function byArea(
     else areas.set(area, [entry]);
   }
   const rank = (own: readonly FilteredCase[]): number =>
-    own.every(({ verdict }) => isQuiet(verdict))
+    own.every(({ verdict }) => needsNoAttention(verdict))
       ? verdictOrder.length
       : verdictOrder.indexOf(own[0]?.verdict.verdict ?? '');
   return [...areas].toSorted(

@@ -52,7 +52,7 @@ export function isExcused({ waiver, tolerated }: ShownVerdict): boolean {
 }
 
 /** Returns true for a verdict that needs no attention: passed, observed, skipped or excused. */
-export function isQuiet(verdict: ShownVerdict): boolean {
+export function needsNoAttention(verdict: ShownVerdict): boolean {
   return isExcused(verdict) || !['fail', 'error', 'inconclusive'].includes(verdict.verdict);
 }
 

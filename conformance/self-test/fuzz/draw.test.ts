@@ -3,11 +3,11 @@ import { type OperationId, operations } from '../../../fixtures/contract/operati
 import type { ProxiedRequest, ProxiedResponse } from '../defect.ts';
 import { requestFor } from '../requests.ts';
 import { type Alteration, alteredAt, withoutMember } from './alteration.ts';
-import { alterationsOf, drawnDefects } from './draw.ts';
+import { alterationsOf, randomDefects } from './draw.ts';
 
 const ids = Object.keys(operations) as OperationId[];
 const titles = (count: number, seed: string) =>
-  drawnDefects(count, seed).map(({ id, title }) => `${id} ${title}`);
+  randomDefects(count, seed).map(({ id, title }) => `${id} ${title}`);
 
 function responseOf(body: unknown, status = 200): ProxiedResponse {
   const headers = { 'content-type': 'application/json', 'x-svc-requestid': 'r-1' };
@@ -41,14 +41,14 @@ describe('the randomly drawn defects', () => {
   });
 
   it('include every operation and every kind of alteration', () => {
-    const drawn = drawnDefects(4000, 'all');
+    const drawn = randomDefects(4000, 'all');
     expect(new Set(drawn.map(({ operation }) => operation))).toEqual(new Set(ids));
     const kinds = new Set(ids.flatMap((id) => alterationsOf(id).map(({ kind }) => kind)));
     expect(new Set(drawn.map(({ kind }) => kind))).toEqual(kinds);
   });
 
   it('alter every third matching response, starting with the first', async () => {
-    const defect = drawnDefects(2000, 'a').find(
+    const defect = randomDefects(2000, 'a').find(
       ({ title }) => title.endsWith('every third time.') && title.includes('/error'),
     );
     const alteration = defect?.alter();

@@ -38,7 +38,7 @@ const ids = Object.keys(operations) as OperationId[];
  * Returns the first `count` defects of a seed. Each depends only on the seed and on its number, so
  * a larger `count` gives the same defects and more.
  */
-export function drawnDefects(count: number, seed: string): readonly FuzzDefect[] {
+export function randomDefects(count: number, seed: string): readonly FuzzDefect[] {
   const random = seededRandom(`fuzz/${seed}`);
   return Array.from({ length: count }, (_, index) => drawn(index + 1, random));
 }

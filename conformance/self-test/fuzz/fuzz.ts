@@ -1,7 +1,7 @@
 /** Runs randomly drawn defects and counts how many of them the suite notices. */
 import type { DefectResult } from '../judgement.ts';
 import { type RunDefect, sampleOf } from '../matrix.ts';
-import { type AffectedCases, casesTouched } from '../self-test.ts';
+import { type AffectedCases, casesAffectedBy } from '../self-test.ts';
 import type { ViolatedLevel } from './alteration.ts';
 import type { FuzzDefect } from './draw.ts';
 
@@ -62,7 +62,7 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzResult> {
   const work = async (runOf: RunDefect): Promise<void> => {
     for (const defect of waiting) {
       if (signal?.aborted) return;
-      const row = await resultRow(defect, casesTouched(defect, affectedCases), runOf);
+      const row = await resultRow(defect, casesAffectedBy(defect, affectedCases), runOf);
       if (row === undefined) return;
       rows.set(defect.id, row);
       onRow?.(row);

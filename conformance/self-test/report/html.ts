@@ -2,7 +2,7 @@
 
 import { escaped, selfContainedPage } from '../../../fixtures/base/markup.ts';
 import { requirements } from '../../../fixtures/contract/requirements/index.ts';
-import { isSound } from '../judgement.ts';
+import { needsNoFix } from '../judgement.ts';
 import type { KillMatrix, MatrixRow } from '../matrix.ts';
 import { kindTable } from './kind-table.ts';
 import { problemLines } from './text.ts';
@@ -118,7 +118,7 @@ function defectRow(row: MatrixRow, areas: readonly string[]): string {
   return `<tr data-outcome="${outcome}"><th scope="row">${escaped(title)}<details><summary><code>${escaped(
     id,
   )}</code></summary><ul>${named.join('')}</ul>${reason}</details></th><td class="${
-    isSound(row) ? 'killed' : 'unsound'
+    needsNoFix(row) ? 'killed' : 'unsound'
   }">${outcome}</td>${areas.map((area) => areaCell(row, area)).join('')}<td class="count">${casesRun}</td></tr>`;
 }
 

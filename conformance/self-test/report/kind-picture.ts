@@ -19,7 +19,7 @@ const style = `
 `;
 
 /** Returns an SVG. Each cell shows the number of planted defects, in red if one was not killed. */
-export function kindPicture(): string {
+export function kindSvg(): string {
   const outcomes = new Map(readRecord().defects.map(({ id, outcome }) => [id, outcome]));
   const { kinds, operations } = kindTable({
     rows: allDefects.map((defect) => ({

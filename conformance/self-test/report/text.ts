@@ -2,7 +2,7 @@
 import { shortened } from '../../../fixtures/base/characters.ts';
 import { counted } from '../../../fixtures/base/counted.ts';
 import { requirements } from '../../../fixtures/contract/requirements/index.ts';
-import { isSound } from '../judgement.ts';
+import { needsNoFix } from '../judgement.ts';
 import type { KillMatrix, MatrixRow } from '../matrix.ts';
 import { kindTable } from './kind-table.ts';
 
@@ -18,7 +18,7 @@ export function rowText(row: MatrixRow): string {
   const by = killedBy.length > 0 ? ` by ${killers}${more}` : '';
   const because = equivalent === undefined ? '' : `: ${equivalent}`;
   return [
-    `${isSound(row) ? ' ' : '!'} ${outcome} ${id}${by}${because} (${casesRun} cases run)`,
+    `${needsNoFix(row) ? ' ' : '!'} ${outcome} ${id}${by}${because} (${casesRun} cases run)`,
     ...suiteErrors.map((each) => `    the suite stopped with an error in ${each}`),
     ...falseCatches.map(
       ({ caseId, requirements: named, expected = '', actual = '' }) =>

@@ -7,14 +7,14 @@ import type { PermissionSetDescription } from '../../../fixtures/contract/manage
 import { inPath, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { permissionsOfSet } from '../../rules/role-forms.ts';
-import { linkedResponse, slice } from '../paging.ts';
+import { linkedResponse, pageOfList } from '../paging.ts';
 
 const names = Object.keys(permissionSets) as PermissionSetName[];
 
 export const listPermissionSets = defineEndpoint('list-permission-sets', ({ query }, context) =>
   linkedResponse(context, query, {
     total: names.length,
-    list: (page) => slice(names, page).map(permissionSetView),
+    list: (page) => pageOfList(names, page).map(permissionSetView),
   }),
 );
 

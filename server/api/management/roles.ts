@@ -21,7 +21,7 @@ import type { Page } from '../../store/engine/page.ts';
 import type { Store } from '../../store/store.ts';
 import { findRole, predefinedRoles } from '../../tenants/access.ts';
 import { audit, tenantObject, userActor } from '../../tenants/audit.ts';
-import { linkedResponse, type PageQuery, slice } from '../paging.ts';
+import { linkedResponse, type PageQuery, pageOfList } from '../paging.ts';
 import { hasActingAdmin, lastAdmin } from './users.ts';
 import type { UserContext } from './visible-devices.ts';
 
@@ -103,7 +103,7 @@ export const deleteRoleV1 = defineEndpoint('delete-role-v1', ({ parameters }, co
 function pageOfRoles<View>(context: UserContext, query: PageQuery, view: (role: Role) => View) {
   const everyOne: Page = { page: 1, perPage: limits.rolesMax };
   const all = [...predefinedRoles.values(), ...context.store.roles.list(everyOne)];
-  const list = (page: Page) => slice(all, page).map(view);
+  const list = (page: Page) => pageOfList(all, page).map(view);
   return linkedResponse(context, query, { total: all.length, list });
 }
 

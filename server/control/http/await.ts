@@ -6,7 +6,7 @@ import { AssertionJudge } from '../../journal/assertion.ts';
 import { matcher } from '../../journal/filter.ts';
 import { journalOf } from '../../journal/tenant-journal.ts';
 import { type AwaitResult, awaitEntries } from '../commands/await.ts';
-import { filterOf, requireJournal, requireKnownDevice, standing } from './journal.ts';
+import { filterOf, journalBounds, requireJournal, requireKnownDevice } from './journal.ts';
 import { listing, mapped } from './listing.ts';
 import type { ControlRequest, Handlers } from './mount.ts';
 import { refuse } from './refusals.ts';
@@ -53,7 +53,7 @@ export function awaitHandlers(clock: Clock) {
       const { dropped } = journal.size;
       const lost = dropped > 0 ? ` ${dropped} older entries were dropped.` : '';
       const sentence = verdict.sentence + lost;
-      const members = { ...verdict, sentence, ...standing(tenant) };
+      const members = { ...verdict, sentence, ...journalBounds(tenant) };
       if (!verdict.holds) refuse(409, sentence, members);
       return members;
     },
@@ -68,7 +68,7 @@ function awaitedView(
   const entries = mapped(matching, (entry) => entryView(entry, tenant, whole));
   const next = journalOf(tenant).size.added;
   if (matching.length >= count) {
-    const facts = { ...standing(tenant), next: matching.at(-1)?.sequence ?? next };
+    const facts = { ...journalBounds(tenant), next: matching.at(-1)?.sequence ?? next };
     return listing(facts, { entries });
   }
   const wanted =
@@ -76,5 +76,5 @@ function awaitedView(
   const error = `${wanted} within ${timeoutSeconds} s; "otherEntries" lists the entries that came instead`;
   const otherEntries = mapped(others, (entry) => entryView(entry, tenant));
   response.status(408);
-  return listing({ error, ...standing(tenant), next }, { entries, otherEntries });
+  return listing({ error, ...journalBounds(tenant), next }, { entries, otherEntries });
 }

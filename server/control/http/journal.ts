@@ -30,7 +30,7 @@ export function journalHandlers(streams: EventStreams) {
     },
     'DELETE /journal': ({ tenant }) => {
       journalOf(tenant).clear();
-      return standing(tenant);
+      return journalBounds(tenant);
     },
     'GET /journal.har': async ({ tenant, query, response }) => {
       requireJournal(tenant);
@@ -46,7 +46,7 @@ export function journalHandlers(streams: EventStreams) {
     },
     'GET /journal/{sequence}': ({ tenant, parameters: { sequence } }) => {
       const entry = entryView(entryOf(tenant, sequence), tenant, true);
-      return { ...standing(tenant), entry };
+      return { ...journalBounds(tenant), entry };
     },
     'GET /journal/{sequence}/har': ({ tenant, parameters: { sequence }, response }) => {
       const entry = entryOf(tenant, sequence);
@@ -79,7 +79,7 @@ export function requireJournal(tenant: Tenant): Journal {
 }
 
 /** Returns the bounds and size of the journal, which are part of every response about it. */
-export function standing(tenant: Tenant) {
+export function journalBounds(tenant: Tenant) {
   const { bounds, size } = journalOf(tenant);
   return { bounds, size };
 }
@@ -136,7 +136,7 @@ async function pageOf(tenant: Tenant, query: QueryOf<'GET /journal'>) {
   const newest = found.at(-1)?.sequence ?? 0;
   const next = isForward && isMore ? newest : Math.max(added, after ?? 0);
   const entries = mapped(found, (entry) => entryView(entry, tenant, whole));
-  return listing({ ...standing(tenant), next, more: isMore }, { entries });
+  return listing({ ...journalBounds(tenant), next, more: isMore }, { entries });
 }
 
 /** Returns the matching entries after `after`, oldest first. */

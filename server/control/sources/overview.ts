@@ -1,5 +1,5 @@
 /** Reads the store for the control listener, as plain data of limited size. */
-import { mappedInTurns } from '../../../fixtures/base/clock.ts';
+import { mapWithPauses } from '../../../fixtures/base/clock.ts';
 import { type DeviceStatus, deviceStatuses } from '../../../fixtures/contract/vocabulary.ts';
 import { statusOf } from '../../rules/deployment-progress.ts';
 import type { StoredDeployment } from '../../store/deployments.ts';
@@ -27,9 +27,9 @@ export function overviewSource(activity: ActivityFeed, counts: RequestCounts): C
       });
       const viewed = factsFor(store, devices);
       return {
-        devices: await mappedInTurns(devices, viewed),
+        devices: await mapWithPauses(devices, viewed),
         deviceCounts: countDevices(store),
-        deployments: await mappedInTurns(deployments, (deployment) =>
+        deployments: await mapWithPauses(deployments, (deployment) =>
           deploymentOverview(store, deployment),
         ),
       };

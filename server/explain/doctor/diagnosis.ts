@@ -1,7 +1,7 @@
 /** The doctor's diagnosis: the mistake that explains a wrong signature or an unusable key. */
 
 /** The texts of a mistake. Each table of mistakes has a row with these members. */
-export interface MistakeWords {
+export interface MistakeText {
   /** Stable name, such as `newline-not-sent`. */
   readonly id: string;
   /** A sentence that says what the client did. */
@@ -24,7 +24,7 @@ export interface Diagnosis {
 
 /** Returns the diagnosis for a row of a table. */
 export function diagnosisOf(
-  { id, sentence, remedy }: MistakeWords,
+  { id, sentence, remedy }: MistakeText,
   { detail, also = [] }: { detail?: string | undefined; also?: readonly string[] } = {},
 ): Diagnosis {
   return {

@@ -3,7 +3,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { isObject, parsedJson } from '../../../fixtures/base/json.ts';
 import { readPublicKey } from '../../crypto/public-key.ts';
-import { type Diagnosis, diagnosisOf, type MistakeWords } from './diagnosis.ts';
+import { type Diagnosis, diagnosisOf, type MistakeText } from './diagnosis.ts';
 
 /** The properties of a key's text that the rows examine. */
 interface KeyText {
@@ -16,7 +16,7 @@ interface KeyText {
 }
 
 /** A mistake with a key, and the test that recognizes it. */
-interface KeyMistake extends MistakeWords {
+interface KeyMistake extends MistakeText {
   /** Returns true if the key has this mistake, or a string that names its variant. */
   readonly fits: (key: KeyText) => boolean | string;
 }

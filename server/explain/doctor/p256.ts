@@ -40,7 +40,7 @@ export function sequenceAt(bytes: Buffer): Buffer | undefined {
 }
 
 /** Returns the number with its 32 bytes in reverse order. */
-export function turned(number: bigint): bigint {
+export function byteReversed(number: bigint): bigint {
   const hex = number.toString(16).padStart(2 * NUMBER_BYTES, '0');
   return numberOf(Buffer.from(hex, 'hex').reverse());
 }

@@ -4,14 +4,14 @@
  * Spec: Device authentication (signature format)
  */
 import type { KeyType } from '../../../fixtures/contract/vocabulary.ts';
-import type { MistakeWords } from './diagnosis.ts';
+import type { MistakeText } from './diagnosis.ts';
 import {
+  byteReversed,
   pairInSequence,
   pairSideBySide,
   type SignaturePair,
   sequenceAt,
   sequenceOf,
-  turned,
 } from './p256.ts';
 import { ED25519_BYTES } from './schemes.ts';
 
@@ -24,7 +24,7 @@ export interface SignatureDecoding {
 }
 
 /** A mistake of encoding, and the key types that it applies to. */
-export interface WritingMistake extends MistakeWords {
+export interface WritingMistake extends MistakeText {
   readonly keyTypes: readonly KeyType[];
 }
 
@@ -298,7 +298,7 @@ function reversed({ bytes, mistakes }: SignatureDecoding): SignatureDecoding {
 }
 
 function littleEndian({ r, s }: SignaturePair, mistakes: readonly string[]): SignatureDecoding {
-  const bytes = sequenceOf({ r: turned(r), s: turned(s) });
+  const bytes = sequenceOf({ r: byteReversed(r), s: byteReversed(s) });
   return { bytes, mistakes: [...mistakes, writingMistakes.reversed.id] };
 }
 

@@ -1,7 +1,7 @@
 /** Diagnoses why a signature does not match, by trying every known mistake. */
 import { signatureFits } from '../../crypto/device-signature.ts';
 import type { SignatureFacts } from '../../crypto/refused-signature.ts';
-import { type Diagnosis, diagnosisOf, type MistakeWords } from './diagnosis.ts';
+import { type Diagnosis, diagnosisOf, type MistakeText } from './diagnosis.ts';
 import { readingsOf, type SignatureDecoding, writingMistakes } from './readings.ts';
 import { openSignature, unopenedSignature } from './schemes.ts';
 import { type SigningEvidence, type SigningMistake, signingMistakes } from './signing-mistakes.ts';
@@ -59,7 +59,7 @@ function isInOrder({ mistakes }: SignatureDecoding): boolean {
   return ![swapped.id, reversed.id, surplus.id].some((id) => mistakes.includes(id));
 }
 
-const writingRows = new Map<string, MistakeWords>(
+const writingRows = new Map<string, MistakeText>(
   Object.values(writingMistakes).map((row) => [row.id, row]),
 );
 

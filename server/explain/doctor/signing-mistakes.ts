@@ -5,7 +5,7 @@ import { isObject, parsedJson } from '../../../fixtures/base/json.ts';
 import type { KeyType } from '../../../fixtures/contract/vocabulary.ts';
 import { signatureFits } from '../../crypto/device-signature.ts';
 import { type NamedDeviceKey, OTHER_KEYS_MAX } from '../../crypto/refused-signature.ts';
-import type { MistakeWords } from './diagnosis.ts';
+import type { MistakeText } from './diagnosis.ts';
 import * as lineEnds from './line-ends.ts';
 import {
   formOfJson,
@@ -27,7 +27,7 @@ export interface SigningEvidence {
 }
 
 /** A known mistake of signing, and the test that recognizes it. */
-export interface SigningMistake extends MistakeWords {
+export interface SigningMistake extends MistakeText {
   readonly keyTypes: readonly KeyType[];
   /** Returns true if the signature has this mistake, or a string that names its variant. */
   readonly fits: (evidence: SigningEvidence) => boolean | string;
@@ -41,7 +41,7 @@ const signWholeBody = 'Sign the whole body of the request, exactly as it is sent
 
 /** Returns a mistake in which other bytes than the body were signed correctly. */
 function signed(
-  words: MistakeWords,
+  words: MistakeText,
   messages: (body: Buffer) => readonly (Buffer | undefined)[],
 ): SigningMistake {
   const fits = ({ body, signature }: SigningEvidence): boolean =>

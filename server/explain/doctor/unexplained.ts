@@ -2,7 +2,7 @@
 import { constants, createHash, type KeyObject, publicDecrypt } from 'node:crypto';
 import type { KeyType } from '../../../fixtures/contract/vocabulary.ts';
 import type { SignatureFacts } from '../../crypto/refused-signature.ts';
-import { type Diagnosis, diagnosisOf, type MistakeWords } from './diagnosis.ts';
+import { type Diagnosis, diagnosisOf, type MistakeText } from './diagnosis.ts';
 import { pairInSequence } from './p256.ts';
 import { bytesIn } from './readings.ts';
 import { DIGEST_BYTES, ED25519_BYTES, namedDigest, paddedContent } from './schemes.ts';
@@ -14,7 +14,7 @@ interface UnexplainedSignature extends SignatureFacts {
 }
 
 /** A remark on the form of a signature. The table lists the most informative remarks first. */
-interface Remark extends MistakeWords {
+interface Remark extends MistakeText {
   /** Returns true if the remark applies, or a string with details. */
   readonly fits: (remains: UnexplainedSignature) => boolean | string;
 }

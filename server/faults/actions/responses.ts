@@ -162,7 +162,7 @@ const rateLimited = defineAction({
   execute: async ({ retryAfter: form, seconds }, context) => {
     const value = retryAfter[form](seconds, context.tenant.clock.now());
     const headers: Record<string, string> = value === undefined ? {} : { 'Retry-After': value };
-    await refuseBy(context, new Refusal(429, because, { headers }));
+    await refuseRequest(context, new Refusal(429, because, { headers }));
     return 'answered';
   },
 });
@@ -196,7 +196,7 @@ const rangeRefused = defineAction({
   injectionPoints: ['before', 'after'],
   execute: async (_given, context) => {
     const headers = { 'Content-Range': 'bytes */0' };
-    await refuseBy(context, new Refusal(416, because, { headers }));
+    await refuseRequest(context, new Refusal(416, because, { headers }));
     return 'answered';
   },
 });
@@ -239,7 +239,7 @@ function withMembers(body: JsonObject, set: JsonObject): JsonObject {
 }
 
 /** Sends a refusal in the form of the server's own refusals. */
-export async function refuseBy(
+export async function refuseRequest(
   context: ActionContext,
   { status, error, headers }: Refusal,
 ): Promise<void> {

@@ -11,7 +11,7 @@ import { Refusal } from '../../http/refusal.ts';
 import type { FaultCall } from '../call.ts';
 import { resetConnection } from '../wire.ts';
 import { type Action, defineAction, type SocketActionContext, textUpTo, whole } from './action.ts';
-import { refuseBy } from './responses.ts';
+import { refuseRequest } from './responses.ts';
 
 const DAY_MS = 86_400_000;
 const HOUR_SECONDS = 3600;
@@ -39,7 +39,10 @@ const refuseSocket = defineAction({
   injectionPoints: ['before'],
   applies: asksForSocket,
   execute: async ({ status }, context) => {
-    await refuseBy(context, new Refusal(status, 'the websocket is refused by a planned fault'));
+    await refuseRequest(
+      context,
+      new Refusal(status, 'the websocket is refused by a planned fault'),
+    );
     return 'answered';
   },
 });

@@ -12,7 +12,7 @@ import { chooseDeviceDeployment } from '../../rules/device-deployment-choice.ts'
 import type { StoredDeviceDeployment } from '../../store/device-deployment-rows.ts';
 import type { FaultCall } from '../call.ts';
 import { type Action, type ActionContext, defineAction } from './action.ts';
-import { refuseBy } from './responses.ts';
+import { refuseRequest } from './responses.ts';
 
 const expireToken = defineAction({
   kind: 'expire-token',
@@ -22,7 +22,7 @@ const expireToken = defineAction({
   applies: hasToken,
   execute: async (_given, context) => {
     endTokens(context);
-    await refuseBy(context, refuse.unauthorized('the token has expired; sign in again'));
+    await refuseRequest(context, refuse.unauthorized('the token has expired; sign in again'));
     return 'answered';
   },
 });
@@ -46,7 +46,7 @@ const rejectToken = defineAction({
   injectionPoints: ['before', 'after'],
   applies: hasToken,
   execute: async (_given, context) => {
-    await refuseBy(context, refuse.unauthorized('the token is rejected by a planned fault'));
+    await refuseRequest(context, refuse.unauthorized('the token is rejected by a planned fault'));
     return 'answered';
   },
 });

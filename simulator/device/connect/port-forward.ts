@@ -11,7 +11,7 @@ import {
 } from '../../../fixtures/formats/connect-message.ts';
 import type { DeviceDescription, OutgoingMessage, ProtocolHandler } from './connect-environment.ts';
 import { openPort, type PortConnection } from './port-services.ts';
-import { pieces, protocolError, textProp } from './replies.ts';
+import { messageChunks, protocolError, textProp } from './replies.ts';
 
 /** Limits on the port forwarding of one session. */
 const portForwardLimits = {
@@ -87,7 +87,7 @@ export class PortForward implements ProtocolHandler {
   #forward(message: ConnectMessage): readonly OutgoingMessage[] {
     return this.#with(message, (forward, id) => {
       const response = forward.connection.receive(message.body ?? new Uint8Array());
-      forward.queuedPieces.push(...pieces(response));
+      forward.queuedPieces.push(...messageChunks(response));
       const waitingBytes = forward.queuedPieces.reduce((total, { length }) => total + length, 0);
       if (waitingBytes <= portForwardLimits.waitingMaxBytes) {
         return [reply('ack', id), ...this.#resume(forward, id)];

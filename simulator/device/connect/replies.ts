@@ -46,7 +46,7 @@ export function textProp({ props }: Partial<ConnectMessage>, name: string): stri
 }
 
 /** Splits bytes into pieces that each fit into one message. */
-export function pieces(bytes: Buffer): Buffer[] {
+export function messageChunks(bytes: Buffer): Buffer[] {
   const count = Math.ceil(bytes.length / limits.fileChunkBytes);
   return Array.from({ length: count }, (_, index) =>
     bytes.subarray(index * limits.fileChunkBytes, (index + 1) * limits.fileChunkBytes),

@@ -12,7 +12,7 @@ import {
 } from '../../../fixtures/formats/connect-message.ts';
 import type { DeviceDescription } from './connect-environment.ts';
 import type { DeviceFiles } from './files.ts';
-import { messageStatuses, pieces, textProp } from './replies.ts';
+import { messageChunks, messageStatuses, textProp } from './replies.ts';
 import { DeviceShell, type TerminalSize } from './terminal.ts';
 
 /** Limits that match the defaults of real devices. */
@@ -189,7 +189,7 @@ function ended(shell: Shell, status: number, because = ''): ConnectMessage {
 /** Builds the messages that carry a shell's output to the user's terminal. */
 function screen(shell: Shell, bytes: Buffer): ShellMessages {
   const props = { status: messageStatuses.normal };
-  return pieces(bytes).map((body) => ({ ...to(shell), typ: 'shell', props, body }));
+  return messageChunks(bytes).map((body) => ({ ...to(shell), typ: 'shell', props, body }));
 }
 
 /** Builds an error message with the type and the session of the request. */

@@ -19,7 +19,7 @@ import {
 } from '../../../../conformance/result/waivers.ts';
 import { knownNames } from '../../../../fixtures/base/nearest.ts';
 import type { OptionRows, ValuesOf } from '../../../../fixtures/base/option-row.ts';
-import { inGroup, offSwitch } from '../../../../fixtures/base/option-row.ts';
+import { inGroup, switchOption } from '../../../../fixtures/base/option-row.ts';
 import { systemRandom } from '../../../../fixtures/base/random.ts';
 import { defaultHeaderPrefix } from '../../../../fixtures/contract/vendor-names.ts';
 import { examine } from '../../../examination/examination.ts';
@@ -70,7 +70,7 @@ export const examineRows = inGroup('Examination', {
   wait: {
     flag: '--wait',
     help: 'wait for a client that is started by hand',
-    ...offSwitch,
+    ...switchOption,
   },
   advertise: {
     flag: '--advertise <host>',
@@ -108,7 +108,7 @@ export const examineRows = inGroup('Examination', {
   cuts: {
     flag: '--cuts',
     help: 'also kill and start the client at every moment of an update',
-    ...offSwitch,
+    ...switchOption,
   },
   powerOff: {
     flag: '--power-off <command>',
@@ -162,7 +162,7 @@ export const examineRows = inGroup('Examination', {
   requireAllMust: {
     flag: '--require-all-must',
     help: 'fail if a MUST was not exercised',
-    ...offSwitch,
+    ...switchOption,
   },
   failOn: {
     flag: '--fail-on <level>',
@@ -183,12 +183,12 @@ export const examineRows = inGroup('Examination', {
   schema: {
     flag: '--schema',
     help: 'print the JSON Schema of the result',
-    ...offSwitch,
+    ...switchOption,
   },
   list: {
     flag: '--list',
     help: 'list the scenes with their time, for a client that polls every --interval',
-    ...offSwitch,
+    ...switchOption,
   },
   interval: {
     flag: '--interval <duration>',

@@ -1,6 +1,6 @@
 /** `fleetbed conform client --exercise SCENE`: does on a running server what exercises duties. */
 import { knownNames } from '../../../../fixtures/base/nearest.ts';
-import { callOf, exercisable, needsOffer } from '../../../examination/next-step-on-server.ts';
+import { callOf, needsOffer, scenesOnServer } from '../../../examination/next-step-on-server.ts';
 import { CommandError } from '../../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../../output/exit-codes.ts';
 import { createOutput } from '../../../output/output.ts';
@@ -41,6 +41,6 @@ export async function exerciseClient(options: ExerciseOptions): Promise<ExitCode
 }
 
 function notExercisable(scene: string): string {
-  const known = knownNames('scene', scene, exercisable);
+  const known = knownNames('scene', scene, scenesOnServer);
   return `A running server cannot play the scene "${scene}"; ${known}.`;
 }

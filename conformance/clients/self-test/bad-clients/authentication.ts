@@ -6,7 +6,7 @@ import {
   authenticating,
   type BadClient,
   copyOf,
-  edit,
+  editSteps,
   everyAuthentication,
   insert,
   named,
@@ -20,7 +20,7 @@ export const authentication: readonly BadClient[] = [
   {
     duty: 'auth.signs-exact-bytes',
     does: 'signs the body without the line end that it sends',
-    alter: edit('first token', (step) => {
+    alter: editSteps('first token', (step) => {
       step.sent = `${String(step.sent)}\n`;
     }),
   },
@@ -82,7 +82,7 @@ export const authentication: readonly BadClient[] = [
   {
     duty: 'auth.sends-only-public',
     does: 'sends its private key',
-    alter: edit('first token', (step) => {
+    alter: editSteps('first token', (step) => {
       const sent = JSON.parse(String(step.sent));
       sent.pubkey = `-----BEGIN PRIVATE KEY-----\nMC4=\n-----END PRIVATE KEY-----\n`;
       step.sent = JSON.stringify(sent);
@@ -91,7 +91,7 @@ export const authentication: readonly BadClient[] = [
   {
     duty: 'auth.sends-only-public',
     does: 'sends its private key as an attribute',
-    alter: edit('first inventory', (step) => {
+    alter: editSteps('first inventory', (step) => {
       const value = '-----BEGIN PRIVATE KEY-----\nMC4=\n-----END PRIVATE KEY-----\n';
       step.sent = [...(step.sent as unknown[]), { name: 'host_key', value }];
     }),
@@ -99,7 +99,7 @@ export const authentication: readonly BadClient[] = [
   {
     duty: 'auth.one-at-a-time',
     does: 'sends two authentication requests at once',
-    alter: edit('pending 2', { afterMs: -40 }),
+    alter: editSteps('pending 2', { afterMs: -40 }),
   },
   {
     duty: 'auth.polite-while-pending',
@@ -116,7 +116,7 @@ export const authentication: readonly BadClient[] = [
   {
     duty: 'auth.reads-token-plain',
     does: 'leaves quotes around the token',
-    alter: edit('idle 2', (step) => {
+    alter: editSteps('idle 2', (step) => {
       step.headers.Authorization = step.headers.Authorization?.replace(/ (.*)/, ' "$1"') ?? '';
     }),
   },
@@ -195,7 +195,7 @@ export const authentication: readonly BadClient[] = [
     duty: 'auth.token-opaque',
     does: 'gives up when its token is longer than it expects',
     alter: all(
-      edit('first token', (step) => {
+      editSteps('first token', (step) => {
         step.response = `${String(step.response)}${'x'.repeat(3000)}`;
       }),
       silentAfter('first token'),

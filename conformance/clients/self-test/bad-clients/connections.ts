@@ -4,8 +4,8 @@ import {
   authenticating,
   type BadClient,
   copyOf,
-  drop,
-  edit,
+  dropSteps,
+  editSteps,
   insert,
   named,
   repeated,
@@ -19,12 +19,12 @@ export const connections: readonly BadClient[] = [
   {
     duty: 'connect.handshake',
     does: 'asks for version 8',
-    alter: edit('connect 1', { headers: { 'Sec-WebSocket-Version': '8' } }),
+    alter: editSteps('connect 1', { headers: { 'Sec-WebSocket-Version': '8' } }),
   },
   {
     duty: 'connect.key-fresh',
     does: 'uses one key for all handshakes',
-    alter: edit('connect 2', {
+    alter: editSteps('connect 2', {
       headers: { 'Sec-WebSocket-Key': Buffer.alloc(16, 1).toString('base64') },
     }),
   },
@@ -56,7 +56,7 @@ export const connections: readonly BadClient[] = [
   {
     duty: 'connect.check-update',
     does: 'polls half a minute after check-update',
-    alter: edit('poll after check-update', { afterMs: 30_000 }),
+    alter: editSteps('poll after check-update', { afterMs: 30_000 }),
   },
   {
     duty: 'connect.one-socket',
@@ -112,8 +112,8 @@ export const connections: readonly BadClient[] = [
     duty: 'connect.fragments',
     does: 'does not answer a message in fragments',
     alter: all(
-      scene('sockets', 'connect 1: opened', 'poll after check-update', 60_000),
-      drop(/answer/),
+      scene('websocket', 'connect 1: opened', 'poll after check-update', 60_000),
+      dropSteps(/answer/),
     ),
   },
   {
@@ -121,7 +121,7 @@ export const connections: readonly BadClient[] = [
     does: 'keeps its websocket although nothing comes for three minutes',
     alter: all(
       scene('socket-silent', 'connect 1', 'shell answer', 180_000),
-      edit('connect 1', { interference: ['half-open'] }),
+      editSteps('connect 1', { interference: ['half-open'] }),
     ),
   },
   {
@@ -133,14 +133,14 @@ export const connections: readonly BadClient[] = [
     duty: 'http.chunked-answers',
     does: 'authenticates again and again after a token in chunks',
     alter: all(
-      edit('first token', { responseHeaders: { 'Transfer-Encoding': 'chunked' } }),
+      editSteps('first token', { responseHeaders: { 'Transfer-Encoding': 'chunked' } }),
       repeated('first token', 4),
     ),
   },
   {
     duty: 'http.documented-operations',
     does: 'calls a path that does not exist',
-    alter: edit('monitors', {
+    alter: editSteps('monitors', {
       target: '/api/devices/v1/devicemonitor/configuration',
       status: 404,
       response: { error: 'not found' },
@@ -149,12 +149,12 @@ export const connections: readonly BadClient[] = [
   {
     duty: 'http.documented-operations',
     does: 'sends JSON as text',
-    alter: edit('idle 2', { headers: { 'Content-Type': 'text/plain' } }),
+    alter: editSteps('idle 2', { headers: { 'Content-Type': 'text/plain' } }),
   },
   {
     duty: 'http.documented-operations',
     does: 'sends a parameter that the operation lacks',
-    alter: edit('monitors', { target: '/api/devices/v1/devicemonitor/config?edition=2' }),
+    alter: editSteps('monitors', { target: '/api/devices/v1/devicemonitor/config?edition=2' }),
   },
   {
     duty: 'http.documented-operations',
@@ -166,43 +166,43 @@ export const connections: readonly BadClient[] = [
   {
     duty: 'http.dates',
     does: 'asks for changes since a date of ISO 8601',
-    alter: edit('d2: download', (step) => {
+    alter: editSteps('d2: download', (step) => {
       step.headers['If-Modified-Since'] = '2026-01-31T12:00:00Z';
     }),
   },
   {
     duty: 'http.bearer',
     does: 'sends its token without Bearer',
-    alter: edit('idle 2', (step) => {
+    alter: editSteps('idle 2', (step) => {
       step.headers.Authorization = step.headers.Authorization?.slice(7) ?? '';
     }),
   },
   {
     duty: 'http.valid-json',
     does: 'sends a byte order mark',
-    alter: edit('idle 2', (step) => {
+    alter: editSteps('idle 2', (step) => {
       step.sent = `\ufeff${JSON.stringify(step.sent)}`;
     }),
   },
   {
     duty: 'http.framing',
     does: 'states both lengths',
-    alter: edit('idle 2', { headers: { 'Transfer-Encoding': 'chunked' } }),
+    alter: editSteps('idle 2', { headers: { 'Transfer-Encoding': 'chunked' } }),
   },
   {
     duty: 'http.host',
     does: 'sends no Host',
-    alter: edit('idle 2', { headers: { Host: '' } }),
+    alter: editSteps('idle 2', { headers: { Host: '' } }),
   },
   {
     duty: 'http.retry-after',
     does: 'polls before Retry-After is over',
-    alter: edit('after busy', { afterMs: 5000 }),
+    alter: editSteps('after busy', { afterMs: 5000 }),
   },
   {
     duty: 'http.backoff',
     does: 'polls every 1.5 s while the server fails',
-    alter: edit(/^outage [2-8]/, { afterMs: 1500 }),
+    alter: editSteps(/^outage [2-8]/, { afterMs: 1500 }),
   },
   {
     duty: 'http.no-retry-on-400',
@@ -212,7 +212,7 @@ export const connections: readonly BadClient[] = [
   {
     duty: 'connect.checks-accept',
     does: 'sends a message although the handshake was wrong',
-    alter: edit('connect 1', { interference: ['wrong-accept'] }),
+    alter: editSteps('connect 1', { interference: ['wrong-accept'] }),
   },
   {
     duty: 'http.recovers',

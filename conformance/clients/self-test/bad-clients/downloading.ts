@@ -5,8 +5,8 @@ import {
   type BadClient,
   body,
   download,
-  drop,
-  edit,
+  dropSteps,
+  editSteps,
   insert,
   logOf,
   provides,
@@ -24,7 +24,7 @@ export const downloading: readonly BadClient[] = [
   {
     duty: 'get.uses-given-uri',
     does: 'appends a parameter to the link',
-    alter: edit('d2: download', (step) => {
+    alter: editSteps('d2: download', (step) => {
       step.target = `${step.target}&device=1`;
     }),
   },
@@ -36,18 +36,18 @@ export const downloading: readonly BadClient[] = [
   {
     duty: 'get.no-token-to-other-hosts',
     does: 'sends its token to the storage',
-    alter: edit('d2: download', { headers: { Authorization: 'Bearer secret' } }),
+    alter: editSteps('d2: download', { headers: { Authorization: 'Bearer secret' } }),
   },
   {
     duty: 'get.no-token-to-other-hosts',
     does: 'keeps its token across a redirect',
-    alter: edit('d3: download', { headers: { Authorization: 'Bearer secret' } }),
+    alter: editSteps('d3: download', { headers: { Authorization: 'Bearer secret' } }),
   },
   {
     duty: 'get.follows-redirect',
     does: 'fails at a redirect',
     alter: all(
-      drop(/^d3: (download|inventory)/),
+      dropSteps(/^d3: (download|inventory)/),
       body('d3: success', { status: 'failure' }),
       provides(/^d3: poll|^d4: offer/, { artifact_name: 'three' }),
       insert('d3: success', (copy) => [logOf(copy, 'd3')]),
@@ -56,7 +56,7 @@ export const downloading: readonly BadClient[] = [
   {
     duty: 'get.resumes',
     does: 'resumes one byte too far',
-    alter: edit('d1: resumed', {
+    alter: editSteps('d1: resumed', {
       headers: { Range: 'bytes=200001-' },
       responseHeaders: { 'Content-Range': 'bytes 200001-399999/400000' },
     }),
@@ -65,7 +65,7 @@ export const downloading: readonly BadClient[] = [
   {
     duty: 'get.resumes',
     does: 'begins anew after each cut',
-    alter: edit('d1: resumed', (step) => {
+    alter: editSteps('d1: resumed', (step) => {
       step.headers = {};
       Object.assign(step, { status: 200, responseBytes: 400_000 });
       step.responseHeaders = { 'Content-Length': '400000', ETag: '"d1"' };
@@ -74,19 +74,19 @@ export const downloading: readonly BadClient[] = [
   {
     duty: 'get.checks-206',
     does: 'installs a part that began elsewhere',
-    alter: edit('d1: resumed', {
+    alter: editSteps('d1: resumed', {
       responseHeaders: { 'Content-Range': 'bytes 100000-299999/400000' },
     }),
   },
   {
     duty: 'get.validator-changed',
     does: 'joins the parts of two files',
-    alter: edit('d1: resumed', { responseHeaders: { ETag: '"other"' } }),
+    alter: editSteps('d1: resumed', { responseHeaders: { ETag: '"other"' } }),
   },
   {
     duty: 'get.short-body',
     does: 'installs a file without its end',
-    alter: drop('d1: resumed'),
+    alter: dropSteps('d1: resumed'),
   },
   {
     duty: 'get.checksum',
@@ -97,7 +97,7 @@ export const downloading: readonly BadClient[] = [
   {
     duty: 'get.size-limits',
     does: 'installs a file that went on past its end',
-    alter: all(edit('f1: download', { interference: ['over-long'] }), installsBadFile),
+    alter: all(editSteps('f1: download', { interference: ['over-long'] }), installsBadFile),
     consequences: ['inventory.after-update'],
   },
   {
@@ -118,7 +118,7 @@ export const downloading: readonly BadClient[] = [
     duty: 'get.fresh-link',
     does: 'uses the link of an earlier offer',
     alter: all(
-      edit('d4: offer again', (step) => {
+      editSteps('d4: offer again', (step) => {
         const response = structuredClone(step.response) as {
           artifact: { source: { uri: string } };
         };
@@ -140,13 +140,13 @@ export const downloading: readonly BadClient[] = [
   {
     duty: 'get.gzip',
     does: 'fails at a file with gzip',
-    alter: edit('f1: download', { responseHeaders: { 'Content-Encoding': 'gzip' } }),
+    alter: editSteps('f1: download', { responseHeaders: { 'Content-Encoding': 'gzip' } }),
   },
   {
     duty: 'get.large',
     does: 'gives up without a report after a file of 3 GiB',
     alter: all(
-      edit('d2: download', {
+      editSteps('d2: download', {
         responseBytes: 3 * 2 ** 30,
         responseHeaders: { 'Content-Length': `${3 * 2 ** 30}` },
       }),
@@ -157,12 +157,12 @@ export const downloading: readonly BadClient[] = [
   {
     duty: 'report.success-only-if-installed',
     does: 'reports success although every download was refused',
-    alter: edit('d2: download', { status: 404, responseBytes: 0 }),
+    alter: editSteps('d2: download', { status: 404, responseBytes: 0 }),
   },
   {
     duty: 'get.short-body',
     does: 'fetches a file from its middle, and installs that',
-    alter: drop('d1: cut'),
+    alter: dropSteps('d1: cut'),
   },
   {
     duty: 'get.once',

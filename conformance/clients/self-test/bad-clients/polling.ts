@@ -5,8 +5,8 @@ import {
   body,
   copyOf,
   download,
-  drop,
-  edit,
+  dropSteps,
+  editSteps,
   insert,
   named,
   provides,
@@ -31,7 +31,7 @@ export const polling: readonly BadClient[] = [
     does: 'fails an update whose offer has a member that it does not know',
     alter: all(
       scene('legal-variations', 'd5: inventory', 'f1: poll after'),
-      edit('f1: offer', (step) => Object.assign(step.response as object, { unknown: 1 })),
+      editSteps('f1: offer', (step) => Object.assign(step.response as object, { unknown: 1 })),
     ),
   },
   {
@@ -52,15 +52,15 @@ export const polling: readonly BadClient[] = [
   {
     duty: 'next.name-follows-update',
     does: 'polls with the former name after success',
-    alter: all(drop('d1: inventory'), provides('d1: poll after', { artifact_name: 'one' })),
+    alter: all(dropSteps('d1: inventory'), provides('d1: poll after', { artifact_name: 'one' })),
   },
   {
     duty: 'next.name-follows-update',
     does: 'polls at once after success with the former name, and goes on with it',
     alter: all(
-      drop('d1: inventory'),
+      dropSteps('d1: inventory'),
       provides('d1: poll after', { artifact_name: 'one' }),
-      edit('d1: poll after', { afterMs: 300 }),
+      editSteps('d1: poll after', { afterMs: 300 }),
       repeated('d1: poll after', 2, { afterMs: 10_000 }),
     ),
   },
@@ -92,7 +92,7 @@ export const polling: readonly BadClient[] = [
     alter: all(
       insert('f3: offer', () => [download('f3')]),
       body('f3: failure', { status: 'success' }),
-      drop('f3: log'),
+      dropSteps('f3: log'),
       provides(/^f3: poll|idle again|^c1: (offer|poll)|before map|^m1: offer/, {
         artifact_name: 'other',
       }),
@@ -112,20 +112,20 @@ export const polling: readonly BadClient[] = [
         { kind: 'act', label: 'restart', act: 'server-restarted', afterMs: 10 },
         ...others(copy),
       ]),
-      edit('idle 2', { afterMs: 10 }),
+      editSteps('idle 2', { afterMs: 10 }),
     ),
   },
   {
     duty: 'next.tolerates-control-map',
     does: 'leaves an offer alone that has a map for which it did not ask',
     alter: all(
-      edit('d1: offer', (step) => {
+      editSteps('d1: offer', (step) => {
         const response = structuredClone(step.response) as { artifact: object };
         Object.assign(response.artifact, { update_control_map: { id: 'd1', states: {} } });
         step.response = response;
       }),
       repeated('d1: offer', 8),
-      drop(/^d1: (downloading|cut|resumed|installing|success|inventory)/),
+      dropSteps(/^d1: (downloading|cut|resumed|installing|success|inventory)/),
       provides(/^d1: poll|^d2: offer/, { artifact_name: 'one' }),
     ),
   },
@@ -143,7 +143,7 @@ export const polling: readonly BadClient[] = [
     does: 'only polls while its deployment is offered again',
     alter: all(
       repeated('d4: offer again', 8),
-      drop(/^d4: (success|inventory)/),
+      dropSteps(/^d4: (success|inventory)/),
       provides('d4: poll after', { artifact_name: 'four' }),
     ),
   },

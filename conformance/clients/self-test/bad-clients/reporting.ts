@@ -5,8 +5,8 @@ import {
   body,
   copyOf,
   download,
-  drop,
-  edit,
+  dropSteps,
+  editSteps,
   insert,
   logOf,
   provides,
@@ -21,23 +21,23 @@ export const reporting: readonly BadClient[] = [
     duty: 'report.final',
     does: 'begins the next deployment without a final status',
     alter: all(
-      drop(/^d1: success/),
+      dropSteps(/^d1: success/),
       provides('d1: poll after', { artifact_name: 'one' }),
-      drop('d1: poll after'),
+      dropSteps('d1: poll after'),
       provides('d2: offer', { artifact_name: 'one' }),
     ),
   },
   {
     duty: 'report.final',
     does: 'reports nothing at all on a deployment that it fetched',
-    alter: all(drop(/^f1: (failure|log)/), edit('f1: poll after', { status: 404 })),
+    alter: all(dropSteps(/^f1: (failure|log)/), editSteps('f1: poll after', { status: 404 })),
   },
   {
     duty: 'report.already-installed',
     does: 'downloads what it has installed',
     alter: all(
       scene('installed-already', 'd1: inventory', 'd2: inventory'),
-      edit('d2: offer', (step) => {
+      editSteps('d2: offer', (step) => {
         const response = structuredClone(step.response) as { artifact: object };
         Object.assign(response.artifact, { artifact_name: 'two' });
         step.response = response;
@@ -52,13 +52,13 @@ export const reporting: readonly BadClient[] = [
   {
     duty: 'report.second-deployment',
     does: 'reports on the former deployment',
-    alter: edit('d2: downloading', { id: 'd1' }),
+    alter: editSteps('d2: downloading', { id: 'd1' }),
     consequences: ['report.final-once'],
   },
   {
     duty: 'report.second-deployment',
     does: 'reports on the former deployment after its first report on the next',
-    alter: edit('d2: installing', { id: 'd1' }),
+    alter: editSteps('d2: installing', { id: 'd1' }),
     consequences: ['report.final-once'],
   },
   {
@@ -102,18 +102,18 @@ export const reporting: readonly BadClient[] = [
   {
     duty: 'report.own-deployment',
     does: 'writes the id of its deployment in capitals',
-    alter: edit('d2: installing', { id: 'D2' }),
+    alter: editSteps('d2: installing', { id: 'D2' }),
   },
   {
     duty: 'report.success-only-if-installed',
     does: 'reports success without a download',
-    alter: drop('d2: download'),
+    alter: dropSteps('d2: download'),
   },
   {
     duty: 'report.retries-final',
     does: 'forgets a report that failed',
     alter: all(
-      drop(/^d2: (success|inventory)/),
+      dropSteps(/^d2: (success|inventory)/),
       provides('d2: poll after', { artifact_name: 'two' }),
       repeated('d2: poll after', 5),
     ),
@@ -122,14 +122,14 @@ export const reporting: readonly BadClient[] = [
     duty: 'report.retries-final',
     does: 'drops a final status that was answered 401',
     alter: all(
-      edit('d2: lost', { status: 401 }),
+      editSteps('d2: lost', { status: 401 }),
       insert('d2: lost', (copy) => {
         const token = copy.headers.Authorization?.slice('Bearer '.length);
         return [
           authenticationRequest('new token', { status: 200, response: token, afterMs: 20_000 }),
         ];
       }),
-      drop(/^d2: (success|inventory)/),
+      dropSteps(/^d2: (success|inventory)/),
       provides('d2: poll after', { artifact_name: 'two' }),
       repeated('d2: poll after', 5),
     ),
@@ -172,6 +172,6 @@ export const reporting: readonly BadClient[] = [
   {
     duty: 'report.no-false-success-after-cut',
     does: 'reports success although the cut left the file in parts',
-    alter: edit('d4: download', { responseBytes: 100_000, isDelivered: false }),
+    alter: editSteps('d4: download', { responseBytes: 100_000, isDelivered: false }),
   },
 ];

@@ -4,8 +4,8 @@ import {
   type BadClient,
   body,
   copyOf,
-  drop,
-  edit,
+  dropSteps,
+  editSteps,
   insert,
   logOf,
   repeated,
@@ -47,13 +47,13 @@ export const resources: readonly BadClient[] = [
   {
     duty: 'log.on-failure',
     does: 'uploads no log',
-    alter: all(drop('f1: log'), repeated('f1: poll after', 12)),
+    alter: all(dropSteps('f1: log'), repeated('f1: poll after', 12)),
   },
   {
     duty: 'log.on-failure',
     does: 'drops a log that was answered 401',
     alter: all(
-      edit('f1: log', { status: 401 }),
+      editSteps('f1: log', { status: 401 }),
       insert('f1: log', (copy) => {
         const token = copy.headers.Authorization?.slice('Bearer '.length);
         return [
@@ -66,7 +66,7 @@ export const resources: readonly BadClient[] = [
   {
     duty: 'log.on-failure',
     does: 'uploads a log with the second failure and none with the first',
-    alter: drop('f1: log'),
+    alter: dropSteps('f1: log'),
   },
   {
     duty: 'log.413-stops',
@@ -85,21 +85,21 @@ export const resources: readonly BadClient[] = [
   {
     duty: 'inventory.types',
     does: 'sends a boolean',
-    alter: edit('first inventory', (step) => {
+    alter: editSteps('first inventory', (step) => {
       step.sent = [...(step.sent as unknown[]), { name: 'b', value: true }];
     }),
   },
   {
     duty: 'inventory.names',
     does: 'sends an attribute without a name',
-    alter: edit('first inventory', (step) => {
+    alter: editSteps('first inventory', (step) => {
       step.sent = [...(step.sent as unknown[]), { value: 'x' }];
     }),
   },
   {
     duty: 'inventory.names-once',
     does: 'sends a name twice',
-    alter: edit('first inventory', (step) => {
+    alter: editSteps('first inventory', (step) => {
       const [first, ...rest] = step.sent as unknown[];
       step.sent = [first, first, ...rest];
     }),
@@ -107,7 +107,7 @@ export const resources: readonly BadClient[] = [
   {
     duty: 'inventory.bounded',
     does: 'sends 150 attributes',
-    alter: edit('m1: inventory', (step) => {
+    alter: editSteps('m1: inventory', (step) => {
       const more = Array.from({ length: 150 }, (_, at) => ({ name: `n${at}`, value: at }));
       step.sent = [...(step.sent as unknown[]), ...more];
     }),
@@ -115,14 +115,14 @@ export const resources: readonly BadClient[] = [
   {
     duty: 'inventory.device-type-agrees',
     does: 'states another type in its inventory',
-    alter: edit('d1: inventory', (step) => {
+    alter: editSteps('d1: inventory', (step) => {
       step.sent = [{ name: 'device_type', value: 'Board' }, ...(step.sent as unknown[]).slice(1)];
     }),
   },
   {
     duty: 'inventory.types-stable',
     does: 'sends a number as a string the second time',
-    alter: edit('d1: inventory', (step) => {
+    alter: editSteps('d1: inventory', (step) => {
       const [type, name, , addresses] = step.sent as unknown[];
       step.sent = [type, name, { name: 'cpu_load', value: '0.42' }, addresses];
     }),
@@ -142,17 +142,17 @@ export const resources: readonly BadClient[] = [
   {
     duty: 'inventory.put-keeps-names',
     does: 'sends one changed attribute by PUT',
-    alter: edit('d1: inventory', { sent: [{ name: 'cpu_load', value: 0.5 }] }),
+    alter: editSteps('d1: inventory', { sent: [{ name: 'cpu_load', value: 0.5 }] }),
   },
   {
     duty: 'inventory.after-update',
     does: 'sends no inventory after an update',
-    alter: all(drop(/^d\d: inventory/), repeated('d3: poll after', 12)),
+    alter: all(dropSteps(/^d\d: inventory/), repeated('d3: poll after', 12)),
   },
   {
     duty: 'inventory.on-acceptance',
     does: 'sends its first inventory after twenty polls',
-    alter: all(drop('first inventory'), repeated('idle 2', 14)),
+    alter: all(dropSteps('first inventory'), repeated('idle 2', 14)),
   },
   {
     duty: 'config.strings',
@@ -162,19 +162,21 @@ export const resources: readonly BadClient[] = [
   {
     duty: 'config.strings',
     does: 'reports a key twice',
-    alter: edit('c1: configuration', (step) => {
+    alter: editSteps('c1: configuration', (step) => {
       step.sent = `{"timezone":"CET",${JSON.stringify(step.sent).slice(1)}`;
     }),
   },
   {
     duty: 'config.reports-after-apply',
     does: 'does not report its configuration',
-    alter: all(drop('c1: configuration'), repeated('c1: poll after', 12)),
+    alter: all(dropSteps('c1: configuration'), repeated('c1: poll after', 12)),
   },
   {
     duty: 'alert.shape',
     does: 'sends an alert without its subject',
-    alter: edit('alert', { sent: [{ name: 'a', level: 'OK', timestamp: '2026-01-31T12:05:00Z' }] }),
+    alter: editSteps('alert', {
+      sent: [{ name: 'a', level: 'OK', timestamp: '2026-01-31T12:05:00Z' }],
+    }),
   },
   {
     duty: 'alert.no-flood',
@@ -184,7 +186,7 @@ export const resources: readonly BadClient[] = [
   {
     duty: 'alert.clock-set',
     does: 'sends an alert of 1970',
-    alter: edit('alert', (step) => {
+    alter: editSteps('alert', (step) => {
       const [first] = step.sent as object[];
       step.sent = [{ ...first, timestamp: '1970-01-01T00:01:12Z' }];
     }),
@@ -192,25 +194,25 @@ export const resources: readonly BadClient[] = [
   {
     duty: 'monitor.config-shape',
     does: 'leaves out the type of a monitor',
-    alter: edit('monitors', { sent: [{ name: 'sshd', status: 'enabled' }] }),
+    alter: editSteps('monitors', { sent: [{ name: 'sshd', status: 'enabled' }] }),
   },
   {
     duty: 'map.announced-only-if-kept',
     does: 'goes on where the map pauses',
-    alter: drop(/^m1: (pause|map)/),
+    alter: dropSteps(/^m1: (pause|map)/),
   },
   {
     duty: 'map.announced-only-if-kept',
     does: 'goes on once it has fetched the map, whatever that says',
-    alter: edit('m1: map', { response: pausingMap }),
+    alter: editSteps('m1: map', { response: pausingMap }),
   },
   {
     duty: 'map.reports-pause',
     does: 'pauses without a report',
     alter: all(
-      drop('m1: pause'),
+      dropSteps('m1: pause'),
       insert('m1: map', (copy) => [{ ...copyOf(copy), label: 'm1: map again' }]),
-      edit('m1: map', { response: pausingMap }),
+      editSteps('m1: map', { response: pausingMap }),
     ),
   },
   {

@@ -16,7 +16,7 @@ export interface Batch<Item> {
 }
 
 /** Returns a batch that passes its items to `deliver`, in the order of arrival. */
-export function gather<Item>(deliver: (items: readonly Item[]) => void): Batch<Item> {
+export function createBatch<Item>(deliver: (items: readonly Item[]) => void): Batch<Item> {
   let waiting: Item[] = [];
   let cancel: (() => void) | undefined;
   return {

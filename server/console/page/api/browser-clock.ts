@@ -7,7 +7,7 @@ export function after(delayMs: number, work: () => void): () => void {
 }
 
 /** Runs the work periodically. Returns a function that stops it. */
-export function every(periodMs: number, work: () => void): () => void {
+export function repeatEvery(periodMs: number, work: () => void): () => void {
   const timer = setInterval(work, periodMs);
   return () => clearInterval(timer);
 }

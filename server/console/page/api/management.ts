@@ -23,7 +23,7 @@ export interface ManagementCall extends Pick<RequestSettings, 'json' | 'body'> {
 let places: Promise<OperationPaths> | undefined;
 
 /** Calls an operation and returns the response. Throws as `ask` does. */
-export async function manage(id: string, call: ManagementCall = {}): Promise<Response> {
+export async function callManagement(id: string, call: ManagementCall = {}): Promise<Response> {
   const { parameters, query, ...sent } = call;
   const { method, path } = await placeOf(id, parameters);
   return send(withTenant(path, query), { ...sent, method });
@@ -34,7 +34,7 @@ export async function manageJson<HttpResponse>(
   id: string,
   call: ManagementCall = {},
 ): Promise<HttpResponse> {
-  return jsonOf(await manage(id, call));
+  return jsonOf(await callManagement(id, call));
 }
 
 /** Number of rows that are requested at a time, which is the maximum of most lists. */

@@ -1,7 +1,7 @@
 /** Starts, stops and follows runs on this server. The output of a run arrives line by line. */
 import { useEffect, useState } from 'preact/hooks';
 import type { BodyInputOf, ResponseOf } from '../../../../fixtures/control/operations.ts';
-import { gather } from './batch.ts';
+import { createBatch } from './batch.ts';
 import { ask, askJson, targetOf } from './client.ts';
 import { useLoaded, type ViewState } from './loaded.ts';
 import { followStream } from './stream.ts';
@@ -52,7 +52,7 @@ export function useLog(id: number | undefined): RunLog {
   useEffect(() => {
     if (id === undefined) return;
     let lines: string[] = [];
-    const arrived = gather<string>((more) => {
+    const arrived = createBatch<string>((more) => {
       lines.push(...more);
       const exit = exitIn(lines.at(-1));
       const log = exit ? { lines: lines.slice(0, -1), exit } : { lines: [...lines] };

@@ -6,7 +6,7 @@ import { Card } from '../../../../fixtures/page/card.tsx';
 import { Empty } from '../../../../fixtures/page/states.tsx';
 import { Table } from '../../../../fixtures/page/table.tsx';
 import { useLoaded } from '../api/loaded.ts';
-import { manage, manageAll } from '../api/management.ts';
+import { callManagement, manageAll } from '../api/management.ts';
 import { ActionButton, attempt } from '../parts/action.tsx';
 import { Paged } from '../parts/paged.tsx';
 import { bytesText, dayAndTime } from '../parts/texts.ts';
@@ -39,7 +39,10 @@ function Drop({ onDone }: { onDone: () => void }) {
       const body = new FormData();
       body.append('size', String(file.size));
       body.append('artifact', file);
-      await attempt(() => manage('upload-artifact', { body }), `${file.name} was uploaded.`);
+      await attempt(
+        () => callManagement('upload-artifact', { body }),
+        `${file.name} was uploaded.`,
+      );
     }
     onDone();
   };
@@ -84,7 +87,7 @@ function Generate({ onDone }: { onDone: () => void }) {
     body.append('type', 'single-file');
     body.append('args', JSON.stringify({ dest_dir: directory }));
     body.append('file', file);
-    await manage('generate-artifact', { body });
+    await callManagement('generate-artifact', { body });
     onDone();
   };
   const field = (label: string, value: string, set: (value: string) => void) => (
@@ -161,7 +164,7 @@ function Page({
               <ActionButton
                 kind="small"
                 work={async () => {
-                  await manage('delete-artifact', { parameters: { id } });
+                  await callManagement('delete-artifact', { parameters: { id } });
                   reload();
                 }}
                 done={`${name} was deleted.`}

@@ -9,7 +9,7 @@ import { Table } from '../../../../fixtures/page/table.tsx';
 import { useQuery } from '../address.ts';
 import { jsonOf, type QueryParameters } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
-import { manage } from '../api/management.ts';
+import { callManagement } from '../api/management.ts';
 import { ActionButton } from '../parts/action.tsx';
 import { saveFile } from '../parts/save-file.ts';
 import { dayAndTime, deviceName } from '../parts/texts.ts';
@@ -30,7 +30,7 @@ interface LogPage {
 
 async function loadPage(query: QueryParameters, page: number): Promise<LogPage> {
   const paging = { page: page + 1, per_page: PAGE_ENTRIES };
-  const response = await manage('list-audit-logs', { query: { ...query, ...paging } });
+  const response = await callManagement('list-audit-logs', { query: { ...query, ...paging } });
   const entries = await jsonOf<readonly AuditLog[]>(response);
   return { entries, total: Number(response.headers.get('X-Total-Count')) };
 }
@@ -55,7 +55,7 @@ export default function AuditSection() {
   const page = chosen.asked === asked ? chosen.page : 0;
   const loaded = useLoaded(() => loadPage(query, page), `audit ${asked} ${page}`, { isLive: true });
   const save = async (): Promise<void> => {
-    const response = await manage('export-audit-logs', { query });
+    const response = await callManagement('export-audit-logs', { query });
     saveFile(await response.blob(), 'audit-log.csv');
   };
   return (

@@ -1,6 +1,6 @@
 /** Changes the authentication status of devices through the management API. */
 import type { Device } from '../../../../fixtures/contract/management/devices.ts';
-import { manage, manageJson } from '../api/management.ts';
+import { callManagement, manageJson } from '../api/management.ts';
 
 type DecisionStatus = 'accepted' | 'rejected' | 'pending';
 
@@ -11,7 +11,7 @@ export function decideSet(
   status: DecisionStatus,
 ): Promise<unknown> {
   const parameters = { id: deviceId, aid: setId };
-  return manage('set-auth-set-status', { parameters, json: { status } });
+  return callManagement('set-auth-set-status', { parameters, json: { status } });
 }
 
 /**
@@ -27,5 +27,5 @@ export async function decideDevice(deviceId: string, status: DecisionStatus): Pr
 
 /** Decommissions a device: deletes it and all its data. */
 export function decommission(deviceId: string): Promise<unknown> {
-  return manage('decommission-device', { parameters: { id: deviceId } });
+  return callManagement('decommission-device', { parameters: { id: deviceId } });
 }

@@ -1,7 +1,7 @@
 /** Shows the log that a device has uploaded for a deployment. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { reasonOf } from '../api/client.ts';
-import { manage } from '../api/management.ts';
+import { callManagement } from '../api/management.ts';
 
 /** A button that shows the log in a dialog. */
 export function LogButton({ deploymentId, deviceId }: { deploymentId: string; deviceId: string }) {
@@ -13,7 +13,7 @@ export function LogButton({ deploymentId, deviceId }: { deploymentId: string; de
   const show = async (): Promise<void> => {
     const parameters = { id: deploymentId, device_id: deviceId };
     setText(
-      await manage('get-deployment-log', { parameters }).then(
+      await callManagement('get-deployment-log', { parameters }).then(
         (response) => response.text(),
         reasonOf,
       ),

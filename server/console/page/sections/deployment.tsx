@@ -11,7 +11,7 @@ import { Empty } from '../../../../fixtures/page/states.tsx';
 import { useQuery } from '../address.ts';
 import { askJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
-import { manage, manageAll, manageJson } from '../api/management.ts';
+import { callManagement, manageAll, manageJson } from '../api/management.ts';
 import { ActionButton } from '../parts/action.tsx';
 import { Facts } from '../parts/facts.tsx';
 import { type LongColumn, LongTable } from '../parts/long-table.tsx';
@@ -62,7 +62,7 @@ interface HeadProps {
 function Head({ deployment, statistics, reload }: HeadProps) {
   const { id, name, status, artifact_name: artifact, created, finished, phases } = deployment;
   const abort = async (): Promise<void> => {
-    await manage('abort-deployment', { parameters: { id }, json: { status: 'aborted' } });
+    await callManagement('abort-deployment', { parameters: { id }, json: { status: 'aborted' } });
     reload();
   };
   return (

@@ -6,7 +6,7 @@ import { Card } from '../../../../fixtures/page/card.tsx';
 import { Empty } from '../../../../fixtures/page/states.tsx';
 import { Table } from '../../../../fixtures/page/table.tsx';
 import { useLoaded } from '../api/loaded.ts';
-import { manage, manageJson } from '../api/management.ts';
+import { callManagement, manageJson } from '../api/management.ts';
 import { ActionButton } from '../parts/action.tsx';
 import { View } from '../parts/view.tsx';
 
@@ -25,7 +25,7 @@ export function DeviceConfiguration({ deviceId }: { deviceId: string }) {
             title="Configured and reported"
             aside={
               <ActionButton
-                work={() => manage('deploy-configuration', { parameters, json: {} })}
+                work={() => callManagement('deploy-configuration', { parameters, json: {} })}
                 done="The configuration is deployed with the device's next poll."
                 isDisabled={Object.keys(configured).length === 0}
               >
@@ -96,7 +96,7 @@ function Editor({
   const text = draft ?? linesOf(configured);
   const save = async (): Promise<void> => {
     const json = settingsIn(text);
-    await manage('set-configuration', { parameters: { id: deviceId }, json });
+    await callManagement('set-configuration', { parameters: { id: deviceId }, json });
     setDraft(undefined);
     onSaved();
   };

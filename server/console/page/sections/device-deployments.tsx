@@ -8,7 +8,7 @@ import type {
 import { Empty } from '../../../../fixtures/page/states.tsx';
 import { Table } from '../../../../fixtures/page/table.tsx';
 import { useLoaded } from '../api/loaded.ts';
-import { manage, manageAll } from '../api/management.ts';
+import { callManagement, manageAll } from '../api/management.ts';
 import { ActionButton } from '../parts/action.tsx';
 import { StateBadge } from '../parts/state-badge.tsx';
 import { dayAndTime } from '../parts/texts.ts';
@@ -41,7 +41,7 @@ export function DeviceDeployments({ deviceId }: { deviceId: string }) {
             <div class="actions">
               <ActionButton
                 kind="danger"
-                work={() => manage('abort-device-deployments', { parameters })}
+                work={() => callManagement('abort-device-deployments', { parameters })}
                 done="The open deployments of the device are aborted."
                 asks={{
                   title: 'Abort its open deployments?',

@@ -1,7 +1,7 @@
 /** Transfers files to and from a connected device. */
 import { useState } from 'preact/hooks';
 import { Card } from '../../../../fixtures/page/card.tsx';
-import { manage } from '../api/management.ts';
+import { callManagement } from '../api/management.ts';
 import { ActionButton } from '../parts/action.tsx';
 import { saveFile } from '../parts/save-file.ts';
 
@@ -23,7 +23,10 @@ export function DeviceFiles({ deviceId, isOpen }: { deviceId: string; isOpen: bo
   const [target, setTarget] = useState('/tmp/file');
   const [file, setFile] = useState<File | undefined>(undefined);
   const download = async (): Promise<void> => {
-    const response = await manage('download-device-file', { parameters, query: { path: source } });
+    const response = await callManagement('download-device-file', {
+      parameters,
+      query: { path: source },
+    });
     saveFile(await response.blob(), source.split('/').at(-1) || 'file');
   };
   const upload = async (): Promise<void> => {
@@ -31,7 +34,7 @@ export function DeviceFiles({ deviceId, isOpen }: { deviceId: string; isOpen: bo
     const body = new FormData();
     body.append('path', target);
     body.append('file', file);
-    await manage('upload-device-file', { parameters, body });
+    await callManagement('upload-device-file', { parameters, body });
   };
   return (
     <div class="two-columns">

@@ -6,7 +6,7 @@
 import type { AuthSet, Device } from '../../../../fixtures/contract/management/devices.ts';
 import { Card } from '../../../../fixtures/page/card.tsx';
 import { CopyButton } from '../../../../fixtures/page/copy-button.tsx';
-import { manage } from '../api/management.ts';
+import { callManagement } from '../api/management.ts';
 import { ActionButton } from '../parts/action.tsx';
 import { Facts } from '../parts/facts.tsx';
 import { StateBadge } from '../parts/state-badge.tsx';
@@ -67,8 +67,9 @@ function Decisions({ deviceId, set, reload }: SetProps) {
     await work();
     reload();
   };
-  const remove = () => manage('delete-auth-set', { parameters: { id: deviceId, aid: set.id } });
-  const revoke = () => manage('revoke-token', { parameters: { jti: set.id } });
+  const remove = () =>
+    callManagement('delete-auth-set', { parameters: { id: deviceId, aid: set.id } });
+  const revoke = () => callManagement('revoke-token', { parameters: { jti: set.id } });
   return (
     <div class="actions">
       {set.status !== 'accepted' && (

@@ -3,7 +3,7 @@ import { Badge } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';
 import { ApiError } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
-import { manage, manageJson } from '../api/management.ts';
+import { callManagement, manageJson } from '../api/management.ts';
 import { ActionButton } from '../parts/action.tsx';
 import { dayAndTime } from '../parts/texts.ts';
 import { View } from '../parts/view.tsx';
@@ -40,14 +40,14 @@ export default function DeviceSocket({ deviceId }: { deviceId: string }) {
               {since !== '' && <span class="quiet">since {dayAndTime(since)}</span>}
               <ActionButton
                 isDisabled={!isOpen}
-                work={() => manage('check-device-update', { parameters })}
+                work={() => callManagement('check-device-update', { parameters })}
                 done="The device was asked to check for an update."
               >
                 Check for update
               </ActionButton>
               <ActionButton
                 isDisabled={!isOpen}
-                work={() => manage('send-device-inventory', { parameters })}
+                work={() => callManagement('send-device-inventory', { parameters })}
                 done="The device was asked to send its inventory."
               >
                 Send inventory

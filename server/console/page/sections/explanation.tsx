@@ -1,6 +1,6 @@
 /** Explains why a request was refused or got no update, and how it would succeed. */
 import { useParams } from 'wouter-preact';
-import { requestLabel, wrongRows } from '../../../../fixtures/control/refusal-rows.ts';
+import { mistakeRows, requestLabel } from '../../../../fixtures/control/refusal-rows.ts';
 import { Verdict } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';
 import { CopyButton } from '../../../../fixtures/page/copy-button.tsx';
@@ -62,7 +62,7 @@ function RefusedView({ of: refused }: { of: RefusalView }) {
         <Card title="What was wrong">
           <Facts
             facts={[
-              ...wrongRows(wrong).map(([label, text]) => [capitalized(label), text] as const),
+              ...mistakeRows(wrong).map(([label, text]) => [capitalized(label), text] as const),
               ...(rule.requirements.length === 0
                 ? []
                 : ([['Requirements', rule.requirements.join(', ')]] as const)),

@@ -5,7 +5,7 @@ import { Badge } from '../../../../fixtures/page/badge.tsx';
 import { Choice, FilterField } from '../../../../fixtures/page/field.tsx';
 import { Empty, Failed, Loading } from '../../../../fixtures/page/states.tsx';
 import { useQuery } from '../address.ts';
-import { gather } from '../api/batch.ts';
+import { createBatch } from '../api/batch.ts';
 import { ask, askJson, reasonOf, targetOf } from '../api/client.ts';
 import { tenant } from '../api/session.ts';
 import { followStream } from '../api/stream.ts';
@@ -159,7 +159,7 @@ function useEntries(filter: JournalQuery, isPaused: boolean) {
       if (isOver) return;
       setKnown({ key, entries: page.entries.toReversed() });
       let { next } = page;
-      const arrived = gather<EntryView>((entries) =>
+      const arrived = createBatch<EntryView>((entries) =>
         setKnown((before) =>
           before.key === key
             ? {

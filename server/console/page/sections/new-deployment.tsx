@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { Release } from '../../../../fixtures/contract/management/releases.ts';
 import { goTo, useQuery } from '../address.ts';
 import { useLoaded } from '../api/loaded.ts';
-import { manage, manageAll } from '../api/management.ts';
+import { callManagement, manageAll } from '../api/management.ts';
 import { ActionButton } from '../parts/action.tsx';
 
 /**
@@ -94,10 +94,10 @@ function send(
     ...moreFields(draft.more),
   };
   if (draft.group !== '') {
-    return manage('create-group-deployment', { parameters: { name: draft.group }, json });
+    return callManagement('create-group-deployment', { parameters: { name: draft.group }, json });
   }
   const target = devices.length === 0 ? { all_devices: true } : { devices };
-  return manage('create-deployment', { json: { ...json, ...target } });
+  return callManagement('create-deployment', { json: { ...json, ...target } });
 }
 
 /**

@@ -3,7 +3,7 @@ import 'uplot/dist/uPlot.min.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import UPlot from 'uplot';
 import { Choice } from '../../../../fixtures/page/field.tsx';
-import { every } from '../api/browser-clock.ts';
+import { repeatEvery } from '../api/browser-clock.ts';
 import { askJson } from '../api/client.ts';
 import { tenant } from '../api/session.ts';
 import type { RequestCountsView } from '../api/types.ts';
@@ -44,7 +44,7 @@ export default function RateChart() {
     };
     setCounts(undefined);
     void load();
-    const stop = every(1000, () => void load());
+    const stop = repeatEvery(1000, () => void load());
     return () => {
       isOver = true;
       stop();
