@@ -1,5 +1,5 @@
 /**
- * `node build/bin/dev/unfailing.js [CASE...]`: searches for cases of the suite that pass whatever
+ * `node build/bin/dev/cases-that-cannot-fail.js [CASE...]`: searches for cases of the suite that pass whatever
  * the server answers, and prints their ids. The exit code is 1 if there is one.
  */
 import { listCases } from '../../conformance/conformance.ts';
@@ -10,14 +10,14 @@ import { selfTestOn } from '../commands/conform/self-test/good-targets.ts';
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const selection = process.argv.slice(2);
-const { cases, cannotFail: unfailing } = await findCasesThatCannotFail({
+const { cases, cannotFail } = await findCasesThatCannotFail({
   ...selfTestOn('own'),
   wrongs: wrongResponses,
   ids: new Set(listCases(selection).map(({ id }) => id)),
   onWrong: ({ title }, left) => say(`${left} cases have not failed yet after: ${title}`),
 });
-for (const id of unfailing) say(`cannot fail: ${id}`);
+for (const id of cannotFail) say(`cannot fail: ${id}`);
 say(
-  `${cases} judging cases played with ${wrongResponses.length} wrong responses: ${unfailing.length} cannot fail`,
+  `${cases} judging cases played with ${wrongResponses.length} wrong responses: ${cannotFail.length} cannot fail`,
 );
-process.exitCode = unfailing.length > 0 ? 1 : 0;
+process.exitCode = cannotFail.length > 0 ? 1 : 0;

@@ -43,7 +43,7 @@ describe('runFleet', () => {
     expect(renderFleet(result, 'junit')).toMatch(/^<\?xml/);
     expect(renderFleet(result, 'text')).toContain('Funnel');
     expect(() => renderFleet(result, 'pdf' as 'csv')).toThrow(
-      'there is no form "pdf"; use one of text, json, junit, html, csv',
+      'there is no format "pdf"; use one of text, json, junit, html, csv',
     );
   });
 

@@ -29,7 +29,10 @@ import {
 } from '../target/expectations.ts';
 import type { HttpResponse } from '../target/response.ts';
 
-const toFirstContact = { operation: 'post-auth-request', by: 'auth.first-contact-is-401' } as const;
+const toFirstContact = {
+  operation: 'post-auth-request',
+  requirement: 'auth.first-contact-is-401',
+} as const;
 
 const REQUESTS_AT_ONCE = 8;
 /** The statuses that refuse a device; other cases judge which one is right. */

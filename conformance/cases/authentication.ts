@@ -32,8 +32,14 @@ const OTHER_TOKEN_WAIT_MAX_MS = 1500;
 /** How often a refused device asks again. */
 const REPEATED_REQUESTS = 3;
 
-const toMalformed = { operation: 'post-auth-request', by: 'auth.malformed-is-400' } as const;
-const toUnknown = { operation: 'post-auth-request', by: 'auth.first-contact-is-401' } as const;
+const toMalformed = {
+  operation: 'post-auth-request',
+  requirement: 'auth.malformed-is-400',
+} as const;
+const toUnknown = {
+  operation: 'post-auth-request',
+  requirement: 'auth.first-contact-is-401',
+} as const;
 
 const firstContact = defineScenario({
   area: 'authentication',

@@ -8,7 +8,7 @@ import {
   tokenCalls,
   userCalls,
 } from '../context/every-call.ts';
-import { authorizationOf } from '../context/passing-token.ts';
+import { authorizationOf } from '../context/short-lived-token.ts';
 import { acceptedDevice, factoryProvides } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { type CoveredStatus, defineScenario, type JudgingCase } from '../suite/case.ts';

@@ -20,7 +20,7 @@ export const upgradeHeaders: Headers = {
 export async function askUpgrade(context: TestContext, headers: Headers): Promise<UpgradeResponse> {
   const request = context.caller().request('connect', { headers });
   const response = await context.session.upgrade(request);
-  context.ownership.owns('socket', async () => {
+  context.created.removeAtEnd('socket', async () => {
     response.socket?.destroy();
   });
   return response;

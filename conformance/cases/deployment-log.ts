@@ -1,8 +1,8 @@
 /** Cases: how a device uploads the log of its deployment. Spec: DeploymentLog */
 
 import {
-  abortOnTheWay,
-  reportOnTheWay,
+  arrangeAbort,
+  arrangeReports,
   sharedDeployment,
   shownStatus,
 } from '../context/deployment-life.ts';
@@ -45,7 +45,7 @@ function upload({ device, id }: LogOwner, ...messages: readonly unknown[]): Prom
   return device.call('put-deployment-log', { path: { id }, body: { messages } });
 }
 
-async function uploadOnTheWay(arranged: LogOwner, ...messages: readonly unknown[]): Promise<void> {
+async function arrangeUpload(arranged: LogOwner, ...messages: readonly unknown[]): Promise<void> {
   needResponse('put-deployment-log', await upload(arranged, ...messages), 204);
 }
 
@@ -89,7 +89,7 @@ const active = defineScenario({
       title: 'Users read every message of the uploaded log.',
       requirements: ['log.is-kept'],
       run: async (arranged, context) => {
-        await uploadOnTheWay(arranged, goodMessage, { ...goodMessage, message: 'rolled back' });
+        await arrangeUpload(arranged, goodMessage, { ...goodMessage, message: 'rolled back' });
         const log = await shownLog(context, arranged, 'rolled back');
         const holdsBoth = log.includes(goodMessage.message) && log.includes('rolled back');
         expectThat(holdsBoth, 'both messages in the log', describeValue(log));
@@ -104,7 +104,7 @@ const active = defineScenario({
           ...goodMessage,
           message: `line ${at + 1} of the log`,
         }));
-        await uploadOnTheWay(arranged, ...messages);
+        await arrangeUpload(arranged, ...messages);
         const log = await shownLog(context, arranged, messages.at(-1)?.message ?? '');
         const missing = messages.find(({ message }) => !log.includes(message));
         expectThat(
@@ -120,7 +120,7 @@ const active = defineScenario({
       requirements: ['log.is-kept'],
       run: async (arranged, context) => {
         const message = '    at   line 7 of update.sh';
-        await uploadOnTheWay(
+        await arrangeUpload(
           arranged,
           { ...goodMessage, message },
           { ...goodMessage, message: 'last line' },
@@ -139,7 +139,7 @@ const active = defineScenario({
       requirements: ['log.is-kept'],
       run: async (arranged, context) => {
         const timestamp = '2026-01-31T14:30:07+05:30';
-        await uploadOnTheWay(arranged, { ...goodMessage, timestamp });
+        await arrangeUpload(arranged, { ...goodMessage, timestamp });
         const log = await shownLog(context, arranged, goodMessage.message);
         const moments = [...log.matchAll(dateTimes)].map(([text]) => Date.parse(text));
         if (moments.length === 0) throw new NotObservable('the log shows no date-times');
@@ -162,7 +162,7 @@ const active = defineScenario({
           message,
           timestamp: backwards[index],
         }));
-        await uploadOnTheWay(arranged, ...messages);
+        await arrangeUpload(arranged, ...messages);
         const log = await shownLog(context, arranged, 'last line');
         const places = sent.map((message) => log.indexOf(message));
         if (places.includes(-1)) throw new NotObservable('the log does not show every message');
@@ -179,8 +179,8 @@ const active = defineScenario({
       title: 'A new upload replaces the earlier log.',
       requirements: ['log.is-replaced'],
       run: async (arranged, context) => {
-        await uploadOnTheWay(arranged, goodMessage);
-        await uploadOnTheWay(arranged, { ...goodMessage, message: 'second upload' });
+        await arrangeUpload(arranged, goodMessage);
+        await arrangeUpload(arranged, { ...goodMessage, message: 'second upload' });
         const log = await shownLog(context, arranged, 'second upload');
         const isReplaced = log.includes('second upload') && !log.includes(goodMessage.message);
         expectThat(isReplaced, 'the second log only', describeValue(log));
@@ -197,7 +197,7 @@ const active = defineScenario({
       requirements: ['log.line-breaks'],
       observe: async (arranged, context) => {
         const broken = { ...goodMessage, message: 'first line\nsecond line' };
-        await uploadOnTheWay(arranged, broken, { ...goodMessage, message: 'last line' });
+        await arrangeUpload(arranged, broken, { ...goodMessage, message: 'last line' });
         const log = await shownLog(context, arranged, 'last line');
         return observationOf(`the log ${describeValue(log)}`);
       },
@@ -217,9 +217,9 @@ const active = defineScenario({
       title: 'An upload of a log does not change the status that users see.',
       requirements: ['status.becomes-the-state'],
       run: async (arranged, context) => {
-        await reportOnTheWay(arranged, 'installing');
+        await arrangeReports(arranged, 'installing');
         await shownStatus(context, arranged, 'installing');
-        await uploadOnTheWay(arranged, goodMessage);
+        await arrangeUpload(arranged, goodMessage);
         await shownLog(context, arranged, goodMessage.message);
         const seen = await context.admin.deviceDeployment(
           arranged.deploymentId,
@@ -235,7 +235,7 @@ const active = defineScenario({
         title: `A device that has reported ${status} uploads its log.`,
         requirements: ['log.after-failure'],
         run: async (arranged) => {
-          await reportOnTheWay(arranged, status);
+          await arrangeReports(arranged, status);
           const response = await upload(arranged, goodMessage);
           expectThat(response.status < 400, 'a log that is accepted', responseSummary(response));
         },
@@ -246,7 +246,7 @@ const active = defineScenario({
       title: 'Users read a log that was uploaded after the device reported failure.',
       requirements: ['log.is-kept'],
       run: async (arranged, context) => {
-        await reportOnTheWay(arranged, 'failure');
+        await arrangeReports(arranged, 'failure');
         const response = await upload(arranged, goodMessage);
         needResponse('put-deployment-log', response, 204);
         const log = await shownLog(context, arranged, goodMessage.message);
@@ -262,7 +262,7 @@ const active = defineScenario({
       title: 'Whether a device may upload its log after a user has aborted the deployment.',
       requirements: ['log.after-the-abort'],
       observe: async (arranged, context) => {
-        await abortOnTheWay(context, arranged);
+        await arrangeAbort(context, arranged);
         return observedResponse(await upload(arranged, goodMessage));
       },
     },
@@ -291,11 +291,11 @@ const others = defineScenario({
       title: 'The log of one device does not replace that of the other.',
       requirements: ['log.own-part-only'],
       run: async ({ one, other }, context) => {
-        await uploadOnTheWay(other, { ...goodMessage, message: 'of the other' });
+        await arrangeUpload(other, { ...goodMessage, message: 'of the other' });
         if (!(await shownLog(context, other, 'of the other')).includes('of the other')) {
           throw new NotObservable('no user sees the log');
         }
-        await uploadOnTheWay(one, goodMessage);
+        await arrangeUpload(one, goodMessage);
         await shownLog(context, one, goodMessage.message);
         const log = await shownLog(context, other, 'of the other');
         const isOwn = log.includes('of the other') && !log.includes(goodMessage.message);

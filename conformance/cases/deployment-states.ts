@@ -4,9 +4,9 @@
  */
 
 import {
-  abortOnTheWay,
+  arrangeAbort,
+  arrangeReports,
   report,
-  reportOnTheWay,
   shownDeviceDeployment,
   shownStatus,
 } from '../context/deployment-life.ts';
@@ -63,7 +63,7 @@ async function deviceDeploymentIn(
   state: ReportedState,
 ): Promise<OfferedDeployment> {
   const arranged = await activeDeployment(context);
-  if (state !== 'offered') await reportOnTheWay(arranged, state);
+  if (state !== 'offered') await arrangeReports(arranged, state);
   return arranged;
 }
 
@@ -149,7 +149,7 @@ function shownCase(end: (typeof endedStates)[number]): JudgingCase<OfferedDeploy
     requirements: ['status.becomes-the-state'],
     run: async (arranged, context) => {
       for (const status of [...statusColumns.slice(0, 6), end]) {
-        await reportOnTheWay(arranged, status);
+        await arrangeReports(arranged, status);
         expectEqual('status', await shownStatus(context, arranged, status), status);
       }
     },
@@ -164,7 +164,7 @@ function shownAfterEndCase(end: (typeof endedStates)[number]): JudgingCase<void>
     run: async (_, context) => {
       for (const status of ['installing', ...endedStates.filter((other) => other !== end)]) {
         const arranged = await deviceDeploymentIn(context, end);
-        await reportOnTheWay(arranged, status);
+        await arrangeReports(arranged, status);
         expectEqual('status', await shownStatus(context, arranged, status), status);
       }
     },
@@ -177,7 +177,7 @@ const shownBackwards: JudgingCase<OfferedDeployment> = {
   requirements: ['status.becomes-the-state'],
   run: async (arranged, context) => {
     for (const status of statusColumns.slice(0, 6).toReversed()) {
-      await reportOnTheWay(arranged, status);
+      await arrangeReports(arranged, status);
       expectEqual('status', await shownStatus(context, arranged, status), status);
     }
   },
@@ -251,7 +251,7 @@ const aborts = abortableStates.map((state) =>
     needs: ['operator'],
     arrange: async (context) => {
       const arranged = await deviceDeploymentIn(context, state);
-      await abortOnTheWay(context, arranged);
+      await arrangeAbort(context, arranged);
       return arranged;
     },
     cases: abortCases(state),

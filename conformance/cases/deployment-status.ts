@@ -2,9 +2,9 @@
 
 import { statusRequirements } from '../../fixtures/contract/requirements/deployment-status.ts';
 import {
-  abortOnTheWay,
+  arrangeAbort,
+  arrangeReports,
   report,
-  reportOnTheWay,
   sharedDeployment,
   shownStatus,
   shownSubstate,
@@ -188,11 +188,11 @@ const others = defineScenario({
       title: 'A report of one device does not change the state of the other.',
       requirements: ['status.own-part-only'],
       run: async ({ one, other }, context) => {
-        await reportOnTheWay(other, 'downloading');
+        await arrangeReports(other, 'downloading');
         if ((await shownStatus(context, other, 'downloading')) !== 'downloading') {
           throw new NotObservable('no user sees what the device reported');
         }
-        await reportOnTheWay(one, 'installing', 'failure');
+        await arrangeReports(one, 'installing', 'failure');
         await shownStatus(context, one, 'failure');
         expectEqual('status', await shownStatus(context, other, 'downloading'), 'downloading');
       },
@@ -261,7 +261,7 @@ const aborted = defineScenario({
       title: 'What body the 409 has, for which the contract shows none.',
       requirements: ['status.body-of-409'],
       observe: async (arranged, context) => {
-        await abortOnTheWay(context, arranged);
+        await arrangeAbort(context, arranged);
         return observedResponse(await report(arranged, { status: 'success' }));
       },
     },

@@ -3,10 +3,10 @@
  * applies to that one alone. Spec: Device deployments v1; States and transitions; DeploymentStatus
  */
 import {
-  abortOnTheWay,
+  arrangeAbort,
+  arrangeReports,
   offeredId,
   report,
-  reportOnTheWay,
   type SharedDeployment,
   sharedDeployment,
   shownDeviceDeployment,
@@ -46,7 +46,7 @@ async function inTurn(
   arrange: (context: TestContext) => Promise<OfferedDeployment> = activeDeployment,
 ): Promise<DeploymentsInTurn> {
   const former = await arrange(context);
-  await reportOnTheWay(former, 'downloading', end);
+  await arrangeReports(former, 'downloading', end);
   const { artifact, device } = former;
   const made = await context.deploy({ artifact_name: artifact.name, devices: [device.id] });
   const query = factoryProvides;
@@ -80,7 +80,7 @@ function lateReportCase(end: 'success' | 'failure'): JudgingCase<void> {
         ['installing', 'success'],
         ['pause_before_rebooting', 'already-installed'],
       ] as const) {
-        await reportOnTheWay(next, underway);
+        await arrangeReports(next, underway);
         const body = { status: late, substate: 'late' };
         needResponse('put-deployment-status', await report(former, body), 204);
         await expectShown(context, former, late);
@@ -183,10 +183,10 @@ function waitingCase(end: 'success' | 'failure' | 'abort'): JudgingCase<void> {
     run: async (_, context) => {
       const former = await activeDeployment(context);
       const { artifact, device } = former;
-      await reportOnTheWay(former, 'downloading');
+      await arrangeReports(former, 'downloading');
       const made = await context.deploy({ artifact_name: artifact.name, devices: [device.id] });
-      if (end === 'abort') await abortOnTheWay(context, former);
-      else await reportOnTheWay(former, end);
+      if (end === 'abort') await arrangeAbort(context, former);
+      else await arrangeReports(former, end);
       const response = await device.call('get-next-deployment', { query: factoryProvides });
       expectThat(
         offersAny(response),
@@ -265,8 +265,8 @@ const together = defineScenario<SharedDeployment>({
         'After an abort of a deployment, each of its devices is answered 409 and offered nothing.',
       requirements: ['status.aborted-is-409', 'next.aborted-is-over'],
       run: async ({ one, other }, context) => {
-        await reportOnTheWay(other, 'downloading');
-        await abortOnTheWay(context, one);
+        await arrangeReports(other, 'downloading');
+        await arrangeAbort(context, one);
         for (const each of [one, other]) {
           const { status } = await report(each, { status: 'installing' });
           const refused = ['status.aborted-is-409'] as const;
@@ -315,7 +315,7 @@ const together = defineScenario<SharedDeployment>({
           const ids = devices.map((device) => device.id);
           await context.deploy({ artifact_name: name, devices: ids });
           const [first, second] = devices;
-          await reportOnTheWay({ device: first, id: await offeredId(context, first) }, end);
+          await arrangeReports({ device: first, id: await offeredId(context, first) }, end);
           const response = await second.call('get-next-deployment', { query: factoryProvides });
           if (offersAny(response)) continue;
           const pending = ['next.get-pending-is-200', 'status.own-part-only'] as const;
@@ -329,7 +329,7 @@ const together = defineScenario<SharedDeployment>({
       requirements: ['next.repeatable', 'status.own-part-only'],
       run: async ({ one, other }, context) => {
         for (const end of ['failure', 'success'] as const) {
-          await reportOnTheWay(one, end);
+          await arrangeReports(one, end);
           const response = await other.device.call('get-next-deployment', {
             query: factoryProvides,
           });

@@ -32,7 +32,7 @@ const withRequestId = v.looseObject({ request_id: v.optional(v.string()) });
 async function refusal(context: TestContext, headers: Headers = {}): Promise<HttpResponse> {
   const operation = 'post-auth-request';
   const response = await context.caller().call(operation, { raw: '{', headers });
-  return needRefusal({ operation, by: 'auth.malformed-is-400' }, response);
+  return needRefusal({ operation, requirement: 'auth.malformed-is-400' }, response);
 }
 
 /** Returns the request id in the body of a refusal, where it is optional. */
@@ -135,7 +135,7 @@ const anonymous = defineScenario<TestContext>({
           .call('get-next-deployment', { query: factoryProvides });
         const toMissing = {
           operation: 'get-next-deployment',
-          by: 'tokens.missing-is-401',
+          requirement: 'tokens.missing-is-401',
         } as const;
         expectShape(needRefusal(toMissing, response), errorBody);
       },
@@ -258,7 +258,7 @@ const device = defineScenario({
         const path = { id: context.random.uuid() };
         const body = { status: 'installing' };
         const operation = 'put-deployment-status';
-        const toUnknown = { operation, by: 'status.unknown-deployment-is-404' } as const;
+        const toUnknown = { operation, requirement: 'status.unknown-deployment-is-404' } as const;
         expectShape(
           needRefusal(toUnknown, await caller.call(operation, { path, body })),
           errorBody,

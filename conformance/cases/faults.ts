@@ -81,7 +81,7 @@ const rateLimit = defineScenario({
   needs: ['operator', 'rate-control'],
   arrange: async (context) => {
     const arranged = await everyOperation(context);
-    context.ownership.owns('a rate limit', () => context.control.limitRate(undefined));
+    context.created.removeAtEnd('a rate limit', () => context.control.limitRate(undefined));
     await context.control.limitRate({ requests: 0, windowSeconds: WINDOW_SECONDS });
     return arranged;
   },

@@ -1,7 +1,7 @@
 /** Cases: when a device is offered a deployment. Spec: Device deployments v1, v2 */
 
 import { askingForms, type PollForm } from '../context/asking.ts';
-import { abortOnTheWay, reportOnTheWay } from '../context/deployment-life.ts';
+import { arrangeAbort, arrangeReports } from '../context/deployment-life.ts';
 import { needInstructions, offersAny, textIn } from '../context/instructions.ts';
 import { nearTypes } from '../context/sample-artifacts.ts';
 import {
@@ -202,7 +202,7 @@ function activeIn(form: PollForm) {
         title: `${words}: a device that asks again, for example after a reboot, gets the same deployment.`,
         requirements: ['next.repeatable'],
         run: async (arranged) => {
-          await reportOnTheWay(arranged, 'rebooting');
+          await arrangeReports(arranged, 'rebooting');
           const response = await ask(arranged.device, factoryProvides);
           expectStatus(response, 200);
           const id = textIn(needInstructions(response), 'id');
@@ -223,7 +223,7 @@ function overIn(
     requirements: ['next.finished-is-over'],
     needs,
     run: async (arranged) => {
-      await reportOnTheWay(arranged, status);
+      await arrangeReports(arranged, status);
       expectNoOffer(await ask(arranged.device, factoryProvides));
     },
   };
@@ -245,7 +245,7 @@ const active = defineScenario({
         requirements: ['next.aborted-is-over'],
         needs,
         run: async (arranged, context) => {
-          await abortOnTheWay(context, arranged);
+          await arrangeAbort(context, arranged);
           expectNoOffer(await ask(arranged.device, factoryProvides));
         },
       }),

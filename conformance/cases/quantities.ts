@@ -2,7 +2,7 @@
  * Cases: the quantities of data that real devices send. The contract does not limit them. Larger
  * quantities are observed by the cases of each area. Spec: DeploymentLog; Device inventory
  */
-import { reportOnTheWay } from '../context/deployment-life.ts';
+import { arrangeReports } from '../context/deployment-life.ts';
 import {
   acceptedDevice,
   activeDeployment,
@@ -237,7 +237,7 @@ const deployments = defineScenario<SuiteDevice>({
           expectStatus(response, 200);
           const id = instructedId(response);
           const end = number % 2 === 0 ? 'failure' : 'success';
-          await reportOnTheWay({ device, id }, 'downloading', 'installing', end);
+          await arrangeReports({ device, id }, 'downloading', 'installing', end);
           const deviceDeployment = await context.settled(
             () => context.admin.deviceDeployment(made.id, device.id),
             (found) => found?.status === end,

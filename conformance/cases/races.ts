@@ -5,9 +5,9 @@
 
 import { askingForms, type PollForm } from '../context/asking.ts';
 import {
+  arrangeReports,
   offeredId,
   report,
-  reportOnTheWay,
   sharedDeployment,
   shownStatus,
 } from '../context/deployment-life.ts';
@@ -164,7 +164,7 @@ const together = defineScenario({
       run: async ({ one, other }, context) => {
         const ofOne = ['downloading', 'installing', 'failure'];
         const ofOther = ['pause_before_installing', 'pause_before_rebooting', 'rebooting'];
-        await Promise.all([reportOnTheWay(one, ...ofOne), reportOnTheWay(other, ...ofOther)]);
+        await Promise.all([arrangeReports(one, ...ofOne), arrangeReports(other, ...ofOther)]);
         const seen = await shownStatus(context, one, 'failure');
         const seenOfOther = await shownStatus(context, other, 'rebooting');
         expectThat(!ofOther.includes(seen), 'no status of the other device', seen);

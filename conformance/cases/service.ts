@@ -64,7 +64,7 @@ const preflight = { origin: 'https://example.com', 'access-control-request-metho
 async function malformedRefused(context: TestContext): Promise<HttpResponse> {
   const operation = 'post-auth-request';
   const response = await context.caller().call(operation, { raw: '{' });
-  return needRefusal({ operation, by: 'auth.malformed-is-400' }, response);
+  return needRefusal({ operation, requirement: 'auth.malformed-is-400' }, response);
 }
 
 const anonymous = defineScenario<TestContext>({

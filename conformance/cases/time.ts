@@ -1,7 +1,7 @@
 /** Cases: expiry of tokens. Spec: Authentication; Limits */
 import { deviceCalls, userCalls } from '../context/every-call.ts';
 import { JUST_AFTER_SECONDS, justAfter, MINUTE_SECONDS, secondsUntil } from '../context/expiry.ts';
-import { createShortLivedToken } from '../context/passing-token.ts';
+import { createShortLivedToken } from '../context/short-lived-token.ts';
 import { acceptedDevice, factoryProvides } from '../context/start-states.ts';
 import { defineScenario } from '../suite/case.ts';
 import {

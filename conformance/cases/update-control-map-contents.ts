@@ -3,7 +3,7 @@
  * paused. Spec: UpdateControlMap; Device deployments v2
  */
 import type { GivenControlMap } from '../../fixtures/contract/resources.ts';
-import { reportOnTheWay } from '../context/deployment-life.ts';
+import { arrangeReports } from '../context/deployment-life.ts';
 import { fieldIn, isObject, needInstructions, textIn } from '../context/instructions.ts';
 import { acceptedDevice, factoryProvides, needResponse } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
@@ -154,7 +154,7 @@ export const updateControlMapContentCases = defineScenario<SuiteDevice>({
             const actual = responseSummary(response);
             throw new ExpectationFailure('status 404 when over', actual, ['map.finished-is-404']);
           }
-          await reportOnTheWay(offered, 'installing', 'success');
+          await arrangeReports(offered, 'installing', 'success');
           former.push(offered);
         }
       },
@@ -196,7 +196,7 @@ export const updateControlMapContentCases = defineScenario<SuiteDevice>({
         const offered = await offeredMap(context, device, maps[1] ?? {});
         expectMap('in the instructions', offered.instructed, offered);
         for (const status of abortableStates.slice(1)) {
-          await reportOnTheWay(offered, status);
+          await arrangeReports(offered, status);
           await expectServed(offered);
           const again = await ask(device);
           expectStatus(again, 200);

@@ -1,6 +1,6 @@
 /** Cases: the map that pauses a device in chosen states. Spec: UpdateControlMap */
 
-import { abortOnTheWay, reportOnTheWay } from '../context/deployment-life.ts';
+import { arrangeAbort, arrangeReports } from '../context/deployment-life.ts';
 import { fieldIn, isObject, needInstructions, textIn } from '../context/instructions.ts';
 import {
   acceptedDevice,
@@ -191,7 +191,7 @@ const mapped = defineScenario({
       requirements: ['map.of-active-deployment'],
       run: async (arranged) => {
         for (const status of ['downloading', 'pause_before_installing', 'installing']) {
-          await reportOnTheWay(arranged, status);
+          await arrangeReports(arranged, status);
           expectStatus(await fetchMap(arranged), 200);
         }
       },
@@ -266,7 +266,7 @@ const mapped = defineScenario({
       title: 'After a user has aborted the deployment, a request for its map is answered 404.',
       requirements: ['map.finished-is-404'],
       run: async (arranged, context) => {
-        await abortOnTheWay(context, arranged);
+        await arrangeAbort(context, arranged);
         expectStatus(await fetchMap(arranged), 404);
       },
     },
@@ -278,7 +278,7 @@ const mapped = defineScenario({
       requirements: ['map.finished-is-404', 'map.of-active-deployment'],
       run: async (_, context) => {
         const { one, other } = await mappedForTwo(context);
-        await reportOnTheWay(one, 'success');
+        await arrangeReports(one, 'success');
         expectStatus(await fetchMap(one), 404);
         expectStatus(await fetchMap(other), 200);
       },
@@ -306,7 +306,7 @@ function finishedCase(status: 'success' | 'failure'): JudgingCase<DeviceWithMap>
     requirements: ['map.finished-is-404'],
     covers: ['get-update-control-map 404'],
     run: async (arranged) => {
-      await reportOnTheWay(arranged, status);
+      await arrangeReports(arranged, status);
       expectStatus(await fetchMap(arranged), 404);
     },
   };

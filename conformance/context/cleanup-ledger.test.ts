@@ -9,7 +9,7 @@ import { contextOn } from '../testing/context-on.ts';
 import { runAgainst } from '../testing/run-against.ts';
 import { serve } from '../testing/tiny-server.ts';
 import { CleanupLedgerFile, LedgerError } from './cleanup-ledger.ts';
-import { CreatedResources } from './ownership.ts';
+import { CreatedResources } from './created-resources.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fleetbed-ledger-'));
 let files = 0;
@@ -117,11 +117,11 @@ describe('a resource that a case creates', () => {
       else response.writeHead(204).end();
     });
     const { admin } = contextOn(baseUrl);
-    const ownership = new CreatedResources(ledger, 'a/one');
-    const owned = await ownership.announce(deployment);
+    const created = new CreatedResources(ledger, 'a/one');
+    const owned = await created.announce(deployment);
     owned.made(await admin.deploy({ name: deployment.name, artifact_name: 'a', devices: [] }));
     expect(readLedger(path).remainders[0]?.id).toBe('d7');
-    expect(await ownership.release(admin)).toEqual([]);
+    expect(await created.release(admin)).toEqual([]);
     ledger.close();
     expect(leftAtRequest).toEqual([1, 1]);
     expect(readLedger(path).remainders).toEqual([]);
@@ -137,19 +137,19 @@ describe('a resource that a case creates', () => {
       } else response.writeHead(204).end();
     });
     const { admin } = contextOn(baseUrl);
-    const ownership = new CreatedResources();
-    await ownership.announce(deployment);
+    const created = new CreatedResources();
+    await created.announce(deployment);
     const making = admin.deploy({ name: deployment.name, artifact_name: 'a', devices: [] });
     await expect(making).rejects.toThrow();
-    expect(await ownership.release(admin)).toEqual([]);
+    expect(await created.release(admin)).toEqual([]);
     expect(asked[1]).toBe(`GET deployments?name=${deployment.name}`);
     expect(asked[2]).toBe('PUT status');
   });
 
   it('cannot be created after its case has ended', async () => {
-    const ownership = new CreatedResources();
-    await ownership.release(undefined);
-    await expect(ownership.announce(deployment)).rejects.toThrow(
+    const created = new CreatedResources();
+    await created.release(undefined);
+    await expect(created.announce(deployment)).rejects.toThrow(
       'the case was over before it created',
     );
   });
@@ -157,9 +157,9 @@ describe('a resource that a case creates', () => {
   it('stays in the ledger when the removal fails', async () => {
     const path = newPath();
     const ledger = CleanupLedgerFile.open(path, head);
-    const ownership = new CreatedResources(ledger, 'a/one');
-    await ownership.announce(device('1'));
-    expect(await ownership.release(undefined)).toEqual([
+    const created = new CreatedResources(ledger, 'a/one');
+    await created.announce(device('1'));
+    expect(await created.release(undefined)).toEqual([
       'device 1: without a user, the suite cannot remove it',
     ]);
     ledger.close();

@@ -27,7 +27,7 @@ export function report({ device, id }: DeploymentReporter, body: unknown): Promi
 }
 
 /** Arranges the state that results from these reports, as part of a start state. */
-export async function reportOnTheWay(
+export async function arrangeReports(
   arranged: DeploymentReporter,
   ...statuses: readonly string[]
 ): Promise<void> {
@@ -77,7 +77,7 @@ export async function shownStatus(
 }
 
 /** Aborts the deployment, and waits until users or the device see it aborted. */
-export async function abortOnTheWay(
+export async function arrangeAbort(
   context: TestContext,
   arranged: OfferedDeployment,
 ): Promise<void> {

@@ -13,16 +13,21 @@ export function needToken(response: HttpResponse): HttpResponse {
 }
 
 /** A response to a request that the contract says is refused, and the requirement that says so. */
-interface ToRefuse {
+interface ExpectedRefusal {
   readonly operation: OperationId;
-  readonly by: RequirementId;
+  readonly requirement: RequirementId;
 }
 
 /** Returns the response if its status is 4xx; otherwise throws StartStateMissed. */
-export function needRefusal({ operation, by }: ToRefuse, response: HttpResponse): HttpResponse {
+export function needRefusal(
+  { operation, requirement }: ExpectedRefusal,
+  response: HttpResponse,
+): HttpResponse {
   if (response.status >= 400 && response.status < 500) return response;
   const isBusy = response.status >= 500;
-  const undocumented = isBusy ? undefined : ({ operation, requirements: [by], response } as const);
+  const undocumented = isBusy
+    ? undefined
+    : ({ operation, requirements: [requirement], response } as const);
   throw new StartStateMissed(
     'a refusal',
     `got ${responseSummary(response)}`,

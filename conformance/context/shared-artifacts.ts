@@ -3,7 +3,7 @@
 import type { ExchangeList, TargetExchange } from '../target/exchange.ts';
 import { NotObservable } from '../target/expectations.ts';
 import { type CleanupLedger, noLedger } from './cleanup-ledger.ts';
-import { CreatedResources } from './ownership.ts';
+import { CreatedResources } from './created-resources.ts';
 import type { ResourceCounts } from './resource.ts';
 import { type SampleArtifact, type SampleName, sampleOfRun } from './sample-artifacts.ts';
 import type { TargetAdmin } from './target-admin.ts';
@@ -24,7 +24,7 @@ interface SharedUpload {
 export class SharedArtifacts {
   readonly #uploads = new Map<SampleName, Promise<SharedUpload>>();
   readonly #runId: string;
-  readonly #ownership: CreatedResources;
+  readonly #created: CreatedResources;
 
   /**
    * @param runId the id of the run, which is part of each artifact's name
@@ -32,7 +32,7 @@ export class SharedArtifacts {
    */
   constructor(runId: string, ledger: CleanupLedger = noLedger) {
     this.#runId = runId;
-    this.#ownership = new CreatedResources(ledger);
+    this.#created = new CreatedResources(ledger);
   }
 
   /**
@@ -59,12 +59,12 @@ export class SharedArtifacts {
 
   /** Number of artifacts that this run uploaded. */
   get made(): ResourceCounts {
-    return this.#ownership.made;
+    return this.#created.made;
   }
 
   /** Deletes what this run uploaded and returns a line for each artifact that remains. */
   release(admin: TargetAdmin | undefined): Promise<readonly string[]> {
-    return this.#ownership.release(admin);
+    return this.#created.release(admin);
   }
 
   async #upload(
@@ -74,7 +74,7 @@ export class SharedArtifacts {
   ): Promise<SharedUpload> {
     const sample = await sampleOfRun(name, this.#runId);
     const [deviceType = ''] = sample.deviceTypes;
-    const owned = await this.#ownership.announce({
+    const owned = await this.#created.announce({
       kind: 'artifact',
       name: sample.name,
       deviceType,

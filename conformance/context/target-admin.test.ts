@@ -69,17 +69,17 @@ describe('a test context', () => {
   });
 
   it('removes its resources in reverse order, and continues after a failure', async () => {
-    const { ownership, admin } = contextOn(await serve((_, response) => response.end()));
+    const { created, admin } = contextOn(await serve((_, response) => response.end()));
     const removed: string[] = [];
     for (const what of ['first', 'second', 'third']) {
-      ownership.owns(what, async () => {
+      created.removeAtEnd(what, async () => {
         removed.push(what);
         if (what === 'second') throw new Error('it is in use');
       });
     }
-    expect(await ownership.release(admin)).toEqual(['second: it is in use']);
+    expect(await created.release(admin)).toEqual(['second: it is in use']);
     expect(removed).toEqual(['third', 'second', 'first']);
-    expect(await ownership.release(admin)).toEqual([]);
+    expect(await created.release(admin)).toEqual([]);
   });
 
   it('waits at most five seconds for an effect', async () => {

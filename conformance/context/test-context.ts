@@ -18,8 +18,8 @@ import type { TargetSession } from '../target/target.ts';
 import type { Capability } from './capabilities.ts';
 import { type CleanupLedger, noLedger } from './cleanup-ledger.ts';
 import type { Control } from './control.ts';
+import { CreatedResources } from './created-resources.ts';
 import type { ModelOptions } from './model-options.ts';
-import { CreatedResources } from './ownership.ts';
 import { removeResource } from './resource.ts';
 import type { SampleName } from './sample-artifacts.ts';
 import { SharedArtifacts, type UploadedArtifact } from './shared-artifacts.ts';
@@ -56,7 +56,7 @@ export interface ContextParts {
 
 /** The context of one case. */
 export class TestContext {
-  readonly ownership: CreatedResources;
+  readonly created: CreatedResources;
   readonly session: TargetSession;
   readonly names: VendorNames;
   readonly random: Random;
@@ -66,7 +66,7 @@ export class TestContext {
 
   constructor(parts: ContextParts) {
     this.#parts = parts;
-    this.ownership = new CreatedResources(parts.ledger, parts.caseId);
+    this.created = new CreatedResources(parts.ledger, parts.caseId);
     this.session = parts.session;
     this.names = parts.names;
     this.random = parts.random;
@@ -120,7 +120,7 @@ export class TestContext {
       throw new Error('unknown whether the target created it');
     };
     const resource = { kind: 'tenant', name } as const;
-    const owned = await this.ownership.announce(resource, () => removal());
+    const owned = await this.created.announce(resource, () => removal());
     const tenant = await this.control.newTenant({ session, learnSecret, name });
     owned.made(tenant.id);
     const { tenantToken, admin, control } = tenant;
@@ -129,7 +129,7 @@ export class TestContext {
     const own = { artifacts, ledger: noLedger };
     const context = new TestContext({ ...this.#parts, ...own, admin, control, tenantToken });
     removal = async () => {
-      await context.ownership.release(undefined);
+      await context.created.release(undefined);
       await tenant.remove();
       return true;
     };
@@ -154,7 +154,7 @@ export class TestContext {
     const identity = { maker: 'conformance suite', run: runId, serial, ...members };
     const key = await this.#parts.keyFor(keyType);
     const resource = { kind: 'device', identity } as const;
-    const owned = await this.ownership.announce(resource, async (_, admin) => {
+    const owned = await this.created.announce(resource, async (_, admin) => {
       const isUnknown = !device.known && device.id === '';
       return isUnknown ? false : removeResource(resource, device.id || undefined, admin);
     });
@@ -184,7 +184,7 @@ export class TestContext {
     readonly bytes: Buffer;
   }): Promise<string> {
     const { name, deviceType, bytes } = file;
-    const owned = await this.ownership.announce({ kind: 'artifact', name, deviceType });
+    const owned = await this.created.announce({ kind: 'artifact', name, deviceType });
     const id = await this.admin.uploadArtifact(`${name}.mender`, bytes);
     if (id === undefined)
       throw new NotObservable(`the target does not accept the artifact ${name}`);
@@ -196,7 +196,7 @@ export class TestContext {
   async deployConfiguration(device: SuiteDevice): Promise<string> {
     // The target chooses the real name, so this name serves only for the ledger and for messages.
     const name = `configuration of device ${device.identity.serial}`;
-    const owned = await this.ownership.announce({ kind: 'deployment', name });
+    const owned = await this.created.announce({ kind: 'deployment', name });
     const id = await this.admin.deployConfiguration(device.id);
     owned.made(id);
     return id;
@@ -213,7 +213,7 @@ export class TestContext {
     readonly id: string;
     readonly name: string;
   }> {
-    const owned = await this.ownership.announce({ kind: 'deployment', name });
+    const owned = await this.created.announce({ kind: 'deployment', name });
     const id = await this.admin.deploy({ name, ...deployment });
     owned.made(id);
     return { id, name };

@@ -3,8 +3,8 @@ import { askingForms } from '../context/asking.ts';
 import { contextOn } from '../testing/context-on.ts';
 import { serve } from '../testing/tiny-server.ts';
 import { pollStep, reports } from './deployment-steps.ts';
+import { ExpectedState } from './expected-state.ts';
 import { startOf } from './identity-steps.ts';
-import { ExpectedState } from './life.ts';
 import type { ModelStep, TargetSide } from './step.ts';
 
 /** Starts a server that accepts every report and offers deployments with these IDs in order. */
@@ -22,19 +22,19 @@ function serverOffering(...ids: readonly string[]): Promise<string> {
 /** Takes these steps with one accepted device that has two deployments, `one` and `two`. */
 async function take(baseUrl: string, steps: readonly ModelStep[]): Promise<void> {
   const context = contextOn(baseUrl);
-  const life = new ExpectedState(['accepted']);
-  const reality: TargetSide = {
+  const expectedState = new ExpectedState(['accepted']);
+  const targetSide: TargetSide = {
     context,
     devices: [await context.newDevice()],
     deployments: ['one', 'two'].map((id) => ({ deploymentId: id, id })),
     note: () => undefined,
     settled: (read) => read(),
   };
-  await startOf(life, reality);
-  life.deployments.push({ device: 0, offer: 'waiting' }, { device: 0, offer: 'waiting' });
+  await startOf(expectedState, targetSide);
+  expectedState.deployments.push({ device: 0, offer: 'waiting' }, { device: 0, offer: 'waiting' });
   for (const step of steps) {
-    expect(step.isPossible(life), step.title).toBe(true);
-    await step.run(life, reality);
+    expect(step.isPossible(expectedState), step.title).toBe(true);
+    await step.run(expectedState, targetSide);
   }
 }
 

@@ -5,7 +5,7 @@ import type { PollForm } from '../context/asking.ts';
 import { factoryProvides } from '../context/start-states.ts';
 import { describeValue, responseSummary } from '../target/expectations.ts';
 import type { HttpResponse } from '../target/response.ts';
-import { type ExpectedDeployment, type ExpectedState, nameOf } from './life.ts';
+import { type ExpectedDeployment, type ExpectedState, nameOf } from './expected-state.ts';
 import {
   checkTokenAccess,
   expectStatus,
@@ -22,15 +22,16 @@ const DEPLOYMENTS_MAX = 3;
 export function deployStep(device: number): ModelStep {
   return {
     title: `a user creates a deployment for device ${nameOf(device)}`,
-    isPossible: (life) =>
-      life.device(device).identity === 'accepted' && life.deployments.length < DEPLOYMENTS_MAX,
-    run: async (life, reality) => {
-      const { context, deployments } = reality;
+    isPossible: (expectedState) =>
+      expectedState.device(device).identity === 'accepted' &&
+      expectedState.deployments.length < DEPLOYMENTS_MAX,
+    run: async (expectedState, targetSide) => {
+      const { context, deployments } = targetSide;
       const { name } = await context.artifact('plain');
-      const { id } = realDevice(reality, device);
+      const { id } = realDevice(targetSide, device);
       const { id: deploymentId } = await context.deploy({ artifact_name: name, devices: [id] });
       deployments.push({ deploymentId, id: deploymentId });
-      life.deployments.push({ device, offer: 'waiting' });
+      expectedState.deployments.push({ device, offer: 'waiting' });
     },
   };
 }
@@ -39,15 +40,15 @@ export function deployStep(device: number): ModelStep {
 export function abortStep(number: number): ModelStep {
   return {
     title: `a user aborts deployment ${number + 1}`,
-    isPossible: (life) => {
-      const deployment = life.deployments[number];
+    isPossible: (expectedState) => {
+      const deployment = expectedState.deployments[number];
       return (
         deployment !== undefined && deployment.over === undefined && deployment.offer !== 'unsure'
       );
     },
-    run: async (life, reality) => {
-      const { deployment, real } = both(life, reality, number);
-      await reality.context.admin.abort(real.deploymentId);
+    run: async (expectedState, targetSide) => {
+      const { deployment, real } = both(expectedState, targetSide, number);
+      await targetSide.context.admin.abort(real.deploymentId);
       deployment.over = 'aborted';
       // The contract leaves open if a device may report on a deployment it was never offered.
       if (deployment.offer === 'waiting') deployment.offer = 'unsure';
@@ -59,26 +60,26 @@ export function abortStep(number: number): ModelStep {
 export function pollStep(index: number, form: PollForm): ModelStep {
   return {
     title: `device ${nameOf(index)} asks for an update by ${form.words}`,
-    isPossible: (life) => life.device(index).canCall,
-    run: async (life, reality) => {
-      const response = await form.ask(realDevice(reality, index), factoryProvides);
-      if (!checkTokenAccess(life.device(index), response)) return;
-      const own = life.deployments.filter(({ device }) => device === index);
+    isPossible: (expectedState) => expectedState.device(index).canCall,
+    run: async (expectedState, targetSide) => {
+      const response = await form.ask(realDevice(targetSide, index), factoryProvides);
+      if (!checkTokenAccess(expectedState.device(index), response)) return;
+      const own = expectedState.deployments.filter(({ device }) => device === index);
       const active = own.find(({ offer, over }) => offer === 'offered' && over === undefined);
       if (response.status === 409 && active !== undefined && active.openedBy !== form.slug) {
         // The contract leaves open if two request forms contradict each other.
-        reality.note('asking again in another way', '409');
+        targetSide.note('asking again in another way', '409');
         active.offer = 'unsure';
         return;
       }
-      judgeOffer({ life, reality, index, form, response, active });
+      judgeOffer({ expectedState, targetSide, index, form, response, active });
     },
   };
 }
 
 interface OfferCheck {
-  readonly life: ExpectedState;
-  readonly reality: TargetSide;
+  readonly expectedState: ExpectedState;
+  readonly targetSide: TargetSide;
   readonly index: number;
   readonly form: PollForm;
   readonly response: HttpResponse;
@@ -92,8 +93,15 @@ const instructionsHaveId = {
   v2: ['next.instructions-v2', 'next.v2-id'],
 } as const;
 
-function judgeOffer({ life, reality, index, form, response, active }: OfferCheck): void {
-  const own = life.deployments.filter(({ device }) => device === index);
+function judgeOffer({
+  expectedState,
+  targetSide,
+  index,
+  form,
+  response,
+  active,
+}: OfferCheck): void {
+  const own = expectedState.deployments.filter(({ device }) => device === index);
   const due = own.filter(({ offer, over }) => offer !== 'unsure' && over === undefined);
   const again = active ? (['next.repeatable'] as const) : [];
   if (due.length > 0) expectStatus(response, [200], form.pendingIs200, ...again);
@@ -101,9 +109,9 @@ function judgeOffer({ life, reality, index, form, response, active }: OfferCheck
   if (response.status !== 200) return;
   const unasked = due.length === 0 ? (['next.nothing-is-204'] as const) : [];
   const id = offeredId(response, ...instructionsHaveId[form.slug], ...unasked);
-  const offered = life.deployments[indexOfDeployment(reality, id)];
+  const offered = expectedState.deployments[indexOfDeployment(targetSide, id)];
   if (!offered) {
-    judgeUnknownId({ life, reality, index, form, response, active }, id);
+    judgeUnknownId({ expectedState, targetSide, index, form, response, active }, id);
     return;
   }
   const seen = responseSummary(response);
@@ -119,7 +127,7 @@ function judgeOffer({ life, reality, index, form, response, active }: OfferCheck
   if (active?.offer === 'offered' && offered !== active && offered.offer !== 'unsure') {
     failWith('the deployment that was offered before', seen, 'next.repeatable');
   }
-  note(reality, life, offered);
+  note(targetSide, expectedState, offered);
   if (offered.offer === 'unsure') return;
   if (offered.offer === 'waiting') offered.openedBy = form.slug;
   offered.offer = 'offered';
@@ -132,10 +140,10 @@ function indexOfDeployment({ deployments }: TargetSide, id: string): number {
 
 /** Judges an offer with an id that the model does not know, which only version 2 may create. */
 function judgeUnknownId(
-  { life, reality, index, form, response, active }: OfferCheck,
+  { expectedState, targetSide, index, form, response, active }: OfferCheck,
   id: string,
 ): void {
-  const own = life.deployments.filter(({ device }) => device === index);
+  const own = expectedState.deployments.filter(({ device }) => device === index);
   if (own.length === 0) failWith('no update', responseSummary(response), 'next.nothing-is-204');
   if (form.slug !== 'v2') {
     failWith("a deployment's id", responseSummary(response), 'next.id-of-the-deployment');
@@ -146,10 +154,12 @@ function judgeUnknownId(
   );
   const [only] = active ? [active] : possible;
   const real =
-    only && possible.length === 1 ? reality.deployments[life.deployments.indexOf(only)] : undefined;
+    only && possible.length === 1
+      ? targetSide.deployments[expectedState.deployments.indexOf(only)]
+      : undefined;
   // The deployment cannot be identified, so none of them is checked any more.
   if (!only || !real) {
-    life.doubt(index);
+    expectedState.doubt(index);
     return;
   }
   real.id = id;
@@ -157,13 +167,20 @@ function judgeUnknownId(
   only.openedBy = form.slug;
 }
 
-function note(reality: TargetSide, life: ExpectedState, offered: ExpectedDeployment): void {
-  const waiting = life.deployments.filter(
+function note(
+  targetSide: TargetSide,
+  expectedState: ExpectedState,
+  offered: ExpectedDeployment,
+): void {
+  const waiting = expectedState.deployments.filter(
     ({ device, offer, over }) => device === offered.device && offer === 'waiting' && !over,
   );
   if (offered.offer !== 'waiting' || waiting.length < 2) return;
   const isOldest = waiting[0] === offered;
-  reality.note('of several pending deployments', isOldest ? 'the oldest first' : 'a newer first');
+  targetSide.note(
+    'of several pending deployments',
+    isOldest ? 'the oldest first' : 'a newer first',
+  );
 }
 
 function offeredId({ text }: HttpResponse, ...because: readonly RequirementId[]): string {
@@ -185,18 +202,19 @@ function withoutArtifact(text: string): string {
 export function reports(index: number, number: number, status: ReportableStatus): ModelStep {
   return {
     title: `device ${nameOf(index)} reports ${status} for deployment ${number + 1}`,
-    isPossible: (life) => life.device(index).canCall && number < life.deployments.length,
-    run: async (life, reality) => {
-      const { deployment, real } = both(life, reality, number);
-      const response = await report(reality, index, real, { status });
-      if (!checkTokenAccess(life.device(index), response)) return;
+    isPossible: (expectedState) =>
+      expectedState.device(index).canCall && number < expectedState.deployments.length,
+    run: async (expectedState, targetSide) => {
+      const { deployment, real } = both(expectedState, targetSide, number);
+      const response = await report(targetSide, index, real, { status });
+      if (!checkTokenAccess(expectedState.device(index), response)) return;
       if (deployment.device !== index) {
         expectStatus(response, [404], 'status.foreign-deployment-is-404');
         return;
       }
       if (deployment.offer !== 'offered') {
         expectStatus(response, [204, 404, 409], 'status.each-value-is-accepted');
-        reality.note('a report for what was never offered', `${response.status}`);
+        targetSide.note('a report for what was never offered', `${response.status}`);
         deployment.offer = 'unsure';
         return;
       }
@@ -205,7 +223,7 @@ export function reports(index: number, number: number, status: ReportableStatus)
         return;
       }
       judgeReport(deployment, real, { status, response });
-      if (response.status === 204) become(life, deployment, status);
+      if (response.status === 204) become(expectedState, deployment, status);
     },
   };
 }
@@ -229,7 +247,7 @@ function optional(status: ReportableStatus): readonly RequirementId[] {
 }
 
 function become(
-  life: ExpectedState,
+  expectedState: ExpectedState,
   deployment: ExpectedDeployment,
   status: ReportableStatus,
 ): void {
@@ -238,7 +256,10 @@ function become(
   if (isFinal && deployment.over === undefined) {
     deployment.over = 'finished';
     // The contract leaves open if an update older than the last one can still be used.
-    for (const older of life.deployments.slice(0, life.deployments.indexOf(deployment))) {
+    for (const older of expectedState.deployments.slice(
+      0,
+      expectedState.deployments.indexOf(deployment),
+    )) {
       if (older.device === deployment.device && older.offer === 'waiting') older.offer = 'unsure';
     }
     return;
@@ -252,11 +273,12 @@ function become(
 export function reportsWrongly(index: number, number: number, status: unknown): ModelStep {
   return {
     title: `device ${nameOf(index)} reports ${describeValue(status)} for deployment ${number + 1}`,
-    isPossible: (life) => life.device(index).canCall && number < life.deployments.length,
-    run: async (life, reality) => {
-      const { deployment, real } = both(life, reality, number);
-      const response = await report(reality, index, real, { status });
-      if (!checkTokenAccess(life.device(index), response)) return;
+    isPossible: (expectedState) =>
+      expectedState.device(index).canCall && number < expectedState.deployments.length,
+    run: async (expectedState, targetSide) => {
+      const { deployment, real } = both(expectedState, targetSide, number);
+      const response = await report(targetSide, index, real, { status });
+      if (!checkTokenAccess(expectedState.device(index), response)) return;
       const isPlain =
         deployment.device === index &&
         deployment.offer === 'offered' &&
@@ -272,17 +294,17 @@ export function reportsWrongly(index: number, number: number, status: unknown): 
 export function showDeploymentStep(number: number): ModelStep {
   return {
     title: `a user reads the state of deployment ${number + 1}`,
-    isPossible: (life) => {
-      const deployment = life.deployments[number];
+    isPossible: (expectedState) => {
+      const deployment = expectedState.deployments[number];
       if (deployment === undefined || deployment.offer !== 'offered') return false;
       return deployment.status !== undefined || deployment.over === 'aborted';
     },
-    run: async (life, reality) => {
-      const { deployment, real } = both(life, reality, number);
+    run: async (expectedState, targetSide) => {
+      const { deployment, real } = both(expectedState, targetSide, number);
       const expected = deployment.over === 'aborted' ? 'aborted' : (deployment.status ?? '');
-      const { id } = realDevice(reality, deployment.device);
-      const found = await reality.settled(
-        () => reality.context.admin.deviceDeployment(real.deploymentId, id),
+      const { id } = realDevice(targetSide, deployment.device);
+      const found = await targetSide.settled(
+        () => targetSide.context.admin.deviceDeployment(real.deploymentId, id),
         (shownDeviceDeployment) => shownDeviceDeployment?.status === expected,
       );
       if (found?.status === expected) return;
@@ -296,14 +318,15 @@ export function showDeploymentStep(number: number): ModelStep {
 export function uploadsLog(index: number, number: number, text: string): ModelStep {
   return {
     title: `device ${nameOf(index)} uploads the log "${text}" for deployment ${number + 1}`,
-    isPossible: (life) => life.device(index).canCall && number < life.deployments.length,
-    run: async (life, reality) => {
-      const { deployment, real } = both(life, reality, number);
+    isPossible: (expectedState) =>
+      expectedState.device(index).canCall && number < expectedState.deployments.length,
+    run: async (expectedState, targetSide) => {
+      const { deployment, real } = both(expectedState, targetSide, number);
       const messages = [{ timestamp: '2026-01-01T00:00:00Z', level: 'info', message: text }];
       const path = { id: real.id };
-      const device = realDevice(reality, index);
+      const device = realDevice(targetSide, index);
       const response = await device.call('put-deployment-log', { path, body: { messages } });
-      if (!checkTokenAccess(life.device(index), response)) return;
+      if (!checkTokenAccess(expectedState.device(index), response)) return;
       if (deployment.device !== index) {
         expectStatus(response, [404], 'log.foreign-deployment-is-404');
         return;
@@ -323,17 +346,17 @@ export function uploadsLog(index: number, number: number, text: string): ModelSt
 export function readLogStep(number: number): ModelStep {
   return {
     title: `a user reads the log of deployment ${number + 1}`,
-    isPossible: (life) => {
-      const deployment = life.deployments[number];
+    isPossible: (expectedState) => {
+      const deployment = expectedState.deployments[number];
       return deployment?.log !== undefined && deployment.offer === 'offered';
     },
-    run: async (life, reality) => {
-      const { deployment, real } = both(life, reality, number);
-      const { id } = realDevice(reality, deployment.device);
+    run: async (expectedState, targetSide) => {
+      const { deployment, real } = both(expectedState, targetSide, number);
+      const { id } = realDevice(targetSide, deployment.device);
       const { log = '', olderLog } = deployment;
       const isOld = (found: string): boolean => olderLog !== undefined && found.includes(olderLog);
-      const found = await reality.settled(
-        async () => (await reality.context.admin.deploymentLog(real.deploymentId, id)) ?? '',
+      const found = await targetSide.settled(
+        async () => (await targetSide.context.admin.deploymentLog(real.deploymentId, id)) ?? '',
         (text) => text.includes(log) && !isOld(text),
       );
       if (!found.includes(log)) failWith(`the log "${log}"`, describeValue(found), 'log.is-kept');
@@ -344,20 +367,20 @@ export function readLogStep(number: number): ModelStep {
 }
 
 function report(
-  reality: TargetSide,
+  targetSide: TargetSide,
   index: number,
   { id }: RealDeployment,
   body: { readonly status: unknown },
 ): Promise<HttpResponse> {
-  return realDevice(reality, index).call('put-deployment-status', { path: { id }, body });
+  return realDevice(targetSide, index).call('put-deployment-status', { path: { id }, body });
 }
 
 function both(
-  life: ExpectedState,
-  reality: TargetSide,
+  expectedState: ExpectedState,
+  targetSide: TargetSide,
   number: number,
 ): { deployment: ExpectedDeployment; real: RealDeployment } {
-  const [deployment, real] = [life.deployments[number], reality.deployments[number]];
+  const [deployment, real] = [expectedState.deployments[number], targetSide.deployments[number]];
   if (!deployment || !real) throw new Error(`the sequence has no deployment ${number}`);
   return { deployment, real };
 }

@@ -8,8 +8,8 @@ import { StartStateMissed } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { ExpectationFailure } from '../target/expectations.ts';
+import { DEVICES, ExpectedState, nameOf, type StartState } from './expected-state.ts';
 import { startOf } from './identity-steps.ts';
-import { DEVICES, ExpectedState, nameOf, type StartState } from './life.ts';
 import type { ModelStep, TargetSide } from './step.ts';
 
 const STEPS_MAX = 48;
@@ -99,10 +99,10 @@ class Explorer {
   /** Returns the step as a fast-check command. */
   command({ title, isPossible, run }: ModelStep): Command {
     return {
-      check: (life) => isPossible(life),
-      run: async (life, reality) => {
+      check: (expectedState) => isPossible(expectedState),
+      run: async (expectedState, targetSide) => {
         this.#words.push(title);
-        await run(life, reality);
+        await run(expectedState, targetSide);
       },
       toString: () => title,
     };

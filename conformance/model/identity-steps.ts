@@ -3,7 +3,7 @@
 import { StartStateMissed } from '../context/start-states.ts';
 import { ExpectationFailure } from '../target/expectations.ts';
 import { expectToken } from '../target/token-claims.ts';
-import { type ExpectedDevice, type ExpectedState, nameOf } from './life.ts';
+import { type ExpectedDevice, type ExpectedState, nameOf } from './expected-state.ts';
 import {
   checkTokenAccess,
   expectStatus,
@@ -17,9 +17,9 @@ export function authenticates(index: number): ModelStep {
   return {
     title: `device ${nameOf(index)} authenticates`,
     isPossible: () => true,
-    run: async (life, reality) => {
-      const model = life.device(index);
-      const device = realDevice(reality, index);
+    run: async (expectedState, targetSide) => {
+      const model = expectedState.device(index);
+      const device = realDevice(targetSide, index);
       const response = await device.authenticate();
       if (model.identity === 'accepted') {
         const because = model.isPreauthorized
@@ -36,7 +36,8 @@ export function authenticates(index: number): ModelStep {
       else if (model.identity === 'rejected')
         expectStatus(response, [401, 403], 'auth.rejected-is-refused');
       else expectStatus(response, [401, 403], 'auth.undecided-is-401', 'auth.first-contact-is-401');
-      if (model.identity === 'gone') reality.note('a decommissioned device', `${response.status}`);
+      if (model.identity === 'gone')
+        targetSide.note('a decommissioned device', `${response.status}`);
       const isRecorded = response.status === 401 && model.identity !== 'rejected';
       if (isRecorded) model.identity = 'pending';
     },
@@ -48,10 +49,11 @@ export function forgedSignatureStep(index: number): ModelStep {
   return {
     title: `someone without its key authenticates as device ${nameOf(index)}`,
     // The contract leaves open if such a request makes a device known.
-    isPossible: (life) => !['unknown', 'gone'].includes(life.device(index).identity),
-    run: async (_, reality) => {
-      const signedBy = await reality.context.newKey();
-      const response = await realDevice(reality, index).authenticate({ signedBy });
+    isPossible: (expectedState) =>
+      !['unknown', 'gone'].includes(expectedState.device(index).identity),
+    run: async (_, targetSide) => {
+      const signedBy = await targetSide.context.newKey();
+      const response = await realDevice(targetSide, index).authenticate({ signedBy });
       expectStatus(response, [400, 401, 403], 'auth.signature-must-verify');
     },
   };
@@ -61,13 +63,13 @@ export function forgedSignatureStep(index: number): ModelStep {
 export function preauthorizeStep(index: number): ModelStep {
   return {
     title: `a user pre-authorizes device ${nameOf(index)}`,
-    isPossible: (life) => life.device(index).identity === 'unknown',
-    run: async (life, reality) => {
-      const device = realDevice(reality, index);
+    isPossible: (expectedState) => expectedState.device(index).identity === 'unknown',
+    run: async (expectedState, targetSide) => {
+      const device = realDevice(targetSide, index);
       device.known = true;
-      device.id = await reality.context.admin.preauthorize(device.identity, device.key);
-      become(life.device(index), 'accepted');
-      life.device(index).isPreauthorized = true;
+      device.id = await targetSide.context.admin.preauthorize(device.identity, device.key);
+      become(expectedState.device(index), 'accepted');
+      expectedState.device(index).isPreauthorized = true;
     },
   };
 }
@@ -76,10 +78,11 @@ export function preauthorizeStep(index: number): ModelStep {
 export function acceptStep(index: number): ModelStep {
   return {
     title: `a user accepts device ${nameOf(index)}`,
-    isPossible: (life) => ['pending', 'rejected'].includes(life.device(index).identity),
-    run: async (life, reality) => {
-      await decide(reality, index, 'accepted');
-      const model = life.device(index);
+    isPossible: (expectedState) =>
+      ['pending', 'rejected'].includes(expectedState.device(index).identity),
+    run: async (expectedState, targetSide) => {
+      await decide(targetSide, index, 'accepted');
+      const model = expectedState.device(index);
       become(model, 'accepted');
       model.isPreauthorized = false;
       // The contract leaves open if an acceptance restores an older token.
@@ -93,14 +96,14 @@ export function rejectStep(index: number): ModelStep {
   return {
     title: `a user rejects device ${nameOf(index)}`,
     // A key that was never used is removed, not rejected, which is another action.
-    isPossible: (life) => {
-      const { identity, isPreauthorized } = life.device(index);
+    isPossible: (expectedState) => {
+      const { identity, isPreauthorized } = expectedState.device(index);
       return identity === 'pending' || (identity === 'accepted' && !isPreauthorized);
     },
-    run: async (life, reality) => {
-      await decide(reality, index, 'rejected');
-      become(life.device(index), 'rejected');
-      life.doubt(index);
+    run: async (expectedState, targetSide) => {
+      await decide(targetSide, index, 'rejected');
+      become(expectedState.device(index), 'rejected');
+      expectedState.doubt(index);
     },
   };
 }
@@ -109,15 +112,16 @@ export function rejectStep(index: number): ModelStep {
 export function decommissionStep(index: number): ModelStep {
   return {
     title: `a user decommissions device ${nameOf(index)}`,
-    isPossible: (life) => !['unknown', 'gone'].includes(life.device(index).identity),
-    run: async (life, reality) => {
-      const device = realDevice(reality, index);
-      await find(reality, index);
-      await reality.context.admin.decommission(device.id);
+    isPossible: (expectedState) =>
+      !['unknown', 'gone'].includes(expectedState.device(index).identity),
+    run: async (expectedState, targetSide) => {
+      const device = realDevice(targetSide, index);
+      await find(targetSide, index);
+      await targetSide.context.admin.decommission(device.id);
       device.id = '';
-      become(life.device(index), 'gone');
-      life.device(index).isPreauthorized = false;
-      life.forget(index);
+      become(expectedState.device(index), 'gone');
+      expectedState.device(index).isPreauthorized = false;
+      expectedState.forget(index);
     },
   };
 }
@@ -127,15 +131,15 @@ export function calls(index: number, withToken: boolean): ModelStep {
   const device = `device ${nameOf(index)}`;
   return {
     title: withToken ? `${device} calls with its token` : `${device} calls without a token`,
-    isPossible: (life) => !withToken || life.device(index).canCall,
-    run: async (life, reality) => {
+    isPossible: (expectedState) => !withToken || expectedState.device(index).canCall,
+    run: async (expectedState, targetSide) => {
       if (!withToken) {
-        const response = await reality.context.caller().call('get-configuration');
+        const response = await targetSide.context.caller().call('get-configuration');
         expectStatus(response, [401], 'tokens.missing-is-401');
         return;
       }
-      const response = await realDevice(reality, index).call('get-configuration');
-      if (checkTokenAccess(life.device(index), response))
+      const response = await realDevice(targetSide, index).call('get-configuration');
+      if (checkTokenAccess(expectedState.device(index), response))
         expectStatus(response, [200, 404], 'tokens.renewal');
     },
   };
@@ -147,21 +151,21 @@ function become(model: ExpectedDevice, identity: ExpectedDevice['identity']): vo
 }
 
 async function decide(
-  reality: TargetSide,
+  targetSide: TargetSide,
   index: number,
   status: 'accepted' | 'rejected',
 ): Promise<void> {
-  await find(reality, index);
-  const { id, key } = realDevice(reality, index);
-  await reality.context.admin.decide(id, key, status);
+  await find(targetSide, index);
+  const { id, key } = realDevice(targetSide, index);
+  await targetSide.context.admin.decide(id, key, status);
 }
 
 /** Looks up the id of a device as a user, unless it is known. Throws StartStateMissed. */
-async function find(reality: TargetSide, index: number): Promise<void> {
-  const device = realDevice(reality, index);
+async function find(targetSide: TargetSide, index: number): Promise<void> {
+  const device = realDevice(targetSide, index);
   if (device.id !== '') return;
-  const found = await reality.settled(
-    () => reality.context.admin.findDevice(device.identity),
+  const found = await targetSide.settled(
+    () => targetSide.context.admin.findDevice(device.identity),
     (shown) => shown !== undefined,
   );
   if (!found) throw new StartStateMissed('a device that users see', 'no user sees it');
@@ -178,12 +182,12 @@ function tokenOf(read: () => string): string {
 }
 
 /** Brings a sequence's devices into their start states. */
-export async function startOf(life: ExpectedState, reality: TargetSide): Promise<void> {
-  for (const [index, { identity }] of life.devices.entries()) {
+export async function startOf(expectedState: ExpectedState, targetSide: TargetSide): Promise<void> {
+  for (const [index, { identity }] of expectedState.devices.entries()) {
     if (identity !== 'accepted') continue;
-    const device = realDevice(reality, index);
+    const device = realDevice(targetSide, index);
     device.known = true;
-    device.id = await reality.context.admin.preauthorize(device.identity, device.key);
+    device.id = await targetSide.context.admin.preauthorize(device.identity, device.key);
     const response = await device.authenticate();
     if (response.status !== 200) {
       throw new StartStateMissed('an accepted device', `it was answered ${response.status}`);

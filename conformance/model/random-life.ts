@@ -10,9 +10,9 @@ import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import { ExpectationFailure, observationOf } from '../target/expectations.ts';
 import * as deployment from './deployment-steps.ts';
+import { attributeNames, configurationKeys, DEVICES, type StartState } from './expected-state.ts';
 import { type Exploration, explore } from './explore.ts';
 import * as identity from './identity-steps.ts';
-import { attributeNames, configurationKeys, DEVICES, type StartState } from './life.ts';
 import type { ModelStep } from './step.ts';
 import * as store from './store-steps.ts';
 
@@ -228,20 +228,20 @@ const lives: readonly RandomLife[] = [
  * Explores sequences. If the missed requirements are not among those of the case, another case
  * judges them, and this one throws StartStateMissed.
  */
-async function judged(context: TestContext, life: RandomLife): Promise<void> {
+async function judged(context: TestContext, expectedState: RandomLife): Promise<void> {
   try {
-    await explore(context, life);
+    await explore(context, expectedState);
   } catch (error) {
     if (!(error instanceof ExpectationFailure)) throw error;
-    const own = error.missed?.filter((id) => life.requirements.includes(id)) ?? [];
+    const own = error.missed?.filter((id) => expectedState.requirements.includes(id)) ?? [];
     if (own.length === 0) throw new StartStateMissed(error.expected, `got ${error.actual}`);
     throw new ExpectationFailure(error.expected, error.actual, own);
   }
 }
 
-function lifeCase(life: RandomLife): JudgingCase<TestContext> {
-  const { id, title, requirements } = life;
-  return { id, title, requirements, run: (context) => judged(context, life) };
+function lifeCase(expectedState: RandomLife): JudgingCase<TestContext> {
+  const { id, title, requirements } = expectedState;
+  return { id, title, requirements, run: (context) => judged(context, expectedState) };
 }
 
 export const modelCases = defineScenario({

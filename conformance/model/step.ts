@@ -1,10 +1,10 @@
-/** One step of a random life: its description, when it is possible, and how it is checked. */
+/** One step of a random sequence: its description, when it is possible, and how it is checked. */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { ExpectationFailure, responseSummary } from '../target/expectations.ts';
 import type { HttpResponse } from '../target/response.ts';
-import type { ExpectedDevice, ExpectedState } from './life.ts';
+import type { ExpectedDevice, ExpectedState } from './expected-state.ts';
 
 /** A deployment on the target. */
 export interface RealDeployment {
@@ -27,8 +27,8 @@ export interface TargetSide {
 /** One step. A missed requirement is thrown as an ExpectationFailure that names it. */
 export interface ModelStep {
   readonly title: string;
-  readonly isPossible: (life: ExpectedState) => boolean;
-  readonly run: (life: ExpectedState, reality: TargetSide) => Promise<void>;
+  readonly isPossible: (expectedState: ExpectedState) => boolean;
+  readonly run: (expectedState: ExpectedState, targetSide: TargetSide) => Promise<void>;
 }
 
 /** Returns the target's device for the model's index. */

@@ -2,7 +2,7 @@
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { describeValue } from '../target/expectations.ts';
 import type { HttpResponse } from '../target/response.ts';
-import { type ExpectedState, type ModelAttributeValue, nameOf } from './life.ts';
+import { type ExpectedState, type ModelAttributeValue, nameOf } from './expected-state.ts';
 import type { ImpossibleValue } from './possible-values.ts';
 import {
   checkTokenAccess,
@@ -45,10 +45,12 @@ type AttributeValues = Readonly<Record<string, ModelAttributeValue>>;
 export function configureStep(index: number, pairs: ConfigurationPairs): ModelStep {
   return {
     title: `device ${nameOf(index)} sets ${JSON.stringify(pairs)}`,
-    isPossible: (life) => life.device(index).canCall,
-    run: async (life, reality) => {
-      const model = life.device(index);
-      const response = await realDevice(reality, index).call('put-configuration', { body: pairs });
+    isPossible: (expectedState) => expectedState.device(index).canCall,
+    run: async (expectedState, targetSide) => {
+      const model = expectedState.device(index);
+      const response = await realDevice(targetSide, index).call('put-configuration', {
+        body: pairs,
+      });
       if (!checkTokenAccess(model, response)) return;
       const isRemoval = Object.values(pairs).every((value) => value === '');
       expectStatus(
@@ -72,10 +74,10 @@ export function badConfigurationStep(index: number, name: string, value: unknown
   const body = { [name]: value };
   return {
     title: `device ${nameOf(index)} sets ${JSON.stringify(body)}`,
-    isPossible: (life) => life.device(index).canCall,
-    run: async (life, reality) => {
-      const response = await realDevice(reality, index).call('put-configuration', { body });
-      if (checkTokenAccess(life.device(index), response)) {
+    isPossible: (expectedState) => expectedState.device(index).canCall,
+    run: async (expectedState, targetSide) => {
+      const response = await realDevice(targetSide, index).call('put-configuration', { body });
+      if (checkTokenAccess(expectedState.device(index), response)) {
         expectStatus(response, [400], 'configuration.values-are-texts');
       }
     },
@@ -86,12 +88,12 @@ export function badConfigurationStep(index: number, name: string, value: unknown
 export function configureByUserStep(index: number, pairs: ConfigurationPairs): ModelStep {
   return {
     title: `a user sets ${JSON.stringify(pairs)} for device ${nameOf(index)}`,
-    isPossible: (life) => life.device(index).token === 'good',
-    run: async (life, reality) => {
-      await reality.context.admin.configure(realDevice(reality, index).id, pairs);
-      const { configuration } = life.device(index);
+    isPossible: (expectedState) => expectedState.device(index).token === 'good',
+    run: async (expectedState, targetSide) => {
+      await targetSide.context.admin.configure(realDevice(targetSide, index).id, pairs);
+      const { configuration } = expectedState.device(index);
       configuration.allowAbsence();
-      life.device(index).awaitsUser = true;
+      expectedState.device(index).awaitsUser = true;
       for (const [name, value] of Object.entries(pairs)) {
         configuration.set(name, value, 'configuration.set-by-user');
       }
@@ -103,13 +105,13 @@ export function configureByUserStep(index: number, pairs: ConfigurationPairs): M
 export function readsConfiguration(index: number): ModelStep {
   return {
     title: `device ${nameOf(index)} reads its configuration`,
-    isPossible: (life) => life.device(index).canCall,
-    run: async (life, reality) => {
-      const model = life.device(index);
+    isPossible: (expectedState) => expectedState.device(index).canCall,
+    run: async (expectedState, targetSide) => {
+      const model = expectedState.device(index);
       const { configuration } = model;
-      const { response, pairs } = await reality.settled(
+      const { response, pairs } = await targetSide.settled(
         async () => {
-          const given = await realDevice(reality, index).call('get-configuration');
+          const given = await realDevice(targetSide, index).call('get-configuration');
           return { response: given, pairs: pairsOf(given) };
         },
         ({ pairs: read }) =>
@@ -136,12 +138,12 @@ export function describes(
   const isPatch = how === 'PATCH';
   return {
     title: `device ${nameOf(index)} describes itself by ${how} ${JSON.stringify(attributes)}`,
-    isPossible: (life) => life.device(index).canCall,
-    run: async (life, reality) => {
-      const model = life.device(index);
+    isPossible: (expectedState) => expectedState.device(index).canCall,
+    run: async (expectedState, targetSide) => {
+      const model = expectedState.device(index);
       const body = Object.entries(attributes).map(([name, value]) => ({ name, value }));
       const operation = isPatch ? 'patch-attributes' : 'put-attributes';
-      const response = await realDevice(reality, index).call(operation, { body });
+      const response = await realDevice(targetSide, index).call(operation, { body });
       if (!checkTokenAccess(model, response)) return;
       expectStatus(response, [200], isPatch ? 'inventory.patch-is-200' : 'inventory.put-is-200');
       const because = isPatch ? 'inventory.patch-upserts' : 'inventory.put-replaces';
@@ -161,12 +163,12 @@ const noAttributes = { load: undefined, modes: undefined, place: undefined };
 export function describesWrongly(index: number, how: 'PATCH' | 'PUT', value: unknown): ModelStep {
   return {
     title: `device ${nameOf(index)} describes itself by ${how} load=${JSON.stringify(value)}`,
-    isPossible: (life) => life.device(index).canCall,
-    run: async (life, reality) => {
+    isPossible: (expectedState) => expectedState.device(index).canCall,
+    run: async (expectedState, targetSide) => {
       const operation = how === 'PATCH' ? 'patch-attributes' : 'put-attributes';
       const body = [{ name: 'load', value }];
-      const response = await realDevice(reality, index).call(operation, { body });
-      if (checkTokenAccess(life.device(index), response)) {
+      const response = await realDevice(targetSide, index).call(operation, { body });
+      if (checkTokenAccess(expectedState.device(index), response)) {
         expectStatus(response, [400], kindRequirement(value));
       }
     },
@@ -184,13 +186,13 @@ function kindRequirement(value: unknown): RequirementId {
 export function readDeviceStep(index: number): ModelStep {
   return {
     title: `a user reads the attributes of device ${nameOf(index)}`,
-    isPossible: (life) => life.device(index).identity === 'accepted',
-    run: async (life, reality) => {
-      const { attributes } = life.device(index);
-      const { id } = realDevice(reality, index);
-      const found = await reality.settled(
+    isPossible: (expectedState) => expectedState.device(index).identity === 'accepted',
+    run: async (expectedState, targetSide) => {
+      const { attributes } = expectedState.device(index);
+      const { id } = realDevice(targetSide, index);
+      const found = await targetSide.settled(
         async () => {
-          const all = await reality.context.admin.attributes(id);
+          const all = await targetSide.context.admin.attributes(id);
           const own = all.filter(({ scope }) => scope === 'inventory');
           return Object.fromEntries(
             own.map(({ name, value }) => [name, value as ModelAttributeValue]),
@@ -212,10 +214,10 @@ export function sendAlertStep(index: number, level: string): ModelStep {
   const isLegal = level === 'OK' || level === 'CRITICAL';
   return {
     title: `device ${nameOf(index)} sends an alert of level ${level}`,
-    isPossible: (life) => life.device(index).canCall,
-    run: async (life: ExpectedState, reality: TargetSide) => {
-      const response = await realDevice(reality, index).call('post-alerts', { body });
-      if (!checkTokenAccess(life.device(index), response)) return;
+    isPossible: (expectedState) => expectedState.device(index).canCall,
+    run: async (expectedState: ExpectedState, targetSide: TargetSide) => {
+      const response = await realDevice(targetSide, index).call('post-alerts', { body });
+      if (!checkTokenAccess(expectedState.device(index), response)) return;
       const levelRequirement = level === 'OK' ? 'alerts.level-ok' : 'alerts.level-critical';
       if (isLegal) expectStatus(response, [204], 'alerts.are-accepted', levelRequirement);
       else expectStatus(response, [400], 'alerts.levels');

@@ -9,7 +9,7 @@ import type { ReadBackCounts } from '../passive/trackers/reading-counts.ts';
 import type { CaseListing } from '../suite/case.ts';
 import type { RecordedOptions } from '../suite/options.ts';
 import type { TargetExchange } from '../target/exchange.ts';
-import type { TrafficCounts } from '../target/traffic.ts';
+import type { TrafficCounts } from '../target/request-totals.ts';
 
 /** The six verdicts, the worst first. */
 export const verdictNames = ['fail', 'error', 'inconclusive', 'pass', 'observed', 'skip'] as const;

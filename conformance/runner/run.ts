@@ -23,9 +23,9 @@ import type { CaseVerdict, Finding, GeneralJudgements, RunStart } from '../resul
 import type { RunnableCase } from '../suite/case.ts';
 import type { SuppliedOptions } from '../suite/options.ts';
 import type { Mask } from '../target/mask.ts';
+import type { TrafficCounts } from '../target/request-totals.ts';
 import { SelfAcceptingError } from '../target/setup-error.ts';
 import type { SessionExchange, Target, TargetSession } from '../target/target.ts';
-import type { TrafficCounts } from '../target/traffic.ts';
 import { transportCodes } from '../target/transport-failure.ts';
 import { listingOf } from './breaches.ts';
 import {
@@ -238,7 +238,7 @@ export class SuiteRun {
       signal,
       openContext: (_, ended) => this.#openContext(each, { stream, signal: ended, onExchange }),
       breaches: () => judge.breaches,
-      release: (context) => context.ownership.release(this.#adminOn(lasting)),
+      release: (context) => context.created.release(this.#adminOn(lasting)),
     });
     return lack === undefined ? verdict : this.#unauthorized(each, verdict, lack);
   }

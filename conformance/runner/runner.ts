@@ -80,7 +80,7 @@ export async function runCase(each: RunnableCase, options: CaseRunOptions): Prom
   const leftBehind = await releaseInTime(context, options);
   const breaches = [...(options.breaches?.() ?? []), ...missed];
   const { finding, listing } = withBreaches(each, own.finding, breaches);
-  const { made } = context.ownership;
+  const { made } = context.created;
   const keepsEvidence = options.allEvidence === true || finding.verdict !== 'pass';
   return {
     ...listing,

@@ -20,57 +20,63 @@ const everyRequest: RequestFilter = () => true;
 export function statusBecomes(
   from: number,
   to: number,
-  picks: RequestFilter = everyRequest,
+  appliesTo: RequestFilter = everyRequest,
 ): () => Alteration {
   return responseBecomes(
     (response) => (response.status === from ? withStatus(response, to) : response),
-    picks,
+    appliesTo,
   );
 }
 
 /** Turns a refusal of any status into a success. */
-export function refusalBecomes(to: number, picks: RequestFilter = everyRequest): () => Alteration {
+export function refusalBecomes(
+  to: number,
+  appliesTo: RequestFilter = everyRequest,
+): () => Alteration {
   return responseBecomes(
     (response) => (response.status >= 400 ? withStatus(response, to) : response),
-    picks,
+    appliesTo,
   );
 }
 
 /** Removes the member at the path from successful responses (see `changedAt`). */
-export function fieldLeftOut(path: string, picks: RequestFilter = everyRequest): () => Alteration {
-  return fieldBecomes(path, () => undefined, picks);
+export function fieldLeftOut(
+  path: string,
+  appliesTo: RequestFilter = everyRequest,
+): () => Alteration {
+  return fieldBecomes(path, () => undefined, appliesTo);
 }
 
 /** Changes the value at the path in successful responses (see `changedAt`). */
 export function fieldBecomes(
   path: string,
   change: (value: unknown) => unknown,
-  picks: RequestFilter = everyRequest,
+  appliesTo: RequestFilter = everyRequest,
 ): () => Alteration {
-  return bodyBecomes((value) => changedAt(value, path, change), picks);
+  return bodyBecomes((value) => changedAt(value, path, change), appliesTo);
 }
 
 /** Changes the JSON of successful responses. */
 export function bodyBecomes(
   change: (value: unknown) => unknown,
-  picks: RequestFilter = everyRequest,
+  appliesTo: RequestFilter = everyRequest,
 ): () => Alteration {
   return responseBecomes(
     (response) => (isSuccess(response) ? changedJson(response, change) : response),
-    picks,
+    appliesTo,
   );
 }
 
 /** Sets headers of responses; undefined removes one. */
 export function headersBecome(
   changes: Readonly<Record<string, string | undefined>>,
-  picks: RequestFilter = everyRequest,
+  appliesTo: RequestFilter = everyRequest,
 ): () => Alteration {
-  return responseBecomes((response) => withHeaders(response, changes), picks);
+  return responseBecomes((response) => withHeaders(response, changes), appliesTo);
 }
 
 /**
- * Changes the responses to requests that `picks` selects; `ask` sends further ones to the target.
+ * Changes the responses to requests that `appliesTo` selects; `ask` sends further ones to the target.
  */
 export function responseBecomes(
   change: (
@@ -78,11 +84,11 @@ export function responseBecomes(
     request: ProxiedRequest,
     ask: AskTarget,
   ) => ProxiedResponse | Promise<ProxiedResponse>,
-  picks: RequestFilter = everyRequest,
+  appliesTo: RequestFilter = everyRequest,
 ): () => Alteration {
   return () => ({
     response: (response, request, ask) =>
-      picks(request) ? change(response, request, ask) : response,
+      appliesTo(request) ? change(response, request, ask) : response,
   });
 }
 
@@ -110,43 +116,43 @@ export function oneResponseOf(
 /** Changes requests before the target sees them. */
 export function requestBecomes(
   change: (request: ProxiedRequest) => ProxiedRequest,
-  picks: RequestFilter = everyRequest,
+  appliesTo: RequestFilter = everyRequest,
 ): () => Alteration {
-  return () => ({ request: (request) => (picks(request) ? change(request) : request) });
+  return () => ({ request: (request) => (appliesTo(request) ? change(request) : request) });
 }
 
 /** Changes or removes a query parameter before the target sees it. */
 export function parameterBecomes(
   name: string,
   value: string | undefined,
-  picks: RequestFilter = everyRequest,
+  appliesTo: RequestFilter = everyRequest,
 ): () => Alteration {
-  return requestBecomes((request) => withQuery(request, { [name]: value }), picks);
+  return requestBecomes((request) => withQuery(request, { [name]: value }), appliesTo);
 }
 
 /** Changes or removes the value at a path of the sent JSON (see `changedAt`). */
 export function sentFieldBecomes(
   path: string,
   change: (value: unknown) => unknown,
-  picks: RequestFilter = everyRequest,
+  appliesTo: RequestFilter = everyRequest,
 ): () => Alteration {
   return requestBecomes(
     (request) => changedJson(request, (value) => changedAt(value, path, change)),
-    picks,
+    appliesTo,
   );
 }
 
 /**
  * Drops a write but answers as if it had succeeded, after a check of the token. The target does not
- * see the write, so `picks` must select valid requests only.
+ * see the write, so `appliesTo` must select valid requests only.
  */
 export function dropRequests(
   status: number,
-  picks: RequestFilter = everyRequest,
+  appliesTo: RequestFilter = everyRequest,
 ): () => Alteration {
   return () => ({
     request: async (request, ask) => {
-      if (!picks(request) || !(await isAuthorized(request, ask))) return request;
+      if (!appliesTo(request) || !(await isAuthorized(request, ask))) return request;
       return ownResponse(status);
     },
   });

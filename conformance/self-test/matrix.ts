@@ -42,7 +42,7 @@ export interface KillMatrix {
   readonly baselineFailures: readonly string[];
   readonly totals: MatrixTotals;
   /** Observable musts that no defect breaks. */
-  readonly undefended: readonly RequirementId[];
+  readonly untestedDuties: readonly RequirementId[];
   /** Observable musts that a defect breaks and for which none was caught. */
   readonly unproven: readonly RequirementId[];
   readonly rows: readonly MatrixRow[];
@@ -86,13 +86,13 @@ export async function runMatrix(options: MatrixOptions): Promise<KillMatrix> {
   };
   await Promise.all(workers.map(work));
   const inOrder = defects.flatMap(({ id }) => rows.get(id) ?? []);
-  const undefended = mustsWithoutDefect(defects);
+  const untestedDuties = mustsWithoutDefect(defects);
   return {
     cases: affectedCases.size,
     baselineFailures,
     totals: totalsOf(inOrder),
-    undefended,
-    unproven: mustsWithoutKill(inOrder).filter((id) => !undefended.includes(id)),
+    untestedDuties,
+    unproven: mustsWithoutKill(inOrder).filter((id) => !untestedDuties.includes(id)),
     rows: inOrder,
     interrupted: inOrder.length < defects.length,
   };

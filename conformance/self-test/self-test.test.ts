@@ -339,7 +339,7 @@ describe('a kill matrix', () => {
 
   it('counts unviolated MUSTs for selected defects, and lists them for all defects', async () => {
     const matrix = await matrixOf([defect]);
-    const counted = `not broken by any selected defect: ${matrix.undefended.length} requirements`;
+    const counted = `not broken by any selected defect: ${matrix.untestedDuties.length} requirements`;
     expect(matrixText(matrix, false)).toContain(counted);
     expect(matrixText(matrix, false)).not.toContain('no defect breaks');
     expect(matrixText(matrix, true)).toContain('! no defect breaks audit.total');

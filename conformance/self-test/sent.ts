@@ -37,8 +37,8 @@ export function memberEquals(path: string, wanted: unknown): RequestFilter {
 }
 
 /** Matches requests that all of the predicates match. */
-export function both(...picks: readonly RequestFilter[]): RequestFilter {
-  return (request) => picks.every((each) => each(request));
+export function allOf(...appliesTo: readonly RequestFilter[]): RequestFilter {
+  return (request) => appliesTo.every((each) => each(request));
 }
 
 /** Returns true for a string. */

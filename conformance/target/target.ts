@@ -9,9 +9,9 @@ import { ExchangeList, exchangeOf, type Headers, type TargetExchange } from './e
 import { describeValue, NotObservable } from './expectations.ts';
 import { Pace } from './pace.ts';
 import { RawConnection, type RawForm, type RawResponse } from './raw-connection.ts';
+import { RequestTotals } from './request-totals.ts';
 import type { HttpResponse, UpgradeResponse } from './response.ts';
 import { type AnsweredHeaders, readResponse } from './response-body.ts';
-import { RequestTotals } from './traffic.ts';
 import { TransportFailure, transportFailureOf } from './transport-failure.ts';
 import { requestUpgrade } from './upgrade.ts';
 import { formBody, type UploadForm } from './upload-form.ts';

@@ -51,7 +51,7 @@ interface CachedToken {
 /**
  * Maximum number of cached tokens: checking a signature costs a hundred times as much as a look-up.
  */
-const HELD_TOKENS_MAX = 100_000;
+const CACHED_TOKENS_MAX = 100_000;
 /**
  * Length of the cache key, the end of the token's signature: hashing the whole token would cost as
  * much as the rest of the look-up.
@@ -63,7 +63,7 @@ export class Callers {
   readonly #tokens: TokenIssuer;
   readonly #tenants: Tenants;
   readonly #trustProxy: boolean;
-  readonly #held = new Map<string, CachedToken>();
+  readonly #cached = new Map<string, CachedToken>();
   readonly #links: Pick<Services, 'links' | 'names'>;
 
   constructor({ tokens, tenants, settings, links, names }: CallerServices) {
@@ -167,7 +167,7 @@ export class Callers {
 
   #read(request: IncomingMessage, cookieToo: boolean): ReadClaims | Refusal {
     const header = request.headers.authorization;
-    const held = header === undefined ? undefined : this.#held.get(heldKey(header));
+    const held = header === undefined ? undefined : this.#cached.get(heldKey(header));
     if (held !== undefined && held.header === header) return held.claims;
     const token = bearerToken(request, cookieToo);
     if (typeof token !== 'string') return token;
@@ -178,8 +178,8 @@ export class Callers {
   }
 
   #hold(verified: CachedToken): void {
-    if (this.#held.size >= HELD_TOKENS_MAX) this.#held.clear();
-    this.#held.set(heldKey(verified.header), verified);
+    if (this.#cached.size >= CACHED_TOKENS_MAX) this.#cached.clear();
+    this.#cached.set(heldKey(verified.header), verified);
   }
 }
 

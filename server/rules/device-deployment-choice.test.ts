@@ -4,7 +4,7 @@ import {
   chooseDeviceDeployment,
   type DeviceDeploymentFacts,
   devicesByNow,
-  type HoldBackCondition,
+  type WithholdingCondition,
   withholdingCondition,
 } from './device-deployment-choice.ts';
 
@@ -39,7 +39,7 @@ const phases = [
 ];
 
 describe('the hold-back condition', () => {
-  it.each<[string, Fields, HoldBackCondition | undefined]>([
+  it.each<[string, Fields, WithholdingCondition | undefined]>([
     ['not offered yet', {}, undefined],
     ['made at this moment', { createdMs: nowMs }, undefined],
     ['made for later', { createdMs: nowMs + 1 }, 'start'],

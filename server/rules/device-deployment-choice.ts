@@ -33,7 +33,7 @@ interface ChoiceContext {
 /** Permanent reasons to withhold a device deployment, then temporary ones. */
 type PermanentReason = 'finished' | 'aborted' | 'deployment-over' | 'older';
 export type TemporaryReason = 'start' | 'phase' | 'max-devices';
-export type HoldBackCondition = PermanentReason | TemporaryReason;
+export type WithholdingCondition = PermanentReason | TemporaryReason;
 
 export type DeviceDeploymentChoice<Of> =
   | { readonly decision: 'go-on' | 'retry' | 'begin'; readonly deviceDeployment: Of }
@@ -59,15 +59,15 @@ export function chooseDeviceDeployment<Of extends DeviceDeploymentFacts>(
   if (active) return { decision: 'go-on', deviceDeployment: active };
   const failed = deviceDeployments.find(mayTryAgain);
   if (failed) return { decision: 'retry', deviceDeployment: failed };
-  let firstHeld: DeviceDeploymentChoice<Of> = { decision: 'nothing' };
+  let firstWithheld: DeviceDeploymentChoice<Of> = { decision: 'nothing' };
   for (const deviceDeployment of deviceDeployments) {
     const condition = withholdingCondition(deviceDeployment, context);
     if (condition === undefined) return { decision: 'begin', deviceDeployment };
-    if (firstHeld.decision === 'nothing' && isTemporary(condition)) {
-      firstHeld = { decision: 'wait', deviceDeployment, condition };
+    if (firstWithheld.decision === 'nothing' && isTemporary(condition)) {
+      firstWithheld = { decision: 'wait', deviceDeployment, condition };
     }
   }
-  return firstHeld;
+  return firstWithheld;
 }
 
 /**
@@ -76,7 +76,7 @@ export function chooseDeviceDeployment<Of extends DeviceDeploymentFacts>(
 export function withholdingCondition(
   deviceDeployment: DeviceDeploymentFacts,
   { nowMs, lastFinishedSeq }: ChoiceContext,
-): HoldBackCondition | undefined {
+): WithholdingCondition | undefined {
   if (mayTryAgain(deviceDeployment)) return undefined;
   if (deviceDeployment.status === 'aborted') return 'aborted';
   if (isFinal(deviceDeployment)) return 'finished';
@@ -98,8 +98,12 @@ export function devicesByNow(
   return phases.findLast(({ startMs }) => startMs <= nowMs)?.devicesUntil ?? 0;
 }
 
-const held: ReadonlySet<string> = new Set<TemporaryReason>(['start', 'phase', 'max-devices']);
+const temporaryReasons: ReadonlySet<string> = new Set<TemporaryReason>([
+  'start',
+  'phase',
+  'max-devices',
+]);
 
-function isTemporary(condition: HoldBackCondition): condition is TemporaryReason {
-  return held.has(condition);
+function isTemporary(condition: WithholdingCondition): condition is TemporaryReason {
+  return temporaryReasons.has(condition);
 }

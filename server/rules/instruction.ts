@@ -17,7 +17,7 @@ import {
   installedFor,
   misfitFor,
   noOpenDeploymentFor,
-  WaitReason,
+  WithholdingReason,
 } from './no-update-sentences.ts';
 
 /** A device deployment, with all facts that an instruction depends on. */
@@ -123,7 +123,7 @@ export function chooseOrExplain<Of extends DescribedDeviceDeployment>(
   return {
     decision,
     deviceDeployment,
-    noUpdate: new WaitReason(condition, deviceDeployment, nowMs),
+    noUpdate: new WithholdingReason(condition, deviceDeployment, nowMs),
   };
 }
 

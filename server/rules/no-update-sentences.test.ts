@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { HoldBackCondition } from './device-deployment-choice.ts';
+import type { WithholdingCondition } from './device-deployment-choice.ts';
 import type { UnsuitableReason } from './next-deployment.ts';
 import { type NoUpdate, type NoUpdateCondition, noDeployment } from './no-update.ts';
 import {
@@ -34,7 +34,7 @@ function deviceDeployment(fields: Fields = {}): DescribedDeviceDeployment {
 const ended = { finishedMs: NOON_MS + HOUR_MS };
 
 /** What withholds a device deployment: its facts, the sentence, and how the remedy begins. */
-const held: readonly [HoldBackCondition, Fields, sentence: string, remedy: string][] = [
+const held: readonly [WithholdingCondition, Fields, sentence: string, remedy: string][] = [
   [
     'start',
     {},

@@ -3,8 +3,8 @@ import type { DeviceDeployment } from './device-deployment.ts';
 import {
   type DeviceDeploymentFacts,
   devicesByNow,
-  type HoldBackCondition,
   type TemporaryReason,
+  type WithholdingCondition,
 } from './device-deployment-choice.ts';
 import { requestIn, type UnsuitableReason } from './next-deployment.ts';
 import type { NoUpdate, NoUpdateCondition } from './no-update.ts';
@@ -39,7 +39,7 @@ export function timeText(ms: number): string {
  * The reason for a device deployment that has to wait. The sentence is built on access, because a
  * device may poll thousands of times before it is chosen.
  */
-export class WaitReason implements NoUpdate {
+export class WithholdingReason implements NoUpdate {
   readonly isUpToDate = false;
   readonly condition: TemporaryReason;
   readonly #deviceDeployment: DescribedDeviceDeployment;
@@ -66,7 +66,7 @@ export class WaitReason implements NoUpdate {
 
 /** Returns the sentence why a condition withholds a device deployment at this time. */
 export function withheldText(
-  condition: HoldBackCondition,
+  condition: WithholdingCondition,
   deviceDeployment: DescribedDeviceDeployment,
   nowMs: number,
 ): string {
@@ -79,7 +79,7 @@ export function withheldText(
  */
 export function noOpenDeploymentFor(
   deviceDeployment: DescribedDeviceDeployment,
-  condition: HoldBackCondition,
+  condition: WithholdingCondition,
   nowMs: number,
 ): NoUpdate {
   const { id, artifactName, type } = deviceDeployment.deployment;
@@ -137,7 +137,10 @@ const installed: ReadonlySet<DeviceDeployment['status']> = new Set([
 ]);
 
 const sentences: Readonly<
-  Record<HoldBackCondition, (deviceDeployment: DescribedDeviceDeployment, nowMs: number) => string>
+  Record<
+    WithholdingCondition,
+    (deviceDeployment: DescribedDeviceDeployment, nowMs: number) => string
+  >
 > = {
   start: ({ deployment }) => `${labelOf(deployment)} starts at ${timeText(deployment.createdMs)}`,
   phase: ({ deployment, offeredDevices }, nowMs) => {

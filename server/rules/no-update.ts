@@ -1,12 +1,12 @@
 /** The reason why a poll receives no update; it is stored in the poll's record. */
 
-import type { HoldBackCondition } from './device-deployment-choice.ts';
+import type { WithholdingCondition } from './device-deployment-choice.ts';
 import type { UnsuitableReason } from './next-deployment.ts';
 
 /** The conditions that withhold an update. */
 export type NoUpdateCondition =
   | 'deployment'
-  | HoldBackCondition
+  | WithholdingCondition
   | UnsuitableReason['condition']
   | 'already-installed';
 

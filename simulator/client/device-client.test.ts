@@ -72,7 +72,7 @@ describe('the sign-in of a device', () => {
     });
     const thrown = await errorOf(client.signIn(session));
     expect(thrown).toBeInstanceOf(StatusError);
-    expect(thrown).toMatchObject({ status: 401, label: 'status/401', passing: false });
+    expect(thrown).toMatchObject({ status: 401, label: 'status/401', isTransient: false });
     expect(String(thrown)).toContain('the server answered 401: dev auth: \\u{1b}[31munauthorized');
     expect(session.token).toBeUndefined();
   });
@@ -149,12 +149,17 @@ describe('a request with a token', () => {
     [403, {}, false, undefined],
     [301, { location: '/elsewhere' }, false, undefined],
     [204, {}, false, undefined],
-  ])('answered with %i %o fails with a status error', async (status, headers, passing, waitMs) => {
-    const { client, session } = await started({ 'get-configuration': () => ({ status, headers }) });
-    const thrown = await errorOf(client.configuration(signedIn(session)));
-    expect(thrown).toBeInstanceOf(StatusError);
-    expect(thrown).toMatchObject({ status, passing, retryAfterMs: waitMs });
-  });
+  ])(
+    'answered with %i %o fails with a status error',
+    async (status, headers, isTransient, waitMs) => {
+      const { client, session } = await started({
+        'get-configuration': () => ({ status, headers }),
+      });
+      const thrown = await errorOf(client.configuration(signedIn(session)));
+      expect(thrown).toBeInstanceOf(StatusError);
+      expect(thrown).toMatchObject({ status, isTransient, retryAfterMs: waitMs });
+    },
+  );
 
   it('fails without the error text of a gateway that uses another format', async () => {
     const body = { error: { status_code: 502, message: 'Bad Gateway' } };

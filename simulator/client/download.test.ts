@@ -221,7 +221,7 @@ describe('a download', () => {
       headers,
     });
     const { bytes } = await download({ responses: [first, () => response] });
-    expect(await errorOf(bytes)).toMatchObject({ label: 'download/changed', passing: false });
+    expect(await errorOf(bytes)).toMatchObject({ label: 'download/changed', isTransient: false });
   });
 
   it.each([
@@ -278,7 +278,7 @@ describe('a download', () => {
   it('is refused before its first byte when the stated size is too large', async () => {
     const { bytes } = await download({ responses: [whole], fileMaxBytes: 4999 });
     const error = await errorOf(bytes);
-    expect(error).toMatchObject({ label: 'download/too-large', passing: false });
+    expect(error).toMatchObject({ label: 'download/too-large', isTransient: false });
     expect(String(error)).toContain('larger than the limit of 4999 bytes');
   });
 

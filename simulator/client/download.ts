@@ -65,7 +65,7 @@ export async function* downloadedBytes(
       yield* onePart(download, url, progress);
       return;
     } catch (error) {
-      if (!(error instanceof ClientError) || !error.passing) throw error;
+      if (!(error instanceof ClientError) || !error.isTransient) throw error;
       // The connection broke after the last byte, so the file is complete.
       if (progress.receivedBytes === progress.totalBytes) return;
       if (failed > RESUMPTIONS_MAX) throw givenUp(error, progress);
@@ -87,8 +87,8 @@ export async function downloadedHead(
     try {
       return await onlyHead(download, url);
     } catch (error) {
-      const isPassing = error instanceof ClientError && error.passing;
-      if (!isPassing || failed > RESUMPTIONS_MAX) throw error;
+      const mayRetry = error instanceof ClientError && error.isTransient;
+      if (!mayRetry || failed > RESUMPTIONS_MAX) throw error;
       await download.pause(error, failed);
     }
   }

@@ -144,7 +144,7 @@ async function signIn(subject: UpdateSubject): Promise<void> {
   try {
     await environment.client.signIn(session);
   } catch (error) {
-    const passing = error instanceof ClientError && error.passing;
+    const passing = error instanceof ClientError && error.isTransient;
     if (held === undefined || !passing) throw error;
     // The held token is still valid for a while, so the device keeps it and retries in the next
     // cycle.
@@ -273,7 +273,7 @@ function afterError(error: ClientError, subject: UpdateSubject): number {
   if (error.code === 'transport' || error.code === 'timeout') {
     enter(subject, 'unanswered');
   }
-  if (!error.passing) return environment.untilNextPollMs(device);
+  if (!error.isTransient) return environment.untilNextPollMs(device);
   device.failuresInRow++;
   return waitAfterMs(error, device.failuresInRow, { device, environment });
 }

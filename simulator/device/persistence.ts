@@ -23,7 +23,7 @@ export function isRefusedContact(error: unknown): error is StatusError {
 
 /** Returns true when the request may succeed later, including after the device is accepted. */
 export function isTransient(error: unknown): error is ClientError {
-  return error instanceof ClientError && (error.passing || isRefusedContact(error));
+  return error instanceof ClientError && (error.isTransient || isRefusedContact(error));
 }
 
 /**
@@ -102,7 +102,7 @@ export async function inBackground(
   try {
     await act();
   } catch (error) {
-    const refused = error instanceof ClientError && !error.passing && !isRefusedContact(error);
+    const refused = error instanceof ClientError && !error.isTransient && !isRefusedContact(error);
     if (!refused) throw error;
     metrics.countError(error);
   }

@@ -18,8 +18,8 @@ import type { DeviceControl } from './device-control.ts';
 import { Incidents } from './incidents.ts';
 import { PollRate } from './poll-rate.ts';
 import { firstContactAfterMs } from './poll-schedule.ts';
+import { PowerSchedule } from './power-schedule.ts';
 import type { Scheduler } from './scheduler.ts';
-import { PowerSchedule } from './switches.ts';
 import { Timeline } from './timeline.ts';
 
 /** The plan, the devices and the services of a load. */
@@ -40,7 +40,7 @@ export class FleetLoad {
   readonly #options: LoadOptions;
   readonly #byIndex: ReadonlyMap<number, SimulatedDevice>;
   readonly #timeline: Timeline | undefined;
-  readonly #switches: PowerSchedule;
+  readonly #powerSchedule: PowerSchedule;
   readonly #incidents: Incidents | undefined;
   readonly #backoff: BackoffWatch | undefined;
   readonly #spent = new Set<SimulatedDevice>();
@@ -54,7 +54,7 @@ export class FleetLoad {
     this.#options = options;
     this.#byIndex = new Map(devices.map((device) => [device.index, device]));
     this.#timeline = plan.stages && new Timeline(plan.stages);
-    this.#switches = this.#installedSwitches();
+    this.#powerSchedule = this.#installedSwitches();
     this.#incidents = this.#plannedIncidents();
     this.#mayDeploy = this.#incidents?.deploysLater !== true;
     const isCompared = plan.incidents?.some(({ name }) => name === 'backoff-comparison') === true;
@@ -77,7 +77,7 @@ export class FleetLoad {
    */
   startsAfterMs(device: SimulatedDevice): number {
     const rampMs = firstContactAfterMs(this.#options.plan, device.index);
-    return this.#switches.firstOnAfterMs(device, rampMs);
+    return this.#powerSchedule.firstOnAfterMs(device, rampMs);
   }
 
   /**
@@ -90,7 +90,7 @@ export class FleetLoad {
         const isBetweenPolls = wakeable !== undefined;
         const pollRate = isBetweenPolls && this.#takesTurns(device, waitMs) && this.#pollRate;
         const pause = (pauseMs: number): Promise<void> =>
-          this.#switches.rest(device, pauseMs, isBetweenPolls);
+          this.#powerSchedule.rest(device, pauseMs, isBetweenPolls);
         if (!pollRate) return pause(waitMs);
         return pollRate.waitForTurn(device, () => pause(Number.POSITIVE_INFINITY));
       },
@@ -109,24 +109,27 @@ export class FleetLoad {
   #takesTurns(device: SimulatedDevice, waitMs: number): boolean {
     const isSignedIn = device.session?.token !== undefined;
     return (
-      isSignedIn && waitMs > 0 && this.offForMs(device) === 0 && !this.#switches.isSpent(device)
+      isSignedIn &&
+      waitMs > 0 &&
+      this.offForMs(device) === 0 &&
+      !this.#powerSchedule.isSpent(device)
     );
   }
 
   /** Returns how long the device is off, from now; 0 when it is on, Infinity when it stays off. */
   offForMs(device: SimulatedDevice): number {
-    return this.#switches.offForMs(device);
+    return this.#powerSchedule.offForMs(device);
   }
 
   /** Returns true while the device's network is down. */
   isCutOff(device: SimulatedDevice): boolean {
-    return this.#switches.isCutOff(device);
+    return this.#powerSchedule.isCutOff(device);
   }
 
   /** Returns the error that prevents a request from being sent; undefined when there is none. */
   obstacleTo(request: ExchangeSubject): Error | undefined {
     const device = this.#deviceOf(request.caller);
-    return device && this.#switches.obstacleTo(device, request);
+    return device && this.#powerSchedule.obstacleTo(device, request);
   }
 
   /** Called for every exchange when it ends. */
@@ -214,8 +217,8 @@ export class FleetLoad {
       onReturn: () => this.#backoff?.returned(clock.monotonicMs()),
       control: {
         ...control,
-        cutPower: (device, lastingMs) => this.#switches.cut(device, lastingMs),
-        cutNetwork: (cutOff) => this.#switches.cutOff(cutOff),
+        cutPower: (device, lastingMs) => this.#powerSchedule.cut(device, lastingMs),
+        cutNetwork: (cutOff) => this.#powerSchedule.cutOff(cutOff),
         allowDeployment: () => {
           this.#mayDeploy = true;
         },

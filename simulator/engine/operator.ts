@@ -215,7 +215,7 @@ export class FleetOperator {
  */
 function isFinalRefusal(error: ClientError): boolean {
   if (error.operation === 'create-deployment')
-    return !(error instanceof StatusError) || !error.passing;
+    return !(error instanceof StatusError) || !error.isTransient;
   return error instanceof StatusError && error.status === 401;
 }
 

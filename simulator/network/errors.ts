@@ -21,7 +21,7 @@ export abstract class ClientError extends Error {
   /** Stable short form of the cause for counting: `transport/ECONNREFUSED`, `status/503`. */
   abstract readonly label: string;
   /** True when the same request may succeed later. */
-  abstract readonly passing: boolean;
+  abstract readonly isTransient: boolean;
   readonly operation: string;
   readonly caller: string;
   readonly elapsedMs: number;
@@ -44,7 +44,7 @@ export class TransportError extends ClientError {
   /** Error code from the system or library, such as `ECONNREFUSED`. */
   readonly reason: string;
   readonly label: string;
-  readonly passing = true;
+  readonly isTransient = true;
 
   constructor(reason: string, circumstances: ErrorContext) {
     super(`no response, ${transportSentences[reason] ?? reason}`, circumstances);
@@ -92,7 +92,7 @@ export class TimeoutError extends ClientError {
   override readonly name = 'TimeoutError';
   readonly code = 'timeout';
   readonly label = 'timeout';
-  readonly passing = true;
+  readonly isTransient = true;
 
   constructor(limitMs: number, circumstances: ErrorContext) {
     super(`no complete response within ${limitMs} ms`, circumstances);
@@ -116,7 +116,7 @@ export class StatusError extends ClientError {
   readonly serverSays: string | undefined;
   readonly retryAfterMs: number | undefined;
   readonly label: string;
-  readonly passing: boolean;
+  readonly isTransient: boolean;
 
   constructor(response: RefusedResponse, circumstances: ErrorContext) {
     const suffix = response.serverSays ? `: ${response.serverSays}` : '';
@@ -125,7 +125,7 @@ export class StatusError extends ClientError {
     this.serverSays = response.serverSays;
     this.retryAfterMs = response.retryAfterMs;
     this.label = `status/${response.status}`;
-    this.passing = response.status === 429 || response.status === 408 || response.status >= 500;
+    this.isTransient = response.status === 429 || response.status === 408 || response.status >= 500;
   }
 }
 
@@ -140,7 +140,7 @@ export class ResponseError extends ClientError {
   readonly code = 'response';
   readonly problem: ResponseProblem;
   readonly label: string;
-  readonly passing = false;
+  readonly isTransient = false;
 
   constructor(problem: ResponseProblem, what: string, circumstances: ErrorContext) {
     super(what, circumstances);
@@ -158,13 +158,13 @@ export class DownloadError extends ClientError {
   readonly code = 'download';
   readonly problem: DownloadProblem;
   readonly label: string;
-  readonly passing: boolean;
+  readonly isTransient: boolean;
 
   constructor(problem: DownloadProblem, what: string, circumstances: ErrorContext) {
     super(what, circumstances);
     this.problem = problem;
     this.label = `download/${problem}`;
-    this.passing = problem === 'cut-off';
+    this.isTransient = problem === 'cut-off';
   }
 }
 

@@ -109,7 +109,7 @@ describe('an exchange with a server', () => {
       label: 'transport/ECONNREFUSED',
       operation: 'get-configuration',
       caller: 'device 7',
-      passing: true,
+      isTransient: true,
     });
     expect(String(error)).toContain('nothing listens at that address');
     expect(fixture.metrics.operations()[0]).toMatchObject({
@@ -158,7 +158,7 @@ describe('an exchange with a server', () => {
     const { fixture } = await answering({ status: 200, body: 'a'.repeat(1001) });
     const error = await errorOf(ask(fixture.transport, { responseMaxBytes: 1000 }));
     expect(error).toBeInstanceOf(ResponseError);
-    expect(error).toMatchObject({ label: 'response/too-large', passing: false });
+    expect(error).toMatchObject({ label: 'response/too-large', isTransient: false });
     expect(String(error)).toContain('larger than 1000 bytes');
     expect((await ask(fixture.transport, { responseMaxBytes: 1001 })).body.length).toBe(1001);
   });

@@ -20,7 +20,7 @@ import { exitCodes } from '../../output/exit-codes.ts';
 import { readNamedFile } from '../../output/files.ts';
 import { fleetError } from '../../output/fleet-outcome.ts';
 import { certificatesIn } from './certificates.ts';
-import { defaultPoolFolder } from './identity-options.ts';
+import { defaultPoolFolder } from './rsa-keys.ts';
 
 /** The options as commander parses them, including those of the plan. */
 type PlanOptionValues = PlanWords & { readonly plan?: string };

@@ -32,14 +32,14 @@ import {
   virtualProblem,
 } from '../../virtual/options.ts';
 import { AcceptanceHint } from './acceptance-hint.ts';
-import { openRunObservers, STANDARD_OUTPUT } from './audience.ts';
 import { addCleanup } from './cleanup.ts';
-import { printKeyProgress } from './identity-options.ts';
 import { listenAddress, listenAddressForm } from './listen-address.ts';
 import { type PlanWithSources, planFrom } from './plan.ts';
 import { addPlanOptions } from './plan-options.ts';
 import { preflight } from './preflight.ts';
 import { ReadyWatch } from './ready-watch.ts';
+import { printKeyProgress } from './rsa-keys.ts';
+import { openRunObservers, STANDARD_OUTPUT } from './run-observers.ts';
 import { type SpreadOptions, simulateSpread, spreadProblem, spreadRows } from './spread.ts';
 
 const resultRows = inGroup('Results', {

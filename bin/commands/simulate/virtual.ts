@@ -28,9 +28,9 @@ import type { InvariantViolation } from '../../virtual/invariants.ts';
 import type { VirtualOptions } from '../../virtual/options.ts';
 import { type VirtualHooks, type VirtualTrial, virtualRun } from '../../virtual/run.ts';
 import { RestartError } from '../../virtual/server-process.ts';
-import { STANDARD_OUTPUT } from './audience.ts';
 import { judgeFor } from './checks.ts';
-import { printKeyProgress } from './identity-options.ts';
+import { printKeyProgress } from './rsa-keys.ts';
+import { STANDARD_OUTPUT } from './run-observers.ts';
 
 export { virtualUser } from '../../virtual/virtual-server.ts';
 

@@ -9,7 +9,7 @@ import { addOptionRows } from '../../options/option-rows.ts';
 import { addUrlOption } from '../../options/url-option.ts';
 import { fleetError } from '../../output/fleet-outcome.ts';
 import { certificatesIn } from '../simulate/certificates.ts';
-import { defaultPoolFolder } from '../simulate/identity-options.ts';
+import { defaultPoolFolder } from '../simulate/rsa-keys.ts';
 
 const group = 'Fleet';
 

@@ -27,7 +27,7 @@ export interface ClientSelfTest {
   readonly falseOnGood: readonly string[];
   readonly rows: readonly BadClientRow[];
   /** Duties that can be broken, and that no badly written client breaks. */
-  readonly undefended: readonly string[];
+  readonly untestedDuties: readonly string[];
 }
 
 /** Random alterations of the good client, and what the judge noticed. */
@@ -44,7 +44,7 @@ export interface AlteredClients {
 
 /** Plays the good client and the badly written ones of these duties. */
 export function selfTestOfClients(selected: readonly BadClient[] = badClients): ClientSelfTest {
-  const defended = new Set(badClients.map(({ duty }) => duty));
+  const tested = new Set(badClients.map(({ duty }) => duty));
   return {
     falseOnGood: brokenBy(goodSteps()),
     rows: selected.map(({ duty, does, alter, consequences = [] }) => {
@@ -57,13 +57,13 @@ export function selfTestOfClients(selected: readonly BadClient[] = badClients): 
         falseCatches: broken.filter((each) => !expected.includes(each)),
       };
     }),
-    undefended: duties
-      .filter(({ id, level }) => level !== 'observed' && !defended.has(id))
+    untestedDuties: duties
+      .filter(({ id, level }) => level !== 'observed' && !tested.has(id))
       .map(({ id }) => id),
   };
 }
 
-/** Alters one request of the good client at random, until so many badClients break a duty. */
+/** Alters one request of the good client at random, until so many alterations break a duty. */
 export function alteredClients(count: number, seed: string): AlteredClients {
   const unnoticed: Record<string, string[]> = {};
   const blamed: string[] = [];

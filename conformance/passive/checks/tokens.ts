@@ -44,10 +44,10 @@ function wrongRefusal(
   return isWrong && exchange.request.endedMs <= request.sentMs ? refusal : undefined;
 }
 
-/** Returns a check: requests with a token for which `isItsStretch` holds pass authentication. */
-function opens(
+/** Returns a check: requests with a token for which `appliesToGrant` holds pass authentication. */
+function tokenIsAccepted(
   requirement: RequirementId,
-  isItsStretch: (grant: TokenGrant) => boolean,
+  appliesToGrant: (grant: TokenGrant) => boolean,
 ): PassiveCheck {
   return {
     requirement,
@@ -56,7 +56,7 @@ function opens(
       const wrong = isSigningIn(exchange) ? wrongRefusal(exchange, memory)?.grant : undefined;
       const isUsed = !isSigningIn(exchange) && acceptsToken(exchange);
       const grant = isUsed ? memory.device.grantOf(exchange.token) : wrong;
-      return grant !== undefined && isItsStretch(grant);
+      return grant !== undefined && appliesToGrant(grant);
     },
     violation: (exchange, memory) => {
       if (!isSigningIn(exchange)) return undefined;
@@ -106,9 +106,12 @@ export const tokenChecks: readonly PassiveCheck[] = [
       return { where: 'seconds from iat to exp', must: `be ${WEEK_SECONDS}`, actual: `${seconds}` };
     },
   },
-  opens('tokens.device-token-opens', ({ isRenewed, hasOpened }) => !isRenewed && !hasOpened),
-  opens('tokens.renewal', ({ isRenewed, hasOpened }) => isRenewed && !hasOpened),
-  opens('tokens.device-token-lasts-a-week', ({ hasOpened }) => hasOpened),
+  tokenIsAccepted(
+    'tokens.device-token-opens',
+    ({ isRenewed, hasOpened }) => !isRenewed && !hasOpened,
+  ),
+  tokenIsAccepted('tokens.renewal', ({ isRenewed, hasOpened }) => isRenewed && !hasOpened),
+  tokenIsAccepted('tokens.device-token-lasts-a-week', ({ hasOpened }) => hasOpened),
   {
     requirement: 'tokens.expired-is-refused',
     operations: authorized,

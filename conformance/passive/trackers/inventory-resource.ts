@@ -22,7 +22,7 @@ interface SetAttribute {
   /** The descriptions that it may have; null stands for none, and an absent list for any. */
   readonly descriptions?: readonly (string | null)[];
   /** The requirement that is broken if users do not see the attribute. */
-  readonly because: RequirementId;
+  readonly requirement: RequirementId;
 }
 
 /** Null stands for an attribute that was removed, as an absent name does. */
@@ -86,14 +86,14 @@ function attributesAfter(
     const attribute: SetAttribute = {
       value,
       ...descriptionsAfter({ operation, allows }, description, was),
-      because: becauseOf(operation, was),
+      requirement: requirementOf(operation, was),
     };
     return [String(name), attribute];
   });
   return Object.fromEntries([...kept, ...set]) as Attributes;
 }
 
-function becauseOf(operation: Operation, was: Attributes[string] | undefined): RequirementId {
+function requirementOf(operation: Operation, was: Attributes[string] | undefined): RequirementId {
   if (operation === 'put-attributes') return 'inventory.put-assigns';
   return was === undefined || was === null ? 'inventory.patch-adds' : 'inventory.patch-upserts';
 }
@@ -101,7 +101,7 @@ function becauseOf(operation: Operation, was: Attributes[string] | undefined): R
 /** Returns an attribute that a PATCH did not name. */
 function patched(was: Attributes[string] | undefined): unknown {
   if (was === undefined || was === null || was === 'any') return was;
-  return { ...was, because: 'inventory.patch-keeps' };
+  return { ...was, requirement: 'inventory.patch-keeps' };
 }
 
 /** Returns the descriptions that an attribute may have: PATCH without one may keep the former. */
@@ -170,10 +170,10 @@ function difference(
       operation,
     };
   }
-  const { value, because, descriptions } = expected;
-  const operation = because === 'inventory.put-assigns' ? 'put-attributes' : 'patch-attributes';
+  const { value, requirement, descriptions } = expected;
+  const operation = requirement === 'inventory.put-assigns' ? 'put-attributes' : 'patch-attributes';
   const must = `be ${describeValue(value)}, as the device set it`;
-  if (found === undefined) return { must, actual: 'absent', requirement: because, operation };
+  if (found === undefined) return { must, actual: 'absent', requirement, operation };
   if (!isDeepStrictEqual(found.value, value)) {
     return { must, actual: describeValue(found.value), requirement: kindOf(value), operation };
   }

@@ -27,22 +27,22 @@ function totalOf({ headers }: ProxiedResponse): number {
 
 /** Answers the matching ranges with 206 and the bytes of another Range, or of none. */
 function partBecomes(
-  picks: (range: string) => boolean,
+  appliesTo: (range: string) => boolean,
   other: (range: string) => string | undefined,
 ): () => Alteration {
   return responseBecomes((response, request, ask) => {
     const range = rangeOf(request);
-    if (response.status !== 206 || !picks(range)) return response;
+    if (response.status !== 206 || !appliesTo(range)) return response;
     return ask(withHeaders(request, { range: other(range) }));
   });
 }
 
 /** Replaces matching Range headers before the target sees them. */
-function rangeBecomes(picks: RegExp, other: (range: string) => string): () => Alteration {
+function rangeBecomes(appliesTo: RegExp, other: (range: string) => string): () => Alteration {
   return () => ({
     request: (request) => {
       const range = rangeOf(request);
-      return picks.test(range) ? withHeaders(request, { range: other(range) }) : request;
+      return appliesTo.test(range) ? withHeaders(request, { range: other(range) }) : request;
     },
   });
 }

@@ -19,15 +19,15 @@ function asksWith(...names: readonly string[]): (request: ProxiedRequest) => boo
   return (request) => [...queryOf(request).keys()].sort().join() === [...names].sort().join();
 }
 
-/** Adds artifacts that `picks` selects to lists with fewer than two entries. */
+/** Adds artifacts that `appliesTo` selects to lists with fewer than two entries. */
 export function addsToList(
-  picks: (artifact: Members, asked: URLSearchParams) => boolean,
+  appliesTo: (artifact: Members, asked: URLSearchParams) => boolean,
 ): () => Alteration {
   return responseBecomes(async (response, request, ask) => {
     if (response.status !== 200 || listOf(response).length > 1) return response;
     const own = { token: ask.userToken, query: { per_page: '500' } };
     const all = listOf(await ask(requestFor('list-all-artifacts', own))).map(membersOf);
-    const more = all.filter((artifact) => picks(artifact, queryOf(request)));
+    const more = all.filter((artifact) => appliesTo(artifact, queryOf(request)));
     return withJson(response, [...listOf(response), ...more]);
   });
 }

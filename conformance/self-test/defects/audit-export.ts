@@ -22,12 +22,12 @@ function has(name: string, value?: string): (request: ProxiedRequest) => boolean
 /** Changes the document of a successful response. */
 function documentBecomes(
   change: (text: string) => string,
-  picks?: (request: ProxiedRequest) => boolean,
+  appliesTo?: (request: ProxiedRequest) => boolean,
 ): () => Alteration {
   return responseBecomes(
     (response) =>
       isSuccess(response) ? withText(response, change(response.body.toString())) : response,
-    picks,
+    appliesTo,
   );
 }
 

@@ -90,16 +90,16 @@ function authSetsOf({ auth_sets }: Device): readonly Device[] {
   return Array.isArray(auth_sets) ? auth_sets.map(membersOf) : [];
 }
 
-/** Refuses a device once after a request that `picks` matches, although its key is accepted. */
+/** Refuses a device once after a request that `appliesTo` matches, although its key is accepted. */
 function refusesAfter(
-  picks: (sent: ProxiedRequest, response: ProxiedResponse) => boolean,
+  appliesTo: (sent: ProxiedRequest, response: ProxiedResponse) => boolean,
 ): () => Alteration {
   return () => {
     const due = new Set<string>();
     return {
       response: (response, sent) => {
         const serial = serialOf(identityOf(sent));
-        if (picks(sent, response)) due.add(serial);
+        if (appliesTo(sent, response)) due.add(serial);
         else if (response.status === 200 && due.delete(serial)) {
           return ownResponse(401, { error: 'dev auth: unauthorized', request_id: 'defect' });
         }

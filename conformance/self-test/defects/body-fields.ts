@@ -20,20 +20,24 @@ const bodies: Readonly<Partial<Record<OperationId, readonly [resource: string, i
     'put-attributes': ['Attribute (inventory)', true],
   };
 
-/** Returns true if `picks` accepts a value at the path in the body. */
-function hasAt(request: ProxiedRequest, path: string, picks: (value: unknown) => boolean): boolean {
+/** Returns true if `appliesTo` accepts a value at the path in the body. */
+function hasAt(
+  request: ProxiedRequest,
+  path: string,
+  appliesTo: (value: unknown) => boolean,
+): boolean {
   let isFound = false;
   changedAt(jsonOf(request), path, (value) => {
-    isFound ||= picks(value);
+    isFound ||= appliesTo(value);
     return value;
   });
   return isFound;
 }
 
-function refused(picks: (request: ProxiedRequest) => boolean): () => Alteration {
+function refused(appliesTo: (request: ProxiedRequest) => boolean): () => Alteration {
   return () => ({
     request: (request) =>
-      picks(request) ? ownResponse(400, { error: 'refused', request_id: 'defect' }) : request,
+      appliesTo(request) ? ownResponse(400, { error: 'refused', request_id: 'defect' }) : request,
   });
 }
 
@@ -45,7 +49,7 @@ const legal: readonly [RequirementId, ...RequirementId[]] = [
 
 /** For each type of field, a legal value that a server may not handle. */
 const values: Readonly<
-  Record<string, readonly [words: string, picks: (value: unknown) => boolean]>
+  Record<string, readonly [words: string, appliesTo: (value: unknown) => boolean]>
 > = {
   text: ['a string of digits', (value) => value === '007'],
   time: ['an offset west of UTC', (value) => String(value).endsWith('-11:00')],
@@ -53,14 +57,14 @@ const values: Readonly<
 
 function fieldDefects(operation: OperationId, path: string, type: string): readonly Defect[] {
   const slug = path.replaceAll(/\*\.?/g, '').replaceAll(/[._]/g, '-');
-  const [words, picks] = values[type] ?? [];
-  if (!words || !picks) return [];
+  const [words, appliesTo] = values[type] ?? [];
+  if (!words || !appliesTo) return [];
   const refusal: Defect = {
     id: `${operation}-refuses-a-${type}-in-${slug}`,
     title: `The operation ${operation} refuses ${words} in \`${path}\`.`,
     violates: legal,
     operations: [operation],
-    alter: refused((request) => hasAt(request, path, picks)),
+    alter: refused((request) => hasAt(request, path, appliesTo)),
   };
   if (type !== 'text') return [refusal];
   const loss: Defect = {

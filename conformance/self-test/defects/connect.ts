@@ -26,9 +26,12 @@ function sent(
 }
 
 /** Answers matching requests in place of the target. */
-function answered(status: number, picks: (request: ProxiedRequest) => boolean): () => Alteration {
+function answered(
+  status: number,
+  appliesTo: (request: ProxiedRequest) => boolean,
+): () => Alteration {
   return () => ({
-    request: (request) => (picks(request) ? ownResponse(status, { error: 'no' }) : request),
+    request: (request) => (appliesTo(request) ? ownResponse(status, { error: 'no' }) : request),
   });
 }
 

@@ -64,7 +64,7 @@ function fieldDefects(version: Version): Defect[] {
   });
 }
 
-const wholeDefects = (['v1', 'v2'] as const).map(
+const wrappedInArrayDefects = (['v1', 'v2'] as const).map(
   (version): Defect => ({
     id: `${version}-instructions-are-a-list`,
     title: `The instructions of ${version} are wrapped in an array.`,
@@ -86,7 +86,7 @@ function prefixed(id: unknown): unknown {
 }
 
 export const deploymentInstructionDefects: readonly Defect[] = [
-  ...wholeDefects,
+  ...wrappedInArrayDefects,
   ...fieldDefects('v1'),
   ...fieldDefects('v2'),
   {

@@ -23,18 +23,18 @@ import {
 const uploads = ['put-deployment-log'] as const;
 
 /** A defect: a log that must be refused with 400 is accepted. */
-function accepts(what: string, requirement: RequirementId, picks: RequestFilter): Defect {
+function accepts(what: string, requirement: RequirementId, appliesTo: RequestFilter): Defect {
   return {
     id: `log-with-${what.replaceAll(' ', '-')}-is-204`,
     title: `A log with ${what} is answered 204.`,
     violates: [requirement],
     operations: uploads,
-    alter: statusBecomes(400, 204, picks),
+    alter: statusBecomes(400, 204, appliesTo),
   };
 }
 
 /** A defect: a valid log is refused. */
-function refused(what: string, requirement: RequirementId, picks: RequestFilter): Defect {
+function refused(what: string, requirement: RequirementId, appliesTo: RequestFilter): Defect {
   return {
     id: `log-with-${what.replaceAll(' ', '-')}-is-400`,
     title: `A log with ${what} is answered 400.`,
@@ -42,13 +42,13 @@ function refused(what: string, requirement: RequirementId, picks: RequestFilter)
     operations: uploads,
     alter: responseBecomes(
       (response) => (response.status === 204 ? ownResponse(400, { error: 'no' }) : response),
-      picks,
+      appliesTo,
     ),
   };
 }
 
 /** A defect: a log for a deployment with this relation to the device is accepted. */
-function takenOn(relation: DeploymentRelation, ...violates: Defect['violates']): Defect {
+function acceptedOn(relation: DeploymentRelation, ...violates: Defect['violates']): Defect {
   return {
     id: `log-of-${relation}-deployment-is-204`,
     title: `A log for a deployment that is ${relation} to the device is answered 204.`,
@@ -221,9 +221,9 @@ export const deploymentLogDefects: readonly Defect[] = [
       },
     }),
   ),
-  takenOn('malformed', 'log.malformed-id'),
-  takenOn('unknown', 'log.unknown-deployment-is-404', 'tenants.are-apart'),
-  takenOn('foreign', 'log.foreign-deployment-is-404'),
+  acceptedOn('malformed', 'log.malformed-id'),
+  acceptedOn('unknown', 'log.unknown-deployment-is-404', 'tenants.are-apart'),
+  acceptedOn('foreign', 'log.foreign-deployment-is-404'),
   {
     id: 'only-hundred-messages-are-checked',
     title: 'Of a log, only the first hundred messages are checked.',

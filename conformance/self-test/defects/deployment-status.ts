@@ -7,8 +7,8 @@ import type { Alteration, Defect, ProxiedRequest, ProxiedResponse } from '../def
 import { callerOf, type DeploymentRelation, relationOf } from '../own-deployment.ts';
 import { requestFor } from '../requests.ts';
 import {
+  allOf,
   bodyMemberAt,
-  both,
   isBodiless,
   isNoObject,
   isObject,
@@ -24,36 +24,40 @@ const reports = ['put-deployment-status'] as const;
 const LOOKS_BEFORE_ABORT = 8;
 
 /** A defect: a report that must be refused with 400 is accepted. */
-function taken(what: string, requirement: RequirementId, picks: RequestFilter): Defect {
+function acceptedReport(
+  what: string,
+  requirement: RequirementId,
+  appliesTo: RequestFilter,
+): Defect {
   return {
     id: `report-with-${what.replaceAll(' ', '-')}-is-204`,
     title: `A report with ${what} is answered 204.`,
     violates: [requirement],
     operations: reports,
-    alter: statusBecomes(400, 204, picks),
+    alter: statusBecomes(400, 204, appliesTo),
   };
 }
 
 /** A defect: a valid report is refused. */
-function refused(what: string, violates: Defect['violates'], picks: RequestFilter): Defect {
+function refused(what: string, violates: Defect['violates'], appliesTo: RequestFilter): Defect {
   return {
     id: `report-with-${what.replaceAll(' ', '-')}-is-400`,
     title: `A report with ${what} is answered 400.`,
     violates,
     operations: reports,
-    alter: refusing(picks),
+    alter: refusing(appliesTo),
   };
 }
 
-function refusing(picks: RequestFilter): Defect['alter'] {
+function refusing(appliesTo: RequestFilter): Defect['alter'] {
   return responseBecomes(
     (response) => (response.status === 204 ? ownResponse(400, { error: 'no' }) : response),
-    picks,
+    appliesTo,
   );
 }
 
 /** A defect: a report on a deployment with this relation to the device is accepted. */
-function takenOn(relation: DeploymentRelation, ...violates: Defect['violates']): Defect {
+function acceptedOn(relation: DeploymentRelation, ...violates: Defect['violates']): Defect {
   return {
     id: `report-on-${relation}-deployment-is-204`,
     title: `A report on a deployment that is ${relation} to the device is answered 204.`,
@@ -121,17 +125,25 @@ function refusedReportShows(member: 'status' | 'substate'): Alteration {
 }
 
 export const deploymentStatusDefects: readonly Defect[] = [
-  taken('no body', 'status.body-is-required', isBodiless),
-  taken('a body that is no object', 'status.malformed-is-400', isNoObject),
-  taken('no status', 'status.is-required', memberIsMissing('status')),
-  taken('a status of another type', 'status.is-a-text', memberDoesNotFit('status', isText)),
-  taken(
+  acceptedReport('no body', 'status.body-is-required', isBodiless),
+  acceptedReport('a body that is no object', 'status.malformed-is-400', isNoObject),
+  acceptedReport('no status', 'status.is-required', memberIsMissing('status')),
+  acceptedReport(
+    'a status of another type',
+    'status.is-a-text',
+    memberDoesNotFit('status', isText),
+  ),
+  acceptedReport(
     'another word as status',
     'status.other-values-are-400',
     memberDoesNotFit('status', (value) => !isText(value) || isAStatus(value)),
   ),
-  taken('the state aborted', 'status.other-values-are-400', memberEquals('status', 'aborted')),
-  taken('a substate of another type', 'status.substate-is-a-text', (request) => {
+  acceptedReport(
+    'the state aborted',
+    'status.other-values-are-400',
+    memberEquals('status', 'aborted'),
+  ),
+  acceptedReport('a substate of another type', 'status.substate-is-a-text', (request) => {
     const { substate } = objectOf(request);
     return substate !== undefined && substate !== null && !isText(substate);
   }),
@@ -144,7 +156,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
       'status.each-value-is-accepted',
       'status.abort-is-one-moment',
     ],
-    both(memberEquals('status', 'installing'), memberIsMissing('substate')),
+    allOf(memberEquals('status', 'installing'), memberIsMissing('substate')),
   ),
   ...Object.entries(statusRequirements).map(
     ([status, requirement]): Defect =>
@@ -263,10 +275,10 @@ export const deploymentStatusDefects: readonly Defect[] = [
       };
     },
   },
-  takenOn('malformed', 'status.malformed-id'),
+  acceptedOn('malformed', 'status.malformed-id'),
   // A deployment of another tenant is as unknown as one that does not exist.
-  takenOn('unknown', 'status.unknown-deployment-is-404', 'tenants.are-apart'),
-  takenOn('foreign', 'status.foreign-deployment-is-404'),
+  acceptedOn('unknown', 'status.unknown-deployment-is-404', 'tenants.are-apart'),
+  acceptedOn('foreign', 'status.foreign-deployment-is-404'),
   {
     id: 'status-report-after-abort-is-204',
     title: 'A report after the abort is answered 204.',
@@ -332,7 +344,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
     alter: statusBecomes(
       409,
       500,
-      both(memberEquals('status', 'success'), memberIsMissing('substate')),
+      allOf(memberEquals('status', 'success'), memberIsMissing('substate')),
     ),
   },
   {

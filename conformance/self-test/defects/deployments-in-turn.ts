@@ -39,14 +39,14 @@ async function repeatedFor(id: string, request: ProxiedRequest, ask: AskTarget):
   await ask(requestFor(operation, own));
 }
 
-/** Repeats each accepted report for another deployment of the device, which `picks` selects. */
+/** Repeats each accepted report for another deployment of the device, which `appliesTo` selects. */
 function alsoFor(
-  picks: (offered: readonly string[], id: string) => string | undefined,
+  appliesTo: (offered: readonly string[], id: string) => string | undefined,
 ): () => Alteration {
   return remembering((offered) => ({
     response: async (response, request, ask) => {
       const { id = '' } = request.parameters;
-      const other = picks(offered.get(tokenOf(request)) ?? [], id);
+      const other = appliesTo(offered.get(tokenOf(request)) ?? [], id);
       if (isSuccess(response) && other !== undefined && other !== id) {
         await repeatedFor(other, request, ask);
       }
@@ -60,11 +60,11 @@ const operations = [...everyForm, 'put-deployment-status'] as const;
 /** Changes the substate of valid reports with one of the statuses. */
 function substateBecomes(
   change: (substate: string) => string | undefined,
-  picks: (status: unknown) => boolean = () => true,
+  appliesTo: (status: unknown) => boolean = () => true,
 ): () => Alteration {
   return requestBecomes((request) => {
     const { substate, ...others } = objectOf(request);
-    if (typeof substate !== 'string' || !picks(others.status)) return request;
+    if (typeof substate !== 'string' || !appliesTo(others.status)) return request;
     const changed = change(substate);
     return withJson(request, changed === undefined ? others : { ...others, substate: changed });
   });

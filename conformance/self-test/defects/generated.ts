@@ -115,7 +115,7 @@ function linkDefects(id: OperationId): readonly Defect[] {
   );
 }
 
-const oddDefects: readonly Defect[] = [
+const otherDefects: readonly Defect[] = [
   defectOf('get-configuration', {
     kind: 'field-of-wrong-type',
     says: 'answers with values that are not strings',
@@ -201,6 +201,6 @@ function kindDefects(id: OperationId): readonly Defect[] {
 /** Every kind of mistake on every operation. */
 export const generatedDefects: readonly Defect[] = [
   ...ids.flatMap((id) => [...kindDefects(id), ...fieldDefects(id), ...linkDefects(id)]),
-  ...oddDefects,
+  ...otherDefects,
   ...managementDefects,
 ];

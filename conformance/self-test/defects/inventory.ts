@@ -13,9 +13,9 @@ export const both = [...patch, ...put] as const;
 
 /** Matches bodies with at least one matching attribute. */
 export function hasAttribute(
-  picks: (attribute: Members) => boolean,
+  appliesTo: (attribute: Members) => boolean,
 ): (request: ProxiedRequest) => boolean {
-  return (request) => listOf(request).some((entry) => isMap(entry) && picks(entry));
+  return (request) => listOf(request).some((entry) => isMap(entry) && appliesTo(entry));
 }
 
 /** Changes each value before the target sees it. */
@@ -39,7 +39,7 @@ function kindOf(value: unknown): string {
 
 /** Forwards only those attributes that match, given what the device wrote before. */
 function remembering(
-  picks: (attribute: Members, known: KnownValueKinds, method: string) => boolean,
+  appliesTo: (attribute: Members, known: KnownValueKinds, method: string) => boolean,
 ): () => Alteration {
   return () => {
     const writers = new Map<string, KnownValueKinds>();
@@ -49,7 +49,7 @@ function remembering(
         if (!parsed.success || parsed.output.length === 0) return request;
         const attributes = parsed.output;
         const known = writers.get(tokenOf(request)) ?? new Map<string, string>();
-        const passed = attributes.filter((one) => picks(one, known, request.method));
+        const passed = attributes.filter((one) => appliesTo(one, known, request.method));
         for (const { name, value } of attributes) {
           if (!known.has(name)) known.set(name, kindOf(value));
         }

@@ -15,8 +15,10 @@ function isFilled(value: unknown): boolean {
 }
 
 /** Matches bodies with at least one matching entry. */
-export function hasEntry(picks: (entry: Members) => boolean): (request: ProxiedRequest) => boolean {
-  return (request) => listOf(request).some((entry) => isMap(entry) && picks(entry));
+export function hasEntry(
+  appliesTo: (entry: Members) => boolean,
+): (request: ProxiedRequest) => boolean {
+  return (request) => listOf(request).some((entry) => isMap(entry) && appliesTo(entry));
 }
 
 /** Returns true when a non-empty object lacks the member as a string. */
@@ -48,7 +50,7 @@ interface UncheckedField {
   readonly id: string;
   readonly title: string;
   readonly violates: RequirementId;
-  readonly picks: (entry: Members) => boolean;
+  readonly appliesTo: (entry: Members) => boolean;
 }
 
 const alertFields: readonly UncheckedField[] = [
@@ -56,86 +58,86 @@ const alertFields: readonly UncheckedField[] = [
     id: 'alert-needs-no-field',
     title: 'An alert without any field is answered 204.',
     violates: 'alerts.fields-are-required',
-    picks: (alert) => !isFilled(alert),
+    appliesTo: (alert) => !isFilled(alert),
   },
   {
     id: 'alert-needs-no-name',
     title: 'An alert whose name is missing or not a string is answered 204.',
     violates: 'alerts.name',
-    picks: (alert) => lacksText(alert, 'name'),
+    appliesTo: (alert) => lacksText(alert, 'name'),
   },
   {
     id: 'alert-needs-no-level',
     title: 'An alert whose level is missing or not a string is answered 204.',
     violates: 'alerts.level',
-    picks: (alert) => lacksText(alert, 'level'),
+    appliesTo: (alert) => lacksText(alert, 'level'),
   },
   {
     id: 'alert-takes-any-level',
     title: 'An alert with any level is answered 204.',
     violates: 'alerts.levels',
-    picks: ({ level }) => typeof level === 'string' && !['OK', 'CRITICAL'].includes(level),
+    appliesTo: ({ level }) => typeof level === 'string' && !['OK', 'CRITICAL'].includes(level),
   },
   {
     id: 'alert-level-may-be-small',
     title: 'An alert whose level is in small letters is answered 204.',
     violates: 'alerts.levels',
-    picks: ({ level }) => level === 'critical',
+    appliesTo: ({ level }) => level === 'critical',
   },
   {
     id: 'alert-needs-no-subject',
     title: 'An alert whose subject is missing or not an object is answered 204.',
     violates: 'alerts.subject',
-    picks: (alert) => isFilled(alert) && !isMap(alert.subject),
+    appliesTo: (alert) => isFilled(alert) && !isMap(alert.subject),
   },
   {
     id: 'alert-needs-no-timestamp',
     title: 'An alert whose timestamp is missing or not a string is answered 204.',
     violates: 'alerts.timestamp',
-    picks: (alert) => lacksText(alert, 'timestamp'),
+    appliesTo: (alert) => lacksText(alert, 'timestamp'),
   },
   {
     id: 'alert-takes-any-timestamp',
     title: 'An alert whose timestamp is any string is answered 204.',
     violates: 'alerts.timestamp',
-    picks: ({ timestamp }) =>
+    appliesTo: ({ timestamp }) =>
       typeof timestamp === 'string' && !/^\d{4}(-\d\d){2}T(\d\d:){2}\d\d/.test(timestamp),
   },
   {
     id: 'subject-needs-no-field',
     title: 'An alert with an empty subject is answered 204.',
     violates: 'alerts.subject-fields-are-required',
-    picks: ({ subject }) => isMap(subject) && !isFilled(subject),
+    appliesTo: ({ subject }) => isMap(subject) && !isFilled(subject),
   },
   {
     id: 'subject-needs-no-name',
     title: 'A subject whose name is missing or not a string is answered 204.',
     violates: 'alerts.subject-name',
-    picks: ({ subject }) => lacksText(subject, 'name'),
+    appliesTo: ({ subject }) => lacksText(subject, 'name'),
   },
   {
     id: 'subject-needs-no-type',
     title: 'A subject whose type is missing or not a string is answered 204.',
     violates: 'alerts.subject-type',
-    picks: ({ subject }) => lacksText(subject, 'type'),
+    appliesTo: ({ subject }) => lacksText(subject, 'type'),
   },
   {
     id: 'subject-needs-no-status',
     title: 'A subject whose status is missing or not a string is answered 204.',
     violates: 'alerts.subject-status',
-    picks: ({ subject }) => lacksText(subject, 'status'),
+    appliesTo: ({ subject }) => lacksText(subject, 'status'),
   },
   {
     id: 'details-of-any-kind-are-taken',
     title: 'Details that are not an object are answered 204.',
     violates: 'alerts.details',
-    picks: (alert) => detailsOf(alert) !== undefined && !isMap(detailsOf(alert)),
+    appliesTo: (alert) => detailsOf(alert) !== undefined && !isMap(detailsOf(alert)),
   },
   {
     id: 'description-in-details-is-unchecked',
     title: 'A description in details that is not a string is answered 204.',
     violates: 'alerts.details-description',
-    picks: (alert) => {
+    appliesTo: (alert) => {
       const { description } = membersOf(detailsOf(alert));
       return description !== undefined && typeof description !== 'string';
     },
@@ -144,13 +146,13 @@ const alertFields: readonly UncheckedField[] = [
     id: 'lines-before-are-unchecked',
     title: '`lines_before` that is not an array of lines is answered 204.',
     violates: 'alerts.lines-before',
-    picks: (alert) => isNoLineList(membersOf(detailsOf(alert)).lines_before),
+    appliesTo: (alert) => isNoLineList(membersOf(detailsOf(alert)).lines_before),
   },
   {
     id: 'line-matching-is-unchecked',
     title: '`line_matching` that is not a line is answered 204.',
     violates: 'alerts.line-matching',
-    picks: (alert) => {
+    appliesTo: (alert) => {
       const { line_matching: line } = membersOf(detailsOf(alert));
       return line !== undefined && !isMap(line);
     },
@@ -159,32 +161,32 @@ const alertFields: readonly UncheckedField[] = [
     id: 'lines-after-are-unchecked',
     title: '`lines_after` that is not an array of lines is answered 204.',
     violates: 'alerts.lines-after',
-    picks: (alert) => isNoLineList(membersOf(detailsOf(alert)).lines_after),
+    appliesTo: (alert) => isNoLineList(membersOf(detailsOf(alert)).lines_after),
   },
   {
     id: 'line-needs-no-field',
     title: 'A line without any field is answered 204.',
     violates: 'alerts.line-fields-are-required',
-    picks: (alert) => linesOf(alert).some((line) => isMap(line) && !isFilled(line)),
+    appliesTo: (alert) => linesOf(alert).some((line) => isMap(line) && !isFilled(line)),
   },
   {
     id: 'line-number-may-be-a-fraction',
     title: 'A line whose number is a fraction is answered 204.',
     violates: 'alerts.line-number',
-    picks: (alert) => linesOf(alert).some((line) => membersOf(line).line_number === 42.5),
+    appliesTo: (alert) => linesOf(alert).some((line) => membersOf(line).line_number === 42.5),
   },
   {
     id: 'line-needs-no-number',
     title: 'A line without a number is answered 204.',
     violates: 'alerts.line-number',
-    picks: (alert) =>
+    appliesTo: (alert) =>
       linesOf(alert).some((line) => isFilled(line) && !('line_number' in membersOf(line))),
   },
   {
     id: 'line-needs-no-data',
     title: 'A line whose data is missing or not a string is answered 204.',
     violates: 'alerts.line-data',
-    picks: (alert) => linesOf(alert).some((line) => lacksText(line, 'data')),
+    appliesTo: (alert) => linesOf(alert).some((line) => lacksText(line, 'data')),
   },
 ];
 
@@ -193,25 +195,25 @@ const entryFields: readonly UncheckedField[] = [
     id: 'monitor-entry-needs-no-field',
     title: 'A monitor configuration without any field is answered 204.',
     violates: 'monitor.fields-are-required',
-    picks: (entry) => !isFilled(entry),
+    appliesTo: (entry) => !isFilled(entry),
   },
   {
     id: 'monitor-entry-needs-no-name',
     title: 'A monitor configuration whose name is missing or not a string is answered 204.',
     violates: 'monitor.name',
-    picks: (entry) => lacksText(entry, 'name'),
+    appliesTo: (entry) => lacksText(entry, 'name'),
   },
   {
     id: 'monitor-entry-needs-no-status',
     title: 'A monitor configuration whose status is missing or not a string is answered 204.',
     violates: 'monitor.status',
-    picks: (entry) => lacksText(entry, 'status'),
+    appliesTo: (entry) => lacksText(entry, 'status'),
   },
   {
     id: 'monitor-entry-needs-no-type',
     title: 'A monitor configuration whose type is missing or not a string is answered 204.',
     violates: 'monitor.type',
-    picks: (entry) => lacksText(entry, 'type'),
+    appliesTo: (entry) => lacksText(entry, 'type'),
   },
 ];
 
@@ -222,10 +224,10 @@ export const monitorFieldDefects: readonly Defect[] = [
 
 /** A defect that accepts a malformed field also accepts a malformed body. */
 function unchecked(
-  { id, title, violates, picks }: UncheckedField,
+  { id, title, violates, appliesTo }: UncheckedField,
   operations: Defect['operations'],
   malformed: RequirementId,
 ): Defect {
-  const alter = statusBecomes(400, 204, hasEntry(picks));
+  const alter = statusBecomes(400, 204, hasEntry(appliesTo));
   return { id, title, violates: [violates, malformed], operations, alter };
 }

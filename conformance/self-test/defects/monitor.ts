@@ -18,7 +18,7 @@ interface RefusedForm {
   readonly id: string;
   readonly title: string;
   readonly violates: readonly [RequirementId, ...RequirementId[]];
-  readonly picks: (alert: Members) => boolean;
+  readonly appliesTo: (alert: Members) => boolean;
 }
 
 const refusedForms: readonly RefusedForm[] = [
@@ -26,19 +26,19 @@ const refusedForms: readonly RefusedForm[] = [
     id: 'alert-of-level-ok-is-refused',
     title: 'An alert of level OK is answered 400.',
     violates: ['alerts.level-ok'],
-    picks: ({ level }) => level === 'OK',
+    appliesTo: ({ level }) => level === 'OK',
   },
   {
     id: 'alert-of-level-critical-is-refused',
     title: 'An alert of level CRITICAL is answered 400.',
     violates: ['alerts.level-critical', 'alerts.are-accepted'],
-    picks: ({ level }) => level === 'CRITICAL',
+    appliesTo: ({ level }) => level === 'CRITICAL',
   },
   {
     id: 'alert-with-an-offset-is-refused',
     title: 'An alert whose timestamp has an offset is answered 400.',
     violates: ['alerts.timestamp'],
-    picks: ({ timestamp }) => String(timestamp).endsWith('+05:30'),
+    appliesTo: ({ timestamp }) => String(timestamp).endsWith('+05:30'),
   },
   {
     id: 'alert-with-details-is-refused',
@@ -52,13 +52,13 @@ const refusedForms: readonly RefusedForm[] = [
       'alerts.line-number',
       'alerts.line-data',
     ],
-    picks: (alert) => detailsOf(alert) !== undefined,
+    appliesTo: (alert) => detailsOf(alert) !== undefined,
   },
   {
     id: 'alert-with-a-description-is-refused',
     title: 'An alert whose details have a description is answered 400.',
     violates: ['alerts.details-description'],
-    picks: (alert) => membersOf(detailsOf(alert)).description !== undefined,
+    appliesTo: (alert) => membersOf(detailsOf(alert)).description !== undefined,
   },
 ];
 
@@ -87,8 +87,8 @@ function isNoListOfObjects(request: ProxiedRequest): boolean {
 }
 
 /** Replaces a matching valid list with an empty one before the target sees it. */
-function emptied(picks: (request: ProxiedRequest) => boolean): () => Alteration {
-  return requestBecomes((request) => withJson(request, []), picks);
+function emptied(appliesTo: (request: ProxiedRequest) => boolean): () => Alteration {
+  return requestBecomes((request) => withJson(request, []), appliesTo);
 }
 
 /** Keeps the first configuration of each device, whatever it sends later. */
@@ -228,11 +228,13 @@ export const monitorDefects: readonly Defect[] = [
   ...configuring,
   ...monitorFieldDefects,
   ...refusedForms.map(
-    ({ picks, ...row }): Defect => ({
+    ({ appliesTo, ...row }): Defect => ({
       ...row,
       operations: alerts,
       alter: responseBecomes((response, request) =>
-        response.status === 204 && hasEntry(picks)(request) ? withStatus(response, 400) : response,
+        response.status === 204 && hasEntry(appliesTo)(request)
+          ? withStatus(response, 400)
+          : response,
       ),
     }),
   ),

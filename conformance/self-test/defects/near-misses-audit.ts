@@ -165,12 +165,12 @@ const exportedFields = [
 /** Changes the document of a successful export. */
 function documentBecomes(
   change: (text: string) => string,
-  picks?: (request: ProxiedRequest) => boolean,
+  appliesTo?: (request: ProxiedRequest) => boolean,
 ): () => Alteration {
   return responseBecomes(
     (response) =>
       isSuccess(response) ? withText(response, change(response.body.toString())) : response,
-    picks,
+    appliesTo,
   );
 }
 

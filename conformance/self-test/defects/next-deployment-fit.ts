@@ -12,7 +12,7 @@ type Depends = Readonly<Record<string, readonly unknown[]>>;
 const posting = ['post-next-deployment', 'post-next-deployment-v2'] as const;
 
 /** Returns the request of a device that reports these pairs. */
-function saying(request: ProxiedRequest, pairs: Pairs): ProxiedRequest {
+function withPollData(request: ProxiedRequest, pairs: Pairs): ProxiedRequest {
   if (request.operation === 'get-next-deployment') {
     return withQuery(request, pairs as Readonly<Record<string, string>>);
   }
@@ -28,7 +28,7 @@ function reported(change: (pairs: Pairs, depends: Depends) => Pairs | undefined)
       if (typeof pairs.device_type !== 'string') return request;
       for (const depends of await dependsOnTarget(ask)) {
         const changed = change(pairs, depends);
-        if (changed) return saying(request, changed);
+        if (changed) return withPollData(request, changed);
       }
       return request;
     },

@@ -4,8 +4,8 @@ import { objectOf, ownResponse, queryOf } from '../alter.ts';
 import { responseBecomes, statusBecomes } from '../alterations.ts';
 import type { Defect } from '../defect.ts';
 import {
+  allOf,
   bodyMemberAt,
-  both,
   isBodiless,
   isNoObject,
   isObject,
@@ -19,17 +19,17 @@ import {
 type PollOperation = 'get-next-deployment' | 'post-next-deployment' | 'post-next-deployment-v2';
 
 /** A defect: a request that must be refused is answered as if there were no update. */
-function taken(
+function acceptedRequest(
   form: PollOperation,
   [what, requirement]: readonly [string, RequirementId],
-  picks: RequestFilter,
+  appliesTo: RequestFilter,
 ): Defect {
   return {
     id: `${form}-takes-${what.replaceAll(' ', '-')}`,
     title: `A request for the next deployment by ${form} with ${what} is not refused.`,
     violates: [requirement],
     operations: [form],
-    alter: statusBecomes(400, 204, picks),
+    alter: statusBecomes(400, 204, appliesTo),
   };
 }
 
@@ -37,7 +37,7 @@ function taken(
 function refused(
   form: PollOperation,
   [what, requirement]: readonly [string, RequirementId],
-  picks: RequestFilter,
+  appliesTo: RequestFilter,
 ): Defect {
   return {
     id: `${form}-refuses-${what.replaceAll(' ', '-')}`,
@@ -46,7 +46,7 @@ function refused(
     operations: [form],
     alter: responseBecomes(
       (response) => (response.status === 204 ? ownResponse(400, { error: 'no' }) : response),
-      picks,
+      appliesTo,
     ),
   };
 }
@@ -71,12 +71,12 @@ function hasOtherPair(form: keyof typeof own): RequestFilter {
 }
 
 export const nextDeploymentInputDefects: readonly Defect[] = [
-  taken(
+  acceptedRequest(
     'get-next-deployment',
     ['no artifact name', 'next.get-artifact-name'],
     (request) => !queryOf(request).has('artifact_name'),
   ),
-  taken(
+  acceptedRequest(
     'get-next-deployment',
     ['no device type', 'next.get-device-type'],
     (request) => !queryOf(request).has('device_type'),
@@ -84,61 +84,65 @@ export const nextDeploymentInputDefects: readonly Defect[] = [
   refused('get-next-deployment', ['letters of other scripts', 'next.get-parameters'], (request) =>
     /[^\0-\x7f]/.test(queryOf(request).get('device_type') ?? ''),
   ),
-  taken(v1, ['no body', 'next.post-body'], isBodiless),
-  taken(v1, ['a body that is no object', 'next.post-body'], isNoObject),
-  taken(v1, ['no artifact name', 'next.post-artifact-name'], memberIsMissing('artifact_name')),
-  taken(v1, ['no device type', 'next.post-device-type'], memberIsMissing('device_type')),
-  taken(
+  acceptedRequest(v1, ['no body', 'next.post-body'], isBodiless),
+  acceptedRequest(v1, ['a body that is no object', 'next.post-body'], isNoObject),
+  acceptedRequest(
+    v1,
+    ['no artifact name', 'next.post-artifact-name'],
+    memberIsMissing('artifact_name'),
+  ),
+  acceptedRequest(v1, ['no device type', 'next.post-device-type'], memberIsMissing('device_type')),
+  acceptedRequest(
     v1,
     ['an artifact name of another type', 'next.post-artifact-name-is-a-text'],
     memberDoesNotFit('artifact_name', isText),
   ),
-  taken(
+  acceptedRequest(
     v1,
     ['a device type of another type', 'next.post-device-type-is-a-text'],
     memberDoesNotFit('device_type', isText),
   ),
-  taken(v1, ['a pair of another type', 'next.post-values-are-texts'], hasOtherPair(v1)),
+  acceptedRequest(v1, ['a pair of another type', 'next.post-values-are-texts'], hasOtherPair(v1)),
   refused(
     v1,
     ['its two keys only', 'next.post-keys'],
-    both(isInput(v1), memberIsMissing('colour')),
+    allOf(isInput(v1), memberIsMissing('colour')),
   ),
   refused(
     v1,
     ['a free pair', 'next.free-pairs'],
-    both(isInput(v1), memberEquals('colour', 'text')),
+    allOf(isInput(v1), memberEquals('colour', 'text')),
   ),
-  taken(v2, ['no body', 'next.v2-body'], isBodiless),
-  taken(v2, ['a body that is no object', 'next.v2-body'], isNoObject),
-  taken(v2, ['no provides', 'next.v2-fields'], memberIsMissing('device_provides')),
-  taken(
+  acceptedRequest(v2, ['no body', 'next.v2-body'], isBodiless),
+  acceptedRequest(v2, ['a body that is no object', 'next.v2-body'], isNoObject),
+  acceptedRequest(v2, ['no provides', 'next.v2-fields'], memberIsMissing('device_provides')),
+  acceptedRequest(
     v2,
     ['provides of another type', 'next.v2-types'],
     memberDoesNotFit('device_provides', isObject),
   ),
-  taken(
+  acceptedRequest(
     v2,
     ['no artifact name', 'next.v2-provides-artifact-name'],
     memberIsMissing('device_provides.artifact_name'),
   ),
-  taken(
+  acceptedRequest(
     v2,
     ['no device type', 'next.v2-provides-device-type'],
     memberIsMissing('device_provides.device_type'),
   ),
-  taken(
+  acceptedRequest(
     v2,
     ['an artifact name of another type', 'next.v2-provides-artifact-name-is-a-text'],
     memberDoesNotFit('device_provides.artifact_name', isText),
   ),
-  taken(
+  acceptedRequest(
     v2,
     ['a device type of another type', 'next.v2-provides-device-type-is-a-text'],
     memberDoesNotFit('device_provides.device_type', isText),
   ),
-  taken(v2, ['a pair of another type', 'next.v2-values-are-texts'], hasOtherPair(v2)),
-  taken(
+  acceptedRequest(v2, ['a pair of another type', 'next.v2-values-are-texts'], hasOtherPair(v2)),
+  acceptedRequest(
     v2,
     ['a flag of another type', 'next.v2-flag-is-a-boolean'],
     memberDoesNotFit('update_control_map', isBoolean),
@@ -146,21 +150,21 @@ export const nextDeploymentInputDefects: readonly Defect[] = [
   refused(
     v2,
     ['its two keys only', 'next.v2-keys'],
-    both(isInput(v2), memberIsMissing('device_provides.colour')),
+    allOf(isInput(v2), memberIsMissing('device_provides.colour')),
   ),
   refused(
     v2,
     ['no flag', 'next.v2-keys'],
-    both(isInput(v2), memberIsMissing('update_control_map')),
+    allOf(isInput(v2), memberIsMissing('update_control_map')),
   ),
   refused(
     v2,
     ['a free pair', 'next.v2-free-pairs'],
-    both(isInput(v2), memberEquals('device_provides.colour', 'text')),
+    allOf(isInput(v2), memberEquals('device_provides.colour', 'text')),
   ),
   refused(
     v2,
     ['a flag that is true', 'next.v2-flag'],
-    both(isInput(v2), memberEquals('update_control_map', true)),
+    allOf(isInput(v2), memberEquals('update_control_map', true)),
   ),
 ];

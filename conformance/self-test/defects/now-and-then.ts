@@ -5,14 +5,14 @@ import { oneResponseOf } from '../alterations.ts';
 import type { Defect, ProxiedOperation, ProxiedRequest, ProxiedResponse } from '../defect.ts';
 
 /** One in this many responses is wrong. */
-const EACH = 3;
+const ONE_IN = 3;
 /** Number of affected cases to run; any few of them must catch the defect. */
 const SAMPLE = 12;
 const longAgo = '2020-01-31T12:00:00Z';
 
 type ResponseChange = (response: ProxiedResponse, request: ProxiedRequest) => ProxiedResponse;
 
-function seldom(
+function oneInThree(
   id: string,
   title: string,
   {
@@ -25,7 +25,7 @@ function seldom(
     readonly change: ResponseChange;
   },
 ): Defect {
-  const alter = oneResponseOf(EACH, change);
+  const alter = oneResponseOf(ONE_IN, change);
   return { id: `seldom-${id}`, title, violates, operations: [on], sample: SAMPLE, alter };
 }
 
@@ -56,32 +56,32 @@ const otherId = (value: unknown): unknown =>
 
 /** Defects in artifacts and their links. Spec: Artifact; Device deployments v1 */
 const artifacts: readonly Defect[] = [
-  seldom('other-artifact', 'One artifact in three has an id other than the one in its path.', {
+  oneInThree('other-artifact', 'One artifact in three has an id other than the one in its path.', {
     violates: ['artifacts.fields', 'artifacts.id'],
     on: 'get-artifact',
     change: at('id', otherId),
   }),
-  seldom('other-release', 'One list in three names a release other than the requested one.', {
+  oneInThree('other-release', 'One list in three names a release other than the requested one.', {
     violates: ['artifacts.list-selects-release', 'artifacts.name'],
     on: 'list-artifacts',
     change: at('*.name', otherText),
   }),
-  seldom('other-types', 'One list in three has artifacts for another device type.', {
+  oneInThree('other-types', 'One list in three has artifacts for another device type.', {
     violates: ['artifacts.list-selects', 'artifacts.device-types'],
     on: 'list-artifacts',
     change: at('*.device_types_compatible', () => ['another']),
   }),
-  seldom('other-size', 'One artifact in three changes its size.', {
+  oneInThree('other-size', 'One artifact in three changes its size.', {
     violates: ['artifacts.size'],
     on: 'get-artifact',
     change: at('size', (size) => Number(size) + 1),
   }),
-  seldom('modified-before', 'One artifact in three was modified years before it was created.', {
+  oneInThree('modified-before', 'One artifact in three was modified years before it was created.', {
     violates: ['artifacts.modified'],
     on: 'get-artifact',
     change: at('modified', () => longAgo),
   }),
-  seldom('expired-link', 'One link in three has already expired when it is issued.', {
+  oneInThree('expired-link', 'One link in three has already expired when it is issued.', {
     violates: ['link.expire-is-later', 'link.expire'],
     on: 'get-artifact-link',
     change: at('expire', () => longAgo),
@@ -93,29 +93,29 @@ const artifacts: readonly Defect[] = [
  * Spec: DeploymentInstructions (v1), DeploymentInstructions (v2); UpdateControlMap
  */
 const deployments: readonly Defect[] = [
-  seldom('more-instructed-types', 'One instruction in three adds a device type.', {
+  oneInThree('more-instructed-types', 'One instruction in three adds a device type.', {
     violates: ['next.types-of-the-artifact'],
     on: 'get-next-deployment',
     change: at('artifact.device_types_compatible', (types) =>
       Array.isArray(types) ? [...types, 'another'] : types,
     ),
   }),
-  seldom('expired-source', 'One source in three has already expired when it is issued.', {
+  oneInThree('expired-source', 'One source in three has already expired when it is issued.', {
     violates: ['next.source-expires-later'],
     on: 'post-next-deployment',
     change: at('artifact.source.expire', () => longAgo),
   }),
-  seldom('other-map-in-instructions', 'One map in three in instructions has another id.', {
+  oneInThree('other-map-in-instructions', 'One map in three in instructions has another id.', {
     violates: ['next.control-map-id'],
     on: 'post-next-deployment-v2',
     change: at('artifact.update_control_map.id', otherId),
   }),
-  seldom('other-map', 'One map in three has the id of another deployment.', {
+  oneInThree('other-map', 'One map in three has the id of another deployment.', {
     violates: ['map.id-is-the-deployment'],
     on: 'get-update-control-map',
     change: at('update_control_map.id', otherId),
   }),
-  seldom('half-a-configuration', 'One configuration in three is cut off in the middle.', {
+  oneInThree('half-a-configuration', 'One configuration in three is cut off in the middle.', {
     violates: ['download.gives-the-configuration', 'download.holds-the-pairs'],
     on: 'download-configuration',
     change: (response) => {
@@ -127,12 +127,12 @@ const deployments: readonly Defect[] = [
 
 /** Defects in the upgrade of a device's connection. Spec: Device connect */
 const connections: readonly Defect[] = [
-  seldom('wrong-accept', 'One upgrade in three answers another key.', {
+  oneInThree('wrong-accept', 'One upgrade in three answers another key.', {
     violates: ['connect.accept-answers-the-key'],
     on: 'connect',
     change: header('sec-websocket-accept', (accept) => [...accept].reverse().join('')),
   }),
-  seldom('other-protocol', 'One upgrade in three is to another protocol.', {
+  oneInThree('other-protocol', 'One upgrade in three is to another protocol.', {
     violates: ['connect.answers-upgrade'],
     on: 'connect',
     change: header('upgrade', () => 'h2c'),
@@ -148,15 +148,15 @@ function ofLog(change: ResponseChange): {
 
 /** Defects in pages of the audit log. Spec: AuditLog entry; Audit logs */
 const log: readonly Defect[] = [
-  seldom('other-object', 'One page in three has entries on another object.', {
+  oneInThree('other-object', 'One page in three has entries on another object.', {
     violates: ['audit.object-filters', 'audit.object-id'],
     ...ofLog(at('*.object.id', otherId)),
   }),
-  seldom('unsorted-page', 'One page in three is in reverse order.', {
+  oneInThree('unsorted-page', 'One page in three is in reverse order.', {
     violates: ['audit.newest-first', 'audit.sort-asc', 'audit.sort-desc'],
     ...ofLog(inJson((body) => (Array.isArray(body) ? body.toReversed() : body))),
   }),
-  seldom('unsorted-export', 'One export in three has its first two entries swapped.', {
+  oneInThree('unsorted-export', 'One export in three has its first two entries swapped.', {
     violates: ['audit.export-newest-first', 'audit.export-sort-asc', 'audit.export-sort-desc'],
     on: 'export-audit-logs',
     change: (response) => {
@@ -165,17 +165,17 @@ const log: readonly Defect[] = [
       return isLong ? withText(response, [head, other, one, ...rest].join('\r\n')) : response;
     },
   }),
-  seldom('other-member', 'One page in three fills the member of another object type.', {
+  oneInThree('other-member', 'One page in three fills the member of another object type.', {
     violates: ['audit.object-fields-by-type'],
     ...ofLog(
       at('*.object', (object) => ({ ...(object as object), user: { email: 'a@example.com' } })),
     ),
   }),
-  seldom('high-total', 'One total in three is too high by one.', {
+  oneInThree('high-total', 'One total in three is too high by one.', {
     violates: ['audit.total', 'audit.link-next'],
     ...ofLog(header('x-total-count', (total) => String(Number(total) + 1))),
   }),
-  seldom('no-next', 'One page in three does not lead to the next.', {
+  oneInThree('no-next', 'One page in three does not lead to the next.', {
     violates: ['audit.link-next', 'audit.links-lead'],
     ...ofLog(header('link', (link) => link.replace('rel="next"', 'rel="more"'))),
   }),

@@ -8,19 +8,19 @@ import type { Alteration, Defect, ProxiedRequest } from '../defect.ts';
 const rows: readonly Operation[] = Object.values(operations);
 
 /** Returns operations for these defects, without links and websockets, which have no such forms. */
-function idsOf(picks: (row: Operation) => boolean): readonly OperationId[] {
+function idsOf(appliesTo: (row: Operation) => boolean): readonly OperationId[] {
   const apart = ['connect', 'download-configuration'];
   return rows
-    .filter(picks)
+    .filter(appliesTo)
     .map(({ id }) => id as OperationId)
     .filter((id) => !apart.includes(id));
 }
 
-/** Answers 400 to the requests that `picks` selects. */
-function refused(picks: (request: ProxiedRequest) => boolean): () => Alteration {
+/** Answers 400 to the requests that `appliesTo` selects. */
+function refused(appliesTo: (request: ProxiedRequest) => boolean): () => Alteration {
   return () => ({
     request: (request) =>
-      picks(request) ? ownResponse(400, { error: 'refused', request_id: 'defect' }) : request,
+      appliesTo(request) ? ownResponse(400, { error: 'refused', request_id: 'defect' }) : request,
   });
 }
 

@@ -9,11 +9,13 @@ import { requestBecomes } from '../alterations.ts';
 import type { Alteration, Defect, ProxiedRequest } from '../defect.ts';
 import type { RequestFilter } from '../sent.ts';
 
-/** Refuses the requests that `picks` selects. */
-export function refuseRequests(status: number, picks: RequestFilter): () => Alteration {
+/** Refuses the requests that `appliesTo` selects. */
+export function refuseRequests(status: number, appliesTo: RequestFilter): () => Alteration {
   return () => ({
     request: (request) =>
-      picks(request) ? ownResponse(status, { error: 'refused', request_id: 'defect' }) : request,
+      appliesTo(request)
+        ? ownResponse(status, { error: 'refused', request_id: 'defect' })
+        : request,
   });
 }
 
@@ -22,7 +24,7 @@ interface FormDefect {
   readonly id: string;
   readonly title: string;
   readonly status: number;
-  readonly picks: RequestFilter;
+  readonly appliesTo: RequestFilter;
   readonly violates?: Defect['violates'];
 }
 
@@ -33,46 +35,46 @@ const formDefects: readonly FormDefect[] = [
     id: 'refuses-chunks',
     title: 'refuses a body without Content-Length',
     status: 411,
-    picks: ({ headers }) => headers['transfer-encoding'] !== undefined,
+    appliesTo: ({ headers }) => headers['transfer-encoding'] !== undefined,
     violates: ['service.chunked-bodies', 'service.equal-forms'],
   },
   {
     id: 'refuses-a-charset',
     title: 'refuses JSON that is labelled with a charset',
     status: 415,
-    picks: ({ headers }) => /charset/i.test(headers['content-type'] ?? ''),
+    appliesTo: ({ headers }) => /charset/i.test(headers['content-type'] ?? ''),
   },
   {
     id: 'compares-media-types-exactly',
     title: 'refuses a media type in capital letters',
     status: 415,
-    picks: ({ headers }) => /[A-Z]/.test(headers['content-type'] ?? ''),
+    appliesTo: ({ headers }) => /[A-Z]/.test(headers['content-type'] ?? ''),
   },
   {
     id: 'reads-a-body-that-is-announced',
     title: 'refuses a request that has a Content-Type and no body',
     status: 400,
-    picks: ({ headers, body, method }) =>
+    appliesTo: ({ headers, body, method }) =>
       method === 'GET' && headers['content-type'] !== undefined && body.length === 0,
   },
   {
     id: 'compares-queries-as-text',
     title: 'refuses a query with percent-encoded letters',
     status: 400,
-    picks: ({ query }) => /%[46][1-9a-f]|%[57][0-9a]/i.test(query),
+    appliesTo: ({ query }) => /%[46][1-9a-f]|%[57][0-9a]/i.test(query),
   },
   {
     id: 'compares-accept-exactly',
     title: 'answers 406 to an Accept with several types',
     status: 406,
-    picks: ({ headers }) => /;q=/.test(headers.accept ?? ''),
+    appliesTo: ({ headers }) => /;q=/.test(headers.accept ?? ''),
   },
   {
     id: 'refuses-cookies',
     title: 'refuses a request with an unrelated cookie',
     violates: ['service.equal-forms', 'connect.cookie-among-others'],
     status: 400,
-    picks: ({ headers }) => headers.cookie?.includes('theme=') ?? false,
+    appliesTo: ({ headers }) => headers.cookie?.includes('theme=') ?? false,
   },
 ];
 
@@ -107,7 +109,7 @@ const everyForm: readonly Defect[] = formDefects.flatMap((form) =>
       title: `The operation ${operation} ${form.title}.`,
       violates: form.violates ?? equalForms,
       operations: [operation],
-      alter: refuseRequests(form.status, form.picks),
+      alter: refuseRequests(form.status, form.appliesTo),
     })),
 );
 

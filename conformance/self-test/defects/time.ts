@@ -20,12 +20,12 @@ function issuedMs(request: ProxiedRequest): number {
 /** Changes the status of refusals caused by expiry. */
 function expiryBecomes(
   status: number,
-  picks?: (request: ProxiedRequest) => boolean,
+  appliesTo?: (request: ProxiedRequest) => boolean,
 ): () => Alteration {
   return responseBecomes((response) => {
     const isExpiry = response.status >= 400 && expired.test(response.body.toString());
     return isExpiry ? withStatus(response, status) : response;
-  }, picks);
+  }, appliesTo);
 }
 
 /** Ends tokens some days before their week is over. */

@@ -29,10 +29,10 @@ interface Outcome {
 
 /** Runs the defects against three cases; each takes effect unless its outcome says otherwise. */
 function casesRun(
-  bonds: Readonly<Record<string, ViolatedLevel>>,
+  levels: Readonly<Record<string, ViolatedLevel>>,
   outcomes: Readonly<Record<string, Outcome>>,
 ) {
-  const defects = Object.entries(bonds).map(([id, violatedLevel]) => defect(id, violatedLevel));
+  const defects = Object.entries(levels).map(([id, violatedLevel]) => defect(id, violatedLevel));
   const asked: string[] = [];
   const runOf = async ({ id }: Defect, ids: ReadonlySet<string>): Promise<DefectResult> => {
     asked.push(`${id} ${ids.size}`);

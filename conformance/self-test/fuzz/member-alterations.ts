@@ -18,7 +18,7 @@ import {
 } from './alteration.ts';
 import { otherTypes, type ValueVariant, variantsOf } from './value-variants.ts';
 
-const picks: readonly AlteredPlace[] = ['first', 'last', 'every'];
+const listPlaces: readonly AlteredPlace[] = ['first', 'last', 'every'];
 const STATUS = 200;
 
 /** A member of the responses of an operation. */
@@ -27,7 +27,7 @@ interface Member {
   /** Path from the body; `*` is any entry of a list or map. */
   readonly steps: readonly string[];
   readonly field: ResourceField;
-  /** The violatedLevel of a response without the member; undefined if the contract is not clear. */
+  /** The level that a response violates without the member; undefined if the contract is not clear. */
   readonly absence: ViolatedLevel | undefined;
 }
 
@@ -110,7 +110,7 @@ function altered(
   { kind, says, violatedLevel }: AlterationWords,
   change: Parameters<typeof alteredAt>[3],
 ): readonly Alteration[] {
-  const own = steps.includes('*') ? picks : (['every'] as const);
+  const own = steps.includes('*') ? listPlaces : (['every'] as const);
   const place = `/${steps.join('/')}`;
   const ofList = steps[0] === '*' ? steps.slice(1) : steps;
   return own.map((pick) => ({

@@ -80,7 +80,7 @@ function refusalAlterations(id: OperationId, row: Operation): readonly Alteratio
     const others = [400, 401, 403, 404, 409, UNLISTED, FAULT].filter((to) => to !== from);
     return [
       ...others.flatMap((to): readonly Alteration[] => {
-        const violatedLevel = bondOf(id, from, to);
+        const violatedLevel = violatedLevelOf(id, from, to);
         if (violatedLevel === undefined) return [];
         return [
           {
@@ -110,8 +110,8 @@ function isShould(id: OperationId, from: number): boolean {
   return from === 409 && id !== 'put-deployment-status';
 }
 
-/** Returns the violatedLevel of a changed status; undefined if the contract is unclear about the two. */
-function bondOf(id: OperationId, from: number, to: number): ViolatedLevel | undefined {
+/** Returns the level that a changed status violates; undefined if the contract is unclear about the two. */
+function violatedLevelOf(id: OperationId, from: number, to: number): ViolatedLevel | undefined {
   if (to === UNLISTED || to === FAULT) return 'must';
   // These operations send only an id, and a malformed id may be answered 404 as well as 400.
   const isById = ['get-artifact', 'get-artifact-link', 'get-update-control-map'].includes(id);

@@ -12,7 +12,7 @@ export function fuzzRowText(row: FuzzRow): string {
   const noticers = by.length > 0 ? ` by ${by.slice(0, NOTICERS_SHOWN).join(', ')}${more}` : '';
   const mark = isProblem(row) ? '!' : ' ';
   return [
-    `${mark} ${outcome} ${id} (breaks ${bondText(violatedLevel)}) ${title}${noticers}`,
+    `${mark} ${outcome} ${id} (breaks ${levelText(violatedLevel)}) ${title}${noticers}`,
     ...suiteErrors.map((each) => `    the suite stopped with an error in ${each}`),
   ].join('\n');
 }
@@ -24,7 +24,7 @@ export function isProblem({ violatedLevel, outcome, suiteErrors }: FuzzRow): boo
   return isMissed || isFalse || suiteErrors.length > 0;
 }
 
-function bondText(violatedLevel: FuzzRow['violatedLevel']): string {
+function levelText(violatedLevel: FuzzRow['violatedLevel']): string {
   return violatedLevel === 'nothing' ? violatedLevel : `a ${violatedLevel}`;
 }
 

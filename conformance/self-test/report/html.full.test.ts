@@ -50,7 +50,7 @@ const matrix: KillMatrix = {
     casesRun: 35,
     untouched: 3000,
   },
-  undefended: [],
+  untestedDuties: [],
   unproven: ['audit.total'],
   rows,
   interrupted: false,

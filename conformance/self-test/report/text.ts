@@ -33,10 +33,10 @@ export function rowText(row: MatrixRow): string {
  * counted
  */
 export function problemLines(matrix: KillMatrix, isWhole: boolean): readonly string[] {
-  const { baselineFailures, undefended, unproven } = matrix;
+  const { baselineFailures, untestedDuties, unproven } = matrix;
   return [
     ...baselineFailures.map((id) => `${id} fails without any defect`),
-    ...(isWhole ? undefended.map((id) => `no defect breaks ${id}`) : []),
+    ...(isWhole ? untestedDuties.map((id) => `no defect breaks ${id}`) : []),
     ...unproven.map((id) => `no case that names ${id} catches a defect of it`),
   ];
 }
@@ -44,9 +44,9 @@ export function problemLines(matrix: KillMatrix, isWhole: boolean): readonly str
 /**
  * Returns the sentence on requirements that the selected defects do not break, if there are any.
  */
-function notSelectedText({ undefended }: KillMatrix): string | undefined {
-  if (undefended.length === 0) return undefined;
-  return `not broken by any selected defect: ${counted(undefended.length, 'requirement')}`;
+function notSelectedText({ untestedDuties }: KillMatrix): string | undefined {
+  if (untestedDuties.length === 0) return undefined;
+  return `not broken by any selected defect: ${counted(untestedDuties.length, 'requirement')}`;
 }
 
 /**

@@ -68,7 +68,7 @@ export async function keepKeys(client: Redis, keys: RunKeys, shards: number): Pr
 
 /** Removes every key of the run. */
 export async function removeKeys(client: Redis, keys: RunKeys, shards: number): Promise<void> {
-  await client.unlink(...lastingKeys(keys, shards), ...passingKeys(keys, shards));
+  await client.unlink(...lastingKeys(keys, shards), ...expiringKeys(keys, shards));
 }
 
 const jobKeys = (keys: RunKeys, shards: number): readonly string[] =>
@@ -91,7 +91,7 @@ function lastingKeys(keys: RunKeys, shards: number): readonly string[] {
  * Returns the keys that expire early by themselves. They are not extended, because an extended lock
  * would hide the loss of its worker.
  */
-function passingKeys(keys: RunKeys, shards: number): readonly string[] {
+function expiringKeys(keys: RunKeys, shards: number): readonly string[] {
   const check = new QueueKeys(keys.prefix).toKey(QUEUE_NAME, 'stalled-check');
   return [check, ...jobKeys(keys, shards).map((job) => `${job}:lock`)];
 }

@@ -51,7 +51,7 @@ export function testWithBadClients(
   return isSound && result.falseOnGood.length === 0 ? exitCodes.pass : exitCodes.failed;
 }
 
-function resultLines({ falseOnGood, rows, undefended }: ClientSelfTest): readonly string[] {
+function resultLines({ falseOnGood, rows, untestedDuties }: ClientSelfTest): readonly string[] {
   const caught = rows.filter(({ isCaught }) => isCaught).length;
   const falseCatches = rows.reduce((sum, row) => sum + row.falseCatches.length, 0);
   return [
@@ -63,7 +63,7 @@ function resultLines({ falseOnGood, rows, undefended }: ClientSelfTest): readonl
     ...falseOnGood.map((id) => `! the good client is blamed for ${id}`),
     '',
     `${counted(rows.length, 'badly written client')}: ${caught} caught, ${falseCatches} false catches.`,
-    `${counted(undefended.length, 'duty')} that no client here breaks: ${undefended.join(', ')}.`,
+    `${counted(untestedDuties.length, 'duty')} that no client here breaks: ${untestedDuties.join(', ')}.`,
   ];
 }
 

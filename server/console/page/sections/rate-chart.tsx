@@ -2,6 +2,7 @@
 import 'uplot/dist/uPlot.min.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import UPlot from 'uplot';
+import { counted } from '../../../../fixtures/base/counted.ts';
 import { Choice } from '../../../../fixtures/page/field.tsx';
 import { repeatEvery } from '../api/browser-clock.ts';
 import { askJson } from '../api/client.ts';
@@ -87,7 +88,7 @@ function wordsOf({ requests, errors }: RequestCountsView): string {
     values.reduce<number>((all, value) => all + (value ?? 0), 0);
   const known = requests.filter((value) => value !== null).length;
   const since = known < requests.length ? ', since the server was started' : '';
-  const period = known < 60 ? `${known} seconds` : `${Math.floor(known / 60)} minutes`;
+  const period = known < 60 ? counted(known, 'second') : counted(Math.floor(known / 60), 'minute');
   return `${sum(requests)} requests and ${sum(errors)} refusals or errors in the last ${period}${since}; ${requests.at(-1) ?? 0} requests in the last second.`;
 }
 
@@ -106,7 +107,7 @@ function optionsFor(element: HTMLElement): UPlot.Options {
   const options: UPlot.Options = {
     width: element.clientWidth,
     height: HEIGHT_PIXELS,
-    legend: { show: false },
+    legend: { live: false },
     scales: { y: { range: (_, __, max) => [0, Math.max(max, 5)] } },
     axes: [
       { ...axis, space: 90, values: (_, moments) => moments.map(timeText) },

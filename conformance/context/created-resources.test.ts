@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { TransportFailure } from '../target/transport-failure.ts';
-import { CreatedResources } from './ownership.ts';
+import { CreatedResources } from './created-resources.ts';
 
 const closed = new TransportFailure('connection-closed', 'read ECONNRESET');
 
 /** Owns a thing whose removal fails this many times, and returns how often it was tried. */
 async function release(failures: number, failure: Error) {
-  const ownership = new CreatedResources();
+  const created = new CreatedResources();
   let tried = 0;
-  ownership.owns('a thing', async () => {
+  created.removeAtEnd('a thing', async () => {
     tried += 1;
     if (tried <= failures) throw failure;
   });
-  return { leftBehind: await ownership.release(undefined), tried };
+  return { leftBehind: await created.release(undefined), tried };
 }
 
 describe('the removal of a resource', () => {

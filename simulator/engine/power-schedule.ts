@@ -10,7 +10,7 @@ import type { ExchangeSubject } from '../network/transport.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { Timeline } from './timeline.ts';
 
-export interface SwitchesOptions {
+export interface PowerScheduleOptions {
   /** The stages; undefined when every device is on from its first contact. */
   readonly timeline: Timeline | undefined;
   readonly scheduler: Scheduler;
@@ -27,12 +27,12 @@ const SLACK_MS = 1;
 
 /** Tracks which devices are on. */
 export class PowerSchedule {
-  readonly #options: SwitchesOptions;
+  readonly #options: PowerScheduleOptions;
   /** End of each device's power cut, in milliseconds since the start of the run. */
   readonly #cutUntilMs = new Map<SimulatedDevice, number>();
   #cutOff: ReadonlySet<SimulatedDevice> = new Set();
 
-  constructor(options: SwitchesOptions) {
+  constructor(options: PowerScheduleOptions) {
     this.#options = options;
   }
 

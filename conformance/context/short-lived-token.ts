@@ -20,7 +20,7 @@ export async function createShortLivedToken(
 ): Promise<string> {
   const name = context.newName();
   const body = { name, expires_in: lifetimeSeconds };
-  context.ownership.owns(`personal token ${name}`, async (admin) => {
+  context.created.removeAtEnd(`personal token ${name}`, async (admin) => {
     if (admin) await revokeNamed(admin, name);
   });
   const headers = authorizationOf(context.admin);

@@ -42,7 +42,7 @@ export class CreatedResources {
   }
 
   /** Registers something that does not outlive this process, such as a socket. */
-  owns(what: string, remove: Removal): void {
+  removeAtEnd(what: string, remove: Removal): void {
     this.#resources.push({ what, remove });
   }
 
@@ -60,7 +60,7 @@ export class CreatedResources {
       if (!isCounted) this.#made.set(resource.kind, (this.#made.get(resource.kind) ?? 0) + 1);
       isCounted = true;
     };
-    this.owns(nameOf(resource), async (admin) => {
+    this.removeAtEnd(nameOf(resource), async (admin) => {
       try {
         const wasThere = await (remove ? remove(id, admin) : removeResource(resource, id, admin));
         if (wasThere) count();
