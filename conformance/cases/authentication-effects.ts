@@ -246,6 +246,12 @@ const decisionsInTurn = [
   ...(['rejected', 'accepted'] as const),
 ];
 
+const decisionRequirements = {
+  accepted: 'auth.accepted-gets-token',
+  rejected: 'auth.rejected-is-refused',
+  pending: 'auth.undecided-is-401',
+} as const;
+
 const changed = defineScenario<SuiteDevice>({
   area: 'authentication',
   name: 'Decisions that follow one another',
@@ -270,7 +276,11 @@ const changed = defineScenario<SuiteDevice>({
       id: 'each-decision-is-reflected',
       title:
         'Each of several decisions of a user about a key decides the next request by that key.',
-      requirements: ['auth.accepted-gets-token', 'auth.rejected-is-refused'],
+      requirements: [
+        'auth.accepted-gets-token',
+        'auth.rejected-is-refused',
+        'auth.undecided-is-401',
+      ],
       run: async (device, context) => {
         needResponse('post-auth-request', await device.authenticate(), 200);
         for (const decision of decisionsInTurn) {
@@ -285,7 +295,7 @@ const changed = defineScenario<SuiteDevice>({
             throw new ExpectationFailure(
               `${decision}: ${statuses.join()}`,
               responseSummary(response),
-              [isAccepted ? 'auth.accepted-gets-token' : 'auth.rejected-is-refused'],
+              [decisionRequirements[decision]],
             );
           }
           if (isAccepted) await expectTokenWorks(context, response.text);

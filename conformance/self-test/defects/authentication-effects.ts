@@ -315,7 +315,7 @@ export const authenticationEffectDefects: readonly Defect[] = [
   {
     id: 'decision-that-is-taken-back-stays',
     title: 'A device whose acceptance a user takes back stays accepted.',
-    violates: ['auth.rejected-is-refused'],
+    violates: ['auth.undecided-is-401'],
     operations: ['set-auth-set-status'],
     alter: dropRequests(204, (sent) => objectOf(sent).status === 'pending'),
   },
