@@ -81,7 +81,7 @@ const oddFields: readonly EntryFieldDefect[] = [
   {
     id: 'audit-time-is-the-epoch',
     title: 'The time of every entry is the start of 1970.',
-    violates: ['audit.time', 'audit.export-same-entries'],
+    violates: ['audit.time', 'audit.export-same-entries', 'audit.time-of-the-act'],
     path: '*.time',
     value: () => '1970-01-01T00:00:00Z',
   },
