@@ -255,7 +255,7 @@ describe('fleetbed conform with stricter conditions', () => {
 
   it('passes when a waiver covers the only case that fails, in every form of report', async () => {
     const id = 'errors/request-id-of-the-caller';
-    const row = { check: id, reason: 'ticket 7', owner: 'Ada', expires: '2999-01-01' };
+    const row = { id, reason: 'ticket 7', owner: 'Ada', expires: '2999-01-01' };
     const file = join(folder, 'known.yaml');
     writeFileSync(file, JSON.stringify({ waivers: [row] }));
     const [junit, html] = [join(folder, 'known.xml'), join(folder, 'known.html')];
