@@ -30,7 +30,7 @@ import {
   typeOf,
 } from './exchange-facts.ts';
 import { HASTY_PAUSES_MAX, interruptsClient, isAnswered } from './excuses.ts';
-import { type DueReaction, ITEMS_MAX, type LastPoll } from './remembered.ts';
+import { type DueReaction, ITEMS_MAX, type LastMapFetch, type LastPoll } from './remembered.ts';
 import { RetryMemory } from './retry-memory.ts';
 import { messageIn } from './socket-message.ts';
 
@@ -94,11 +94,8 @@ export class ClientMemory {
   /** Pause between the last two inventories, and when the last one was sent. */
   inventoryIntervalMs: number | undefined;
   inventoryMs: number | undefined;
-  /**
-   * The last fetch of a control map, the number of fetches in a row that followed one hastily, and
-   * whether it brought a map.
-   */
-  lastMap: (Times & { readonly hasty: number; readonly isRead: boolean }) | undefined;
+  /** The last fetch of a control map. */
+  lastMap: LastMapFetch | undefined;
   /** Payload of the last ping of the server, and the number of pings of the device. */
   pingPayload: Buffer | undefined;
   pings = 0;
@@ -231,6 +228,14 @@ export class ClientMemory {
     return isTooSoon(this.lastPoll, exchange) && !isBusy(exchange);
   }
 
+  /**
+   * Returns the last fetch of the map of the same deployment. Deployments that follow one another
+   * quickly are no pause.
+   */
+  mapFetchBefore({ deploymentId }: JudgedExchange): LastMapFetch | undefined {
+    return this.lastMap?.deploymentId === deploymentId ? this.lastMap : undefined;
+  }
+
   #idled(pause: number): void {
     this.intervals.push(pause);
     if (this.intervals.length > INTERVALS_MAX) this.intervals.shift();
@@ -255,9 +260,10 @@ export class ClientMemory {
 
   #fetchedMap(exchange: JudgedExchange, event: ClientExchange): void {
     const { status, json, deploymentId } = exchange;
-    const hasty = isTooSoon(this.lastMap, exchange) ? (this.lastMap?.hasty ?? 0) + 1 : 0;
+    const before = this.mapFetchBefore(exchange);
+    const hasty = isTooSoon(before, exchange) ? (before?.hasty ?? 0) + 1 : 0;
     const isRead = status === 200 && isAnswered(event);
-    this.lastMap = { ...timesOf(exchange), hasty, isRead };
+    this.lastMap = { ...timesOf(exchange), deploymentId, hasty, isRead };
     const offer = this.deployments.offers.get(deploymentId);
     if (offer === undefined) return;
     offer.mapFetches += 1;

@@ -17,6 +17,8 @@ interface Step {
   readonly headers?: Readonly<Record<string, string>>;
   readonly responseHeaders?: Readonly<Record<string, string>>;
   readonly query?: string;
+  /** Takes the place of the parameter in the path. */
+  readonly id?: string;
   readonly device?: string;
   readonly afterMs?: number;
 }
@@ -31,7 +33,7 @@ function brokenBy(steps: readonly Step[], lint = new Lint()): string[][] {
 }
 
 function entryOf(step: Step, sequence: number, startMs: number): object {
-  const { operation, status = 204, sent, response, query = '', device = 'a' } = step;
+  const { operation, status = 204, sent, response, query = '', id = 'd-1', device = 'a' } = step;
   const { method, path } = rows[operation];
   const headers = {
     Host: 'api.example',
@@ -46,7 +48,7 @@ function entryOf(step: Step, sequence: number, startMs: number): object {
     status,
     tookMs: 10,
     at: new Date(startMs + 10).toISOString(),
-    path: path.replace(/\{\w+\}/, 'd-1') + query,
+    path: path.replace(/\{\w+\}/, id) + query,
     device: { id: device },
     requestHeaders: Object.entries(headers),
     requestBody: sent,
@@ -89,6 +91,13 @@ const reported = (status: string, answered = 204): Step => ({
   operation: 'put-deployment-status',
   sent: { status },
   status: answered,
+});
+const fetchedMap = (id: string): Step => ({
+  operation: 'get-update-control-map',
+  status: 200,
+  id,
+  response: { update_control_map: { id, states: {} } },
+  ...hasty,
 });
 const inventory = (sent: unknown, more: Partial<Step> = {}): Step => ({
   operation: 'put-attributes',
@@ -236,6 +245,10 @@ const examples: Readonly<Record<string, { breaks: readonly Step[]; keeps: readon
       ...[offered, fetched(), reported('success')],
       inventory([{ name: 'artifact_name', value: 'two' }]),
     ],
+  },
+  'map.fetches': {
+    breaks: times(4, fetchedMap('d-1')),
+    keeps: [...times(3, fetchedMap('d-1')), ...times(3, fetchedMap('d-2'))],
   },
   'alert.no-flood': {
     breaks: [alerted(), alerted(hasty)],

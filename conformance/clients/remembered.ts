@@ -68,6 +68,15 @@ export interface LastPoll extends Pick<Offer, 'asked' | 'operation'> {
   readonly status: number;
 }
 
+/** A fetch of a control map. */
+export interface LastMapFetch extends Times {
+  readonly deploymentId: string;
+  /** The number of fetches of this map in a row that followed one hastily. */
+  readonly hasty: number;
+  /** True if it brought a map. */
+  readonly isRead: boolean;
+}
+
 /** A request that the server asked to repeat later. */
 export interface Wait extends Times {
   readonly seconds: number;

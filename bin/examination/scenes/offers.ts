@@ -24,6 +24,8 @@ const pausesEverywhere = {
 
 const pausesLater = { ArtifactReboot_Enter: 'pause', ArtifactCommit_Enter: 'pause' } as const;
 
+const pausesAtCommit = { ArtifactCommit_Enter: 'pause' } as const;
+
 const unaskedMap = { id: 'unasked', priority: 0, states: { ArtifactInstall_Enter: {} } };
 
 /** Steps of a deployment that pauses in these states, and is continued once the client pauses. */
@@ -168,6 +170,8 @@ export const offerScenes = {
       { idleIntervals: 3 },
       // A client may know only the first of the states.
       ...pausedAndContinued(pausesLater),
+      // Or all but the last one.
+      ...pausedAndContinued(pausesAtCommit),
     ),
     needs: 'control-map',
   },

@@ -187,9 +187,10 @@ const mapDuties: readonly Duty[] = [
     remedy: 'fetch the map at the interval of polls while the device pauses',
     scene: 'control-map',
     operations: fetchingMap,
-    applies: (_, { client }) => client.lastMap !== undefined,
-    violation: (exchange, { client: { lastMap } }) => {
-      if (!isTooSoon(lastMap, exchange) || lastMap?.hasty !== HASTY_REPEATS_MAX) return undefined;
+    applies: (exchange, { client }) => client.mapFetchBefore(exchange) !== undefined,
+    violation: (exchange, { client }) => {
+      const before = client.mapFetchBefore(exchange);
+      if (!isTooSoon(before, exchange) || before?.hasty !== HASTY_REPEATS_MAX) return undefined;
       const actual = 'less, three times in a row';
       return {
         where: 'the pause between fetches of the map',
