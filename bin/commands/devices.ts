@@ -1,5 +1,4 @@
 /** `fleetbed devices`: lists the devices that a server knows. */
-import Table from 'cli-table3';
 import type { Command } from 'commander';
 import { printable } from '../../fixtures/base/printable.ts';
 import type { Device } from '../../fixtures/contract/management/devices.ts';
@@ -9,6 +8,7 @@ import { addExamples } from '../options/examples.ts';
 import { exitCodeHelp, unusable } from '../options/exit-code-help.ts';
 import * as values from '../options/option-values.ts';
 import { jsonOption } from '../options/shared-options.ts';
+import { borderlessTable } from '../output/borderless-table.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
 import { createOutput } from '../output/output.ts';
 import { ManagementApi } from '../server-access/management-api.ts';
@@ -19,25 +19,6 @@ interface DevicesOptions extends ServerAccess {
   readonly status?: readonly Device['status'][];
   readonly json?: boolean;
 }
-
-/** A table without borders, so that other programs can parse its rows. */
-const borderless = {
-  top: '',
-  'top-mid': '',
-  'top-left': '',
-  'top-right': '',
-  left: '',
-  'left-mid': '',
-  bottom: '',
-  'bottom-mid': '',
-  'bottom-left': '',
-  'bottom-right': '',
-  right: '',
-  mid: '',
-  'mid-mid': '',
-  'right-mid': '',
-  middle: '  ',
-};
 
 const codes = exitCodeHelp({
   pass: 'done',
@@ -98,20 +79,14 @@ function tableOf(
   devices: readonly Device[],
   types: ReadonlyMap<string, string | undefined>,
 ): string {
-  const head = ['ID', 'IDENTITY', 'STATUS', 'DEVICE TYPE', 'LAST SEEN'];
-  const table = new Table({
-    head,
-    chars: borderless,
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
-  });
-  for (const device of devices) {
-    table.push([
+  return borderlessTable(
+    ['ID', 'IDENTITY', 'STATUS', 'DEVICE TYPE', 'LAST SEEN'],
+    devices.map((device) => [
       printable(device.id),
       shownIdentity(device),
       device.status,
       printable(types.get(device.id) ?? '-'),
       device.check_in_time ?? '-',
-    ]);
-  }
-  return table.toString();
+    ]),
+  );
 }

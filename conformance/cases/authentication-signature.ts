@@ -318,21 +318,19 @@ const lengths = defineScenario<void>({
       }),
     ),
     {
-      id: 'rsa-keys-of-every-length-are-recognized',
+      id: 'long-rsa-key-is-recognized',
       title:
-        'A first contact with an RSA key of 3072 or 4096 bits is no more malformed than one with 2048.',
+        'A first contact with an RSA key of 4096 bits is no more malformed than one with 2048.',
       requirements: ['auth.rsa'],
       run: async (_, context) => {
         const usual = await context.newDevice('rsa');
         const { status } = await usual.authenticate();
-        for (const [bits, makeKey] of Object.entries(fieldRsaKeys)) {
-          const device = await context.newDevice('rsa');
-          const key = await makeKey();
-          const members = { pubkey: key.publicKeyPem };
-          const response = await device.authenticate({ members, signedBy: key });
-          const isRecognized = response.status !== 400 || status === 400;
-          expectThat(isRecognized, `${status} with ${bits} bits, too`, responseSummary(response));
-        }
+        const device = await context.newDevice('rsa');
+        const key = await fieldRsaKeys[4096]();
+        const members = { pubkey: key.publicKeyPem };
+        const response = await device.authenticate({ members, signedBy: key });
+        const isRecognized = response.status !== 400 || status === 400;
+        expectThat(isRecognized, `${status}, as with 2048 bits`, responseSummary(response));
       },
     },
   ],

@@ -9,6 +9,8 @@ import {
   preauthorizedDevice,
   unknownDevice,
 } from '../context/start-states.ts';
+import type { SuiteDevice } from '../context/suite-device.ts';
+import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
 import {
   anySuccess,
@@ -41,6 +43,25 @@ const toUnknown = {
   requirement: 'auth.first-contact-is-401',
 } as const;
 
+async function expectRecorded(device: SuiteDevice, context: TestContext): Promise<void> {
+  const shown = await context.settled(
+    () => context.admin.findDevice(device.identity),
+    (found) => found !== undefined,
+  );
+  const found = expectPresent('a device of this identity', shown);
+  expectEqual('identity data', found.identity_data, device.identity);
+}
+
+async function expectRefusedEachTime(
+  device: SuiteDevice,
+  statuses: readonly number[],
+  options?: Parameters<SuiteDevice['authenticate']>[0],
+): Promise<void> {
+  for (let request = 1; request <= REPEATED_REQUESTS; request += 1) {
+    expectStatus(await device.authenticate(options), ...statuses);
+  }
+}
+
 const firstContact = defineScenario({
   area: 'authentication',
   name: 'First contact',
@@ -64,12 +85,7 @@ const firstContact = defineScenario({
       needs: ['operator'],
       run: async (device, context) => {
         await device.authenticate();
-        const shown = await context.settled(
-          () => context.admin.findDevice(device.identity),
-          (found) => found !== undefined,
-        );
-        const found = expectPresent('a device of this identity', shown);
-        expectEqual('identity data', found.identity_data, device.identity);
+        await expectRecorded(device, context);
       },
     },
     {
@@ -80,12 +96,7 @@ const firstContact = defineScenario({
       run: async (device, context) => {
         // Another case judges the response.
         await device.authenticate({ members: { external_id: 'vehicle-7' } });
-        const shown = await context.settled(
-          () => context.admin.findDevice(device.identity),
-          (found) => found !== undefined,
-        );
-        const found = expectPresent('a device of this identity', shown);
-        expectEqual('identity data', found.identity_data, device.identity);
+        await expectRecorded(device, context);
       },
     },
     {
@@ -125,9 +136,7 @@ const decision = defineScenario({
       title: 'A device that asks again before a decision is answered 401 each time.',
       requirements: ['auth.undecided-is-401'],
       run: async (device) => {
-        for (let request = 1; request <= REPEATED_REQUESTS; request += 1) {
-          expectStatus(await device.authenticate(), 401);
-        }
+        await expectRefusedEachTime(device, [401]);
       },
     },
     {
@@ -150,9 +159,7 @@ const decision = defineScenario({
       requirements: ['auth.rejected-is-refused'],
       run: async (device, context) => {
         await context.admin.decide(device.id, device.key, 'rejected');
-        for (let request = 1; request <= REPEATED_REQUESTS; request += 1) {
-          expectStatus(await device.authenticate(), 401, 403);
-        }
+        await expectRefusedEachTime(device, [401, 403]);
       },
     },
     {
@@ -231,9 +238,7 @@ const preauthorized = defineScenario({
       run: async (device, context) => {
         const signedBy = await context.newKey();
         const members = { pubkey: signedBy.publicKeyPem };
-        for (let request = 1; request <= REPEATED_REQUESTS; request += 1) {
-          expectStatus(await device.authenticate({ signedBy, members }), 400, 401, 403);
-        }
+        await expectRefusedEachTime(device, [400, 401, 403], { signedBy, members });
       },
     },
   ],

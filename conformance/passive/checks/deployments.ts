@@ -11,6 +11,7 @@ import { describeValue, responseSummary } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
 import { type ExchangeMemory, otherStatus, type PassiveCheck, type Violation } from '../check.ts';
 import { type ObservedDeployment, SOURCE } from '../device-memory.ts';
+import { intermediateStatuses } from '../intermediate-statuses.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
 import { memberAt, momentOf } from '../response-parts.ts';
 import { isWronglyRefused, succeedsWith } from './device-responses.ts';
@@ -199,15 +200,6 @@ function deploymentOf(
   return device.deployments.get(deploymentId);
 }
 
-/** The intermediate statuses of an update in order; a device may skip any of them. */
-const way: readonly unknown[] = [
-  'downloading',
-  'pause_before_installing',
-  'installing',
-  'pause_before_rebooting',
-  'rebooting',
-  'pause_before_committing',
-];
 const ends: readonly unknown[] = ['success', 'failure'];
 
 /**
@@ -218,8 +210,8 @@ function isInOrder(exchange: JudgedExchange, memory: ExchangeMemory): boolean {
   const { reports = 1, recorded } = deploymentOf(exchange, memory) ?? {};
   const { status } = membersOf(exchange.sent);
   if (reports === 0 || recorded?.status === status) return true;
-  const at = way.indexOf(recorded?.status);
-  return at >= 0 && (ends.includes(status) || way.indexOf(status) > at);
+  const at = intermediateStatuses.indexOf(String(recorded?.status));
+  return at >= 0 && (ends.includes(status) || intermediateStatuses.indexOf(String(status)) > at);
 }
 
 type ReceivedReport = v.InferOutput<typeof deploymentStatusShape>;

@@ -4,20 +4,12 @@
  */
 import { describeValue } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
+import { intermediateStatuses } from '../intermediate-statuses.ts';
 import { type JudgedExchange, segmentOf } from '../judged-exchange.ts';
 import { type KnownDevices, locationOf } from './known-devices.ts';
 import { openEnded, type Span, TrackedValue } from './tracked-value.ts';
 import type { TrackedViolation, Tracker } from './tracker.ts';
 
-/** The statuses that a device may report, in the order of an update; the last three are ends. */
-const way = [
-  'downloading',
-  'pause_before_installing',
-  'installing',
-  'pause_before_rebooting',
-  'rebooting',
-  'pause_before_committing',
-];
 const ends = ['success', 'failure', 'already-installed'];
 const ABORTED = 'aborted';
 
@@ -203,6 +195,9 @@ function followsAll(status: string, before: readonly string[] | undefined): bool
   return (before ?? []).every((each) => {
     if (each === status) return true;
     if (ends.includes(each) || each === ABORTED) return false;
-    return ends.includes(status) || way.indexOf(status) > way.indexOf(each);
+    return (
+      ends.includes(status) ||
+      intermediateStatuses.indexOf(status) > intermediateStatuses.indexOf(each)
+    );
   });
 }

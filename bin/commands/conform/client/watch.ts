@@ -1,10 +1,10 @@
 /** `fleetbed conform client --watch`: the duties of the clients of a running server, live. */
-import Table from 'cli-table3';
 import { createLogUpdate } from 'log-update';
 import { systemClock } from '../../../../fixtures/base/clock.ts';
 import { printable } from '../../../../fixtures/base/printable.ts';
 import type { ResponseOf } from '../../../../fixtures/control/operations.ts';
 import { clientLines } from '../../../examination/duties-text.ts';
+import { borderlessTable } from '../../../output/borderless-table.ts';
 import { type ExitCode, exitCodes } from '../../../output/exit-codes.ts';
 import { createOutput, type Output } from '../../../output/output.ts';
 import { stopSignal } from '../../../output/stop-signal.ts';
@@ -110,41 +110,17 @@ function linesOf({ clients, client, named }: Reading): readonly string[] {
   return [...devicesTable(clients).split('\n'), '', ...dutyLines(clients), ...lost];
 }
 
-/** A table without borders, which leaves the width to the texts. */
-const borderless = {
-  top: '',
-  'top-mid': '',
-  'top-left': '',
-  'top-right': '',
-  left: '',
-  'left-mid': '',
-  bottom: '',
-  'bottom-mid': '',
-  'bottom-left': '',
-  'bottom-right': '',
-  right: '',
-  mid: '',
-  'mid-mid': '',
-  'right-mid': '',
-  middle: '  ',
-};
-
 function devicesTable({ clients }: Clients): string {
-  const table = new Table({
-    head: ['DEVICE', 'REQUESTS', 'KEPT', 'BROKEN', 'OPEN', 'NOT MET'],
-    chars: borderless,
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
-  });
-  for (const { client, identity = client, exchanges, counts } of clients.slice(
-    0,
-    CLIENTS_SHOWN_MAX,
-  ))
-    table.push([
-      printable(identity, 60),
-      exchanges,
-      ...[counts.kept ?? 0, counts.broken ?? 0, counts.open ?? 0, counts['not-exercised'] ?? 0],
-    ]);
-  return table.toString();
+  return borderlessTable(
+    ['DEVICE', 'REQUESTS', 'KEPT', 'BROKEN', 'OPEN', 'NOT EXERCISED'],
+    clients
+      .slice(0, CLIENTS_SHOWN_MAX)
+      .map(({ client, identity = client, exchanges, counts }) => [
+        printable(identity, 60),
+        exchanges,
+        ...[counts.kept ?? 0, counts.broken ?? 0, counts.open ?? 0, counts['not-exercised'] ?? 0],
+      ]),
+  );
 }
 
 function dutyLines({ duties, clients }: Clients): readonly string[] {

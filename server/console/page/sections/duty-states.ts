@@ -10,7 +10,7 @@ const states: Readonly<Record<DutyState, readonly [words: string, tone: Tone]>> 
   kept: ['kept', 'good'],
   observed: ['observed', 'info'],
   'not-judged': ['not judged', 'plain'],
-  'not-exercised': ['not met yet', 'plain'],
+  'not-exercised': ['not exercised yet', 'plain'],
   'not-observable': ['not observable', 'plain'],
   'not-applicable': ['not applicable', 'plain'],
 };
