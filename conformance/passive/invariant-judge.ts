@@ -19,7 +19,7 @@ import { DeviceMemory } from './device-memory.ts';
 import { JudgedExchange, type JudgedRequest } from './judged-exchange.ts';
 import { RunMemory } from './run-memory.ts';
 import type { AllowanceId, Allows } from './trackers/allowances.ts';
-import { CaseTrackers } from './trackers/case-trackers.ts';
+import { CaseTrackers, type TrackingOptions } from './trackers/case-trackers.ts';
 import { type ReadBackCounts, ReadingCounts } from './trackers/reading-counts.ts';
 import type { Tracker } from './trackers/tracker.ts';
 
@@ -60,6 +60,8 @@ export interface JudgeOptions {
   readonly offered?: ReadonlySet<OperationId>;
   /** False if a device does not read the configuration that it wrote. */
   readonly readsBack?: boolean;
+  /** False if users act by other means than the management API, so that the judge does not see it. */
+  readonly seesUsers?: boolean;
   /** An allowance that the trackers do without, as the suite's own tests need. */
   readonly without?: AllowanceId | undefined;
 }
@@ -69,7 +71,7 @@ export class InvariantJudge {
   readonly #names: VendorNames;
   readonly #base: string;
   readonly #offered: ReadonlySet<OperationId>;
-  readonly #readsBack: boolean;
+  readonly #tracking: TrackingOptions;
   readonly #allows: Allows;
   readonly #readings = new ReadingCounts();
   readonly #memory: ExchangeMemory = { run: new RunMemory(), device: new DeviceMemory() };
@@ -84,11 +86,12 @@ export class InvariantJudge {
     {
       offered = new Set(Object.keys(operations) as OperationId[]),
       readsBack = true,
+      seesUsers = true,
       without,
     }: JudgeOptions = {},
   ) {
     this.#offered = offered;
-    this.#readsBack = readsBack;
+    this.#tracking = { readsBack, seesUsers };
     this.#allows = (id) => id !== without;
     this.#base = new URL(baseUrl).href.replace(/\/$/, '');
     this.#names = names;
@@ -109,7 +112,7 @@ export class InvariantJudge {
    * @param plansFaults true if the case makes the server fail on purpose, so that a 5xx is legal
    */
   forCase(plansFaults = false): CaseJudge {
-    const trackers = new CaseTrackers(this.#readsBack, this.#readings, this.#allows);
+    const trackers = new CaseTrackers(this.#tracking, this.#readings, this.#allows);
     return new CaseJudge((observed) => this.#judge(observed, { plansFaults, trackers }));
   }
 

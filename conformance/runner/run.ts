@@ -128,6 +128,7 @@ export class SuiteRun {
     this.#invariants = new InvariantJudge(baseUrl, names, {
       offered: operationsWith(offered),
       readsBack: offered.has('configuration-read-back'),
+      seesUsers: admin.kind !== 'hooks',
       without: options.disabledAllowance,
     });
   }

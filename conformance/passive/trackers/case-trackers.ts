@@ -2,6 +2,7 @@
 import type { JudgedExchange } from '../judged-exchange.ts';
 import type { Allows } from './allowances.ts';
 import { AuditTracker } from './audit-tracker.ts';
+import { AuthenticationTracker } from './authentication-tracker.ts';
 import { configurationResource } from './configuration-resource.ts';
 import { controlMapResource } from './control-map-resource.ts';
 import { DeploymentTracker } from './deployment-tracker.ts';
@@ -12,17 +13,25 @@ import { ResourceTracker } from './resource-tracker.ts';
 import { alertsResource, logResource, monitorResource } from './stored-resources.ts';
 import type { TrackedViolation, Tracker } from './tracker.ts';
 
+/** What the exchanges of a case show. */
+export interface TrackingOptions {
+  /** True if a device reads the configuration that it wrote. */
+  readonly readsBack: boolean;
+  /** True if users act by the management API. */
+  readonly seesUsers: boolean;
+}
+
 /** Tracks every resource of one case. */
 export class CaseTrackers implements Tracker {
   readonly #facts: KnownDevices;
   readonly #all: readonly Tracker[];
 
-  /** @param readsBack true if a device reads the configuration that it wrote */
-  constructor(readsBack: boolean, counts: ReadingCounts, allows: Allows) {
+  constructor({ readsBack, seesUsers }: TrackingOptions, counts: ReadingCounts, allows: Allows) {
     const facts = new KnownDevices(allows);
     this.#facts = facts;
     this.#all = [
       new AuditTracker(),
+      ...(seesUsers ? [new AuthenticationTracker()] : []),
       new DeploymentTracker(facts),
       new ResourceTracker(inventoryResource, facts, counts),
       ...(readsBack ? [new ResourceTracker(configurationResource, facts, counts)] : []),

@@ -106,6 +106,78 @@ describe('the tracker of deployments', () => {
   });
 });
 
+const authSet = '2f4a1c52-6f0e-4d4b-9d51-0e9a8f0c7b33';
+const request = (status: number, pubkey = 'a key'): Step => ({
+  id: 'post-auth-request',
+  sent: { id_data: '{"mac":"1"}', pubkey },
+  status,
+  ...(status === 200
+    ? { body: 'a-token', headers: { 'content-type': 'application/jwt' } }
+    : { body: { error: 'no' } }),
+});
+const shown = (pubkey = 'a key'): Step => ({
+  id: 'list-devices',
+  status: 200,
+  body: [{ id: device, identity_data: { mac: '1' }, auth_sets: [{ id: authSet, pubkey }] }],
+});
+const decide = (decision: string, status = 204): Step => ({
+  id: 'set-auth-set-status',
+  path: { id: device, aid: authSet },
+  sent: { status: decision },
+  status,
+});
+const deleted: Step = { id: 'delete-auth-set', path: { id: device, aid: authSet }, status: 204 };
+const decommissioned: Step = { id: 'decommission-device', path: { id: device }, status: 204 };
+
+describe('the tracker of decisions on keys', () => {
+  it.each<[string, readonly Step[]]>([
+    ['a pre-authorized key', [...known, request(200)]],
+    ['a key that a user accepted', [request(401), shown(), decide('accepted'), request(200)]],
+    [
+      'a key that may have been accepted, since nothing answered',
+      [request(401), shown(), decide('accepted', 0), request(200)],
+    ],
+    [
+      'a key that is accepted again after its rejection',
+      [request(401), shown(), decide('rejected'), decide('accepted'), request(200)],
+    ],
+    [
+      'a new key after a decision on a key that users are shown in another form',
+      [request(401), shown('the key'), decide('accepted'), request(200)],
+    ],
+    ['an accepted key beside one that waits', [...known, request(401, 'another'), request(200)]],
+  ])('allows a token for %s', (_, steps) => {
+    expect(broken(steps)).toEqual([]);
+  });
+
+  it.each<[string, readonly Step[], string]>([
+    ['an unknown device', [request(200)], 'auth.first-contact-is-401'],
+    ['the second request of a device', [request(401), request(200)], 'auth.undecided-is-401'],
+    [
+      'the second request with a new key',
+      [...known, request(401, 'another'), request(200, 'another')],
+      'auth.new-key-waits',
+    ],
+    [
+      'a rejected key',
+      [request(401), shown(), decide('accepted'), decide('rejected'), request(200)],
+      'auth.rejected-is-refused',
+    ],
+    [
+      'a key that a user has deleted',
+      [request(401), shown(), decide('accepted'), deleted, request(200)],
+      'auth.undecided-is-401',
+    ],
+    [
+      'a decommissioned device',
+      [...known, decommissioned, request(200)],
+      'auth.decommissioned-is-unknown',
+    ],
+  ])('notices a token for %s', (_, steps, requirement) => {
+    expect(broken(steps)).toEqual([requirement]);
+  });
+});
+
 const entry = (action: string, more: object = {}) => ({
   actor: { id: 'u', type: 'user', email: 'ann@example.com' },
   time: '2026-01-31T11:59:59.500Z',

@@ -1,0 +1,176 @@
+/**
+ * Tracks the decisions of users on the keys of a case's devices: no key is granted a token before a
+ * user accepts it, nor after its rejection. Spec: States and transitions
+ */
+import { isObject, jsonInOrder, parsedJson } from '../../../fixtures/base/json.ts';
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { entriesOf, membersOf } from '../../target/json-members.ts';
+import type { JudgedExchange } from '../judged-exchange.ts';
+import { locationOf } from './known-devices.ts';
+import { openEnded, type Span, TrackedValue } from './tracked-value.ts';
+import type { TrackedViolation, Tracker } from './tracker.ts';
+
+/** How a user has decided on a key. */
+const decisions = ['none', 'accepted', 'rejected', 'decommissioned'] as const;
+type Decision = (typeof decisions)[number];
+
+/** The operations by which a user decides on keys that are known. */
+const decidingOperations = ['set-auth-set-status', 'delete-auth-set', 'decommission-device'];
+
+/** A key that a device has used or a user has named, with the decision on it. */
+interface TrackedKey {
+  readonly decision: TrackedValue<Decision>;
+  /** True once a request with the key was refused. */
+  isRefused: boolean;
+}
+
+/** The keys of one identity, by their PEM without white space. */
+type Keys = Map<string, TrackedKey>;
+
+/** Before the first request of a case its devices are unknown, since the suite invents them. */
+const beginning: Span = { sentMs: 0, endedMs: 0 };
+
+/** Tracks the keys of one case. Every user of the target must act by the management API. */
+export class AuthenticationTracker implements Tracker {
+  readonly #keys = new Map<string, Keys>();
+  readonly #identities = new Map<string, string>();
+  readonly #keyOfAuthSet = new Map<string, TrackedKey>();
+
+  see(exchange: JudgedExchange): readonly TrackedViolation[] {
+    const { row, isSuccess, json, status, request } = exchange;
+    switch (row.id) {
+      case 'post-auth-request':
+        return this.#requested(exchange);
+      case 'preauthorize-device':
+        this.#preauthorized(exchange);
+        break;
+      case 'get-device':
+        this.#shown(json);
+        break;
+      case 'list-devices':
+      case 'search-devices':
+        for (const each of entriesOf(json)) this.#shown(each);
+    }
+    if (decidingOperations.includes(row.id) && isSuccess) this.#decided(exchange, request);
+    else if (status >= 500) this.seeSilence(exchange);
+    return [];
+  }
+
+  seeSilence(exchange: JudgedExchange): void {
+    const { row, request } = exchange;
+    if (row.id === 'preauthorize-device') {
+      this.#preauthorized(exchange, openEnded(request));
+    } else if (decidingOperations.includes(row.id)) {
+      this.#openAll(deviceOf(exchange), openEnded(request));
+    }
+  }
+
+  #requested({ status, sent, request }: JudgedExchange): readonly TrackedViolation[] {
+    const { id_data: text, pubkey } = membersOf(sent);
+    const identity = typeof text === 'string' ? parsedJson(text) : undefined;
+    if (!isObject(identity) || typeof pubkey !== 'string') return [];
+    const keys = this.#keysOf(jsonInOrder(identity));
+    const key = keyIn(keys, pubkey);
+    const violation = status === 200 ? grantedWrongly(keys, key, request) : undefined;
+    key.isRefused ||= status === 401;
+    return violation === undefined ? [] : [violation];
+  }
+
+  /** @param span when it may have happened, of a request without a response */
+  #preauthorized(exchange: JudgedExchange, span?: Span): void {
+    const { identity_data: identity, pubkey } = membersOf(exchange.sent);
+    if (!isObject(identity) || typeof pubkey !== 'string') return;
+    const name = jsonInOrder(identity);
+    const { decision } = keyIn(this.#keysOf(name), pubkey);
+    if (span !== undefined) decision.mayWrite('accepted', span);
+    else if (exchange.isSuccess) decision.write('accepted', exchange.request);
+    const id = locationOf(exchange);
+    if (id !== undefined) this.#identities.set(id, name);
+  }
+
+  #shown(device: unknown): void {
+    const { id, identity_data: identity, auth_sets: sets } = membersOf(device);
+    if (typeof id !== 'string' || !isObject(identity)) return;
+    const name = jsonInOrder(identity);
+    this.#identities.set(id, name);
+    const keys = this.#keysOf(name);
+    for (const each of entriesOf(sets)) {
+      const { id: authSet, pubkey } = membersOf(each);
+      if (typeof authSet !== 'string' || typeof pubkey !== 'string') continue;
+      this.#keyOfAuthSet.set(authSet, keyIn(keys, pubkey));
+    }
+  }
+
+  #decided(exchange: JudgedExchange, span: Span): void {
+    const { row, sent } = exchange;
+    if (row.id === 'decommission-device') {
+      for (const { decision } of this.#keysOfDevice(exchange.segment())) {
+        decision.write('decommissioned', span);
+      }
+      return;
+    }
+    const isDeleted = row.id === 'delete-auth-set';
+    const key = this.#keyOfAuthSet.get(exchange.segment(isDeleted ? 0 : 1));
+    const { status } = membersOf(sent);
+    if (key === undefined || status === 'accepted') {
+      // A server may show a key in another form, and may keep one accepted key for a device.
+      this.#openAll(deviceOf(exchange), span);
+    }
+    if (isDeleted) key?.decision.write('none', span);
+    else
+      key?.decision.write(
+        decisions.find((each) => each === status),
+        span,
+      );
+  }
+
+  #openAll(device: string, span: Span): void {
+    for (const { decision } of this.#keysOfDevice(device)) decision.mayWrite(undefined, span);
+  }
+
+  #keysOf(identity: string): Keys {
+    const keys = this.#keys.get(identity) ?? new Map();
+    this.#keys.set(identity, keys);
+    return keys;
+  }
+
+  #keysOfDevice(id: string): Iterable<TrackedKey> {
+    return this.#keys.get(this.#identities.get(id) ?? '')?.values() ?? [];
+  }
+}
+
+/** Returns the id of the device that a decision is about. */
+function deviceOf(exchange: JudgedExchange): string {
+  const { id } = exchange.row;
+  return exchange.segment(id === 'decommission-device' ? 0 : id === 'delete-auth-set' ? 2 : 3);
+}
+
+function keyIn(keys: Keys, pem: string): TrackedKey {
+  const name = pem.replace(/\s+/g, '');
+  const known = keys.get(name);
+  if (known !== undefined) return known;
+  const key = { decision: new TrackedValue<Decision>(), isRefused: false };
+  key.decision.write('none', beginning);
+  keys.set(name, key);
+  return key;
+}
+
+function grantedWrongly(keys: Keys, key: TrackedKey, span: Span): TrackedViolation | undefined {
+  const possible = key.decision.possibleAt(span) ?? ['accepted'];
+  if (possible.includes('accepted')) return undefined;
+  const [decision = 'none'] = possible;
+  const must = `be granted only to a key that a user has accepted; the last decision on it: ${decision}`;
+  return {
+    where: 'the token',
+    must,
+    actual: '200',
+    requirement: requirementOf(keys, key, decision),
+  };
+}
+
+function requirementOf(keys: Keys, key: TrackedKey, decision: Decision): RequirementId {
+  if (decision === 'rejected') return 'auth.rejected-is-refused';
+  if (decision === 'decommissioned') return 'auth.decommissioned-is-unknown';
+  if (keys.size > 1) return 'auth.new-key-waits';
+  return key.isRefused ? 'auth.undecided-is-401' : 'auth.first-contact-is-401';
+}
