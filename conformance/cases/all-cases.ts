@@ -72,6 +72,7 @@ import { serviceCases } from './service.ts';
 import { tenantCases } from './tenants.ts';
 import { timeCases } from './time.ts';
 import { timeLinkCases } from './time-links.ts';
+import { timeStateCases } from './time-states.ts';
 import { updateControlMapCases } from './update-control-map.ts';
 import { updateControlMapContentCases } from './update-control-map-contents.ts';
 import { givenControlMapCases } from './update-control-map-given.ts';
@@ -156,4 +157,5 @@ export const allCases: readonly RunnableCase[] = [
   ...tenantCases,
   ...timeCases,
   ...timeLinkCases,
+  ...timeStateCases,
 ];
