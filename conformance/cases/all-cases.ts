@@ -43,6 +43,7 @@ import { deploymentLogCases } from './deployment-log.ts';
 import { deploymentStateCases } from './deployment-states.ts';
 import { deploymentStatusCases } from './deployment-status.ts';
 import { deploymentInTurnCases } from './deployments-in-turn.ts';
+import { deprecationCases } from './deprecations.ts';
 import { emptyBodyCases } from './empty-bodies.ts';
 import { errorCases } from './errors.ts';
 import { faultCases } from './faults.ts';
@@ -54,6 +55,7 @@ import { inventoryRefusalCases } from './inventory-refusals.ts';
 import { lastingLinkCases } from './lasting-links.ts';
 import { legalFormCases } from './legal-forms.ts';
 import { letterCaseCases } from './letter-case.ts';
+import { longTextCases } from './long-texts.ts';
 import { monitorCases } from './monitor.ts';
 import { monitorAlertFieldCases } from './monitor-alert-fields.ts';
 import { monitorFormCases } from './monitor-forms.ts';
@@ -117,6 +119,8 @@ export const allCases: readonly RunnableCase[] = [
   ...raceCases,
   ...writesAtOnceCases,
   ...quantityCases,
+  ...longTextCases,
+  ...deprecationCases,
   ...bodyFieldCases,
   ...refusedWriteCases,
   ...artifactCases,

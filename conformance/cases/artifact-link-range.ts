@@ -120,10 +120,14 @@ const ranges = defineScenario({
       title: 'The Content-Range of a 206 names its bytes and the length of the file.',
       requirements: ['link.content-range'],
       run: async ({ follow }) => {
-        const part = await follow({ range: 'bytes=1000-1999' });
-        if (part.status !== 206) throw new NotObservable('the target does not answer 206');
-        const said = part.headers['content-range'];
-        expectEqual('Content-Range', said, `bytes 1000-1999/${SIZE}`);
+        for (const { ranges } of satisfiable) {
+          for (const [range, [first, end]] of Object.entries(ranges).slice(0, 1)) {
+            const part = await follow({ range });
+            if (part.status !== 206) throw new NotObservable('the target does not answer 206');
+            const stated = part.headers['content-range'];
+            expectEqual(`Content-Range of ${range}`, stated, `bytes ${first}-${end - 1}/${SIZE}`);
+          }
+        }
       },
     },
     {

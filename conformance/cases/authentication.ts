@@ -320,6 +320,17 @@ const known = defineScenario({
         ),
     },
     {
+      id: 'same-request-after-the-rejection-is-refused',
+      title: 'The request that was granted a token, byte for byte, is refused after a rejection.',
+      requirements: ['auth.rejected-is-refused'],
+      run: async (device, context) => {
+        const request = device.authenticationRequest();
+        needToken(await context.session.send(request));
+        await context.admin.decide(device.id, device.key, 'rejected');
+        expectStatus(await context.session.send(request), 401, 403);
+      },
+    },
+    {
       id: 'token-without-signature-grants-nothing',
       title: 'The token of a device does not replace the signature of a request.',
       requirements: ['auth.authorization-is-ignored'],

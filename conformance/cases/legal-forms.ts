@@ -22,6 +22,8 @@ interface LegalForm {
   readonly requirement: RequirementId;
   /** Functions that change a request into a variant of the form, by a description. */
   readonly forms: Readonly<Record<string, (request: WireRequest) => WireRequest | undefined>>;
+  /** Ends the string by which the effect is recognized; nothing by default. */
+  readonly markerEnd?: string;
 }
 
 function withHeaders(request: WireRequest, headers: Readonly<Record<string, string>>): WireRequest {
@@ -40,8 +42,11 @@ function accepting(accept: string) {
 function inPieces(request: WireRequest): WireRequest | undefined {
   const { body } = request;
   if (typeof body !== 'string') return undefined;
-  const middle = Math.ceil(body.length / 2);
-  return { ...request, body: [body.slice(0, middle), body.slice(middle)] };
+  const bytes = Buffer.from(body);
+  // Inside a character of several bytes, if there is one.
+  const inside = bytes.findIndex((byte) => byte >= 0xc0) + 1;
+  const middle = inside > 0 ? inside : Math.ceil(bytes.length / 2);
+  return { ...request, body: [bytes.subarray(0, middle), bytes.subarray(middle)] };
 }
 
 function percentEncoded(text: string): string {
@@ -78,6 +83,7 @@ const forms: readonly LegalForm[] = [
     title: 'Every operation reads a chunked body, without Content-Length, like any other.',
     requirement: 'service.chunked-bodies',
     forms: { 'a body in chunks': inPieces },
+    markerEnd: ' für 東京 😀',
   },
   {
     id: 'labels-of-json',
@@ -164,7 +170,13 @@ const forms: readonly LegalForm[] = [
   },
 ];
 
-function formCase({ id, title, requirement, forms }: LegalForm): JudgingCase<DeviceWithOffers> {
+function formCase({
+  id,
+  title,
+  requirement,
+  forms,
+  markerEnd = '',
+}: LegalForm): JudgingCase<DeviceWithOffers> {
   return {
     id,
     title,
@@ -173,7 +185,8 @@ function formCase({ id, title, requirement, forms }: LegalForm): JudgingCase<Dev
       for (const [what, change] of Object.entries(forms)) {
         for (const row of requestsTo(arranged, context)) {
           if (change(row.good.request('')) === undefined) continue;
-          const sending = { change: (request: WireRequest) => change(request) ?? request };
+          const marker = context.newName() + markerEnd;
+          const sending = { change: (request: WireRequest) => change(request) ?? request, marker };
           await expectForm(context, row, { what, sending });
         }
       }

@@ -23,7 +23,11 @@ function line(line_number: number, data = `line ${line_number}`): object {
   return { line_number, data };
 }
 
-/** Details in every combination of members, with lists of none, one, and three with a double. */
+function manyLines(count: number): readonly object[] {
+  return Array.from({ length: count }, (_, index) => line(index + 1));
+}
+
+/** Details in every combination of members, with lists of none, one, many, and a double. */
 const details: readonly (object | undefined)[] = [
   undefined,
   {},
@@ -31,6 +35,7 @@ const details: readonly (object | undefined)[] = [
   { line_matching: line(1, '') },
   { lines_before: [line(3), line(1), line(3)] },
   { lines_after: [line(9), line(2_147_483_647), line(9)] },
+  { line_matching: line(0, 'zero'), lines_before: manyLines(11), lines_after: manyLines(60) },
   { description: 'both', lines_before: [], lines_after: [line(4)] },
   {
     description: 'all',
@@ -49,6 +54,9 @@ const forms: readonly object[] = [
   { ...alert, subject: { ...subject, status: 'running' } },
   { ...alert, timestamp: '2026-01-31T17:30:30+05:30' },
   { ...alert, timestamp: '2026-01-31T01:00:45.75-11:00' },
+  // By devices whose clock is wrong.
+  { ...alert, timestamp: '1970-01-01T00:00:10Z' },
+  { ...alert, timestamp: '2099-12-31T23:59:59Z' },
 ];
 
 /** The forms, each with a name of its own. */
@@ -111,6 +119,7 @@ const lists = [
   [service, { ...service, type: 'log' }, { ...service, name: 'größer "☃"' }],
   [{ ...service, name: 'b' }, service, { ...service, name: 'a' }, { ...service, name: 'B' }],
   [{ ...service, status: 'disabled' }],
+  [service, { ...service, status: 'disabled' }],
   [service, { ...service, type: 'Service' }],
 ] as const;
 

@@ -5,9 +5,11 @@
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { acceptedDevice, factoryProvides } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
-import { defineScenario } from '../suite/case.ts';
+import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import { type InputTable, inputCases, otherThanText } from '../suite/input-table.ts';
 import { anySuccess, expectEach, observationOf } from '../target/expectations.ts';
+
+type Pairs = Readonly<Record<string, string>>;
 
 const { device_type, artifact_name } = factoryProvides;
 const otherThanObject = ['null', 'boolean', 'number', 'text', 'list'] as const;
@@ -304,9 +306,60 @@ const bodiesV2 = defineScenario({
   }),
 });
 
-function ask(device: SuiteDevice, query: Readonly<Record<string, string>>) {
+function ask(device: SuiteDevice, query: Pairs) {
   return device.call('get-next-deployment', { query });
 }
 
+/** The forms of a poll, each with the requirements on its two members. */
+const formsOfPolls = [
+  {
+    slug: 'get',
+    words: 'GET',
+    requirements: ['next.get-artifact-name', 'next.get-device-type'],
+    needs: [],
+    poll: ask,
+  },
+  {
+    slug: 'post',
+    words: 'POST v1',
+    requirements: ['next.post-artifact-name', 'next.post-device-type'],
+    needs: [],
+    poll: (device: SuiteDevice, provides: Pairs) =>
+      device.call('post-next-deployment', { raw: JSON.stringify(provides) }),
+  },
+  {
+    slug: 'v2',
+    words: 'POST v2',
+    requirements: ['next.v2-provides-artifact-name', 'next.v2-provides-device-type'],
+    needs: ['deployments-v2'],
+    poll: (device: SuiteDevice, provides: Pairs) =>
+      device.call('post-next-deployment-v2', {
+        raw: JSON.stringify({ device_provides: provides }),
+      }),
+  },
+] as const;
+
+const repeatedPolls = defineScenario({
+  area: 'next-deployment',
+  name: 'Requests after a whole one',
+  start: 'an accepted device without a deployment',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: acceptedDevice,
+  cases: formsOfPolls.map(
+    ({ slug, words, requirements, needs, poll }): JudgingCase<SuiteDevice> => ({
+      id: `${slug}-needs-what-it-was-given-before`,
+      title: `${words} without device_type or artifact_name is answered with 400 after a whole one too.`,
+      requirements,
+      needs,
+      run: async (device) => {
+        await poll(device, goodProvides);
+        const parts = { 'no artifact_name': { device_type }, 'no device_type': { artifact_name } };
+        await expectEach(400, parts, (part) => poll(device, part));
+      },
+    }),
+  ),
+});
+
 /** Spec: Device deployments v1, v2 */
-export const nextDeploymentInputCases = [...queries, ...bodies, ...bodiesV2];
+export const nextDeploymentInputCases = [...queries, ...bodies, ...bodiesV2, ...repeatedPolls];

@@ -16,6 +16,7 @@ import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import {
   anySuccess,
   describeValue,
+  ExpectationFailure,
   expectEqual,
   expectJson,
   expectStatus,
@@ -153,10 +154,15 @@ const writes = defineScenario<SuiteDevice>({
     ),
     {
       id: 'names-of-javascript-are-names',
-      title: 'Attributes may have names with a meaning in the programming language of a server.',
+      title:
+        'Attributes may have names that mean something to a server or its programming language.',
       requirements: ['inventory.patch-adds'],
       run: async (device, context) => {
-        const names = ['__proto__', 'constructor', 'toString', 'plain'];
+        const names = [
+          ...['__proto__', 'constructor', 'toString', 'status', 'group', 'id', 'mac'],
+          // Composed and with a combining accent: two names.
+          ...['caf\u00e9', 'cafe\u0301', 'plain'],
+        ];
         const body = names.map((name) => ({ name, value: `value of ${name}` }));
         expectStatus(await device.call('patch-attributes', { body }), 200);
         const read = await context.settled(
@@ -180,14 +186,40 @@ const writes = defineScenario<SuiteDevice>({
       },
     },
     {
-      id: 'fifty-alerts-are-taken',
-      title: 'Fifty alerts in one request, and in fifty requests, are each answered 204.',
-      requirements: ['alerts.are-accepted'],
-      run: async (device) => {
-        expectStatus(await sendAlerts(device, ...numbered(50, () => alert)), 204);
-        for (const name of numbered(50, (number) => `alert ${number}`)) {
-          expectStatus(await sendAlerts(device, { ...alert, name }), 204);
+      id: 'fifteen-alerts-are-shown',
+      title:
+        'Users read each of fifteen alerts that a device sends in one request, and three more.',
+      requirements: ['alerts.are-accepted', 'alerts.are-shown'],
+      run: async (device, context) => {
+        const sent = numbered(18, (number) => ({ ...alert, name: `alert ${number}` }));
+        expectStatus(await sendAlerts(device, ...sent.slice(0, 15)), 204);
+        for (const each of sent.slice(15)) expectStatus(await sendAlerts(device, each), 204);
+        const shown = await context.settled(
+          () => context.admin.alerts(device.id),
+          ({ length }) => length >= sent.length,
+        );
+        const names = new Set(shown.map(({ name }) => name));
+        const missing = sent.filter(({ name }) => !names.has(name));
+        if (missing.length === 0) return;
+        const actual = `${missing.length} are missing, such as ${missing[0]?.name}`;
+        throw new ExpectationFailure('every alert', actual, ['alerts.are-shown']);
+      },
+    },
+    {
+      id: 'repeated-alerts-are-shown',
+      title: 'Users read an alert as often as it was raised, and as often as it was over.',
+      requirements: ['alerts.are-shown'],
+      run: async (device, context) => {
+        const levels = ['CRITICAL', 'CRITICAL', 'OK', 'OK', 'CRITICAL'];
+        for (const [index, level] of levels.entries()) {
+          const timestamp = `2026-01-31T12:00:0${index}Z`;
+          expectStatus(await sendAlerts(device, { ...alert, level, timestamp }), 204);
         }
+        const shown = await context.settled(
+          () => context.admin.alerts(device.id),
+          ({ length }) => length >= levels.length,
+        );
+        expectEqual('alerts', shown.map(({ level }) => level).toSorted(), levels.toSorted());
       },
     },
     {

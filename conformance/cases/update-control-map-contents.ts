@@ -30,6 +30,7 @@ const maps: readonly GivenControlMap[] = [
       ArtifactCommit_Enter: { action: 'pause' },
     },
   },
+  { priority: 3, states: {} },
   { priority: -5, states: { ArtifactInstall_Enter: { action: 'pause' } } },
   {
     priority: 10,

@@ -113,13 +113,20 @@ interface ReceivedResponse {
   readonly bytes: Buffer;
 }
 
+/** Returns the text of a body that is sent in pieces, which may end inside a character. */
+export function joinedPieces(pieces: readonly (string | Buffer)[]): string {
+  return Buffer.concat(
+    pieces.map((each) => (typeof each === 'string' ? Buffer.from(each) : each)),
+  ).toString();
+}
+
 /** Returns the record of a request and of its response or error. */
 export function exchangeOf(
   { method, url, headers = {}, body, form }: RequestInput,
   outcome: ReceivedResponse | Error,
   times: Pick<TargetExchange, 'startMs' | 'elapsedMs'>,
 ): TargetExchange {
-  const sent = Array.isArray(body) ? body.join('') : body;
+  const sent = Array.isArray(body) ? joinedPieces(body) : body;
   const signature = signatureOf(headers, sent);
   const pieces = Array.isArray(body) ? { 'transfer-encoding': 'chunked' } : {};
   const request = {

@@ -38,7 +38,7 @@ export interface WireRequest {
   readonly url: string;
   readonly headers?: Headers;
   /** An array is sent piece by piece, without a Content-Length. */
-  readonly body?: string | Buffer | readonly string[];
+  readonly body?: string | Buffer | readonly (string | Buffer)[];
   /** A multipart form, which is sent in place of `body`. */
   readonly form?: UploadForm;
 }
