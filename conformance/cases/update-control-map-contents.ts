@@ -80,7 +80,8 @@ function fetchMap({ device, id }: Pick<OfferedMap, 'device' | 'id'>): Promise<Ht
 /** Returns what the contract says of a map: its priority, and the action of each state. */
 function priorityAndActions(map: unknown): unknown {
   if (!isObject(map)) return map;
-  const states = isObject(map.states) ? map.states : {};
+  const { states = {} } = map;
+  if (!isObject(states)) return map;
   const actions = Object.entries(states).map(([name, state]) => [
     name,
     isObject(state) ? state.action : state,

@@ -38,6 +38,7 @@ import { nextDeploymentFitDefects } from './next-deployment-fit.ts';
 import { nextDeploymentInputDefects } from './next-deployment-inputs.ts';
 import { nowAndThenDefects } from './now-and-then.ts';
 import { orderDefects } from './order.ts';
+import { quantityDefects } from './quantities.ts';
 import { rawFormDefects } from './raw-forms.ts';
 import { refusedWriteDefects } from './refused-writes.ts';
 import { requestFormDefects } from './request-forms.ts';
@@ -82,6 +83,7 @@ export const allDefects: readonly Defect[] = [
   ...monitorFormDefects,
   ...requestFormDefects,
   ...legalInputDefects,
+  ...quantityDefects,
   ...rawFormDefects,
   ...bodyFieldDefects,
   ...refusedWriteDefects,

@@ -117,7 +117,7 @@ export const inventoryRefusalDefects: readonly Defect[] = [
   {
     id: 'attribute-names-are-identifiers',
     title: 'An attribute whose name has a space or a letter beyond ASCII is answered 400.',
-    violates: ['inventory.name'],
+    violates: ['inventory.name', 'inventory.patch-adds'],
     operations: both,
     alter: statusBecomes(200, 400, (request) =>
       listOf(request).some((one) => /[^!-~]/.test(String(membersOf(one).name ?? ''))),
