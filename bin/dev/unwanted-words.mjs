@@ -72,7 +72,7 @@ export const unwanted = [
   },
   {
     pattern: /Forget token|Look closer|because the API cannot delete it|a value of your choice/g,
-    instead: 'sign out, inspect, "left on the server (the API has no delete)", a generated value',
+    instead: 'log out, inspect, "left on the server (the API has no delete)", a generated value',
   },
   {
     pattern: /"fleetbed (?=[a-z])|\b(run|with|them): fleetbed (?=[a-z])/g,

@@ -69,8 +69,8 @@ function timesOf(asked: readonly JournaledRequest[]): number[] {
 
 /** Returns the times at which the device received a token. */
 function tokenTimes(behaviour: string): number[] {
-  const signIns = fleet.askedBy(behaviour, 'post-auth-request');
-  return timesOf(signIns.filter(({ status }) => status === 200));
+  const authRequests = fleet.askedBy(behaviour, 'post-auth-request');
+  return timesOf(authRequests.filter(({ status }) => status === 200));
 }
 
 function gaps(times: readonly number[]): number[] {

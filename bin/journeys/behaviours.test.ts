@@ -118,7 +118,7 @@ describe("the server's record of a device that", () => {
   it('is steady: has each status once, in order, and the new artifact', async () => {
     expect(fleet.reportsOf('steady')).toEqual(success());
     expect(await fleet.inventoryArtifact('steady')).toBe(release);
-    // A device loses its token in the reboot, so it signs in again before its last report.
+    // A device loses its token in the reboot, so it authenticates again before its last report.
     const asked = fleet.askedBy('steady').map(({ operation }) => operation);
     const last = asked.lastIndexOf('put-deployment-status');
     expect(asked.slice(last - 2, last)).toEqual(['put-deployment-status', 'post-auth-request']);
@@ -163,8 +163,8 @@ describe("the server's record of a device that", () => {
     });
     expect(body.auth_sets.length).toBeGreaterThanOrEqual(2);
     expect(new Set(body.auth_sets.map(({ pubkey }) => pubkey)).size).toBe(body.auth_sets.length);
-    const signIns = fleet.askedBy('key-rotation', 'post-auth-request');
-    const statuses = signIns.map(({ status }) => status).join(' ');
+    const authRequests = fleet.askedBy('key-rotation', 'post-auth-request');
+    const statuses = authRequests.map(({ status }) => status).join(' ');
     expect(statuses).toMatch(/200.* 401.* 200/);
   });
 
@@ -230,7 +230,7 @@ describe("the server's record of an update that", () => {
     expect(fleet.askedBy('bricked').at(-1)?.operation).toBe('put-deployment-status');
   });
 
-  it('loses power: has a new sign-in, then the rest of the artifact file', () => {
+  it('loses power: authenticates again, then gets the rest of the artifact file', () => {
     expect(fleet.reportsOf('crash-and-resume')).toEqual(success(['downloading 204']));
     const asked = fleet.askedBy('crash-and-resume').map(({ operation }) => operation);
     const crash = asked.indexOf('put-deployment-status');

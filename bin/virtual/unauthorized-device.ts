@@ -94,9 +94,9 @@ export class UnauthorizedDevice {
   async #visit(): Promise<void> {
     const { random } = this.#options;
     await this.#tryEndedToken();
-    if (!(await this.#signsIn())) {
+    if (!(await this.#authenticates())) {
       await this.#accept();
-      await this.#signsIn();
+      await this.#authenticates();
     }
     await this.#poll();
     if (random.fraction() < 1 / 2) return;
@@ -110,9 +110,9 @@ export class UnauthorizedDevice {
     if (isRejected) await this.#management.decommission(id);
   }
 
-  async #signsIn(): Promise<boolean> {
+  async #authenticates(): Promise<boolean> {
     try {
-      await this.#client.signIn(this.#session);
+      await this.#client.authenticate(this.#session);
       return true;
     } catch (error) {
       if (error instanceof StatusError && error.status === 401) return false;

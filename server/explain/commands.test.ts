@@ -25,7 +25,7 @@ import {
 } from '../testing/test-device.ts';
 import { correctedOf, explanationOf, runInBash } from '../testing/test-explanations.ts';
 import { startTestServer, type TestResponse, type TestServer } from '../testing/test-server.ts';
-import { control, secondTenant, signedInUser, testPassword } from '../testing/test-tenants.ts';
+import { control, loggedInUser, secondTenant, testPassword } from '../testing/test-tenants.ts';
 
 let server: TestServer;
 let device: AcceptedDevice;
@@ -265,7 +265,7 @@ describe('the proposed command for a request without a valid token', () => {
 
   it('logs in as a user with the permission', async () => {
     const roles = ['RBAC_ROLE_CI'];
-    const user = await signedInUser(server, 'ci@first.example', { roles });
+    const user = await loggedInUser(server, 'ci@first.example', { roles });
     const response = await server.call('list-devices', { token: user.token });
     const { ran } = await commandAfter(response);
     expect(ran.stderr).toContain('set EMAIL to the e-mail address of a user who may do this');
@@ -358,7 +358,7 @@ describe('the proposed command for a request that the state forbids', () => {
   });
 
   it('keeps the body that only another user may send', async () => {
-    const { token } = await signedInUser(server, 'reader@first.example', {
+    const { token } = await loggedInUser(server, 'reader@first.example', {
       roles: ['RBAC_ROLE_OBSERVER'],
     });
     const json = { name: 'kept', artifact_name: 'release-1', devices: [device.id] };

@@ -13,7 +13,7 @@ import {
   runInBash,
 } from '../testing/test-explanations.ts';
 import { startTestServer, type TestCall, type TestServer } from '../testing/test-server.ts';
-import { control, signedInUser, testPassword } from '../testing/test-tenants.ts';
+import { control, loggedInUser, testPassword } from '../testing/test-tenants.ts';
 import type { Explanation } from './explain.ts';
 
 const rows: readonly Operation[] = Object.values({
@@ -40,7 +40,7 @@ let device: AcceptedDevice;
 beforeAll(async () => {
   server = await startTestServer({ adminPassword: testPassword });
   device = await acceptedDevice(server, 'every');
-  userToken = (await signedInUser(server, 'sender@first.example')).token;
+  userToken = (await loggedInUser(server, 'sender@first.example')).token;
 });
 
 afterAll(() => server.close());
@@ -86,7 +86,7 @@ async function expectServed(row: Operation, explanation: Awaited<ReturnType<type
   const sent = await sendCorrected(server, correctedRequest, { device, userToken, needs });
   sentAgain += 1;
   expect(sent.text.includes(JSON.stringify(sentence)) && sent.status === status).toBe(false);
-  // A valid auth request may be the first contact of a device and thus still be refused.
+  // A valid authentication request may be the first contact of a device and thus still be refused.
   if (row.authorization !== 'signature')
     expect([sent.status, sent.text]).not.toEqual([401, sent.text]);
 }

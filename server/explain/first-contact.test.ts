@@ -39,7 +39,7 @@ async function idOf({ idData }: TestDevice): Promise<string> {
   return devices.find(({ identity_data }) => JSON.stringify(identity_data) === idData)?.id ?? '';
 }
 
-describe('the explanation of a pending auth request', () => {
+describe('the explanation of a pending authentication request', () => {
   it('names no mistake in a first contact, but the command that accepts it', async () => {
     const device = newDevice('first');
     const { wrong, first, isUnchanged } = await explained(await authenticate(server, device));

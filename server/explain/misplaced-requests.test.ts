@@ -72,10 +72,10 @@ describe('the explanation of an unknown path', () => {
     expect(wrong.expected).toMatch(/^an artifact link exactly/);
   });
 
-  it('says that sign-in needs no token, whatever the dialect checks first', async () => {
+  it('says that an authentication request needs no token, whatever the dialect checks first', async () => {
     const path = operations['post-auth-request'].path.replace('requests', 'request');
     const { first } = await explainedOn('token-before-routing', path, { body: '{}' });
-    expect(first).toMatch(/^correct the path: sign-in needs no token/);
+    expect(first).toMatch(/^correct the path: an authentication request needs no token/);
   });
 });
 

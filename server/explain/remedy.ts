@@ -176,7 +176,7 @@ function remedyOf401(refused: RemedyInput, steps: readonly PreparationStep[]): s
   if (operation ?? operationAt(asked.path, [asked.method], known)) return token;
   const { operation: nearest, isSimilar } = nearestOperation(asked.method, asked.path, known);
   if (isSimilar && nearest.authorization === 'signature') {
-    return 'correct the path: sign-in needs no token, but the dialect token-before-routing requires one on every other path';
+    return 'correct the path: an authentication request needs no token, but the dialect token-before-routing requires one on every other path';
   }
   const isPath = operationAt(asked.path, ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], known);
   const rest = isPath ? 'method' : 'path';
@@ -192,16 +192,16 @@ export function isDeviceAsUser({ asked, refusal, operation }: RefusedRequest): b
 function tokenWords(steps: readonly PreparationStep[]): string {
   for (const step of steps) {
     if (step.does === 'accept') {
-      return `the device is not accepted: run "npx fleetbed accept ${step.deviceId}", then sign in for a new token`;
+      return `the device is not accepted: run "npx fleetbed accept ${step.deviceId}", then authenticate for a new token`;
     }
     if (step.does === 'device-token' && step.instead === 'another key') {
-      return 'the token belongs to a key that is no longer accepted: sign in with the accepted key of the device';
+      return 'the token belongs to a key that is no longer accepted: authenticate with the accepted key of the device';
     }
     if (step.does === 'device-token' && step.instead === 'nobody') {
-      return `a user has rejected the device; to allow it again, run "npx fleetbed accept ${step.deviceId}", then sign in for a new token`;
+      return `a user has rejected the device; to allow it again, run "npx fleetbed accept ${step.deviceId}", then authenticate for a new token`;
     }
     if (step.does === 'preauthorize') {
-      return 'the device of this token was removed: sign in again, accept the device, and use its new token';
+      return 'the device of this token was removed: authenticate again, accept the device, and use its new token';
     }
   }
   return 'get a valid token';
@@ -222,7 +222,7 @@ function acceptanceWords(refused: RemedyInput, steps: readonly PreparationStep[]
     return `${fine}: run "npx fleetbed accept ${step.deviceId}${user}", and send it again${shared}`;
   }
   if (set && hasOtherKey(set, store)) {
-    return `sign in with the accepted key of the device; to replace that key with this one, run "npx fleetbed accept ${set.deviceId}", which ends the access of the other key`;
+    return `authenticate with the accepted key of the device; to replace that key with this one, run "npx fleetbed accept ${set.deviceId}", which ends the access of the other key`;
   }
   if (set?.status === 'rejected') {
     return `${fine}, but a user has rejected the device; to allow it again, run "npx fleetbed accept ${set.deviceId}"`;
@@ -233,7 +233,7 @@ function acceptanceWords(refused: RemedyInput, steps: readonly PreparationStep[]
     return `${fine}: decommission or reject another device, or raise the limit, and send it again`;
   }
   if (refusal.error.includes('too many keys')) {
-    return 'decommission the device as a user, then sign in again with the key that it will keep';
+    return 'decommission the device as a user, then authenticate again with the key that it will keep';
   }
   return `${fine}, but the device was removed: send it again, and then run "npx fleetbed accept --all"`;
 }

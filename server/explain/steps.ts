@@ -1,5 +1,5 @@
 /**
- * Finds the steps before a corrected request: waiting, signing in, and having a device accepted.
+ * Finds the steps before a corrected request: waiting, logging in, and having a device accepted.
  */
 
 import { valueText } from '../../fixtures/base/value-text.ts';
@@ -27,7 +27,7 @@ export type PreparationStep =
        */
       readonly instead?: 'another key' | 'nobody';
     }
-  /** Signs in as the user with this e-mail address, if known, or as another user. */
+  /** Logs in as the user with this e-mail address, if known, or as another user. */
   | { readonly does: 'user-token'; readonly email?: string; readonly isOther?: boolean }
   | { readonly does: 'accept'; readonly path: string; readonly deviceId: string }
   /** Preauthorizes a device that the server no longer knows. */

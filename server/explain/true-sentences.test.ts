@@ -127,7 +127,7 @@ describe('the explanation for a device that lost its acceptance', () => {
     await decide(server, own, 'rejected');
     const { first } = await explanationAt('GET', setting, { token: own.token });
     expect(first).toMatch(
-      new RegExp(`^a user has rejected .* run "npx fleetbed accept ${own.id}", then sign in`),
+      new RegExp(`^a user has rejected .* run "npx fleetbed accept ${own.id}", then authenticate`),
     );
     const { entries } = await journalPage(server, `device=${own.id}&operation=get-configuration`);
     expect(entries).toHaveLength(1);
@@ -176,7 +176,7 @@ describe('the explanation of a second key of a device', () => {
     const explained = await explanationOf(server, await authenticate(server, second));
     expect([explained.status, explained.isUnchanged]).toEqual([401, true]);
     expect(explained.first).toMatch(
-      /^sign in with the accepted key .* ends the access of the other/,
+      /^authenticate with the accepted key .* ends the access of the other/,
     );
     expect(explained.command).not.toContain('"status":"accepted"');
   });

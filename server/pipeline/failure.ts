@@ -1,5 +1,5 @@
 /** Turns exceptions of a stage into responses. */
-import { TooManySignIns } from '../crypto/passwords.ts';
+import { TooManyLogins } from '../crypto/passwords.ts';
 import { RequestCutOff } from '../http/body.ts';
 import { refuse } from '../http/refusal.ts';
 import { ResponseCutOff } from '../http/response.ts';
@@ -18,7 +18,7 @@ export class DeliberateFailure extends Error {
 export const internalError = refuse.internal();
 
 const passwordsBusy = refuse.tooManyRequests(1, undefined, {
-  expected: 'fewer password sign-ins at a time',
+  expected: 'fewer logins by password at a time',
 });
 const droppedTenant = refuse.unauthorized('the tenant of this token no longer exists', {
   path: 'header.Authorization',
@@ -50,7 +50,7 @@ export function outcomeOfFailure(
     exchange.response.destroy();
     return 'answered';
   }
-  if (error instanceof TooManySignIns) return passwordsBusy;
+  if (error instanceof TooManyLogins) return passwordsBusy;
   // The tenant was removed during the request, which is not an error of the server.
   if (knownTenant && tenants.find(knownTenant.id) !== knownTenant) return droppedTenant;
   const noRoom = services.storageErrors.refusalOf(error);

@@ -61,7 +61,7 @@ export function stagesOf(operation: Operation, options: StageOptions): StageList
   return {
     default:
       authorization === 'signature'
-        ? // An auth request has no token, so its caller is unknown before the body is read.
+        ? // An authentication request has no token, so its caller is unknown before the body is read.
           listOf(announce, receive, turn, retire, admit, limit, validate, handle)
         : listOf(announce, retire, admit, limit, receive, turn, validate, handle),
     // A transform may depend on the body, and may invalidate the token, so it runs before
@@ -92,8 +92,8 @@ function refuseRetired(row: DeprecatedApi): Stage {
 }
 
 /**
- * Returns true when a token or link identifies the caller. Auth requests and logins authenticate by
- * their content.
+ * Returns true when a token or link identifies the caller. Authentication requests and logins
+ * authenticate by their content.
  */
 function hasCaller({ authorization }: Operation): boolean {
   return ['device', 'user', 'socket', 'link'].includes(authorization);

@@ -52,9 +52,9 @@ interface Areas {
   readonly history: DeviceHistoryStore;
 }
 
-/** Tokens are not restored: users stay signed in. */
-const signIns = 'user_tokens';
-const usersTables: ReadonlySet<string> = new Set([signIns, 'users', 'roles', 'confirmations']);
+/** Tokens are not restored: users stay logged in. */
+const userTokens = 'user_tokens';
+const usersTables: ReadonlySet<string> = new Set([userTokens, 'users', 'roles', 'confirmations']);
 
 /**
  * Tables with rows of a device, by `device_id`. Connections and device deployments are handled
@@ -131,9 +131,9 @@ export class Snapshots {
       for (const content of contents) await this.#files.adopt(folder, content);
     }
     requireKept(copy);
-    const keptTables = keepsUsers ? usersTables : new Set([signIns]);
+    const keptTables = keepsUsers ? usersTables : new Set([userTokens]);
     const within = (): void => {
-      this.#sql.run(`DELETE FROM ${signIns} WHERE user_id NOT IN (SELECT id FROM users)`);
+      this.#sql.run(`DELETE FROM ${userTokens} WHERE user_id NOT IN (SELECT id FROM users)`);
     };
     await this.#sql.restore(copy, { keptTables, before, within, after });
     this.#files.keepOnly(new Set(namesOf(contents)));

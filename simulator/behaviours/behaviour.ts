@@ -53,12 +53,13 @@ export interface CycleContext<Parameters extends BehaviourParameters = Behaviour
   extends ActiveHookContext<Parameters> {
   /** Sends the alerts in one request, up to the contract's limit on alerts per request. */
   postAlerts(alerts: readonly Alert[]): Promise<void>;
-  /** Discards the device's key and signs in with a new key that the server does not know. */
+  /** Discards the device's key and authenticates with a new key that the server does not know. */
   rotateKey(): Promise<void>;
   /** Reports the final status of the most recently finished deployment again. */
   reportFinishedAgain(): Promise<void>;
   /**
-   * Signs in a second device with this device's identity and key, sends its inventory, and polls.
+   * Authenticates a second device with this device's identity and key, sends its inventory, and
+   * polls.
    */
   runClone(artifactName: string): Promise<void>;
 }
@@ -80,7 +81,7 @@ interface UpdateContext<Parameters extends BehaviourParameters = BehaviourParame
   /** Fails the update with a one-sentence reason. */
   fail(because: string): never;
   /**
-   * Switches the device off for `offMs`; then it restarts and signs in again. An interrupted
+   * Switches the device off for `offMs`; then it restarts and authenticates again. An interrupted
    * download resumes by range, an interrupted installation is rolled back and fails, and an
    * interrupted reboot counts as completed.
    */

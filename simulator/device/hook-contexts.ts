@@ -43,7 +43,7 @@ export class BetweenPollsContext extends DeviceHookContext implements CycleConte
     session.key = key;
     session.token = undefined;
     environment.changed(device);
-    await environment.client.signIn(session);
+    await environment.client.authenticate(session);
   };
 
   readonly reportFinishedAgain = async (): Promise<void> => {

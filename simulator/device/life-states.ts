@@ -13,7 +13,7 @@ export const lifeStates = [
 ] as const;
 /**
  * `unstarted`: the device has sent no request. `pending`: the server has not accepted it.
- * `no-contact`: it gets no response. `off`: it has no power. `idle`: it is signed in. `updating`:
+ * `no-contact`: it gets no response. `off`: it has no power. `idle`: it has a token. `updating`:
  * it has a deployment in progress.
  */
 export type LifeState = (typeof lifeStates)[number];

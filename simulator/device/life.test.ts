@@ -52,7 +52,7 @@ function inOrder<Item>(responses: readonly Item[], last: Item): () => Item {
 }
 
 describe('the life of a device', () => {
-  it('begins with sign-in, its onboarding, its inventory and a poll', async () => {
+  it('begins with its authentication, its onboarding, its inventory and a poll', async () => {
     const { server, device, go } = await lived({}, 1);
     await go();
     expect(asked(server)).toEqual([

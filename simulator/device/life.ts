@@ -1,6 +1,6 @@
 /**
- * The life of one device, repeated until the run ends: sign in, run the onboarding steps, send the
- * inventory, request the next deployment, and wait.
+ * The life of one device, repeated until the run ends: authenticate, run the onboarding steps, send
+ * the inventory, request the next deployment, and wait.
  */
 
 import type { RunDeployment } from '../client/management.ts';
@@ -90,7 +90,7 @@ async function oneCycle(subject: UpdateSubject): Promise<number> {
   try {
     const offMs = offForMs(subject);
     if (offMs > 0) await sleepWhileOff(subject, offMs);
-    if (isSignInDue(subject)) await signIn(subject);
+    if (isAuthenticationDue(subject)) await authenticate(subject);
     if (device.deployments.some(({ cutShort }) => cutShort !== undefined))
       await resumeInterruptedUpdates(subject);
     if (device.onboardingDone < onboardingSteps.length) await onboard(subject);
@@ -133,16 +133,16 @@ function untilNextCycleMs({ device, environment }: UpdateSubject): number {
   );
 }
 
-function isSignInDue(subject: UpdateSubject): boolean {
+function isAuthenticationDue(subject: UpdateSubject): boolean {
   const { token } = subject.session;
   return token === undefined || isRenewalDue(subject, token);
 }
 
-async function signIn(subject: UpdateSubject): Promise<void> {
+async function authenticate(subject: UpdateSubject): Promise<void> {
   const { device, session, environment } = subject;
   const held = session.token;
   try {
-    await environment.client.signIn(session);
+    await environment.client.authenticate(session);
   } catch (error) {
     const passing = error instanceof ClientError && error.isTransient;
     if (held === undefined || !passing) throw error;
@@ -266,7 +266,7 @@ function afterError(error: ClientError, subject: UpdateSubject): number {
     enter(subject, 'refused');
     device.failuresInRow++;
     const backOffMs = waitAfterMs(error, device.failuresInRow, { device, environment });
-    // A device that waits to be accepted signs in at least once per poll interval.
+    // A device that waits to be accepted authenticates at least once per poll interval.
     return Math.min(backOffMs, environment.untilNextPollMs(device));
   }
   environment.metrics.countError(error);

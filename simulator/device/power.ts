@@ -20,7 +20,7 @@ export function losePower(
 }
 
 /**
- * Keeps the device off for a time; afterwards it must sign in again.
+ * Keeps the device off for a time; afterwards it must authenticate again.
  * @throws FleetStopped when the run ends first
  */
 export async function withoutPower(

@@ -302,8 +302,8 @@ class UpdateRun {
   }
 
   /**
-   * Reboots as often as the behaviour requires. The device is silent during a reboot and signs in
-   * again afterwards.
+   * Reboots as often as the behaviour requires. The device is silent during a reboot and
+   * authenticates again afterwards.
    */
   async #reboot(): Promise<void> {
     const { device, environment } = this.#subject;

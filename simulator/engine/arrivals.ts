@@ -91,7 +91,7 @@ export class Arrivals {
     }
   }
 
-  /** Returns a random device that is on and signed in, and for which `isFit` is true. */
+  /** Returns a random device that is on and has a token, and for which `isFit` is true. */
   anyDevice(
     chance: Random,
     isFit: (device: SimulatedDevice) => boolean = () => true,
@@ -151,7 +151,7 @@ const makers: Readonly<Record<Arrival['event'], EventSender>> = {
     return true;
   },
   'first-contacts': async (arrivals, _, plannedMs) => {
-    await arrivals.options.client.signIn(arrivals.unknownDevice(plannedMs));
+    await arrivals.options.client.authenticate(arrivals.unknownDevice(plannedMs));
     return true;
   },
 };

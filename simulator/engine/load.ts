@@ -103,16 +103,13 @@ export class FleetLoad {
   }
 
   /**
-   * Returns true for a device that would now wait for its next poll: one that has to sign in,
+   * Returns true for a device that would now wait for its next poll: one that has to authenticate,
    * continues at once, or is off, does not take turns.
    */
   #takesTurns(device: SimulatedDevice, waitMs: number): boolean {
-    const isSignedIn = device.session?.token !== undefined;
+    const hasToken = device.session?.token !== undefined;
     return (
-      isSignedIn &&
-      waitMs > 0 &&
-      this.offForMs(device) === 0 &&
-      !this.#powerSchedule.isSpent(device)
+      hasToken && waitMs > 0 && this.offForMs(device) === 0 && !this.#powerSchedule.isSpent(device)
     );
   }
 

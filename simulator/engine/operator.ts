@@ -138,7 +138,8 @@ export class FleetOperator {
 
   async #round(): Promise<void> {
     const pending = this.#options.devices.filter(({ life }) => life === 'pending');
-    // A device that was accepted stays pending until it signs in again, so it is not counted here.
+    // A device that was accepted stays pending until it authenticates again, so it is not counted
+    // here.
     const unknown = pending.filter((each) => this.#accepted.get(each) !== each.keyGeneration);
     const accepted = pending.length === 0 ? 0 : await this.#acceptFrom('pending');
     // The server lists a device that was accepted before and has a new key as accepted, not as

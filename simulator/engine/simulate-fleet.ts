@@ -97,9 +97,9 @@ const PROGRESS_PERIOD_MS = 1000;
 
 /**
  * Turns off an optimization of V8: code whose objects survive several collections allocates its
- * objects directly in the old generation. While a fleet signs in, requests survive because they
- * wait for the server. Later, each poll would leave garbage in the old generation until the next
- * full collection.
+ * objects directly in the old generation. While a fleet authenticates, requests survive because
+ * they wait for the server. Later, each poll would leave garbage in the old generation until the
+ * next full collection.
  */
 function disablePretenuring(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');

@@ -222,7 +222,7 @@ export class FleetSockets {
     const label = line.socket?.closedBy ?? 'closed';
     this.#options.metrics.countError({ operation: operations.connect.id, label });
     this.#options.events.emit({ kind: 'socket-closed', device: device.index, cause: label });
-    // The server no longer accepts the token, so the device must sign in before it reconnects.
+    // The server no longer accepts the token, so the device must authenticate before it reconnects.
     const { session } = device;
     const isRefused = line.socket?.refusedWith === 401;
     if (isRefused && session?.renewsToken) session.token = undefined;

@@ -75,7 +75,7 @@ export class ClientFixture {
   }
 }
 
-/** Returns a session of device 0 of the seed `x` that is not signed in. */
+/** Returns a session of device 0 of the seed `x` that has no token. */
 export async function sessionOf(keyType: KeyType = 'ed25519'): Promise<ClientSession> {
   const key = await keyOf(keyType);
   return newSession('device 0', idDataOf(identityData(random, 0, 'FB')), key);

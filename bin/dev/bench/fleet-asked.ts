@@ -8,8 +8,8 @@ import type { Children, ServerChild } from './children.ts';
 
 const RAMP_MS = 1000;
 /**
- * Factor by which the settling time grows for the second attempt; on a busy machine devices sign in
- * more slowly.
+ * Factor by which the settling time grows for the second attempt; on a busy machine devices
+ * authenticate more slowly.
  */
 const SETTLE_GROWTH = 4;
 const SETTLE_MAX_MS = 120_000;

@@ -11,6 +11,7 @@ import { describeError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
 import { createOutput } from '../../output/output.ts';
 import type { ServerReady } from '../../server-access/ready.ts';
+import { knownDevices } from './authenticated-devices.ts';
 import {
   Children,
   type CommandWords,
@@ -22,7 +23,6 @@ import { busyFleet } from './fleet-asked.ts';
 import { load } from './load.ts';
 import { poll } from './parts/exchanges.ts';
 import { pinGenerator } from './pinning.ts';
-import { knownDevices } from './signed-in.ts';
 
 const SECONDS = 10;
 const DEVICES = 1000;

@@ -8,7 +8,7 @@ import { connect, type Socket } from 'node:net';
 import { systemClock } from '../../../fixtures/base/clock.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
-import { signInDevices } from '../bench/signed-in.ts';
+import { authenticateDevices } from '../bench/authenticated-devices.ts';
 import { type ServerChildProcess, startClient, startLimitedServer } from './child-processes.ts';
 import type { AnsweredWebsockets, WebsocketOrder } from './held-websockets.ts';
 
@@ -121,7 +121,7 @@ async function askTooMany(
   say: (line: string) => void,
 ): Promise<string[]> {
   const { ready } = server;
-  const tokens = await signInDevices(ready, count);
+  const tokens = await authenticateDevices(ready, count);
   const before = server.openFiles();
   const control = watchControl(ready.controlUrl);
   const clients = Array.from({ length: CLIENTS }, () => startClient('held-websockets.js'));

@@ -115,8 +115,8 @@ async function responseOf(response: Response): Promise<FolderResponse> {
   return { status: response.status, location, text };
 }
 
-/** Signs a new device in. @throws Error when the server does not accept it automatically */
-export async function signIn(
+/** Authenticates a new device. @throws Error when the server does not accept it automatically */
+export async function authenticate(
   server: ServerReady,
   serial: string,
 ): Promise<{ readonly id: string; readonly token: string }> {

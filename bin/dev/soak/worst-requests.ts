@@ -142,19 +142,19 @@ const requests: Readonly<Record<string, RequestRow>> = {
     times: 16,
     sent: () => json(`{"messages":[${filled(bodyMaxBytes - 100, () => `${shortMessage},`)}{}]}`),
   },
-  'auth requests, members beyond the limit': {
+  'authentication requests, members beyond the limit': {
     as: 'nobody',
     line: authRequest,
     times: 48,
     sent: () => json(`${credentials}${members(90_000)}}`),
   },
-  'auth requests, members within the limit': {
+  'authentication requests, members within the limit': {
     as: 'nobody',
     line: authRequest,
     times: 48,
     sent: () => json(`${fullObject(credentials)}}`),
   },
-  'auth requests, members in their id_data': {
+  'authentication requests, members in their id_data': {
     as: 'nobody',
     line: authRequest,
     times: 48,

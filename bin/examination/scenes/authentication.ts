@@ -101,7 +101,7 @@ export const authenticationScenes = {
     { await: 'authentication request with a token' },
     awaitPoll,
   ),
-  'sign-in-outage': accepted(
+  'authentication-outage': accepted(
     {
       faults: [
         { ...toPolls, act: 'revoke-token' },

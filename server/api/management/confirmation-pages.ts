@@ -51,7 +51,7 @@ export const confirmationPages: ReadonlyMap<string, string> = new Map([
     pathOf(managementOperations['complete-password-reset']),
     page({
       title: 'Set your password',
-      done: 'Your password is set. You can sign in now.',
+      done: 'Your password is set. You can log in now.',
       fields: `<label for="password">New password</label>
 <input id="password" name="password" type="password" autocomplete="new-password" minlength="8" required autofocus>`,
     }),

@@ -33,7 +33,7 @@ describe('GET /explanations/{requestId}', () => {
     expect([status, JSON.parse(text).asked.operation]).toEqual([200, 'list-users']);
   });
 
-  it('does not suggest a login to a device that is signing in', async () => {
+  it('does not suggest a login to a device that sends an authentication request', async () => {
     const device = await acceptedDevice(server, 'FB-1');
     const explained = async (id: string) =>
       JSON.parse((await control(server, 'GET', `/explanations/${id}`)).text);

@@ -22,7 +22,7 @@ const expireToken = defineAction({
   applies: hasToken,
   execute: async (_given, context) => {
     endTokens(context);
-    await refuseRequest(context, refuse.unauthorized('the token has expired; sign in again'));
+    await refuseRequest(context, refuse.unauthorized('the token has expired; get a new one'));
     return 'answered';
   },
 });

@@ -112,7 +112,7 @@ export const failing: readonly Behaviour[] = [
     name: 'reboot-loop',
     description: 'A device that restarts several times until its boot loader rolls back.',
     expectedServerBehaviour:
-      'Accepts rebooting several times with a new sign-in between, then failure; counts it once.',
+      'Accepts rebooting several times and authenticating again in between, then failure; counts it once.',
     parameters: { installMs: 200, rebootMs: 300, rebootsCount: 3 },
     hooks: {
       async afterReboot({ parameters, reboots, log, fail }) {

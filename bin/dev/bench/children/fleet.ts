@@ -18,7 +18,7 @@ export interface FleetBench {
   readonly plan: Omit<FleetPlan, 'stages'>;
   /** Ramp-up time in milliseconds, during which the devices start one after the other. */
   readonly gatherMs: number;
-  /** Additional time for the last devices to sign in and open their sockets. */
+  /** Additional time for the last devices to authenticate and open their sockets. */
   readonly settleMs: number;
   readonly measuredMs: number;
   /** Number of devices and sockets that must be present before the measurement starts. */
@@ -51,7 +51,7 @@ export interface UnsettledFleet {
 }
 
 /**
- * Above this ratio some devices are still signing in, or sending requests that they send only once.
+ * Above this ratio some devices still authenticate, or sending requests that they send only once.
  */
 const EXCHANGES_PER_POLL_MAX = 1.05;
 

@@ -9,7 +9,7 @@ import type {
   ResponseOf,
   TenantOperationId,
 } from '../../../../fixtures/control/operations.ts';
-import { signOut, tenant, token } from './session.ts';
+import { logOut, tenant, token } from './session.ts';
 
 /** An error response of the server, with its status and its JSON body. */
 export class ApiError extends Error {
@@ -149,10 +149,10 @@ export async function send(target: string, sent: RequestSettings = {}): Promise<
   });
   if (response.ok) return response;
   const text = await response.text();
-  // If the user has signed in again meanwhile, a 401 for the earlier token must not sign the user
+  // If the user has logged in again meanwhile, a 401 for the earlier token must not log the user
   // out.
   if (response.status === 401 && shown === token.value) {
-    signOut('The token was refused. Use the one that fleetbed serve prints when it is ready.');
+    logOut('The token was refused. Use the one that fleetbed serve prints when it is ready.');
   }
   throw new ApiError(response.status, bodyOf(text));
 }
