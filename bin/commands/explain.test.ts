@@ -40,7 +40,7 @@ describe('fleetbed explain', () => {
     expect(place).toBe(`${serve.ready.controlUrl}/#request=asked`);
     const { code, stdout, stderr } = await runCommand(['explain', 'asked'], environment);
     expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toMatch(/^answered {4}401: the Authorization header is missing$/m);
+    expect(stdout).toMatch(/^response {4}401: the Authorization header is missing$/m);
     expect(stdout).toMatch(/^ {2}expected {2}Bearer <token>$/m);
     expect(stdout).toMatch(/^curl -isS .*\$TOKEN" "\$URL/m);
   });

@@ -15,7 +15,7 @@ import type {
   Carrier,
   CarrierSubject,
   RequestDispatcher,
-} from '../../simulator/network/carrier.ts';
+} from '../../simulator/network/in-process-transport.ts';
 
 /** The delays, in milliseconds of virtual time, and the faults of one exchange. */
 export interface ExchangePlan {

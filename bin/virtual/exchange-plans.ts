@@ -1,8 +1,8 @@
 /** Decides the delays and faults of the exchanges between a fleet and a server in memory. */
 import type { Random } from '../../fixtures/base/random.ts';
 import { deviceOfCaller } from '../../simulator/client/session.ts';
-import type { CarrierSubject } from '../../simulator/network/carrier.ts';
 import { PowerLoss } from '../../simulator/network/errors.ts';
+import type { CarrierSubject } from '../../simulator/network/in-process-transport.ts';
 import type { ExchangeFault } from '../../simulator/plan/exchange-faults.ts';
 import type { ExchangePlan } from './carrier.ts';
 

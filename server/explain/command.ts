@@ -171,13 +171,13 @@ function requestWords({
 function withEncodedQuery(target: CommandText): string[] {
   const start = target.indexOf('?');
   const pairs = start < 0 ? [] : pairsOf(target.slice(start + 1));
-  const isAsked = (pair: CommandText): boolean => pair.some((part) => typeof part !== 'string');
-  const asked = pairs.filter(isAsked);
-  if (asked.length === 0) return [urlOf(target)];
+  const needsValue = (pair: CommandText): boolean => pair.some((part) => typeof part !== 'string');
+  const needed = pairs.filter(needsValue);
+  if (needed.length === 0) return [urlOf(target)];
   const known = pairs
-    .filter((pair) => !isAsked(pair))
+    .filter((pair) => !needsValue(pair))
     .flatMap((pair, at) => [at ? '&' : '?', ...pair]);
-  const encoded = asked.map((pair) => `--data-urlencode ${quotedText(pair)}`);
+  const encoded = needed.map((pair) => `--data-urlencode ${quotedText(pair)}`);
   return ['-G', ...encoded, urlOf([...target.slice(0, start), ...known])];
 }
 

@@ -68,7 +68,7 @@ async function commandAfter(
   const known = { URL: server.baseUrl, TOKEN: device.token, PASSWORD: testPassword, ...variables };
   const ran = await runInBash(`set -u\n${explanation.command}`, known);
   const given = new Set([...Object.keys(known), 'KEY', 'ID_DATA', 'FILE', 'EMAIL']);
-  const unset = Object.keys(explanation.needs).filter((name) => !given.has(name));
+  const unset = Object.keys(explanation.variables).filter((name) => !given.has(name));
   return { explanation, ran, unset };
 }
 
@@ -162,8 +162,8 @@ it.each(keyTypes)(
     const pubkey = own.publicKeyPem.slice(0, -40);
     const body = JSON.stringify({ id_data: own.idData, pubkey });
     const response = await authenticate(server, own, { body });
-    const { command, needs } = await correctedOf(server, response);
-    expect(needs).toHaveProperty('KEY');
+    const { command, variables } = await correctedOf(server, response);
+    expect(variables).toHaveProperty('KEY');
     const ran = await runInBash(`set -u; KEY=${await keyFile(own)}\n${command}`);
     expect([response.status, ran.status, ran.stderr]).toEqual([400, 200, '']);
   },
@@ -252,7 +252,7 @@ describe('the proposed command for a request without a valid token', () => {
     const pending = await authenticate(server, own, { body });
     const { explanation } = await commandAfter(pending);
     expect(explanation.command).not.toContain(tenant.tenantToken);
-    expect(explanation.needs).toHaveProperty('TENANT_TOKEN');
+    expect(explanation.variables).toHaveProperty('TENANT_TOKEN');
     const ran = await runInBash(explanation.command, {
       URL: server.baseUrl,
       KEY: await keyFile(own),
@@ -363,8 +363,8 @@ describe('the proposed command for a request that the state forbids', () => {
     });
     const json = { name: 'kept', artifact_name: 'release-1', devices: [device.id] };
     const response = await server.call('create-deployment', { token, json });
-    const { correctedRequest, first } = await correctedOf(server, response);
-    expect([response.status, first]).toEqual([403, expect.stringMatching(/another user/)]);
+    const { correctedRequest, before } = await correctedOf(server, response);
+    expect([response.status, before]).toEqual([403, expect.stringMatching(/another user/)]);
     expect(correctedRequest.body).toBe('@$BODY_FILE');
   });
 

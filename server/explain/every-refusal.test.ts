@@ -54,19 +54,19 @@ async function ask(method: string, row: Operation, call: TestCall & { path?: str
   if (response.status < 400) return undefined;
   const explanation = await correctedOf(server, response);
   commands.push(explanation.command);
-  needed.set(explanation.command, Object.keys(explanation.needs));
+  needed.set(explanation.command, Object.keys(explanation.variables));
   expect(explanation).toMatchObject({
     requestId: filled,
     tenant: filled,
     at: '2026-11-21T12:00:00.000Z',
-    asked: { method, path: filled },
+    request: { method, path: filled },
     status: response.status,
     sentence: method === 'HEAD' ? filled : response.json().error,
     rule: { heading: filled, sentence: filled, requirements: expect.any(Array) },
-    wrong: { path: filled },
+    problem: { path: filled },
     correctedRequest: { method: filled, path: expect.stringMatching(/^\//) },
     command: expect.stringMatching(/curl/),
-    needs: { URL: filled },
+    variables: { URL: filled },
   } satisfies Partial<Record<keyof Explanation, unknown>>);
   expect(contradictionsIn(explanation)).toEqual([]);
   await expectServed(row, explanation);
@@ -77,13 +77,13 @@ async function ask(method: string, row: Operation, call: TestCall & { path?: str
 
 /** Requires that the corrected request is not refused for the same reason again. */
 async function expectServed(row: Operation, explanation: Awaited<ReturnType<typeof correctedOf>>) {
-  const { correctedRequest, isUnchanged, wrong, status, sentence, needs } = explanation;
+  const { correctedRequest, isUnchanged, problem, status, sentence, variables } = explanation;
   // The test takes no preparatory steps, and the sender's own token must stay valid.
-  const isRepeated = isUnchanged || explanation.asked.path.startsWith(correctedRequest.path);
-  if ((isRepeated && wrong.path === 'state') || endsToken.has(row.id)) return;
+  const isRepeated = isUnchanged || explanation.request.path.startsWith(correctedRequest.path);
+  if ((isRepeated && problem.path === 'state') || endsToken.has(row.id)) return;
   // `fetch` cannot open websockets; the tests of commands cover them.
   if (correctedRequest.headers.Upgrade) return;
-  const sent = await sendCorrected(server, correctedRequest, { device, userToken, needs });
+  const sent = await sendCorrected(server, correctedRequest, { device, userToken, variables });
   sentAgain += 1;
   expect(sent.text.includes(JSON.stringify(sentence)) && sent.status === status).toBe(false);
   // A valid authentication request may be the first contact of a device and thus still be refused.
@@ -110,11 +110,11 @@ describe.each(rows.map((row) => [row.id, row] as const))('every refusal of %s', 
 
   it('is explained for an unknown method and an almost correct path', async () => {
     const method = await server.request('PROPFIND', row.path.replace(/\{\w+\}/g, 'nothing'));
-    const { wrong, correctedRequest } = await explanationOf(server, method);
-    expect([wrong.path, correctedRequest?.method ?? 'GET']).toEqual(['method', 'GET']);
+    const { problem, correctedRequest } = await explanationOf(server, method);
+    expect([problem.path, correctedRequest?.method ?? 'GET']).toEqual(['method', 'GET']);
     const path = row.path.replace(/\{\w+\}/g, 'nothing').replace('s', 'z');
     const asked = await ask(row.method, row, { path, ...tokenFor(row) });
-    expect(asked?.explanation.wrong).toEqual({
+    expect(asked?.explanation.problem).toEqual({
       path: 'path',
       expected: `${row.method} ${row.path}`,
       actual: path,

@@ -12,7 +12,7 @@ import { readIdentity } from '../rules/identity.ts';
 import type { StoredAuthSet } from '../store/devices.ts';
 import type { Store } from '../store/store.ts';
 import { jsonOf, type ReceivedRequest, textOf, tokenOwnerIn } from './received-request.ts';
-import type { RefusedRequest } from './wrong.ts';
+import type { RefusedRequest } from './request-problem.ts';
 
 /** A step that has to come before the request. */
 export type PreparationStep =
@@ -60,14 +60,14 @@ export function isOfToken(place: string): boolean {
   return place === 'header.Authorization' || place === 'header.Cookie';
 }
 
-function userToken({ asked, store, refusal }: PreparationInput): PreparationStep {
+function userToken({ request, store, refusal }: PreparationInput): PreparationStep {
   if (refusal.status === 403) return { does: 'user-token', isOther: true };
-  const user = store.users.find(tokenOwnerIn(asked)?.subject ?? '');
+  const user = store.users.find(tokenOwnerIn(request)?.subject ?? '');
   return { does: 'user-token', ...(user && { email: user.email }) };
 }
 
-function deviceToken({ asked, store }: PreparationInput): PreparationStep[] {
-  const owner = tokenOwnerIn(asked);
+function deviceToken({ request, store }: PreparationInput): PreparationStep[] {
+  const owner = tokenOwnerIn(request);
   const device = owner?.isDevice ? store.devices.find(owner.subject) : undefined;
   if (!device) {
     return [...(owner?.isDevice ? [preauthorize] : []), { does: 'device-token' }];
@@ -93,9 +93,9 @@ function deviceToken({ asked, store }: PreparationInput): PreparationStep[] {
 const preauthorize: PreparationStep = { does: 'preauthorize' };
 
 /** Returns the step that accepts a known pending device. */
-function acceptance({ asked, refusal, operation, store }: PreparationInput): PreparationStep[] {
+function acceptance({ request, refusal, operation, store }: PreparationInput): PreparationStep[] {
   if (!isUnaccepted({ refusal, operation })) return [];
-  const set = authSetIn(asked, store);
+  const set = authSetIn(request, store);
   return set && !hasOtherKey(set, store) ? acceptOf(set) : [];
 }
 
@@ -117,10 +117,10 @@ export function isUnaccepted({
 
 /** Returns the current authentication set of the device and key in an authentication request. */
 export function authSetIn(
-  asked: ReceivedRequest,
+  request: ReceivedRequest,
   { devices }: KnownStore,
 ): StoredAuthSet | undefined {
-  const body = jsonOf(textOf(asked))?.value;
+  const body = jsonOf(textOf(request))?.value;
   const given = new Map<string, unknown>(Object.entries(body ?? {}));
   const identity = readIdentity(valueText(given.get('id_data')));
   const key = readPublicKey(valueText(given.get('pubkey')));

@@ -31,7 +31,9 @@ interface FailureServices {
   readonly recorder: Recorder;
 }
 
-/** Returns the refusal of a failed request; `answered` when no response can be sent any more. */
+/**
+ * Returns the refusal of a failed request; `response-sent` when no response can be sent any more.
+ */
 export function outcomeOfFailure(
   context: RequestContext,
   error: unknown,
@@ -43,12 +45,12 @@ export function outcomeOfFailure(
     log.debug(`${request.method} ${path}: ${error.message}`);
     record.isCut = true;
     recorder.end(exchange, 0, knownTenant);
-    return 'answered';
+    return 'response-sent';
   }
   if (error instanceof ResponseCutOff) {
     log.warn(`${request.method} ${path}: ${error.message} (${requestId})`);
     exchange.response.destroy();
-    return 'answered';
+    return 'response-sent';
   }
   if (error instanceof TooManyLogins) return passwordsBusy;
   // The tenant was removed during the request, which is not an error of the server.

@@ -21,10 +21,10 @@ import type { ResponseTransform } from './plug-ins.ts';
 import type { Recorder } from './record.ts';
 
 /**
- * The result of a stage: undefined to continue, a refusal, or `answered` when the response is
+ * The result of a stage: undefined to continue, a refusal, or `response-sent` when the response is
  * already written.
  */
-export type StageOutcome = Refusal | 'answered' | undefined;
+export type StageOutcome = Refusal | 'response-sent' | undefined;
 
 /** One step in processing a request. Returns a promise only when it has to wait. */
 export type Stage = (context: RequestContext) => StageOutcome | Promise<StageOutcome>;
@@ -141,7 +141,7 @@ const limitRate: Stage = ({ tenant, device, user, exchange, nowMs }) => {
   if (!rates.limit) return undefined;
   const subject = device ?? user;
   const address = exchange.request.socket.remoteAddress ?? '';
-  const waitSeconds = rates.ask(subject ? subject.id : `from ${address}`, nowMs);
+  const waitSeconds = rates.count(subject ? subject.id : `from ${address}`, nowMs);
   if (waitSeconds === undefined) return undefined;
   const { requests, windowSeconds } = rates.limit;
   return refuse.tooManyRequests(waitSeconds, undefined, {
@@ -229,7 +229,7 @@ function transformResponse({ transforms, callers, recorder }: StageOptions): Sta
       const interception = transform.intercept?.(context, caller, settled);
       if (!interception) continue;
       context.interception = interception;
-      if ((await interception.begin()) === 'answered') return 'answered';
+      if ((await interception.begin()) === 'response-sent') return 'response-sent';
       exchange.notices = [...(exchange.notices ?? []), ...interception.notices];
       return undefined;
     }

@@ -77,7 +77,7 @@ interface UpdateContext<Parameters extends BehaviourParameters = BehaviourParame
    * Asks the operator to abort this device's deployment. Returns false when the run has no operator
    * or the server refuses.
    */
-  askForAbort(): Promise<boolean>;
+  requestAbort(): Promise<boolean>;
   /** Fails the update with a one-sentence reason. */
   fail(because: string): never;
   /**

@@ -151,7 +151,7 @@ async function authenticate(subject: UpdateSubject): Promise<void> {
     environment.metrics.countError(error);
     return;
   }
-  enter(subject, 'answered');
+  enter(subject, 'authenticated');
   device.id ??= tokenSubject(session.token ?? '');
   environment.changed(device);
 }
@@ -174,7 +174,7 @@ function isRenewalDue({ device, session, environment }: UpdateSubject, token: st
 async function resumeInterruptedUpdates(subject: UpdateSubject): Promise<void> {
   const { device } = subject;
   const settings = device.configuration;
-  enter(subject, 'answered');
+  enter(subject, 'authenticated');
   enter(subject, 'offered');
   try {
     if (await resumeUpdates(subject)) await reportChanges(subject, settings);
@@ -219,7 +219,7 @@ async function update(subject: UpdateSubject): Promise<void> {
   const target = environment.target();
   device.polls++;
   const instructions = await environment.client.nextDeployment(session, device.provides);
-  enter(subject, 'answered');
+  enter(subject, 'authenticated');
   if (instructions === undefined) return noteNothingDue(subject, target);
   enter(subject, 'offered');
   try {

@@ -54,7 +54,7 @@ export class FleetOperator {
   readonly #options: FleetOperatorOptions;
   readonly #own: ReadonlyMap<string, SimulatedDevice>;
   /** The requested deployment. A coordinator answers only after all shards have requested it. */
-  #asked: Promise<RunDeployment> | undefined;
+  #requested: Promise<RunDeployment> | undefined;
   target: RunDeployment | undefined;
   /** True once the operator has asked the server to abort the deployment of the run. */
   isTargetAborted = false;
@@ -190,19 +190,19 @@ export class FleetOperator {
     // ID.
     if (devices.findLast(({ id }) => id === undefined)) return;
     const ids = devices.flatMap(({ id }) => (id === undefined ? [] : [id]));
-    const asked = this.#asked ?? deployment(ids);
-    this.#asked = asked;
+    const requested = this.#requested ?? deployment(ids);
+    this.#requested = requested;
     // Wait for at most one round, because devices may have to be accepted meanwhile. If the run
     // ends during the wait, the outcome of the request in progress is still needed.
     const round = rest(ROUND_MS).then(
       () => undefined,
-      () => asked,
+      () => requested,
     );
     try {
-      const target = await Promise.race([asked, round]);
+      const target = await Promise.race([requested, round]);
       this.target = target && { createdMs: clock.now(), ...target };
     } catch (error) {
-      this.#asked = undefined;
+      this.#requested = undefined;
       throw error;
     }
     if (this.target !== undefined) this.#options.onDeployed?.(this.target);

@@ -18,7 +18,7 @@ interface Story {
   readonly state?: UpdateState;
   readonly reported?: SimulatedDevice['deployments'][number]['reported'];
   readonly unanswered?: SimulatedDevice['deployments'][number]['unanswered'];
-  readonly abortAsked?: boolean;
+  readonly abortRequested?: boolean;
   readonly life?: SimulatedDevice['life'];
   readonly artifactName?: string;
 }
@@ -32,7 +32,7 @@ function deviceWith(story: Story, index = 0): SimulatedDevice {
   deployment.state = story.state;
   deployment.reported.push(...(story.reported ?? []));
   deployment.unanswered = story.unanswered;
-  deployment.abortAsked = story.abortAsked ?? false;
+  deployment.abortRequested = story.abortRequested ?? false;
   return device;
 }
 
@@ -71,7 +71,7 @@ describe('the reconciliation', () => {
     ['an update midway', { state: 'installing', reported: ['installing'] }, 'installing'],
     [
       'an abort by its own operator that it has not heard of',
-      { state: 'installing', reported: ['installing'], abortAsked: true },
+      { state: 'installing', reported: ['installing'], abortRequested: true },
       'aborted',
     ],
     ['an offer without a report', { state: 'offered' }, 'pending'],

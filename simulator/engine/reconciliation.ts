@@ -215,7 +215,7 @@ function deploymentAgrees(
   if (lacksSuccess(deployment, theirs)) return false;
   if (theirs === recordedStatus(deployment)) return true;
   if (theirs === 'aborted')
-    return (isAborted || deployment.abortAsked) && !isFinal(deployment.state);
+    return (isAborted || deployment.abortRequested) && !isFinal(deployment.state);
   return theirs !== undefined && theirs === deployment.unanswered;
 }
 

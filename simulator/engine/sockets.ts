@@ -238,9 +238,9 @@ export class FleetSockets {
     const { metrics: _, events, wiring, ...options } = this.#options;
     const sourceAddress = this.#nextAddress();
     const observer = this.#handshakeObserver(device);
-    const answer: DeviceSocketOptions['answer'] = (message) => {
+    const respond: DeviceSocketOptions['respond'] = (message) => {
       line.spoken ??= this.#spokenDevice(device);
-      return line.spoken.answer(message);
+      return line.spoken.respond(message);
     };
     const onOpen = (): void => {
       line.openedMs = this.#options.clock.now();
@@ -251,7 +251,7 @@ export class FleetSockets {
       ...wiring,
       sourceAddress,
       observer,
-      answer,
+      respond,
       onOpen,
       frames: network && ((broken) => network.frames(line.openings, broken)),
     });

@@ -121,7 +121,7 @@ async function connected(shape: Partial<NetworkShape>) {
     observer: new RunMetrics(clock),
     requestTimeLimitMs: 5000,
     frames: (broken) => network.frames(1, broken),
-    answer: () => [{ proto: 1, typ: 'answer' }],
+    respond: () => [{ proto: 1, typ: 'answer' }],
   });
   closers.push(() => socket.close());
   const websocket = await opened;

@@ -7,7 +7,6 @@ import { Agent, type Dispatcher, Pool } from 'undici';
 import type { Clock } from '../../fixtures/base/clock.ts';
 import type { Method } from '../../fixtures/contract/operation.ts';
 import { Attempt } from './attempt.ts';
-import type { CarriedResponse, Carrier, RequestDispatcher } from './carrier.ts';
 import { type ConnectionFiles, connectorFor } from './connections.ts';
 import {
   ClientError,
@@ -17,6 +16,7 @@ import {
   ResponseError,
   TransportError,
 } from './errors.ts';
+import type { CarriedResponse, Carrier, RequestDispatcher } from './in-process-transport.ts';
 import { InProgress } from './in-progress.ts';
 import { type WholeResponse, WholeResponseReader } from './whole-response.ts';
 

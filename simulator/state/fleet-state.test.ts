@@ -54,7 +54,11 @@ async function livedFleet(): Promise<SimulatedDevice[]> {
   state.changed(device);
   device.provides = { device_type: 'board', artifact_name: 'release-2', other: 'y' };
   const deployment = beginDeployment(device, 'deployment-1', 'release-2');
-  Object.assign(deployment, { state: 'installing', unanswered: 'installing', abortAsked: true });
+  Object.assign(deployment, {
+    state: 'installing',
+    unanswered: 'installing',
+    abortRequested: true,
+  });
   deployment.reported.push('downloading');
   state.changed(device, deployment);
   state.deployed({ deploymentId: 'deployment-1', artifactName: 'release-2' });

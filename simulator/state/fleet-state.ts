@@ -20,7 +20,6 @@ import {
   fieldsOf,
   restoreDevice,
 } from './device-record.ts';
-import { readJournal, StateJournal } from './journal.ts';
 import { DownloadFolder } from './kept-downloads.ts';
 import { FleetStateError, fileError } from './state-error.ts';
 import {
@@ -31,6 +30,7 @@ import {
   stateHeadShape,
 } from './state-head.ts';
 import { takeStateLock } from './state-lock.ts';
+import { readJournal, StateJournal } from './state-log.ts';
 
 /** The state folder, and the fleet that it belongs to. */
 export interface StateSubject {

@@ -2,8 +2,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { readJournal } from './journal.ts';
 import { FleetStateError, fileError } from './state-error.ts';
+import { readJournal } from './state-log.ts';
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 

@@ -77,9 +77,9 @@ async function authenticate(
 ): Promise<AuthenticatedDevice> {
   const device = newDevice(headerPrefix, index);
   const { method, path } = operations['post-auth-request'];
-  const ask = () => exchange(baseUrl, { method, path: pathOf({ path }), ...device.authRequest });
-  const refused = await ask();
-  const response = await ask();
+  const send = () => exchange(baseUrl, { method, path: pathOf({ path }), ...device.authRequest });
+  const refused = await send();
+  const response = await send();
   if (response.status === 200) return { ...device, token: response.body };
   throw new Error(
     `the server answered ${refused.status}, then ${response.status}: ${response.body}`,

@@ -132,9 +132,10 @@ export async function authenticate(
     ).toString('base64'),
   };
   const { method, path } = operations['post-auth-request'];
-  const ask = async () => responseOf(await fetch(server.baseUrl + path, { method, headers, body }));
-  await ask();
-  const { status, text } = await ask();
+  const send = async () =>
+    responseOf(await fetch(server.baseUrl + path, { method, headers, body }));
+  await send();
+  const { status, text } = await send();
   if (status !== 200) throw new Error(`the device ${serial} was refused: ${status} ${text}`);
   const claims = JSON.parse(Buffer.from(text.split('.')[1] ?? '', 'base64url').toString());
   return { id: String(claims.sub), token: text };

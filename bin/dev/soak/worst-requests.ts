@@ -108,8 +108,8 @@ const terms = Array.from({ length: SORT_KEYS }, (_, at) => ({
   attribute: `a${at}`,
 }));
 const slowPattern = { type: '$regex', value: '(a*)*(b*)*z' };
-const onePage = (asked: object): RequestParts =>
-  json(JSON.stringify({ page: 1, per_page: 1, ...asked }));
+const onePage = (search: object): RequestParts =>
+  json(JSON.stringify({ page: 1, per_page: 1, ...search }));
 const credentials = '{"id_data":"{}","pubkey":"x",';
 
 const requests: Readonly<Record<string, RequestRow>> = {

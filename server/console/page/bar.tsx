@@ -1,7 +1,7 @@
 /** The bar at the top of the page: the server, the tenant, and the state of the event stream. */
 import { useEffect } from 'preact/hooks';
 import { Badge, type Tone } from '../../../fixtures/page/badge.tsx';
-import { askJson } from './api/client.ts';
+import { requestJson } from './api/client.ts';
 import { useLoaded } from './api/loaded.ts';
 import { chooseTenant, link, logOut, tenant, token } from './api/session.ts';
 import iconUrl from './icon.svg?no-inline';
@@ -43,7 +43,7 @@ export function Bar() {
 }
 
 function TenantChoice() {
-  const { data = [] } = useLoaded(() => askJson('GET /tenants'), 'tenants', {
+  const { data = [] } = useLoaded(() => requestJson('GET /tenants'), 'tenants', {
     isLive: true,
     pauseTicks: 10,
   });

@@ -155,7 +155,7 @@ export const failing: readonly Behaviour[] = [
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {
       async whileInstalling(context) {
-        const aborted = await context.askForAbort();
+        const aborted = await context.requestAbort();
         context.log(
           'info',
           aborted ? 'a user aborted the deployment' : 'no user could abort the deployment',

@@ -47,7 +47,7 @@ export class PortForward implements ProtocolHandler {
     this.#facts = facts;
   }
 
-  answer(message: ConnectMessage): readonly OutgoingMessage[] {
+  respond(message: ConnectMessage): readonly OutgoingMessage[] {
     const kind = this.#kinds.get(message.typ);
     return kind === undefined ? [failure(message, 'unknown message type')] : kind(message);
   }

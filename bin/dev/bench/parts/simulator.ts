@@ -7,8 +7,8 @@ import { operations } from '../../../../fixtures/contract/operations.ts';
 import { authenticateDevices } from '../authenticated-devices.ts';
 import type { FleetBench, FleetMeasurement } from '../children/fleet.ts';
 import type { CommandWords, ServerChild } from '../children.ts';
-import { busyFleet, measuredFleet, steadyFleet } from '../fleet-asked.ts';
 import { load } from '../load.ts';
+import { busyFleet, measuredFleet, steadyFleet } from '../measured-fleet.ts';
 import { type BenchContext, inRounds } from '../rounds.ts';
 import { type BenchRow, limitRow, rowOf } from '../row.ts';
 

@@ -80,14 +80,14 @@ async function polled(
   devices: readonly AuthenticatedDevice[],
 ): Promise<number> {
   const requests = devices.map(pollRequest);
-  const asked: SteadyPolls = {
+  const input: SteadyPolls = {
     perSecond: POLLS_PER_SECOND,
     url: `${baseUrl}${requests[0]?.path}`,
     headers: devices.map(({ token }) => bearer(token)),
     seconds: quick ? QUICK_POLL_SECONDS : POLL_SECONDS,
     status: poll.status,
   };
-  const child = await children.script('generator', 'poller', JSON.stringify(asked));
+  const child = await children.script('generator', 'poller', JSON.stringify(input));
   await child.end();
   return Number(child.firstLine);
 }

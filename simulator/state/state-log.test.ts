@@ -11,8 +11,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readJournal, StateJournal } from './journal.ts';
 import { FleetStateError } from './state-error.ts';
+import { readJournal, StateJournal } from './state-log.ts';
 
 let folder: string;
 let path: string;
