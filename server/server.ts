@@ -245,7 +245,7 @@ function runningServer({ services, listeners, control, watchdog, stores }: Runni
  * settings.
  */
 function openBudgets({ connectionLimits }: Settings, log: Log) {
-  const { connectionsMax, underwayMaxBytes, unreadMaxBytes } =
+  const { connectionsMax, inFlightMaxBytes, unreadMaxBytes } =
     completeConnectionLimits(connectionLimits);
   const openFiles = new Semaphore(shareOpenFiles(openFilesLimit(), connectionsMax).api);
   if (openFiles.max < connectionsMax) {
@@ -256,7 +256,7 @@ function openBudgets({ connectionLimits }: Settings, log: Log) {
   }
   return {
     openFiles,
-    incompleteTransfers: new ByteBudget(underwayMaxBytes),
+    incompleteTransfers: new ByteBudget(inFlightMaxBytes),
     unread: new ByteBudget(unreadMaxBytes),
   };
 }

@@ -24,7 +24,7 @@ async function send(method, url, { json, form, statuses = [200, 201, 204] } = {}
   throw new Error(`${method} ${url}: ${response.status} ${await response.text()}`);
 }
 
-const listed = async (url, options) => (await send('GET', url, options)).json();
+const getJson = async (url, options) => (await send('GET', url, options)).json();
 const createdId = (response) => response.headers.get('location')?.split('/').at(-1);
 
 async function shownOrNull(url, name, read = (response) => response.json()) {
@@ -33,7 +33,7 @@ async function shownOrNull(url, name, read = (response) => response.json()) {
 }
 
 async function decide(status) {
-  const { auth_sets: sets } = await listed(`${devices}/${input.deviceId}`);
+  const { auth_sets: sets } = await getJson(`${devices}/${input.deviceId}`);
   const set = sets.find(({ pubkey }) => pubkey.trim() === input.publicKeyPem.trim());
   await send('PUT', `${devices}/${input.deviceId}/auth/${set.id}/status`, { json: { status } });
 }
@@ -50,7 +50,7 @@ async function upload() {
 
 async function find() {
   const query = input.status === null ? '' : `&status=${input.status}`;
-  const page = await listed(`${devices}?per_page=500${query}`);
+  const page = await getJson(`${devices}?per_page=500${query}`);
   const found = page.find((device) => device.identity_data.serial === input.identity.serial);
   return { device: found ?? null };
 }
@@ -70,7 +70,7 @@ const steps = {
   },
   'upload-artifact': upload,
   'find-artifact': async () => {
-    const listed = await listed(`${v2}/deployments/artifacts?name=${input.name}`);
+    const listed = await getJson(`${v2}/deployments/artifacts?name=${input.name}`);
     const found = listed.find((each) => each.device_types_compatible.includes(input.deviceType));
     return { artifactId: found?.id ?? null };
   },
@@ -85,7 +85,7 @@ const steps = {
     return { deploymentId: createdId(response) };
   },
   'find-deployment': async () => {
-    const listed = await listed(`${v2}/deployments/deployments?name=${input.name}`);
+    const listed = await getJson(`${v2}/deployments/deployments?name=${input.name}`);
     return { deploymentId: listed[0]?.id ?? null };
   },
   abort: async () => {
@@ -94,7 +94,7 @@ const steps = {
   },
   'device-deployment': async () => {
     const url = `${v1}/deployments/deployments/${input.deploymentId}/devices/list`;
-    const listed = await listed(url);
+    const listed = await getJson(url);
     return { deviceDeployment: listed.find(({ id }) => id === input.deviceId) ?? null };
   },
   'deployment-log': () => {

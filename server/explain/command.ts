@@ -54,7 +54,7 @@ export function commandOf(correction: Correction, around: CommandFacts): string 
 }
 
 function linesOf(step: PreparationStep, around: CommandFacts): string[] {
-  switch (step.does) {
+  switch (step.kind) {
     case 'wait':
       return [`sleep ${step.seconds}`];
     case 'accept':
@@ -86,7 +86,7 @@ function emailLine(email: string): string {
 }
 
 function deviceTokenLines(
-  { identity, keyType }: Extract<PreparationStep, { does: 'device-token' }>,
+  { identity, keyType }: Extract<PreparationStep, { kind: 'device-token' }>,
   around: CommandFacts,
 ): string[] {
   const { names, namesTenant } = around;

@@ -23,7 +23,7 @@ import { ownerOf, safePoll } from './polls.ts';
 import type { ReceivedRequest } from './received-request.ts';
 import { isDeviceAsUser, remedyOf } from './remedy.ts';
 import type { RefusedRequest } from './request-problem.ts';
-import { neighbourOf, operationsOf } from './similar-operation.ts';
+import { operationsOf, similarOperationOf } from './similar-operation.ts';
 import { type KnownStore, type PreparationStep, stepsOf } from './steps.ts';
 import { readable } from './text.ts';
 
@@ -163,7 +163,7 @@ function meantBy({ request, refusal, operation, mounts }: CorrectionInput): Oper
   const known = operationsOf(mounts);
   const meant =
     evidence instanceof UnknownPath
-      ? neighbourOf(request, evidence).operation
+      ? similarOperationOf(request, evidence).operation
       : (operationAt(path, methodsLike(method), known) ??
         inOtherVersion(method, path, known) ??
         operationAt(path, ['GET'], known) ??

@@ -70,12 +70,12 @@ function endedBy(
   request: ReceivedRequest | undefined,
   { deviceDeployments }: Pick<DeviceDeployments, 'deviceDeployments'>,
 ): Pick<ExplainedPoll, 'endsUpdateOf'> {
-  const underWay = deviceDeployments.find(
+  const inProgress = deviceDeployments.find(
     ({ request, offeredMs }) => offeredMs !== undefined && request,
   );
-  if (!underWay?.request) return {};
-  const isSame = request && textOfPoll(request) === underWay.request;
-  return isSame ? {} : { endsUpdateOf: pairsText(requestIn(underWay.request)) };
+  if (!inProgress?.request) return {};
+  const isSame = request && textOfPoll(request) === inProgress.request;
+  return isSame ? {} : { endsUpdateOf: pairsText(requestIn(inProgress.request)) };
 }
 
 function inForm(

@@ -21,7 +21,7 @@ import {
   tokenOwnerIn,
 } from './received-request.ts';
 import type { RefusedRequest } from './request-problem.ts';
-import { neighbourOf, operationsOf } from './similar-operation.ts';
+import { operationsOf, similarOperationOf } from './similar-operation.ts';
 import {
   authSetIn,
   hasOtherKey,
@@ -62,7 +62,7 @@ export function remedyOf(
 ): string | undefined {
   const { refusal, operation, request } = refused;
   const { evidence } = refusal.detail ?? {};
-  if (evidence instanceof UnknownPath) return neighbourOf(request, evidence).remedy;
+  if (evidence instanceof UnknownPath) return similarOperationOf(request, evidence).remedy;
   if (isUnaccepted(refused)) return acceptanceWords(refused, steps);
   if (operation && isInOtherForm(request, operation)) {
     const isFirst = operation.id === operations['post-next-deployment'].id;
@@ -77,8 +77,8 @@ export function remedyOf(
   if (operation?.authorization === 'link' && /^[^&]+$/.test(request.search)) {
     return 'put the link in quotes: the shell cuts it at the first "&"';
   }
-  const wait = steps.find(({ does }) => does === 'wait');
-  if (wait?.does === 'wait' && refusal.status === 429) {
+  const wait = steps.find(({ kind }) => kind === 'wait');
+  if (wait?.kind === 'wait' && refusal.status === 429) {
     return `wait ${wait.seconds} s, or set the server's clock ahead with "npx fleetbed clock +${wait.seconds}s"`;
   }
   const known =
@@ -191,16 +191,16 @@ export function isDeviceAsUser({ request, refusal, operation }: RefusedRequest):
 
 function tokenWords(steps: readonly PreparationStep[]): string {
   for (const step of steps) {
-    if (step.does === 'accept') {
+    if (step.kind === 'accept') {
       return `the device is not accepted: run "npx fleetbed accept ${step.deviceId}", then authenticate for a new token`;
     }
-    if (step.does === 'device-token' && step.instead === 'another key') {
+    if (step.kind === 'device-token' && step.instead === 'another key') {
       return 'the token belongs to a key that is no longer accepted: authenticate with the accepted key of the device';
     }
-    if (step.does === 'device-token' && step.instead === 'nobody') {
+    if (step.kind === 'device-token' && step.instead === 'nobody') {
       return `a user has rejected the device; to allow it again, run "npx fleetbed accept ${step.deviceId}", then authenticate for a new token`;
     }
-    if (step.does === 'preauthorize') {
+    if (step.kind === 'preauthorize') {
       return 'the device of this token was removed: authenticate again, accept the device, and use its new token';
     }
   }
@@ -214,8 +214,8 @@ function acceptanceWords(refused: RemedyInput, steps: readonly PreparationStep[]
   const { request, store, otherTenant, refusal } = refused;
   const fine = 'nothing is wrong with the request';
   const set = authSetIn(request, store);
-  const step = steps.find(({ does }) => does === 'accept');
-  if (step?.does === 'accept') {
+  const step = steps.find(({ kind }) => kind === 'accept');
+  if (step?.kind === 'accept') {
     const user =
       otherTenant === undefined ? '' : ` --email <of a user of ${shellWord(otherTenant)}>`;
     const shared = set ? sharedKeyWords(set, store) : '';

@@ -10,7 +10,7 @@ import { mountedOperations } from '../pipeline/endpoint.ts';
 import { UnknownPath } from '../pipeline/mounted.ts';
 import { parametersIn } from './nearest.ts';
 import { jsonOf, type ReceivedRequest, receivedRequestOf, textOf } from './received-request.ts';
-import { neighbourOf } from './similar-operation.ts';
+import { similarOperationOf } from './similar-operation.ts';
 
 /** The place of the problem, the expected value and the actual value. */
 export interface RequestProblem {
@@ -68,7 +68,7 @@ export function problemInRequest(refused: RefusedRequest): RequestProblem {
   const path = placeOf(refused);
   const expected =
     detail?.evidence instanceof UnknownPath
-      ? neighbourOf(request, detail.evidence).expected
+      ? similarOperationOf(request, detail.evidence).expected
       : (detail?.expected ?? expectationIn(error));
   const actual =
     measured(expected, request, path) ?? detail?.actual ?? actualAt(request, path, operation);

@@ -17,7 +17,7 @@ import type { RefusedRequest } from './request-problem.ts';
 /** A step that has to come before the request. */
 export type PreparationStep =
   | {
-      readonly does: 'device-token';
+      readonly kind: 'device-token';
       readonly deviceId?: string;
       readonly identity?: string;
       readonly keyType?: KeyType;
@@ -28,11 +28,11 @@ export type PreparationStep =
       readonly instead?: 'another key' | 'nobody';
     }
   /** Logs in as the user with this e-mail address, if known, or as another user. */
-  | { readonly does: 'user-token'; readonly email?: string; readonly isOther?: boolean }
-  | { readonly does: 'accept'; readonly path: string; readonly deviceId: string }
+  | { readonly kind: 'user-token'; readonly email?: string; readonly isOther?: boolean }
+  | { readonly kind: 'accept'; readonly path: string; readonly deviceId: string }
   /** Preauthorizes a device that the server no longer knows. */
-  | { readonly does: 'preauthorize' }
-  | { readonly does: 'wait'; readonly seconds: number };
+  | { readonly kind: 'preauthorize' }
+  | { readonly kind: 'wait'; readonly seconds: number };
 
 /** The parts of a store that the explanations read. */
 export type KnownStore = Pick<Store, 'devices' | 'users' | 'deviceDeployments'>;
@@ -46,7 +46,7 @@ interface PreparationInput extends RefusedRequest {
 export function stepsOf(refused: PreparationInput, operation: Operation): PreparationStep[] {
   const { refusal, place } = refused;
   const wait = Number(refusal.headers['Retry-After']);
-  if (Number.isInteger(wait) && wait > 0) return [{ does: 'wait', seconds: wait }];
+  if (Number.isInteger(wait) && wait > 0) return [{ kind: 'wait', seconds: wait }];
   const isRole = refusal.detail?.requirement === 'errors.role-forbidden-is-403';
   if (!isOfToken(place) && !isRole) return acceptance(refused);
   // A malformed Authorization header may contain a valid token.
@@ -61,16 +61,16 @@ export function isOfToken(place: string): boolean {
 }
 
 function userToken({ request, store, refusal }: PreparationInput): PreparationStep {
-  if (refusal.status === 403) return { does: 'user-token', isOther: true };
+  if (refusal.status === 403) return { kind: 'user-token', isOther: true };
   const user = store.users.find(tokenOwnerIn(request)?.subject ?? '');
-  return { does: 'user-token', ...(user && { email: user.email }) };
+  return { kind: 'user-token', ...(user && { email: user.email }) };
 }
 
 function deviceToken({ request, store }: PreparationInput): PreparationStep[] {
   const owner = tokenOwnerIn(request);
   const device = owner?.isDevice ? store.devices.find(owner.subject) : undefined;
   if (!device) {
-    return [...(owner?.isDevice ? [preauthorize] : []), { does: 'device-token' }];
+    return [...(owner?.isDevice ? [preauthorize] : []), { kind: 'device-token' }];
   }
   const sets = store.devices.listAuthSets(device.id);
   const set = sets.find(({ status }) => status === 'accepted') ?? sets[0];
@@ -81,7 +81,7 @@ function deviceToken({ request, store }: PreparationInput): PreparationStep[] {
   return [
     ...(set ? acceptOf(set) : [preauthorize]),
     {
-      does: 'device-token',
+      kind: 'device-token',
       deviceId: device.id,
       identity: device.identity,
       ...(keyType && { keyType }),
@@ -90,7 +90,7 @@ function deviceToken({ request, store }: PreparationInput): PreparationStep[] {
   ];
 }
 
-const preauthorize: PreparationStep = { does: 'preauthorize' };
+const preauthorize: PreparationStep = { kind: 'preauthorize' };
 
 /** Returns the step that accepts a known pending device. */
 function acceptance({ request, refusal, operation, store }: PreparationInput): PreparationStep[] {
@@ -133,5 +133,5 @@ function acceptOf({ id, deviceId, status }: StoredAuthSet): PreparationStep[] {
   // Only a user can decide to accept a rejected device again.
   if (status !== 'pending') return [];
   const row = managementOperations['set-auth-set-status'];
-  return [{ does: 'accept', path: pathOf(row, { id: deviceId, aid: id }), deviceId }];
+  return [{ kind: 'accept', path: pathOf(row, { id: deviceId, aid: id }), deviceId }];
 }

@@ -21,7 +21,7 @@ const open: Socket[] = [];
 
 beforeAll(async () => {
   const connectionLimits = {
-    underwayMaxBytes: MOST,
+    inFlightMaxBytes: MOST,
     headersMaxMs: 2000,
     transferIdleMs: 2000,
     checkMs: 20,

@@ -222,8 +222,8 @@ export class Snapshots {
       for (const row of rows) this.#insert(table, row);
     }
     const deviceDeployments = copy.all(
-      `SELECT p.*, d.id AS deployment_id FROM deployment_devices p
-       JOIN deployments d ON d.seq = p.deployment_seq WHERE p.device_id = ?`,
+      `SELECT dd.*, d.id AS deployment_id FROM deployment_devices dd
+       JOIN deployments d ON d.seq = dd.deployment_seq WHERE dd.device_id = ?`,
       [deviceId],
     );
     for (const { deployment_id: id = null, ...deviceDeployment } of deviceDeployments) {
@@ -244,8 +244,8 @@ export class Snapshots {
 /** Returns the ids of the deployments that contain the device. */
 function deploymentIds(sql: Pick<Sql, 'all'>, deviceId: string): string[] {
   const rows = sql.all(
-    `SELECT d.id FROM deployment_devices p JOIN deployments d ON d.seq = p.deployment_seq
-     WHERE p.device_id = ?`,
+    `SELECT d.id FROM deployment_devices dd JOIN deployments d ON d.seq = dd.deployment_seq
+     WHERE dd.device_id = ?`,
     [deviceId],
   );
   return rows.map((row) => text(row, 'id'));

@@ -42,7 +42,7 @@ export interface ActiveHookContext<Parameters extends BehaviourParameters = Beha
    * Waits for a time.
    * @throws FleetStopped when the run ends first
    */
-  rest(waitMs: number): Promise<void>;
+  sleep(waitMs: number): Promise<void>;
 }
 
 /**

@@ -27,14 +27,14 @@ import { enterUpdateState, runUpdate } from './update-run.ts';
  * @param startsAfterMs wait before the first contact
  * @throws FleetStopped at the end of the run; any other error is a bug in the simulator
  */
-export async function live(
+export async function runDevice(
   device: SimulatedDevice,
   environment: DeviceEnvironment,
   startsAfterMs: number,
 ): Promise<never> {
   const { clock } = environment;
   const dueMs = clock.monotonicMs() + startsAfterMs;
-  await environment.rest(startsAfterMs);
+  await environment.sleep(startsAfterMs);
   const lateMs = clock.monotonicMs() - dueMs;
   const session = await sessionFor(device, environment);
   device.session = session;
@@ -44,7 +44,7 @@ export async function live(
   for (;;) {
     const waitMs = await oneCycle({ device, session, environment });
     session.plannedMs = clock.monotonicMs() + waitMs;
-    await environment.rest(waitMs, device);
+    await environment.sleep(waitMs, device);
   }
 }
 
@@ -76,8 +76,8 @@ function networkOf(
   const { clock, random, transport } = environment;
   const { requestTimeLimitMs } = transport;
   const chance = random.stream(`device/${device.index}/link`);
-  const rest = (waitMs: number): Promise<void> => environment.rest(waitMs);
-  return new SimulatedNetwork(shape, { clock, random: chance, rest, requestTimeLimitMs });
+  const sleep = (waitMs: number): Promise<void> => environment.sleep(waitMs);
+  return new SimulatedNetwork(shape, { clock, random: chance, sleep, requestTimeLimitMs });
 }
 
 /**
@@ -216,11 +216,11 @@ function sendInventory({ device, session, environment }: UpdateSubject): Promise
 
 async function update(subject: UpdateSubject): Promise<void> {
   const { device, session, environment } = subject;
-  const target = environment.target();
+  const runDeployment = environment.runDeployment();
   device.polls++;
   const instructions = await environment.client.nextDeployment(session, device.provides);
   enter(subject, 'authenticated');
-  if (instructions === undefined) return noteNothingDue(subject, target);
+  if (instructions === undefined) return noteNothingDue(subject, runDeployment);
   enter(subject, 'offered');
   try {
     const settings = device.configuration;
@@ -232,17 +232,24 @@ async function update(subject: UpdateSubject): Promise<void> {
 
 /**
  * Records a deployment as already installed when the server offers nothing to a device that has the
- * deployed artifact. `target` is the deployment that existed before the poll, because the server
- * cannot have considered a later one.
+ * deployed artifact. `runDeployment` is the deployment that existed before the poll, because the
+ * server cannot have considered a later one.
  */
 function noteNothingDue(
   { device, environment }: UpdateSubject,
-  target: RunDeployment | undefined,
+  runDeployment: RunDeployment | undefined,
 ): void {
-  if (target === undefined || device.provides.artifact_name !== target.artifactName) return;
-  if (device.deployments.some((deployment) => deployment.deploymentId === target.deploymentId))
+  if (runDeployment === undefined || device.provides.artifact_name !== runDeployment.artifactName)
     return;
-  const deployment = beginDeployment(device, target.deploymentId, target.artifactName);
+  if (
+    device.deployments.some((deployment) => deployment.deploymentId === runDeployment.deploymentId)
+  )
+    return;
+  const deployment = beginDeployment(
+    device,
+    runDeployment.deploymentId,
+    runDeployment.artifactName,
+  );
   enterUpdateState({ device, environment }, deployment, 'already-installed');
   environment.changed(device, deployment);
   environment.settled(device, deployment);

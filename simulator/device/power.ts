@@ -36,7 +36,7 @@ export async function withoutPower(
   // The device's next request is due when the power returns.
   if (session) session.plannedMs = upAtMs;
   environment.changed(device);
-  await environment.rest(offMs);
+  await environment.sleep(offMs);
   device.off = false;
   device.offUntilMs = undefined;
 }

@@ -166,7 +166,7 @@ describe('a device that lost power and restarted', () => {
     });
     await resumeUpdates(subject(restarted({ state: 'rebooting' })));
     expect(statuses).toEqual(['pause_before_committing', 'success']);
-    expect(environment.restsMs).toHaveLength(2);
+    expect(environment.sleepsMs).toHaveLength(2);
   });
 
   it('reports a failure when its state lacks the downloaded artifact', async () => {

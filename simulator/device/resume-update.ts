@@ -138,7 +138,7 @@ async function commitAction(
       if (deployment.state === 'rebooting') {
         await reportState(subject, deployment, nextUpdateState(deployment.state, 'hold-commit'));
       }
-      await environment.rest(device.cohort.policy.pollIntervalMs);
+      await environment.sleep(device.cohort.policy.pollIntervalMs);
     }
     return 'stop';
   } catch (error) {

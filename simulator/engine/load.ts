@@ -84,13 +84,13 @@ export class FleetLoad {
    * Returns the wait function of one device. A wait also ends when the device is to be switched off
    * or its power is cut.
    */
-  restsOf(device: SimulatedDevice): Pick<DeviceEnvironment, 'rest'> {
+  sleepOf(device: SimulatedDevice): Pick<DeviceEnvironment, 'sleep'> {
     return {
-      rest: (waitMs, wakeable) => {
+      sleep: (waitMs, wakeable) => {
         const isBetweenPolls = wakeable !== undefined;
         const pollRate = isBetweenPolls && this.#takesTurns(device, waitMs) && this.#pollRate;
         const pause = (pauseMs: number): Promise<void> =>
-          this.#powerSchedule.rest(device, pauseMs, isBetweenPolls);
+          this.#powerSchedule.sleep(device, pauseMs, isBetweenPolls);
         if (!pollRate) return pause(waitMs);
         return pollRate.waitForTurn(device, () => pause(Number.POSITIVE_INFINITY));
       },

@@ -24,7 +24,7 @@ export interface FleetOperatorOptions {
    * Waits for a time.
    * @param wakeable key with which `wake` ends the wait early
    */
-  readonly rest: (waitMs: number, wakeable?: object) => Promise<void>;
+  readonly sleep: (waitMs: number, wakeable?: object) => Promise<void>;
   readonly wake?: (wakeable: object) => void;
   /** Milliseconds between two rounds of the operator; `ROUND_MS` when undefined. */
   readonly roundMs?: number | undefined;
@@ -36,7 +36,7 @@ export interface FleetOperatorOptions {
    */
   readonly mayDeploy?: () => boolean;
   /** Called once the server has acknowledged the deployment. */
-  readonly onDeployed?: (target: RunDeployment) => void;
+  readonly onDeployed?: (runDeployment: RunDeployment) => void;
   /**
    * Source of the deployment, used once every device is accepted; undefined without a deployment.
    */
@@ -55,7 +55,7 @@ export class FleetOperator {
   readonly #own: ReadonlyMap<string, SimulatedDevice>;
   /** The requested deployment. A coordinator answers only after all shards have requested it. */
   #requested: Promise<RunDeployment> | undefined;
-  target: RunDeployment | undefined;
+  runDeployment: RunDeployment | undefined;
   /** True once the operator has asked the server to abort the deployment of the run. */
   isTargetAborted = false;
   /** The key generation with which each device was last accepted. */
@@ -72,7 +72,7 @@ export class FleetOperator {
    * @throws ClientError when the deployment is refused or errors continue; FleetStopped
    */
   async work(): Promise<never> {
-    const { rest, roundMs = ROUND_MS } = this.#options;
+    const { sleep, roundMs = ROUND_MS } = this.#options;
     for (let failures = 0; ; ) {
       try {
         await this.#round();
@@ -81,10 +81,10 @@ export class FleetOperator {
         if (!(error instanceof ClientError)) throw error;
         this.#options.metrics.countError(error);
         if (isFinalRefusal(error) || ++failures === ERRORS_MAX) throw error;
-        await rest(this.#waitAfterMs(error, failures));
+        await sleep(this.#waitAfterMs(error, failures));
         continue;
       }
-      await rest(roundMs, this);
+      await sleep(roundMs, this);
     }
   }
 
@@ -119,12 +119,12 @@ export class FleetOperator {
   /** Aborts the deployment of the run, if there is one. A refusal counts as an error of the run. */
   async abortTarget(): Promise<void> {
     const { management, metrics } = this.#options;
-    if (this.target === undefined) return;
+    if (this.runDeployment === undefined) return;
     // Set before the request, because the server may abort the deployment without its response
     // arriving.
     this.isTargetAborted = true;
     try {
-      await management.abortDeployment(this.target.deploymentId);
+      await management.abortDeployment(this.runDeployment.deploymentId);
     } catch (error) {
       if (error instanceof ClientError) metrics.countError(error);
       else if (!(error instanceof FleetStopped)) throw error;
@@ -184,8 +184,8 @@ export class FleetOperator {
   }
 
   async #deployOnce(): Promise<void> {
-    const { deployment, devices, rest, clock } = this.#options;
-    if (deployment === undefined || this.target !== undefined || !this.#mayDeploy()) return;
+    const { deployment, devices, sleep, clock } = this.#options;
+    if (deployment === undefined || this.runDeployment !== undefined || !this.#mayDeploy()) return;
     // Searched from the end, because the last devices to contact the server are the last to get an
     // ID.
     if (devices.findLast(({ id }) => id === undefined)) return;
@@ -194,18 +194,18 @@ export class FleetOperator {
     this.#requested = requested;
     // Wait for at most one round, because devices may have to be accepted meanwhile. If the run
     // ends during the wait, the outcome of the request in progress is still needed.
-    const round = rest(ROUND_MS).then(
+    const round = sleep(ROUND_MS).then(
       () => undefined,
       () => requested,
     );
     try {
-      const target = await Promise.race([requested, round]);
-      this.target = target && { createdMs: clock.now(), ...target };
+      const runDeployment = await Promise.race([requested, round]);
+      this.runDeployment = runDeployment && { createdMs: clock.now(), ...runDeployment };
     } catch (error) {
       this.#requested = undefined;
       throw error;
     }
-    if (this.target !== undefined) this.#options.onDeployed?.(this.target);
+    if (this.runDeployment !== undefined) this.#options.onDeployed?.(this.runDeployment);
   }
 }
 

@@ -10,7 +10,7 @@ import { operations } from '../../fixtures/contract/operations.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 import type { ConnectionFiles } from './connections.ts';
 import { type ErrorContext, ResponseError, TimeoutError } from './errors.ts';
-import type { Carrier } from './in-process-transport.ts';
+import type { InProcessTransport } from './in-process-transport.ts';
 import {
   type EndedExchange,
   type ExchangeMeter,
@@ -28,7 +28,7 @@ export interface PlanTransportOptions {
   readonly obstacle?: ((request: ExchangeSubject) => Error | undefined) | undefined;
   readonly connectionsMax: number;
   /** Carries the requests in place of connections. */
-  readonly carrier?: Carrier | undefined;
+  readonly inProcess?: InProcessTransport | undefined;
 }
 
 /** Creates the transport that the plan describes. The caller must close it. */

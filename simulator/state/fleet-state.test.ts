@@ -75,7 +75,10 @@ describe('a fleet kept in a state folder', () => {
     expect(again[1]).toMatchObject(facts);
     expect(again[1]?.remembered).toEqual({ token: 'a.b.c', nextEndpoint: 'post-v1' });
     expect(again[1]?.deployments).toEqual([{ ...before?.deployments[0], cutShort: 'simulator' }]);
-    expect(state.target).toEqual({ deploymentId: 'deployment-1', artifactName: 'release-2' });
+    expect(state.runDeployment).toEqual({
+      deploymentId: 'deployment-1',
+      artifactName: 'release-2',
+    });
     expect(again[0]).toEqual({ ...devicesOf(1)[0] });
   });
 
@@ -97,7 +100,7 @@ describe('a fleet kept in a state folder', () => {
     const text = readFileSync(file, 'utf8');
     writeFileSync(file, text.slice(0, -20));
     const again = devicesOf(2);
-    expect(stateOf(again).target).toBeUndefined();
+    expect(stateOf(again).runDeployment).toBeUndefined();
     expect(again[1]?.deployments).toHaveLength(1);
   });
 

@@ -233,7 +233,7 @@ describe('a tenant that is removed', () => {
     const written = new Response(form);
     const bytes = Buffer.from(await written.arrayBuffer());
     const { path } = managementOperations['upload-artifact'];
-    const underway = request(server.baseUrl + path, {
+    const unfinished = request(server.baseUrl + path, {
       method: 'POST',
       headers: {
         Authorization: `Bearer ${token}`,
@@ -243,11 +243,11 @@ describe('a tenant that is removed', () => {
       },
     });
     // The server has admitted the upload once it asks for the rest.
-    await once(underway.flushHeaders() ?? underway, 'continue');
-    underway.write(bytes.subarray(0, bytes.length - 1));
+    await once(unfinished.flushHeaders() ?? unfinished, 'continue');
+    unfinished.write(bytes.subarray(0, bytes.length - 1));
     await control(server, 'DELETE', `/tenants/${id}`);
-    underway.end(bytes.subarray(bytes.length - 1));
-    const [response] = await once(underway, 'response');
+    unfinished.end(bytes.subarray(bytes.length - 1));
+    const [response] = await once(unfinished, 'response');
     expect(response.statusCode).toBe(401);
     response.resume();
   });

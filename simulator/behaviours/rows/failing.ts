@@ -86,11 +86,11 @@ export const failing: readonly Behaviour[] = [
       'Shows downloading meanwhile, closes the dead connection, and serves the rest by range.',
     parameters: { installMs: 200, rebootMs: 300, hangAfterBytes: 2048, hangMs: 600_000 },
     hooks: {
-      async whileDownloading({ parameters, memory, fromByte, rest }, piece) {
+      async whileDownloading({ parameters, memory, fromByte, sleep }, piece) {
         const reached = fromByte + piece.length > parameters.hangAfterBytes;
         if (memory.hung === undefined && reached) {
           memory.hung = 1;
-          await rest(parameters.hangMs);
+          await sleep(parameters.hangMs);
         }
         return piece;
       },
@@ -103,8 +103,8 @@ export const failing: readonly Behaviour[] = [
       'Shows installing until the deployment is aborted, and lets the other devices finish.',
     parameters: { installMs: 200, rebootMs: 300, hangMs: YEAR_MS },
     hooks: {
-      async whileInstalling({ parameters, rest }) {
-        await rest(parameters.hangMs);
+      async whileInstalling({ parameters, sleep }) {
+        await sleep(parameters.hangMs);
       },
     },
   }),

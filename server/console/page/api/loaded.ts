@@ -38,10 +38,10 @@ export function useLoaded<Data>(
   const turn = isLive ? Math.floor(tick.value / pauseTicks) : 0;
   const loader = useRef(load);
   loader.current = load;
-  const underway = useRef({ key: '', wanted: '' });
+  const inFlight = useRef({ key: '', wanted: '' });
   const wanted = `${key} ${round} ${turn}`;
   useEffect(() => {
-    const state = underway.current;
+    const state = inFlight.current;
     state.wanted = wanted;
     if (state.key === key) return;
     const run = async (): Promise<void> => {
