@@ -152,7 +152,7 @@ it('bytes that are not HTTP are explained too', async () => {
     200,
     expect.objectContaining({
       sentence: JSON.parse(response.body).error,
-      wrong: {
+      problem: {
         path: 'request',
         expected: 'an HTTP/1.1 request (RFC 9112)',
         actual: expect.stringMatching(/^the request line has something else .* HTTX/),
@@ -166,7 +166,7 @@ it('a percent escape that cannot be decoded is explained too', async () => {
   const head = [`X-SVC-RequestID: undecodable`, `Authorization: Bearer ${device.token}`];
   expect((await sendRaw(server, rawRequest(`GET ${path}`, head))).status).toBe(400);
   const { text } = await control(server, 'GET', '/explanations/undecodable');
-  expect(JSON.parse(text)).toMatchObject({ wrong: { path: 'path' }, command: filled });
+  expect(JSON.parse(text)).toMatchObject({ problem: { path: 'path' }, command: filled });
 });
 
 it('every corrected request that could be sent was sent', () => {
